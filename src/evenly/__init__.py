@@ -1,0 +1,1 @@
+"""evenly learns from few measured runs how long a parallel simulation takes, and spreads its work evenly."""

@@ -1,0 +1,1 @@
+"""Decisions: how many cores each solver gets."""

@@ -1,0 +1,117 @@
+"""What can go wrong, one exception per kind of remedy.
+
+Every error of evenly is an `EvenlyError`, so one ``except`` catches them all. Messages say the rule, what
+was got, what is allowed, and what to do. The children carry what a program needs to react: the file and
+line, the constraint that can't be met, the extra that is missing.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+__all__ = [
+    "EvenlyError",
+    "EvenlyWarning",
+    "ExtrapolationWarning",
+    "InfeasibleError",
+    "InputError",
+    "MissingExtraError",
+    "ReadError",
+    "RunFailed",
+    "SkippedFilesWarning",
+]
+
+
+class EvenlyError(Exception):
+    """Base of every error that evenly raises on purpose."""
+
+
+class InputError(EvenlyError, ValueError):
+    """Something the user gave breaks a rule (the command line exits with 2)."""
+
+
+class ReadError(InputError):
+    """A measurement file can't be read.
+
+    Parameters
+    ----------
+    path : Path or str
+        The file.
+    reason : str
+        What is wrong with it, and what to do.
+    line : int, optional
+        The line, counted from 1, where it goes wrong.
+
+    Examples
+    --------
+    >>> print(ReadError("run.log", "a number was expected, got 'abc'", line=3))
+    run.log, line 3: a number was expected, got 'abc'
+    """
+
+    def __init__(self, path: Path | str, reason: str, *, line: int | None = None) -> None:
+        self.path = Path(path)
+        self.reason = reason
+        self.line = line
+        place = f"{self.path}" if line is None else f"{self.path}, line {line}"
+        super().__init__(f"{place}: {reason}")
+
+
+class InfeasibleError(EvenlyError):
+    """The question is well put but has no answer (the command line exits with 1).
+
+    Parameters
+    ----------
+    message : str
+        What was asked and why nothing satisfies it.
+    constraint : str
+        The name of the constraint that can't be met.
+    """
+
+    def __init__(self, message: str, *, constraint: str) -> None:
+        self.constraint = constraint
+        super().__init__(message)
+
+
+class RunFailed(EvenlyError):  # noqa: N818 - the public name of DESIGN.md
+    """A measured program failed; raised by the ``run`` callable that a search is given.
+
+    Parameters
+    ----------
+    message : str
+        What happened.
+    exit_code : int, optional
+        The program's exit status.
+    output : str
+        The end of what it printed.
+    """
+
+    def __init__(self, message: str, *, exit_code: int | None = None, output: str = "") -> None:
+        self.exit_code = exit_code
+        self.output = output
+        super().__init__(message)
+
+
+class MissingExtraError(EvenlyError, ImportError):
+    """An optional capability isn't installed; the message holds the command that brings it.
+
+    Examples
+    --------
+    >>> print(MissingExtraError("reading Parquet", extra="parquet"))
+    reading Parquet needs packages that are not installed: pip install 'evenly[parquet]'
+    """
+
+    def __init__(self, purpose: str, *, extra: str) -> None:
+        self.extra = extra
+        super().__init__(f"{purpose} needs packages that are not installed: pip install 'evenly[{extra}]'")
+
+
+class EvenlyWarning(UserWarning):
+    """Base of evenly's warnings."""
+
+
+class ExtrapolationWarning(EvenlyWarning):
+    """A model was asked outside the range it was learned on."""
+
+
+class SkippedFilesWarning(EvenlyWarning):
+    """Some files could not be read and were left out."""

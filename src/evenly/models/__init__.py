@@ -1,0 +1,1 @@
+"""Models: from measured runs to predictions with intervals. One method, one file."""

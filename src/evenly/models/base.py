@@ -1,0 +1,198 @@
+"""What a model is: from configurations to seconds, with an interval.
+
+Every model is a scikit-learn estimator. It learns from a table of configurations and positive measured values, predicts
+values, gives intervals, knows the range it was learned on, and can be stored without pickle.
+"""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+
+from evenly.errors import ExtrapolationWarning, InputError
+from evenly.space import Configurations, Space
+
+__all__ = ["Model"]
+
+Floats = NDArray[np.float64]
+
+
+class Model(BaseEstimator, ABC):  # type: ignore[misc]
+    """Learns how long configurations take.
+
+    Subclasses are final, take keyword-only arguments, set `method`, and fill in the five hooks below. Arguments to
+    ``__init__`` are stored as they are and checked in `_learn`.
+
+    Laws, checked for every model by ``tests/models/contract.py``:
+
+    * predictions are finite and above zero wherever the configuration lies inside the learned range;
+    * ``lower <= prediction <= upper``, and intervals of a higher level contain those of a lower one;
+    * if all learned values are multiplied by c, so are predictions and intervals;
+    * the order of the rows does not matter; the tables given are not changed;
+    * a saved and loaded model gives the same predictions and intervals.
+
+    Attributes
+    ----------
+    space_ : Space
+        The parameters, with the range learned on as bounds.
+    feature_names_in_ : array of str (n_parameters,)
+        Names of the parameters.
+    n_features_in_ : int
+        Number of parameters.
+    n_runs_ : int
+        Number of rows learned from.
+    response_ : dict
+        Name and unit of what is predicted, ``{"name": "seconds", "unit": "s"}`` unless fitted to something else.
+    """
+
+    #: Name by which ``evenly.fit(runs, method=…)`` and stored files call it.
+    method: ClassVar[str]
+    #: One line for lists of methods.
+    summary: ClassVar[str]
+
+    # ---- the public face, final -----------------------------------------------------------------------------
+
+    def fit(self, X: Configurations, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn from measurements.
+
+        Parameters
+        ----------
+        X : DataFrame, dict of columns or array (n_runs, n_parameters)
+            Configurations.
+        y : array_like (n_runs,)
+            Measured values, above zero: seconds, unless something else is learned.
+        sample_weight : array_like (n_runs,), optional
+            How much each row counts, relative to the others.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InputError
+            If a value is not a positive finite number (the row is named), or the table is unfit for the method.
+        """
+        table = X.reset_index(drop=True) if isinstance(X, pd.DataFrame) else _as_table(X)
+        values = _positive(y, len(table))
+        weights = _weights(sample_weight, len(table))
+        self.space_ = Space.from_data(table)
+        self.feature_names_in_ = np.array(self.space_.names, dtype=object)
+        self.n_features_in_ = len(self.space_)
+        self.n_runs_ = len(table)
+        self.response_ = {"name": "seconds", "unit": "s"}
+        self._warned = False
+        self._learn(self.space_.frame(table), values, weights)
+        return self
+
+    def predict(self, X: Configurations) -> Floats:
+        """Predict.
+
+        Parameters
+        ----------
+        X : DataFrame, dict of columns or array (n, n_parameters)
+            Configurations; more columns than the parameters are ignored.
+
+        Returns
+        -------
+        array (n,)
+            Seconds (or the unit in `response_`). Warns once per fitted model when asked outside the learned range.
+        """
+        return self._predict(self._asked(X))
+
+    def interval(self, X: Configurations, level: float = 0.9) -> tuple[Floats, Floats]:
+        """Return bounds between which a new measurement falls with probability `level`.
+
+        Returns
+        -------
+        lower, upper : array (n,)
+            In the unit of `predict`.
+        """
+        if not 0 < level < 1:
+            raise InputError(f"level must lie between 0 and 1, but got {level}")
+        return self._interval(self._asked(X), level)
+
+    # ---- what a method fills in -----------------------------------------------------------------------------
+
+    @abstractmethod
+    def _learn(self, table: pd.DataFrame, values: Floats, weights: Floats) -> None:
+        """Fit to checked data: `table` (n, d) in the order of `space_`, `values` (n,) > 0, `weights` (n,), mean 1."""
+
+    @abstractmethod
+    def _predict(self, table: pd.DataFrame) -> Floats:
+        """Predict for a checked table (n, d)."""
+
+    @abstractmethod
+    def _interval(self, table: pd.DataFrame, level: float) -> tuple[Floats, Floats]:
+        """Return lower and upper bounds, each (n,), for a checked table (n, d)."""
+
+    @abstractmethod
+    def _get_state(self) -> dict[str, Any]:
+        """Return all that was learned: numbers, strings, lists, dicts, and numeric arrays as values."""
+
+    @abstractmethod
+    def _set_state(self, state: Mapping[str, Any]) -> None:
+        """Restore what `_get_state` returned."""
+
+    # ---- shared ---------------------------------------------------------------------------------------------
+
+    def _asked(self, X: Configurations) -> pd.DataFrame:
+        if not hasattr(self, "space_"):
+            raise NotFittedError(f"this {type(self).__name__} has not learned anything yet: call fit first")
+        table = self.space_.frame(X)
+        outside = self.space_.outside(table)
+        if outside and not self._warned:
+            self._warned = True
+            reasons = "; ".join(_beyond(name, table, self.space_) for name in outside)
+            warnings.warn(
+                f"asked outside the range learned on ({reasons}): predictions there are extrapolations",
+                ExtrapolationWarning,
+                stacklevel=3,
+            )
+        return table
+
+
+def _as_table(X: Configurations) -> pd.DataFrame:
+    if isinstance(X, Mapping):
+        return pd.DataFrame({str(k): np.ravel(np.asarray(v)) for k, v in X.items()})
+    array = np.asarray(X)
+    if array.ndim == 1:
+        array = array[:, None]
+    if array.ndim != 2:
+        raise InputError(f"configurations must have shape (n_runs, n_parameters), but got {array.shape}")
+    return pd.DataFrame(array, columns=[f"x{i}" for i in range(array.shape[1])])
+
+
+def _positive(y: ArrayLike, n: int) -> Floats:
+    values: Floats = np.asarray(y, dtype=np.float64).ravel()
+    if len(values) != n:
+        raise InputError(f"there must be one value per configuration ({n}), but got {len(values)}")
+    if not n:
+        raise InputError("there are no runs to learn from")
+    bad = np.flatnonzero(~(np.isfinite(values) & (values > 0)))
+    if len(bad):
+        raise InputError(f"measured values must be finite and above zero, but row {bad[0]} holds {values[bad[0]]}")
+    return values
+
+
+def _weights(sample_weight: ArrayLike | None, n: int) -> Floats:
+    if sample_weight is None:
+        return np.ones(n)
+    weights: Floats = np.asarray(sample_weight, dtype=np.float64).ravel()
+    if len(weights) != n or not np.all(np.isfinite(weights) & (weights >= 0)) or not weights.sum() > 0:
+        raise InputError(f"sample_weight must hold {n} finite numbers, none negative and not all zero")
+    return weights * (n / weights.sum())
+
+
+def _beyond(name: str, table: pd.DataFrame, space: Space) -> str:
+    asked = pd.unique(table.loc[space.outside(table)[name], name])
+    shown = f"{asked.min()} … {asked.max()}" if len(asked) > 1 and asked.dtype != object else f"{asked[0]}"
+    return f"{name} = {shown}, learned on {space.parameters[name].describe()}"

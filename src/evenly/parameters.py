@@ -1,0 +1,281 @@
+"""The kinds of parameter that a `Space` is made of.
+
+Four kinds: `Integer` and `Real` lie between bounds, `Ordinal` takes one of some ordered numbers (an ocean model that
+runs only on 480 or 960 cores), `Categorical` takes one of some labels. ``scale="log"`` says that ratios matter, not
+differences: sampling, grids and models then work on the logarithm.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, Literal, get_args
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from evenly.errors import InputError
+
+__all__ = ["Categorical", "Integer", "Ordinal", "Parameter", "Real", "Scale", "parameter_from_dict"]
+
+Scale = Literal["linear", "log"]
+
+
+class Parameter(ABC):
+    """One thing that may vary.
+
+    Laws: every value of `values` (if finite) is contained; `from_unit` gives contained values for any numbers in
+    [0, 1) and is monotone for numeric kinds; `parameter_from_dict(p.to_dict()) == p`.
+    """
+
+    kind: ClassVar[str]
+    unit: str
+
+    @abstractmethod
+    def values(self) -> NDArray[Any] | None:
+        """Return all values, shape (n_values,), or None where there are infinitely many."""
+
+    @abstractmethod
+    def contains(self, column: pd.Series[Any]) -> NDArray[np.bool_]:
+        """Tell which entries of `column`, shape (n,), are allowed."""
+
+    @abstractmethod
+    def from_unit(self, u: NDArray[np.float64], scale: Scale | None = None) -> NDArray[Any]:
+        """Map numbers in [0, 1), shape (n,), onto the parameter; `scale` overrides its own."""
+
+    @abstractmethod
+    def describe(self) -> str:
+        """Say in words what is allowed."""
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """Return a JSON-able description; `parameter_from_dict` reads it."""
+
+
+def _check_bounds(low: float, high: float, scale: str) -> None:
+    if scale not in get_args(Scale):
+        raise InputError(f"scale must be 'linear' or 'log', but got {scale!r}")
+    if not (math.isfinite(low) and math.isfinite(high)):
+        raise InputError(f"bounds must be finite numbers, but got {low!r} and {high!r}")
+    if low > high:
+        raise InputError(f"the lower bound must not exceed the upper one, but got {low} and {high}")
+    if scale == "log" and low <= 0:
+        raise InputError(f"a log scale needs bounds above 0, but got {low}: use scale='linear'")
+
+
+def _numeric(column: pd.Series[Any]) -> NDArray[np.float64]:
+    return pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Integer(Parameter):
+    """A whole number from `low` to `high`, both included, in steps of `step` from `low`.
+
+    Examples
+    --------
+    >>> Integer(1, 1024, scale="log").describe()
+    'a whole number from 1 to 1024'
+    >>> Integer(8, 32, step=8).values()
+    array([ 8, 16, 24, 32])
+    """
+
+    kind: ClassVar[str] = "integer"
+    low: int
+    high: int
+    scale: Scale = "linear"
+    step: int = 1
+    unit: str = ""
+
+    def __post_init__(self) -> None:
+        _check_bounds(self.low, self.high, self.scale)
+        if int(self.low) != self.low or int(self.high) != self.high:
+            raise InputError(f"an integer's bounds must be whole, but got {self.low} and {self.high}")
+        if self.step < 1:
+            raise InputError(f"step must be at least 1, but got {self.step}")
+
+    def values(self) -> NDArray[np.int64]:
+        return np.arange(self.low, self.high + 1, self.step, dtype=np.int64)
+
+    def contains(self, column: pd.Series[Any]) -> NDArray[np.bool_]:
+        x = _numeric(column)
+        with np.errstate(invalid="ignore"):
+            inside = (x >= self.low) & (x <= self.high) & (np.mod(x - self.low, self.step) == 0)
+        return np.asarray(inside)
+
+    def from_unit(self, u: NDArray[np.float64], scale: Scale | None = None) -> NDArray[np.int64]:
+        count = (self.high - self.low) // self.step + 1
+        if (scale or self.scale) == "log" and self.low > 0:
+            # Equal mass per unit of log over [low, high + step): every value keeps a share.
+            edges = math.log(self.low), math.log(self.high + self.step)
+            x = np.exp(edges[0] + u * (edges[1] - edges[0]))
+            index = np.floor((x - self.low) / self.step + 1e-12).astype(np.int64)
+        else:
+            index = np.floor(u * count).astype(np.int64)
+        result: NDArray[np.int64] = self.low + self.step * np.clip(index, 0, count - 1)
+        return result
+
+    def describe(self) -> str:
+        steps = "" if self.step == 1 else f" in steps of {self.step}"
+        return f"a whole number from {self.low} to {self.high}{steps}{_in_unit(self.unit)}"
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "kind": self.kind, "low": int(self.low), "high": int(self.high), "scale": self.scale,
+            "step": self.step, "unit": self.unit,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Real(Parameter):
+    """A number from `low` to `high`.
+
+    Examples
+    --------
+    >>> Real(0.1, 10.0, scale="log").from_unit(np.array([0.5]))
+    array([1.])
+    """
+
+    kind: ClassVar[str] = "real"
+    low: float
+    high: float
+    scale: Scale = "linear"
+    unit: str = ""
+
+    def __post_init__(self) -> None:
+        _check_bounds(self.low, self.high, self.scale)
+
+    def values(self) -> NDArray[np.float64] | None:
+        return np.array([self.low]) if self.low == self.high else None
+
+    def contains(self, column: pd.Series[Any]) -> NDArray[np.bool_]:
+        x = _numeric(column)
+        with np.errstate(invalid="ignore"):
+            return np.asarray((x >= self.low) & (x <= self.high))
+
+    def from_unit(self, u: NDArray[np.float64], scale: Scale | None = None) -> NDArray[np.float64]:
+        if (scale or self.scale) == "log" and self.low > 0:
+            result: NDArray[np.float64] = self.low * (self.high / self.low) ** u
+            return np.clip(result, self.low, self.high)
+        return np.asarray(self.low + u * (self.high - self.low), dtype=np.float64)
+
+    def describe(self) -> str:
+        return f"a number from {self.low:g} to {self.high:g}{_in_unit(self.unit)}"
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "kind": self.kind, "low": float(self.low), "high": float(self.high), "scale": self.scale,
+            "unit": self.unit,
+        }  # fmt: skip
+
+
+class _Listed(Parameter):
+    """What `Ordinal` and `Categorical` share: a list of allowed values."""
+
+    def __init__(self, options: Sequence[Any], unit: str) -> None:
+        if not options:
+            raise InputError(f"{type(self).__name__} needs at least one value")
+        if len(set(options)) != len(options):
+            raise InputError(f"{type(self).__name__} values must differ, but got {list(options)}")
+        self.options: Final = tuple(options)
+        self.unit = unit
+
+    def contains(self, column: pd.Series[Any]) -> NDArray[np.bool_]:
+        return column.isin(list(self.options)).to_numpy(dtype=np.bool_)
+
+    def from_unit(self, u: NDArray[np.float64], scale: Scale | None = None) -> NDArray[Any]:  # noqa: ARG002
+        index = np.clip(np.floor(u * len(self.options)).astype(np.int64), 0, len(self.options) - 1)
+        result: NDArray[Any] = self.values()[index]
+        return result
+
+    @abstractmethod
+    def values(self) -> NDArray[Any]: ...
+
+    def describe(self) -> str:
+        shown = ", ".join(map(str, self.options[:12]))
+        more = f", … ({len(self.options)} in all)" if len(self.options) > 12 else ""
+        return f"one of {shown}{more}{_in_unit(self.unit)}"
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(map(repr, self.options))})"
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and self.to_dict() == other.to_dict()
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.options, self.unit))
+
+
+class Ordinal(_Listed):
+    """One of some numbers, in increasing order.
+
+    Examples
+    --------
+    >>> Ordinal(480, 960, 1920, unit="cores").describe()
+    'one of 480, 960, 1920 cores'
+    """
+
+    kind: ClassVar[str] = "ordinal"
+
+    def __init__(self, *options: float, scale: Scale = "linear", unit: str = "") -> None:
+        if any(isinstance(x, bool) or not isinstance(x, int | float | np.number) for x in options):
+            raise InputError(f"Ordinal values must be numbers, but got {list(options)}: use Categorical")
+        numbers = [x.item() if isinstance(x, np.generic) else x for x in options]
+        super().__init__(sorted(numbers), unit)
+        _check_bounds(self.options[0], self.options[-1], scale)
+        self.scale: Scale = scale
+
+    def values(self) -> NDArray[Any]:
+        return np.array(self.options)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"kind": self.kind, "values": list(self.options), "scale": self.scale, "unit": self.unit}
+
+
+class Categorical(_Listed):
+    """One of some labels without an order.
+
+    Examples
+    --------
+    >>> Categorical("amg", "ilu").describe()
+    'one of amg, ilu'
+    """
+
+    kind: ClassVar[str] = "categorical"
+
+    def __init__(self, *options: Any, unit: str = "") -> None:
+        super().__init__([x.item() if isinstance(x, np.generic) else x for x in options], unit)
+
+    def values(self) -> NDArray[Any]:
+        return np.array(self.options, dtype=object)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"kind": self.kind, "values": list(self.options), "unit": self.unit}
+
+
+def _in_unit(unit: str) -> str:
+    return f" {unit}" if unit else ""
+
+
+def parameter_from_dict(description: dict[str, Any]) -> Parameter:
+    """Build a parameter from what `Parameter.to_dict` returned.
+
+    Examples
+    --------
+    >>> parameter_from_dict({"kind": "integer", "low": 1, "high": 8})
+    Integer(low=1, high=8, scale='linear', step=1, unit='')
+    """
+    fields = dict(description)
+    kind = fields.pop("kind", None)
+    match kind:
+        case "integer":
+            return Integer(**fields)
+        case "real":
+            return Real(**fields)
+        case "ordinal":
+            return Ordinal(*fields.pop("values"), **fields)
+        case "categorical":
+            return Categorical(*fields.pop("values"), **fields)
+    raise InputError(f"kind must be integer, real, ordinal or categorical, but got {kind!r}")

@@ -1,0 +1,1 @@
+"""Readers: from measurement files to runs. One format, one file."""

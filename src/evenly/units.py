@@ -1,0 +1,118 @@
+"""Units of what is measured, converted on reading to seconds, bytes and joules.
+
+A rate (simulated years per day, steps per second) is the inverse of a time; it is turned into the seconds that one unit
+of work takes, so that every later step sees a time.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evenly.errors import InputError
+
+__all__ = ["SECONDS_PER", "base_unit", "to_base"]
+
+SECONDS_PER_DAY = 86_400.0
+
+#: Seconds in one unit of time.
+SECONDS_PER: dict[str, float] = {
+    "s": 1.0,
+    "sec": 1.0,
+    "seconds": 1.0,
+    "ms": 1e-3,
+    "us": 1e-6,
+    "µs": 1e-6,
+    "μs": 1e-6,
+    "ns": 1e-9,
+    "min": 60.0,
+    "h": 3600.0,
+    "d": SECONDS_PER_DAY,
+}
+#: Rates: seconds for one unit of work = this number / value.
+_SECONDS_TIMES_RATE: dict[str, float] = {
+    "sypd": SECONDS_PER_DAY,  # simulated years per day → seconds per simulated year
+    "sdpd": SECONDS_PER_DAY,  # simulated days per day → seconds per simulated day
+    "1/s": 1.0,
+    "1/min": 60.0,
+    "1/h": 3600.0,
+    "1/d": SECONDS_PER_DAY,
+}
+_BYTES: dict[str, float] = {
+    "B": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12,
+    "KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30, "TiB": 2.0**40,
+}  # fmt: skip
+_JOULES: dict[str, float] = {"J": 1, "kJ": 1e3, "MJ": 1e6, "Wh": 3600.0, "kWh": 3.6e6}
+
+
+def base_unit(unit: str) -> str:
+    """Return the unit that values in `unit` are kept in: ``"s"``, ``"B"``, ``"J"`` or ``"1"``.
+
+    Examples
+    --------
+    >>> base_unit("ms"), base_unit("SYPD"), base_unit("GiB"), base_unit("1")
+    ('s', 's', 'B', '1')
+    """
+    if unit in SECONDS_PER or unit.lower() in _SECONDS_TIMES_RATE or unit.startswith("ticks@"):
+        return "s"
+    if unit in _BYTES:
+        return "B"
+    if unit in _JOULES:
+        return "J"
+    if unit == "1":
+        return "1"
+    known = [*SECONDS_PER, *_SECONDS_TIMES_RATE, "ticks@HZ", *_BYTES, *_JOULES, "1"]
+    raise InputError(f"the unit must be one of {', '.join(known)}, but got {unit!r}")
+
+
+def to_base(values: ArrayLike, unit: str) -> NDArray[np.float64]:
+    """Convert measured values to seconds, bytes or joules.
+
+    Parameters
+    ----------
+    values : array_like (n,)
+        Measured values in `unit`.
+    unit : str
+        A time (``"s"``, ``"ms"``, ``"us"``, ``"ns"``, ``"min"``, ``"h"``, ``"d"``), ticks of a given rate in hertz
+        (``"ticks@2.4e9"``), a rate (``"SYPD"``, ``"SDPD"``, ``"1/s"``, …), a size (``"GiB"``) or an energy (``"kWh"``).
+
+    Returns
+    -------
+    array (n,)
+        In the base unit. A rate gives the seconds per unit of work: SYPD the seconds for one simulated year.
+
+    Examples
+    --------
+    >>> to_base([1.5, 2.0], "ms")
+    array([0.0015, 0.002 ])
+    >>> to_base([24.0], "SYPD")
+    array([3600.])
+    >>> to_base([4.8e9], "ticks@2.4e9")
+    array([2.])
+    """
+    base_unit(unit)
+    numbers: NDArray[np.float64] = np.asarray(values, dtype=np.float64)
+    if unit.lower() in _SECONDS_TIMES_RATE:
+        with np.errstate(divide="ignore"):
+            inverse: NDArray[np.float64] = _SECONDS_TIMES_RATE[unit.lower()] / numbers
+        return inverse
+    return numbers * _factor(unit)
+
+
+def _factor(unit: str) -> float:
+    if unit.startswith("ticks@"):
+        return 1.0 / _ticks_per_second(unit)
+    tables: tuple[dict[str, Any], ...] = (SECONDS_PER, _BYTES, _JOULES)
+    return next((float(table[unit]) for table in tables if unit in table), 1.0)
+
+
+def _ticks_per_second(unit: str) -> float:
+    try:
+        rate = float(unit.removeprefix("ticks@"))
+    except ValueError:
+        rate = 0.0
+    if not rate > 0:
+        raise InputError(f"ticks need a positive rate in hertz, as in 'ticks@2.4e9', but got {unit!r}")
+    return rate
