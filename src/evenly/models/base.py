@@ -189,10 +189,12 @@ def _weights(sample_weight: ArrayLike | None, n: int) -> Floats:
     weights: Floats = np.asarray(sample_weight, dtype=np.float64).ravel()
     if len(weights) != n or not np.all(np.isfinite(weights) & (weights >= 0)) or not weights.sum() > 0:
         raise InputError(f"sample_weight must hold {n} finite numbers, none negative and not all zero")
-    return weights * (n / weights.sum())
+    scaled: Floats = weights * (n / weights.sum())
+    return scaled
 
 
 def _beyond(name: str, table: pd.DataFrame, space: Space) -> str:
-    asked = pd.unique(table.loc[space.outside(table)[name], name])
-    shown = f"{asked.min()} … {asked.max()}" if len(asked) > 1 and asked.dtype != object else f"{asked[0]}"
+    asked = table.loc[space.outside(table)[name], name]
+    numeric = pd.api.types.is_numeric_dtype(asked.dtype)
+    shown = f"{asked.min()} … {asked.max()}" if numeric and asked.nunique() > 1 else f"{asked.iloc[0]}"
     return f"{name} = {shown}, learned on {space.parameters[name].describe()}"

@@ -1,7 +1,7 @@
 """What a reader of measurement files is.
 
-A reader knows one format. It is found through the entry-point group ``evenly.readers``, so another package can bring its
-own. `evenly.read` walks a folder, asks every reader for every folder and file, and collects what they give.
+A reader knows one format. It is found through the entry-point group ``evenly.readers``, so another package can bring
+its own. `evenly.read` walks a folder, asks every reader for every folder and file, and collects what they give.
 """
 
 from __future__ import annotations
