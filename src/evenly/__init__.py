@@ -1,1 +1,70 @@
-"""evenly learns from few measured runs how long a parallel simulation takes, and spreads its work evenly."""
+"""evenly learns, from few measured runs, how long a parallel simulation takes, and spreads its work evenly.
+
+>>> import evenly
+>>> runs = evenly.read("case/")                                 # doctest: +SKIP
+>>> models = evenly.fit(runs)                                   # doctest: +SKIP
+>>> plan = evenly.allocate(models, cores=560)                   # doctest: +SKIP
+
+Everything is loaded on first use, so that importing evenly costs next to nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from evenly import metrics as metrics
+    from evenly.balance.allocate import allocate as allocate
+    from evenly.errors import EvenlyError as EvenlyError
+    from evenly.errors import InfeasibleError as InfeasibleError
+    from evenly.errors import InputError as InputError
+    from evenly.errors import RunFailed as RunFailed
+    from evenly.machine import Machine as Machine
+    from evenly.models.base import Model as Model
+    from evenly.models.fitting import fit as fit
+    from evenly.models.storage import load as load
+    from evenly.models.storage import save as save
+    from evenly.parameters import Categorical as Categorical
+    from evenly.parameters import Integer as Integer
+    from evenly.parameters import Ordinal as Ordinal
+    from evenly.parameters import Real as Real
+    from evenly.readers import read as read
+    from evenly.runs import Runs as Runs
+    from evenly.space import Constraint as Constraint
+    from evenly.space import Space as Space
+
+_HOMES = {
+    "Categorical": "evenly.parameters",
+    "Constraint": "evenly.space",
+    "EvenlyError": "evenly.errors",
+    "InfeasibleError": "evenly.errors",
+    "InputError": "evenly.errors",
+    "Integer": "evenly.parameters",
+    "Machine": "evenly.machine",
+    "Model": "evenly.models.base",
+    "Ordinal": "evenly.parameters",
+    "Real": "evenly.parameters",
+    "RunFailed": "evenly.errors",
+    "Runs": "evenly.runs",
+    "Space": "evenly.space",
+    "allocate": "evenly.balance.allocate",
+    "fit": "evenly.models.fitting",
+    "load": "evenly.models.storage",
+    "metrics": "evenly.metrics",
+    "read": "evenly.readers",
+    "save": "evenly.models.storage",
+}
+
+__all__ = sorted(_HOMES)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'evenly' has no attribute {name!r}")
+    module = importlib.import_module(_HOMES[name])
+    return module if module.__name__ == f"evenly.{name}" else getattr(module, name)
+
+
+def __dir__() -> list[str]:
+    return __all__

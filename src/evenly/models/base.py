@@ -51,6 +51,8 @@ class Model(BaseEstimator, ABC):  # type: ignore[misc]
         Number of rows learned from.
     response_ : dict
         Name and unit of what is predicted, ``{"name": "seconds", "unit": "s"}`` unless fitted to something else.
+    training_ : dict
+        What it was learned from, in a few numbers; filled in by `evenly.fit`.
     """
 
     #: Name by which ``evenly.fit(runs, method=…)`` and stored files call it.
@@ -89,6 +91,7 @@ class Model(BaseEstimator, ABC):  # type: ignore[misc]
         self.n_features_in_ = len(self.space_)
         self.n_runs_ = len(table)
         self.response_ = {"name": "seconds", "unit": "s"}
+        self.training_: dict[str, Any] = {}
         self._warned = False
         self._learn(self.space_.frame(table), values, weights)
         return self

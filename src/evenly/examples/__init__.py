@@ -1,0 +1,49 @@
+"""Examples that come with evenly, each a folder of small measurement files and a README."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from evenly.errors import InputError
+
+__all__ = ["copy", "names"]
+
+_HERE = Path(__file__).parent
+
+
+def names() -> list[str]:
+    """Return what there is.
+
+    Examples
+    --------
+    >>> names()
+    ['gaussian-pulse']
+    """
+    return sorted(f.name.replace("_", "-") for f in _HERE.iterdir() if f.is_dir() and not f.name.startswith("__"))
+
+
+def copy(name: str, folder: str | Path = ".", *, force: bool = False) -> Path:
+    """Copy an example into `folder` and return where it is.
+
+    Parameters
+    ----------
+    name : str
+        One of `names`.
+    folder : path
+        Where to; made if it is missing.
+    force : bool
+        Write over files of an earlier copy.
+
+    Raises
+    ------
+    InputError
+        If there is no such example, or it is there already.
+    """
+    if name not in names():
+        raise InputError(f"the example must be one of {', '.join(names())}, but got {name!r}")
+    target = Path(folder) / name
+    if target.exists() and not force:
+        raise InputError(f"{target} is there already: remove it, or write over it with --force")
+    shutil.copytree(_HERE / name.replace("-", "_"), target, dirs_exist_ok=True)
+    return target

@@ -1,0 +1,150 @@
+"""How far predictions are from measurements.
+
+The expressions are those of Table 1 of the tensor-completion paper (Hutter and Solomonik), each a mean over the M
+pairs; SMAPE, MAPE and MSE are equations 2.8 to 2.10 of the core-assignment thesis too, there times 100 %. Only MLogQ
+and MLogQ2 treat a prediction twice too long and one half too long alike; they are what evenly's models are judged by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evenly.errors import InputError
+
+__all__ = ["METRICS", "lgmape", "mae", "mape", "mlogq", "mlogq2", "mse", "r2", "smape"]
+
+Floats = NDArray[np.float64]
+#: What a prediction at or below zero counts as where a logarithm is taken (section 2.2 of the paper).
+_TINY = 1e-16
+
+
+def _pairs(true: ArrayLike, predicted: ArrayLike) -> tuple[Floats, Floats]:
+    y: Floats = np.asarray(true, dtype=np.float64).ravel()
+    m: Floats = np.asarray(predicted, dtype=np.float64).ravel()
+    if len(y) != len(m) or not len(y):
+        raise InputError(f"measured and predicted values must be as many, and at least one: got {len(y)} and {len(m)}")
+    if not np.all(np.isfinite(y) & (y > 0)):
+        row = int(np.flatnonzero(~(np.isfinite(y) & (y > 0)))[0])
+        raise InputError(f"measured values must be finite and above zero, but value {row} is {y[row]}")
+    return y, m
+
+
+def mape(true: ArrayLike, predicted: ArrayLike) -> float:
+    """Mean absolute relative error, ``mean(|m - y| / y)``; 0.1 is 10 %.
+
+    Parameters
+    ----------
+    true, predicted : array_like (n,)
+        Measured values y > 0 and predictions m.
+
+    Examples
+    --------
+    >>> mape([1.0, 2.0], [1.1, 1.6])
+    0.15
+    """
+    y, m = _pairs(true, predicted)
+    return float(np.mean(np.abs(m - y) / y))
+
+
+def mae(true: ArrayLike, predicted: ArrayLike) -> float:
+    """Mean absolute error, in the unit of the values.
+
+    Examples
+    --------
+    >>> mae([1.0, 2.0], [1.5, 1.5])
+    0.5
+    """
+    y, m = _pairs(true, predicted)
+    return float(np.mean(np.abs(m - y)))
+
+
+def mse(true: ArrayLike, predicted: ArrayLike) -> float:
+    """Mean squared error, in the values' unit squared.
+
+    Examples
+    --------
+    >>> mse([1.0, 2.0], [1.5, 1.5])
+    0.25
+    """
+    y, m = _pairs(true, predicted)
+    return float(np.mean((m - y) ** 2))
+
+
+def smape(true: ArrayLike, predicted: ArrayLike) -> float:
+    """Symmetric mean absolute relative error, ``2 mean(|m - y| / (|y| + |m|))``, between 0 and 2.
+
+    Examples
+    --------
+    >>> smape([1.0], [3.0])
+    1.0
+    """
+    y, m = _pairs(true, predicted)
+    return float(2 * np.mean(np.abs(m - y) / (np.abs(y) + np.abs(m))))
+
+
+def lgmape(true: ArrayLike, predicted: ArrayLike) -> float:
+    """Logarithm of the geometric mean of the relative errors, ``mean(ln(|m - y| / y))``; -inf where one is exact.
+
+    Examples
+    --------
+    >>> round(lgmape([1.0, 1.0], [1.1, 0.9]), 6)
+    -2.302585
+    """
+    y, m = _pairs(true, predicted)
+    with np.errstate(divide="ignore"):
+        return float(np.mean(np.log(np.abs(m - y) / y)))
+
+
+def mlogq(true: ArrayLike, predicted: ArrayLike) -> float:
+    """Mean absolute logarithm of the accuracy ratio, ``mean(|ln(m / y)|)``.
+
+    A prediction that is not above zero counts as 1e-16, as in the paper.
+
+    Examples
+    --------
+    >>> round(mlogq([1.0, 1.0], [2.0, 0.5]), 6)
+    0.693147
+    """
+    y, m = _pairs(true, predicted)
+    return float(np.mean(np.abs(np.log(np.maximum(m, _TINY) / y))))
+
+
+def mlogq2(true: ArrayLike, predicted: ArrayLike) -> float:
+    """Mean squared logarithm of the accuracy ratio, ``mean(ln(m / y)²)``.
+
+    Examples
+    --------
+    >>> round(mlogq2([1.0, 1.0], [2.0, 0.5]), 6)
+    0.480453
+    """
+    y, m = _pairs(true, predicted)
+    return float(np.mean(np.log(np.maximum(m, _TINY) / y) ** 2))
+
+
+def r2(true: ArrayLike, predicted: ArrayLike) -> float:
+    """Coefficient of determination, ``1 - Σ(m - y)² / Σ(y - ȳ)²``; NaN where all measured values are equal.
+
+    Examples
+    --------
+    >>> r2([1.0, 2.0, 3.0], [1.0, 2.0, 3.0])
+    1.0
+    """
+    y, m = _pairs(true, predicted)
+    total = np.sum((y - y.mean()) ** 2)
+    return float(1 - np.sum((m - y) ** 2) / total) if total > 0 else float("nan")
+
+
+#: Every metric by its name.
+METRICS: dict[str, Callable[[ArrayLike, ArrayLike], float]] = {
+    "MLogQ": mlogq,
+    "MLogQ2": mlogq2,
+    "MAPE": mape,
+    "SMAPE": smape,
+    "LGMAPE": lgmape,
+    "MAE": mae,
+    "MSE": mse,
+    "R2": r2,
+}

@@ -1,0 +1,113 @@
+"""`fit`: from runs to models, with the method chosen by name or by evenly."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, get_args, overload
+
+import numpy as np
+
+from evenly.errors import InputError
+from evenly.models.base import Model
+from evenly.models.registry import model_class
+from evenly.runs import Runs, Statistic
+
+__all__ = ["Effort", "fit"]
+
+Effort = Literal["quick", "normal", "thorough"]
+DEFAULT_METHOD = "pmnf"
+
+
+@overload
+def fit(runs: Runs, **options: Any) -> Model: ...
+@overload
+def fit(runs: Mapping[str, Runs], **options: Any) -> dict[str, Model]: ...
+
+
+def fit(
+    runs: Runs | Mapping[str, Runs],
+    *,
+    method: str | None = None,
+    effort: Effort = "normal",
+    statistic: Statistic = "median",
+    response: str | None = None,
+    **options: Any,
+) -> Model | dict[str, Model]:
+    """Learn a model from runs, or one model per solver from a dict of runs.
+
+    Parameters
+    ----------
+    runs : Runs or mapping of str to Runs
+        Repetitions of a configuration are condensed to one value first; failed runs are left out.
+    method : str, optional
+        One of `evenly.models.registry.method_names`; by default near-tied PMNF candidates, the power law and the
+        log-quadratic law are averaged by their leave-one-out errors.
+    effort : {"quick", "normal", "thorough"}
+        How much time a method may spend on its search, where it has one.
+    statistic : {"median", "min", "mean"}
+        How repetitions are condensed.
+    response : str, optional
+        What to learn, a quantity of the runs such as ``"peak_memory"``; the runs' own response by default.
+    **options
+        Arguments of the method's class.
+
+    Returns
+    -------
+    Model or dict of str to Model
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"cores": [1, 2, 4, 8, 16], "seconds": [80.0, 40.0, 20.0, 10.0, 5.0]})
+    >>> model = fit(Runs.from_frame(table, ["cores"]), method="power-law")
+    >>> model.predict({"cores": [3]}).round(3)
+    array([26.667])
+    """
+    if isinstance(runs, Mapping):
+        shared = {"method": method, "effort": effort, "statistic": statistic, "response": response, **options}
+        return {solver: _named(solver, one, shared) for solver, one in runs.items()}
+    if effort not in get_args(Effort):
+        raise InputError(f"effort must be one of {', '.join(get_args(Effort))}, but got {effort!r}")
+    chosen = runs if response is None else runs.learning(response)
+    table = chosen.ok.aggregate(statistic)
+    table = table[table[chosen.response].notna()]
+    if not len(table):
+        raise InputError(f"there are no runs with {chosen.response!r} that went well: nothing to learn from")
+    model = _create(method or DEFAULT_METHOD, effort, options)
+    model.fit(table[chosen.parameters], table[chosen.response])
+    model.response_ = {"name": chosen.response, "unit": chosen.quantities[chosen.response]}
+    model.training_ = _training(chosen, statistic)
+    return model
+
+
+def _named(solver: str, runs: Runs, arguments: dict[str, Any]) -> Model:
+    try:
+        return fit(runs, **arguments)
+    except InputError as error:
+        raise InputError(f"{solver}: {error}") from None
+
+
+def _create(method: str, effort: Effort, options: dict[str, Any]) -> Model:
+    kind = model_class(method)
+    known = kind._get_param_names()
+    unknown = sorted(set(options) - set(known))
+    if unknown:
+        raise InputError(
+            f"{method} has no option {unknown[0]!r}; its options are {', '.join(known) if known else 'none'}"
+        )
+    if "effort" in known:
+        options = {"effort": effort, **options}
+    return kind(**options)
+
+
+def _training(runs: Runs, statistic: str) -> dict[str, Any]:
+    """Summarise what was learned from, for the stored file and for people."""
+    good = runs.ok
+    return {
+        "rows": len(good),
+        "failed": len(runs) - len(good),
+        "statistic": statistic,
+        "smallest": float(np.nanmin(good.values)),
+        "largest": float(np.nanmax(good.values)),
+        "machines": sorted({m for m in good.to_frame()["machine"] if m}),
+    }

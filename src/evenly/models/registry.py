@@ -1,0 +1,53 @@
+"""Finding models by name: those of evenly, those other packages bring, and classes defined in the running program."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+
+from evenly.errors import InputError
+from evenly.models.base import Model
+
+__all__ = ["method_names", "model_class"]
+
+
+@cache
+def _installed() -> dict[str, EntryPoint]:
+    return {point.name: point for point in entry_points(group="evenly.models")}
+
+
+def _defined(base: type[Model] = Model) -> dict[str, type[Model]]:
+    found: dict[str, type[Model]] = {}
+    for child in base.__subclasses__():
+        if hasattr(child, "method"):
+            found[child.method] = child
+        found |= _defined(child)
+    return found
+
+
+def method_names() -> list[str]:
+    """Return the names that ``evenly.fit(method=…)`` knows.
+
+    Examples
+    --------
+    >>> "power-law" in method_names()
+    True
+    """
+    return sorted({*_defined(), *_installed()})
+
+
+def model_class(method: str) -> type[Model]:
+    """Return the class of a method; only this one is imported.
+
+    Raises
+    ------
+    InputError
+        If nobody provides it; the message lists what there is.
+    """
+    defined = _defined()
+    if method in defined:
+        return defined[method]
+    if method not in _installed():
+        raise InputError(f"method must be one of {', '.join(method_names())}, but got {method!r}")
+    kind: type[Model] = _installed()[method].load()
+    return kind
