@@ -1,0 +1,127 @@
+"""Numbers as people read them: three or four digits, a prefix that fits, the unit beside.
+
+All tables and plots write their numbers through this module, so that one quantity looks the same everywhere.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from evenly.errors import InputError
+
+__all__ = ["compact", "interval", "percent", "prefix_for", "quantity", "span"]
+
+#: Per base unit: (factor, name) in increasing order; a value is written in the largest that does not exceed it.
+_PREFIXES: dict[str, tuple[tuple[float, str], ...]] = {
+    "s": ((1e-9, "ns"), (1e-6, "µs"), (1e-3, "ms"), (1.0, "s"), (60.0, "min"), (3600.0, "h"), (86_400.0, "d")),
+    "B": ((1.0, "B"), (2.0**10, "KiB"), (2.0**20, "MiB"), (2.0**30, "GiB"), (2.0**40, "TiB")),
+    "J": ((1e-3, "mJ"), (1.0, "J"), (1e3, "kJ"), (1e6, "MJ"), (1e9, "GJ")),
+    "1": ((1.0, ""),),
+}
+#: Minutes, hours and days are for people only once several of the smaller unit have gathered.
+_FROM = {"min": 300.0, "h": 3 * 3600.0, "d": 3 * 86_400.0}
+
+
+def compact(value: float, digits: int = 4) -> str:
+    """Write a number with `digits` significant digits, ``k``, ``M`` and ``G`` where it is long.
+
+    Examples
+    --------
+    >>> [compact(x) for x in (0.5, 3.14159, 560, 1024, 4194304, 2.5e-7)]
+    ['0.5', '3.142', '560', '1024', '4.194M', '2.5e-07']
+    """
+    if not math.isfinite(value):
+        return {math.inf: "∞", -math.inf: "-∞"}.get(value, "–")
+    for factor, letter in ((1e9, "G"), (1e6, "M"), (1e4, "k")):
+        scale = 1e3 if letter == "k" else factor
+        if abs(value) >= factor and abs(value) < 1e15:
+            return _plain(value / scale, digits) + letter
+    return _plain(value, digits)
+
+
+def _plain(value: float, digits: int) -> str:
+    if value == 0:
+        return "0"
+    if abs(value) >= 1e15 or abs(value) < 1e-4:
+        return f"{value:.{digits}g}"
+    rounded = float(f"{value:.{digits}g}")
+    places = max(0, digits - 1 - math.floor(math.log10(abs(rounded))))
+    text = f"{rounded:.{places}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def prefix_for(values: Iterable[float], unit: str = "s") -> tuple[float, str]:
+    """Return the factor and the name of the unit in which all of `values` (an axis, a column) read well.
+
+    Parameters
+    ----------
+    values : iterable of float
+        In the base unit; the largest decides.
+    unit : {"s", "B", "J", "1"}
+        The base unit.
+
+    Examples
+    --------
+    >>> prefix_for([0.0004, 0.02])
+    (0.001, 'ms')
+    >>> prefix_for([3e9], "B")
+    (1073741824.0, 'GiB')
+    """
+    if unit not in _PREFIXES:
+        raise InputError(f"the unit must be one of {', '.join(_PREFIXES)}, but got {unit!r}")
+    finite = [abs(x) for x in values if math.isfinite(x) and x != 0]
+    largest = max(finite, default=1.0) * (1 + 1e-12)
+    fitting = [(factor, name) for factor, name in _PREFIXES[unit] if largest >= _FROM.get(name, factor)]
+    return fitting[-1] if fitting else _PREFIXES[unit][0]
+
+
+def quantity(value: float, unit: str = "s", digits: int = 4) -> str:
+    """Write a measured value with the prefix that fits it.
+
+    Examples
+    --------
+    >>> quantity(0.0123), quantity(75.0), quantity(7200.0), quantity(3.5e9, "B"), quantity(12.0, "1")
+    ('12.3 ms', '75 s', '120 min', '3.26 GiB', '12')
+    """
+    if not math.isfinite(value):
+        return compact(value)
+    factor, name = prefix_for([value], unit)
+    return f"{compact(value / factor, digits)} {name}".rstrip()
+
+
+def interval(lower: float, upper: float, unit: str = "s", digits: int = 3) -> str:
+    """Write an interval, its unit once.
+
+    Examples
+    --------
+    >>> interval(0.0117, 0.0131)
+    '11.7 … 13.1 ms'
+    """
+    factor, name = prefix_for([lower, upper], unit)
+    return f"{compact(lower / factor, digits)} … {compact(upper / factor, digits)} {name}".rstrip()
+
+
+def span(low: float, high: float, digits: int = 4) -> str:
+    """Write a range of plain numbers; one number where both ends are equal.
+
+    Examples
+    --------
+    >>> span(16, 512), span(4, 4)
+    ('16 … 512', '4')
+    """
+    return compact(low, digits) if low == high else f"{compact(low, digits)} … {compact(high, digits)}"
+
+
+def percent(share: float, digits: int = 3) -> str:
+    """Write a share as a percentage, to a tenth of a percent at most.
+
+    Examples
+    --------
+    >>> percent(0.0312), percent(0.97), percent(1.0)
+    ('3.1 %', '97 %', '100 %')
+    """
+    if not math.isfinite(share):
+        return compact(share)
+    rounded = round(100 * share, 1)
+    return f"{compact(rounded, digits)} %"

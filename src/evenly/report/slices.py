@@ -1,0 +1,236 @@
+"""What a plot of a model shows along one parameter: the grid, the model's line, and the measurements beside it."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from evenly.errors import InputError
+from evenly.models.base import Model
+from evenly.parameters import Categorical, Integer, Ordinal, Parameter, Real
+from evenly.runs import Runs
+
+__all__ = ["Line", "Points", "bounds", "choose_parameter", "fixed_at", "line_along", "points_along", "quietly"]
+
+Floats = NDArray[np.float64]
+_GRID = 201
+_ENOUGH = 3
+
+
+@dataclass(frozen=True)
+class Line:
+    """A model along one parameter.
+
+    `x` (n,) is the grid (labels for a categorical parameter), `value`, `lower`, `upper` (n,) the model in its base
+    unit, `inside` (n,) whether the point lies in the range learned on.
+    """
+
+    x: NDArray[Any]
+    value: Floats
+    lower: Floats
+    upper: Floats
+    inside: NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Points:
+    """Measurements beside a line.
+
+    `x`, `value` and `spread` (n,) are per configuration, `raw_x` and `raw` (m,) per repetition. `carried` says that
+    they were measured elsewhere and brought to the slice by the model's own ratio.
+    """
+
+    x: NDArray[Any]
+    value: Floats
+    spread: Floats
+    raw_x: NDArray[Any]
+    raw: Floats
+    carried: bool = False
+
+
+def quietly(model: Model) -> Model:
+    """Return a view of a model whose one extrapolation warning is used up, so that the user's own is not."""
+    silent = copy.copy(model)
+    silent._warned = True
+    return silent
+
+
+def bounds(kind: Parameter) -> tuple[float, float] | None:
+    """Return the ends of a numeric parameter's range, None for labels."""
+    match kind:
+        case Integer() | Real():
+            return float(kind.low), float(kind.high)
+        case Ordinal():
+            return float(kind.options[0]), float(kind.options[-1])
+    return None
+
+
+def choose_parameter(model: Model, parameter: str | None) -> str:
+    """Return the parameter to show; by default the first numeric one that varies."""
+    names = model.space_.names
+    if parameter is None:
+        ends = {name: bounds(kind) for name, kind in model.space_.parameters.items()}
+        varying = [name for name in names if (end := ends[name]) is not None and end[0] < end[1]]
+        return varying[0] if varying else names[0]
+    if parameter not in names:
+        raise InputError(f"the parameter must be one of {', '.join(names)}, but got {parameter!r}")
+    return parameter
+
+
+def fixed_at(
+    model: Model, runs: Runs | None, shown: tuple[str, ...], at: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Return the values of the parameters that are not `shown`.
+
+    Parameters
+    ----------
+    model : Model
+        Fitted.
+    runs : Runs, optional
+        What it was learned from.
+    shown : tuple of str
+        Parameters on the axes.
+    at : mapping of str to value, optional
+        What the user chose. The rest is the combination measured most often, or, where every combination occurs once,
+        the middle of the measured values.
+
+    Raises
+    ------
+    InputError
+        If `at` names something that is not a parameter or is on an axis.
+    """
+    given = dict(at or {})
+    others = [name for name in model.space_.names if name not in shown]
+    for name in given:
+        if name not in others:
+            allowed = f"of {', '.join(others)}" if others else "none, since all are shown"
+            raise InputError(f"`at` fixes parameters that are not shown ({allowed}), but got {name!r}")
+    table = None if runs is None else runs.ok.configurations.drop_duplicates()
+    if table is not None:
+        for name, value in given.items():
+            table = table[(table[name] == value).to_numpy()] if (table[name] == value).any() else table
+    rest = [name for name in others if name not in given]
+    chosen = given | (_middle(model, rest) if table is None or not len(table) else _most_common(table, rest))
+    return {name: chosen[name] for name in others}
+
+
+def _middle(model: Model, names: list[str]) -> dict[str, Any]:
+    middle: dict[str, Any] = {}
+    for name in names:
+        kind = model.space_.parameters[name]
+        ends = bounds(kind)
+        if ends is None:
+            middle[name] = kind.options[0] if isinstance(kind, Categorical) else None
+            continue
+        log = getattr(kind, "scale", "linear") == "log"
+        value = float(np.sqrt(ends[0] * ends[1])) if log else (ends[0] + ends[1]) / 2
+        middle[name] = round(value) if isinstance(kind, Integer) else value
+    return middle
+
+
+def _most_common(table: pd.DataFrame, names: list[str]) -> dict[str, Any]:
+    if not names:
+        return {}
+    counts = table.groupby(names, sort=True, observed=True).size()
+    if counts.max() > 1 or len(table) == 1:
+        best = counts.idxmax()
+        return dict(zip(names, best if isinstance(best, tuple) else (best,), strict=True))
+    return {name: _typical(table[name]) for name in names}
+
+
+def _typical(column: pd.Series[Any]) -> Any:
+    """Return the most frequent value, the middle one where all are different."""
+    counts = column.value_counts()
+    if counts.iloc[0] > 1 or not pd.api.types.is_numeric_dtype(column):
+        return counts.index[0]
+    return column.sort_values().iloc[len(column) // 2]
+
+
+def line_along(
+    model: Model, parameter: str, at: Mapping[str, Any], *, level: float, reach: tuple[float, float] | None = None
+) -> Line:
+    """Evaluate a model along one parameter.
+
+    Parameters
+    ----------
+    model : Model
+        Fitted.
+    parameter : str
+        Along what.
+    at : mapping of str to value
+        The other parameters.
+    level : float
+        Of the interval.
+    reach : tuple of float, optional
+        Ends of the line; the range learned on by default.
+    """
+    kind = model.space_.parameters[parameter]
+    ends = bounds(kind)
+    if ends is None or isinstance(kind, Ordinal):
+        values = kind.values()
+        x: NDArray[Any] = values if values is not None else np.array([])
+        inside = np.ones(len(x), dtype=np.bool_)
+    else:
+        x = _grid(*(reach or ends), ends, log=getattr(kind, "scale", "linear") == "log")
+        inside = (x >= ends[0]) & (x <= ends[1])
+    silent = quietly(model)
+    table = pd.DataFrame({parameter: x, **{name: [value] * len(x) for name, value in at.items()}})
+    lower, upper = silent.interval(table, level)
+    return Line(x, silent.predict(table), lower, upper, inside)
+
+
+def _grid(low: float, high: float, ends: tuple[float, float], *, log: bool) -> Floats:
+    """Spread points evenly, with the ends of the learned range exactly among them."""
+    even = np.geomspace(low, high, _GRID) if log and low > 0 else np.linspace(low, high, _GRID)
+    even[0], even[-1] = low, high
+    marks = [end for end in ends if low <= end <= high]
+    return np.unique(np.concatenate([even, np.array(marks, dtype=np.float64)]))
+
+
+def points_along(model: Model, runs: Runs, parameter: str, at: Mapping[str, Any]) -> Points:
+    """Return the measurements on a slice.
+
+    Where fewer than three configurations lie on it (scattered designs), all are carried to it: each measured value is
+    multiplied by the model's prediction on the slice over its prediction where it was measured.
+    """
+    table = runs.ok.to_frame()
+    on = np.ones(len(table), dtype=np.bool_)
+    for name, value in at.items():
+        on &= (table[name] == value).to_numpy()
+    exact = _points(table[on], runs, parameter)
+    if not at or len(exact.x) >= _ENOUGH or len(table) == int(on.sum()):
+        return exact
+    return _carried(model, runs, parameter, at)
+
+
+def _points(table: pd.DataFrame, runs: Runs, parameter: str) -> Points:
+    table = table[table[runs.response].notna()]
+    groups = table.groupby(parameter, sort=True, observed=True)[runs.response]
+    medians = groups.median()
+    spread = groups.std(ddof=1).fillna(0.0)
+    return Points(
+        medians.index.to_numpy(),
+        np.asarray(medians, dtype=np.float64),
+        np.asarray(spread, dtype=np.float64),
+        table[parameter].to_numpy(),
+        table[runs.response].to_numpy(dtype=np.float64),
+    )
+
+
+def _carried(model: Model, runs: Runs, parameter: str, at: Mapping[str, Any]) -> Points:
+    condensed = runs.ok.aggregate()
+    condensed = condensed[condensed[runs.response].notna()]
+    silent = quietly(model)
+    here = silent.predict(condensed[runs.parameters])
+    moved = condensed[runs.parameters].assign(**dict(at))
+    ratio = silent.predict(moved) / here
+    value = condensed[runs.response].to_numpy(dtype=np.float64) * ratio
+    spread = condensed["spread"].to_numpy(dtype=np.float64) * ratio
+    empty = np.array([], dtype=np.float64)
+    return Points(condensed[parameter].to_numpy(), value, spread, empty, empty, carried=True)

@@ -1,0 +1,251 @@
+"""How evenly's pictures look, and how they are written to files.
+
+Figures are made without pyplot, so that nothing global changes: no backend is chosen, no setting stays. Colours are
+those of Okabe and Ito, told apart with any colour vision and in grey.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, FuncFormatter, Locator, LogLocator, MaxNLocator, NullLocator
+from numpy.typing import NDArray
+
+from evenly.errors import InputError
+from evenly.report.formatting import compact, prefix_for
+
+__all__ = [
+    "FORMATS",
+    "GREY",
+    "INK",
+    "PALETTE",
+    "Scaling",
+    "legend_below",
+    "new_figure",
+    "quantity_axis",
+    "save_figure",
+    "set_title",
+    "solver_colours",
+    "tidy",
+    "value_axis",
+]
+
+Scaling = Literal["auto", "linear", "log"]
+
+#: Okabe and Ito (2008), the ones that stand out on white, most different first.
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#5D4A99", "#8C8C8C")
+INK = "#222222"
+GREY = "#6B6B6B"
+_FAINT = "#E4E4E4"
+#: File endings that `save_figure` writes.
+FORMATS = (".png", ".svg", ".pdf")
+_DPI = 200
+
+
+def new_figure(width: float = 6.4, height: float = 4.2) -> Figure:
+    """Return an empty figure, sizes in inches, that keeps its labels from overlapping."""
+    return Figure(figsize=(width, height), layout="constrained", facecolor="white", dpi=110)
+
+
+def solver_colours(names: Iterable[str]) -> dict[str, str]:
+    """Give each solver a colour, the same in every picture that shows the same solvers in this order."""
+    return {name: PALETTE[i % len(PALETTE)] for i, name in enumerate(names)}
+
+
+def tidy(axes: Axes, *, grid: Literal["x", "y", "both", "none"] = "y") -> None:
+    """Leave of the frame what carries information: two spines, a faint grid behind the data."""
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.spines[["left", "bottom"]].set_color(GREY)
+    axes.tick_params(which="both", color=GREY, labelcolor=INK, labelsize=9)
+    axes.set_axisbelow(True)
+    if grid != "none":
+        axes.grid(visible=True, axis=grid, color=_FAINT, linewidth=0.7)
+
+
+def set_title(figure: Figure, finding: str, detail: str = "") -> None:
+    """Write what the picture shows above it, and in grey how it came about."""
+    figure.suptitle(escape(finding), x=0.012, ha="left", fontsize=12, fontweight="bold", color=INK)
+    if detail and figure.axes:
+        figure.axes[0].set_title(escape(detail), loc="left", fontsize=9, color=GREY)
+
+
+def escape(text: str) -> str:
+    """Keep a user's names from being read as mathematics."""
+    return text if "$^{" in text else text.replace("$", r"\$")
+
+
+def legend_below(figure: Figure, handles: Sequence[Any], labels: Sequence[str], *, columns: int | None = None) -> None:
+    """Put one legend for all panels below them."""
+    if not handles:
+        return
+    widest = max(map(len, labels))
+    fitting = max(1, int(figure.get_figwidth() * 11 // (widest + 7)))
+    wanted = min(columns or len(handles), fitting, len(handles))
+    rows = -(-len(handles) // wanted)
+    look: dict[str, Any] = {
+        "ncols": -(-len(handles) // rows),
+        "frameon": False,
+        "fontsize": 9,
+        "labelcolor": INK,
+    }
+    texts = [escape(label) for label in labels]
+    try:
+        figure.legend(list(handles), texts, loc="outside lower center", **look)
+    except ValueError:  # matplotlib before 3.7 keeps no room for a figure's legend
+        share = 0.3 * rows / figure.get_figheight()
+        figure.get_layout_engine().set(rect=(0, share, 1, 1 - share))  # type: ignore[union-attr,call-arg]
+        figure.legend(list(handles), texts, loc="lower center", **look)
+
+
+# ---- axes ---------------------------------------------------------------------------------------------------
+
+
+class _InUnit(Locator):
+    """Puts ticks where a value divided by `factor` is round."""
+
+    def __init__(self, inner: Locator, factor: float) -> None:
+        self.inner = inner
+        self.factor = factor
+
+    def __call__(self) -> Any:
+        axis: Any = self.axis
+        low, high = sorted(axis.get_view_interval())
+        return self.tick_values(low, high)
+
+    def tick_values(self, vmin: float, vmax: float) -> Any:
+        return np.asarray(self.inner.tick_values(vmin / self.factor, vmax / self.factor)) * self.factor
+
+
+def quantity_axis(
+    axes: Axes, which: Literal["x", "y"], name: str, unit: str, values: Iterable[float], *, log: bool = False
+) -> None:
+    """Label an axis that holds a measured quantity; data stay in the base unit, ticks read in a fitting one.
+
+    Parameters
+    ----------
+    axes : Axes
+        Where.
+    which : {"x", "y"}
+        The axis.
+    name : str
+        What it holds, e.g. ``"time per step"``.
+    unit : {"s", "B", "J", "1"}
+        The base unit of the data.
+    values : iterable of float
+        What will be shown; decides the prefix.
+    log : bool
+        Whether the axis is logarithmic.
+    """
+    shown = np.array([v for v in values if math.isfinite(v)], dtype=np.float64)
+    factor, prefix = prefix_for(shown.tolist(), unit)
+    _scale(axes, which, log=log)
+    axis = axes.xaxis if which == "x" else axes.yaxis
+    axis.set_major_locator(_InUnit(_log_locator(shown) if log else MaxNLocator(6, steps=[1, 2, 2.5, 5, 10]), factor))
+    axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter(FuncFormatter(_ticks(factor)))
+    _label(axes, which, f"{name} ({prefix})" if prefix else name)
+
+
+def value_axis(
+    axes: Axes, which: Literal["x", "y"], name: str, unit: str, measured: NDArray[np.float64], *, log: bool = False
+) -> None:
+    """Label an axis that holds a parameter; on a log scale ticks stand at powers of two if all measured values are."""
+    _scale(axes, which, log=log)
+    axis = axes.xaxis if which == "x" else axes.yaxis
+    axis.set_major_locator(_parameter_locator(measured, log=log))
+    axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter(FuncFormatter(_ticks(1.0)))
+    _label(axes, which, f"{name} ({unit})" if unit and unit != name else name)
+
+
+def _scale(axes: Axes, which: str, *, log: bool) -> None:
+    change: Callable[[str], None] = axes.set_xscale if which == "x" else axes.set_yscale
+    change("log" if log else "linear")
+
+
+def _label(axes: Axes, which: str, text: str) -> None:
+    (axes.set_xlabel if which == "x" else axes.set_ylabel)(escape(text), fontsize=10, color=INK)
+
+
+def _ticks(factor: float) -> Callable[[float, int | None], str]:
+    def write(value: float, _position: int | None = None) -> str:
+        return compact(value / factor, 4)
+
+    return write
+
+
+def _log_locator(values: NDArray[np.float64]) -> Locator:
+    positive = values[values > 0]
+    decades = math.log10(positive.max() / positive.min()) if len(positive) else 1.0
+    if decades < 0.4:
+        return MaxNLocator(5, steps=[1, 2, 2.5, 5, 10])
+    subs = (1.0, 2.0, 3.0, 5.0, 7.0) if decades < 0.9 else (1.0, 2.0, 5.0) if decades < 2.2 else (1.0,)
+    return LogLocator(base=10, subs=subs, numticks=12)
+
+
+def _parameter_locator(measured: NDArray[np.float64], *, log: bool) -> Locator:
+    if not log:
+        return MaxNLocator(6, steps=[1, 2, 2.5, 5, 10], integer=bool(np.all(measured == np.round(measured))))
+    exponents = np.log2(measured[measured > 0])
+    if len(exponents) and np.all(exponents == np.round(exponents)) and np.ptp(exponents) >= 2:
+        stride = max(1, math.ceil((np.ptp(exponents) + 1) / 8))
+        start = int(exponents.min()) - 8 * stride
+        return FixedLocator((2.0 ** np.arange(start, int(exponents.max()) + 8 * stride + 1, stride)).tolist())
+    return _log_locator(measured)
+
+
+# ---- files --------------------------------------------------------------------------------------------------
+
+
+def save_figure(figure: Figure, path: str | Path) -> Path:
+    """Write a figure to a file; the file is replaced only once all is written.
+
+    Parameters
+    ----------
+    figure : Figure
+        What any of the plotting functions returned.
+    path : str or Path
+        Ends in ``.png`` (200 dots per inch), ``.svg`` or ``.pdf``.
+
+    Returns
+    -------
+    Path
+        Where it is.
+
+    Raises
+    ------
+    InputError
+        If the ending is none of these or the folder can't be written to.
+
+    Examples
+    --------
+    >>> save_figure(new_figure(), "curve.bmp")
+    Traceback (most recent call last):
+        ...
+    evenly.errors.InputError: pictures are saved as .png, .svg or .pdf, but got 'curve.bmp'
+    """
+    target = Path(path)
+    suffix = target.suffix.lower()
+    if suffix not in FORMATS:
+        raise InputError(f"pictures are saved as {', '.join(FORMATS[:-1])} or {FORMATS[-1]}, but got {target.name!r}")
+    partial = target.with_name(f".{target.name}.part")
+    # No date and a fixed salt: the same picture gives the same file.
+    undated: dict[str, Any] = {".png": {}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}[suffix]
+    try:
+        with mpl.rc_context({"svg.hashsalt": "evenly"}), partial.open("wb") as stream:
+            figure.savefig(stream, format=suffix[1:], dpi=_DPI, metadata=undated)
+        partial.replace(target)
+    except OSError as error:
+        raise InputError(
+            f"the picture can't be written to {target}: {error.strerror or error}; give a folder that exists"
+        ) from None
+    finally:
+        partial.unlink(missing_ok=True)
+    return target
