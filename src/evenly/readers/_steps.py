@@ -1,0 +1,319 @@
+"""From the events of coupled programs to one row per step; shared by the readers of preCICE's files.
+
+preCICE measures two things on every rank of a solver: its own work between two coupling calls (``solver.advance``) and
+the coupling call itself (``advance``), in which it also waits for its partner. Work and calls alternate strictly. What
+a partner waits for in a step is the slowest rank, so a step takes the maximum over the ranks; mean and minimum over
+the ranks are kept beside it, because max/mean is the solver's own imbalance. Time spent in the coupling is taken from
+the rank that spent least there: the other ranks also wait in it for the slow ranks of their own solver.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import pairwise
+from math import ceil
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from evenly.errors import InputError, ReadError
+from evenly.readers.registry import Skipped
+from evenly.runs import Runs
+
+__all__ = [
+    "Execution",
+    "Interval",
+    "RankSteps",
+    "check_warm_up",
+    "identity",
+    "pair_steps",
+    "rank_steps",
+    "reading",
+    "runs_of",
+    "ticks",
+]
+
+Ticks = NDArray[np.int64]
+
+#: A mean step shorter than this many ticks of the clock is averaged over several steps.
+RESOLUTION = 10
+#: Events are stamped one after the other, so neighbours may disagree by a tick or two.
+_SLACK = 2
+
+
+@dataclass(frozen=True)
+class Interval:
+    """One event, from its begin (in ticks of the rank's clock) over its duration (in ticks)."""
+
+    begin: int
+    duration: int
+
+
+@dataclass(frozen=True)
+class RankSteps:
+    """What one rank did in each step.
+
+    Parameters
+    ----------
+    work : array (n_steps,) of int
+        Ticks of the solver's own work.
+    phases : mapping of str to array (n_steps,) of int
+        Ticks of what came after it: ``"coupling"``, ``"waiting"``, ``"mapping"``, as far as they were measured.
+    """
+
+    work: Ticks
+    phases: Mapping[str, Ticks] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Execution:
+    """One run of one solver.
+
+    Parameters
+    ----------
+    solver : str
+        The participant's name.
+    cores : int
+        How many ranks it ran on.
+    run : str
+        What tells this run from all others, the same in every file that holds it; see `identity`.
+    when : str
+        When it started, ISO 8601.
+    source : str
+        The file.
+    tick : float
+        Seconds per tick of its clock.
+    ranks : sequence of RankSteps
+        The ranks that were recorded.
+    """
+
+    solver: str
+    cores: int
+    run: str
+    when: str
+    source: str
+    tick: float
+    ranks: Sequence[RankSteps]
+
+    @property
+    def n_steps(self) -> int:
+        """Steps that every rank completed; when a run is killed, its ranks' files end at different steps."""
+        return min(len(rank.work) for rank in self.ranks)
+
+
+def identity(solver: str, cores: int, ranks: Sequence[RankSteps]) -> str:
+    """Name a run by its step times, which survive every conversion of its files (time stamps are shifted by some).
+
+    Examples
+    --------
+    >>> identity("Fluid", 1, [RankSteps(np.array([45459, 45459]))])
+    'Fluid-1-4ad11dcc91'
+    """
+    n_steps = min(len(rank.work) for rank in ranks)
+    digest = hashlib.sha256(b"".join(rank.work[:n_steps].astype("<i8").tobytes() for rank in ranks))
+    return f"{solver}-{cores}-{digest.hexdigest()[:10]}"
+
+
+def pair_steps(work: Sequence[Interval], calls: Sequence[Interval]) -> tuple[list[Interval], list[Interval]]:
+    """Pair each piece of work with the coupling call that ended it.
+
+    Work that no call follows is the shutdown after the last step and is left out.
+
+    Parameters
+    ----------
+    work : sequence of Interval (n_work,)
+        The solver's pieces of work, in order.
+    calls : sequence of Interval (n_calls,)
+        The coupling calls, in order.
+
+    Returns
+    -------
+    work, calls : list of Interval (n_steps,)
+        What belongs together.
+
+    Raises
+    ------
+    InputError
+        If work and calls don't alternate.
+
+    Examples
+    --------
+    >>> work, calls = pair_steps([Interval(0, 5), Interval(6, 5), Interval(12, 1)], [Interval(5, 1), Interval(11, 1)])
+    >>> ticks(work), ticks(calls)
+    (array([5, 5]), array([1, 1]))
+    """
+    if work and calls and calls[0].begin < work[0].begin:
+        calls = calls[1:]  # the work before the first call was not recorded
+    n_steps = min(len(work), len(calls))
+    pairs = list(zip(work[:n_steps], calls[:n_steps], strict=True))
+    begins = [interval.begin for pair in pairs for interval in pair]
+    for earlier, later in pairwise(begins):
+        if later < earlier - _SLACK:
+            raise InputError("work and coupling calls must alternate, but they overlap: events are missing or damaged")
+    for interval in (interval for pair in pairs for interval in pair):
+        if interval.duration < 0:
+            raise InputError(f"an event must not end before it begins, but one lasts {interval.duration} ticks")
+    return [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+
+
+def ticks(intervals: Sequence[Interval]) -> Ticks:
+    """Durations of `intervals`, shape (n_intervals,)."""
+    return np.array([interval.duration for interval in intervals], dtype=np.int64)
+
+
+def rank_steps(
+    work: Sequence[Interval], calls: Sequence[Interval], inside: Mapping[str, Sequence[Interval]]
+) -> RankSteps:
+    """Build one rank's steps from its events.
+
+    Parameters
+    ----------
+    work, calls : sequence of Interval
+        See `pair_steps`.
+    inside : mapping of str to sequence of Interval
+        Phases, such as ``"waiting"``, and their events; each is added to the call in which it begins.
+    """
+    work, calls = pair_steps(work, calls)
+    phases = {"coupling": ticks(calls)}
+    begins = np.array([call.begin for call in calls], dtype=np.int64)
+    ends = begins + phases["coupling"]
+    for name, events in inside.items():
+        total = np.zeros(len(calls), dtype=np.int64)
+        at = np.array([event.begin for event in events], dtype=np.int64)
+        owner = np.searchsorted(begins, at, side="right") - 1
+        held = (owner >= 0) & (at <= ends[owner]) if len(calls) else np.zeros(len(at), dtype=np.bool_)
+        np.add.at(total, owner[held], ticks(events)[held])
+        phases[name] = total
+    return RankSteps(ticks(work), phases)
+
+
+def check_warm_up(warm_up: int) -> int:
+    """Return `warm_up` if it is a possible number of steps."""
+    if warm_up < 0 or int(warm_up) != warm_up:
+        raise InputError(f"warm_up must be a number of steps, 0 or more, but got {warm_up!r}")
+    return warm_up
+
+
+def runs_of(
+    executions: Iterable[Execution], *, warm_up: int, notes: list[str], skipped: list[Skipped]
+) -> dict[str, Runs]:
+    """Turn executions into runs per solver, one row per step.
+
+    Parameters
+    ----------
+    executions : iterable of Execution
+        Runs of one or more solvers.
+    warm_up : int
+        How many steps at the begin of each run are left out.
+    notes : list of str
+        Takes what a user should know about how the rows came about.
+    skipped : list of Skipped
+        Takes the runs that have no step beyond the warm-up; it may hold what was left out before.
+
+    Returns
+    -------
+    dict of str to Runs
+        Parameter ``cores``; quantities ``seconds`` (maximum over ranks), ``rank_mean``, ``rank_min``, and the phases
+        that were measured.
+
+    Raises
+    ------
+    ReadError
+        If no run is left; the reason is the first that was left out.
+    """
+    parts: dict[str, list[Runs]] = {}
+    for execution in executions:
+        try:
+            parts.setdefault(execution.solver, []).append(_runs_of_one(execution, warm_up, notes))
+        except ReadError as error:
+            skipped.append(Skipped(error.path, error.reason, error.line))
+    if skipped and not any(parts.values()):
+        raise ReadError(skipped[0].path, skipped[0].reason, line=skipped[0].line)
+    parts = {solver: runs for solver, runs in parts.items() if runs}
+    return {solver: Runs.concat(runs) for solver, runs in sorted(parts.items())}
+
+
+def _runs_of_one(execution: Execution, warm_up: int, notes: list[str]) -> Runs:
+    n_steps = execution.n_steps
+    if n_steps <= warm_up:
+        rest = f", and the first {warm_up} are warm-up: nothing is left (warm_up=0 keeps them)" if n_steps else ""
+        raise ReadError(execution.source, f"{execution.solver} completed {n_steps} steps{rest}")
+    work = np.stack([rank.work[warm_up:n_steps] for rank in execution.ranks])
+    blocks = _blocks(work, execution)
+    _note_oddities(execution, len(blocks) < work.shape[1], notes)
+    seconds = _average(work, blocks) * execution.tick
+    columns = {"seconds": seconds.max(axis=0), "rank_mean": seconds.mean(axis=0), "rank_min": seconds.min(axis=0)}
+    nothing = np.zeros(n_steps, dtype=np.int64)
+    for name in sorted({name for rank in execution.ranks for name in rank.phases}):
+        phase = np.stack([rank.phases.get(name, nothing)[warm_up:n_steps] for rank in execution.ranks])
+        over_ranks = np.max if name == "mapping" else np.min
+        columns[name] = over_ranks(_average(phase, blocks), axis=0) * execution.tick
+    frame = pd.DataFrame(columns).assign(
+        cores=execution.cores, run=execution.run, when=execution.when, source=execution.source
+    )
+    frame["repetition"] = blocks + warm_up
+    quantities = {name: "s" for name in columns if name != "seconds"}
+    return Runs.from_frame(frame, ["cores"], quantities=quantities)
+
+
+def _note_oddities(execution: Execution, is_averaged: bool, notes: list[str]) -> None:
+    if is_averaged:
+        notes.append(
+            f"{execution.source}: steps of {execution.solver} are too short for a clock of {execution.tick:g} s, "
+            "so neighbouring steps are averaged"
+        )
+    longest = max(len(rank.work) for rank in execution.ranks)
+    if longest > execution.n_steps:
+        notes.append(
+            f"{execution.source}: ranks of {execution.solver} recorded {execution.n_steps} to {longest} steps, "
+            "so only those that all ranks completed are kept"
+        )
+
+
+def _blocks(work: Ticks, execution: Execution) -> NDArray[np.int64]:
+    """First step of each block, shape (n_blocks,): blocks of one step, or of more where the clock is too coarse.
+
+    Steps of about a tick are read as 0, 1 or 2 ticks; their median says nothing and a step can't take no time, but sums
+    of ticks are right on average.
+    """
+    n_steps = work.shape[1]
+    mean = float(work.mean())
+    if mean == 0:
+        raise ReadError(execution.source, f"all steps of {execution.solver} are shorter than the clock's tick")
+    size = max(1, ceil(RESOLUTION / mean))
+    while True:
+        count = max(1, n_steps // size)
+        starts: NDArray[np.int64] = np.arange(count, dtype=np.int64) * n_steps // count
+        if (np.add.reduceat(work.max(axis=0), starts) > 0).all():
+            return starts
+        size *= 2
+
+
+def _average(durations: Ticks, starts: NDArray[np.int64]) -> NDArray[np.float64]:
+    lengths = np.diff(starts, append=durations.shape[1])
+    means: NDArray[np.float64] = np.add.reduceat(durations, starts, axis=1) / lengths
+    return means
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Turn whatever a damaged file makes the parser raise into one `ReadError` that names the file."""
+    try:
+        yield
+    except ReadError:
+        raise
+    except OSError as error:
+        raise ReadError(path, f"can't be read: {error.strerror or error}") from None
+    except UnicodeDecodeError:
+        raise ReadError(path, "not a text file, or damaged") from None
+    except InputError as error:
+        raise ReadError(path, str(error)) from None
+    except KeyError as error:
+        raise ReadError(path, f"the field {error} is missing: the file is damaged or in another format") from None
+    except (ValueError, TypeError, AttributeError, IndexError, OverflowError, RecursionError) as error:
+        raise ReadError(path, f"damaged, or in another format ({error})") from None
