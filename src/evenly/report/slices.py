@@ -135,21 +135,23 @@ def _middle(model: Model, names: list[str]) -> dict[str, Any]:
 
 
 def _most_common(table: pd.DataFrame, names: list[str]) -> dict[str, Any]:
+    """Return the combination that occurs most often; of several, the one nearest the middle."""
     if not names:
         return {}
-    counts = table.groupby(names, sort=True, observed=True).size()
-    if counts.max() > 1 or len(table) == 1:
-        best = counts.idxmax()
-        return dict(zip(names, best if isinstance(best, tuple) else (best,), strict=True))
-    return {name: _typical(table[name]) for name in names}
+    counts = table.groupby(names, sort=True, observed=True).size().rename("count").reset_index()
+    if len(counts) == len(table) > 1:
+        return {name: _typical(table[name]) for name in names}
+    best = counts[counts["count"] == counts["count"].max()]
+    ranks = best[names].rank(method="dense")
+    nearest = ((ranks - (ranks.max() + 1) / 2) ** 2).sum(axis=1).idxmin()
+    return {name: best[name].loc[nearest] for name in names}
 
 
 def _typical(column: pd.Series[Any]) -> Any:
-    """Return the most frequent value, the middle one where all are different."""
+    """Return the most frequent value; of several, the one in the middle."""
     counts = column.value_counts()
-    if counts.iloc[0] > 1 or not pd.api.types.is_numeric_dtype(column):
-        return counts.index[0]
-    return column.sort_values().iloc[len(column) // 2]
+    tied = sorted(counts.index[counts == counts.max()])
+    return tied[len(tied) // 2]
 
 
 def line_along(

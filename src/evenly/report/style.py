@@ -29,6 +29,7 @@ __all__ = [
     "Scaling",
     "legend_below",
     "new_figure",
+    "nice_ticks",
     "quantity_axis",
     "save_figure",
     "set_title",
@@ -85,12 +86,10 @@ def legend_below(figure: Figure, handles: Sequence[Any], labels: Sequence[str], 
     """Put one legend for all panels below them."""
     if not handles:
         return
-    widest = max(map(len, labels))
-    fitting = max(1, int(figure.get_figwidth() * 11 // (widest + 7)))
-    wanted = min(columns or len(handles), fitting, len(handles))
-    rows = -(-len(handles) // wanted)
+    count = _columns([len(label) for label in labels], figure.get_figwidth(), columns or len(handles))
+    rows = -(-len(handles) // count)
     look: dict[str, Any] = {
-        "ncols": -(-len(handles) // rows),
+        "ncols": count,
         "frameon": False,
         "fontsize": 9,
         "labelcolor": INK,
@@ -102,6 +101,16 @@ def legend_below(figure: Figure, handles: Sequence[Any], labels: Sequence[str], 
         share = 0.3 * rows / figure.get_figheight()
         figure.get_layout_engine().set(rect=(0, share, 1, 1 - share))  # type: ignore[union-attr,call-arg]
         figure.legend(list(handles), texts, loc="lower center", **look)
+
+
+def _columns(letters: list[int], width: float, most: int) -> int:
+    """Return how many columns of a legend fit beside each other; it is filled column by column."""
+    for count in range(min(most, len(letters)), 1, -1):
+        rows = -(-len(letters) // count)
+        columns = [max(letters[i : i + rows]) for i in range(0, len(letters), rows)]
+        if sum(0.068 * widest + 0.6 for widest in columns) < width:  # inches per letter, per handle
+            return len(columns)
+    return 1
 
 
 # ---- axes ---------------------------------------------------------------------------------------------------
@@ -163,6 +172,19 @@ def value_axis(
     axis.set_minor_locator(NullLocator())
     axis.set_major_formatter(FuncFormatter(_ticks(1.0)))
     _label(axes, which, f"{name} ({unit})" if unit and unit != name else name)
+
+
+def nice_ticks(low: float, high: float, *, log: bool, most: int = 8) -> list[float]:
+    """Return round numbers between two ends, both included where they are round.
+
+    Examples
+    --------
+    >>> nice_ticks(1.0, 100.0, log=True)
+    [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0]
+    """
+    locator = _log_locator(np.array([low, high])) if log else MaxNLocator(most - 1, steps=[1, 2, 2.5, 5, 10])
+    ticks = [round(float(t), 15) for t in locator.tick_values(low, high) if low * 0.999999 <= t <= high * 1.000001]
+    return ticks[:: max(1, math.ceil(len(ticks) / most))]
 
 
 def _scale(axes: Axes, which: str, *, log: bool) -> None:

@@ -65,8 +65,9 @@ def trend(line: Line, parameter: str, quantity: str = "time") -> str:
 def _of_labels(x: NDArray[Any], value: NDArray[np.float64], parameter: str, quantity: str) -> str:
     order = np.argsort(value)
     times = compact(float(value[order[-1]] / value[order[0]]), 2)
-    best = "fastest" if quantity == "time" else f"least {quantity}"
-    return f"{best} with {parameter} = {x[order[0]]}, {times} times that with {x[order[-1]]}"
+    if value.max() < _FLAT * value.min():
+        return f"{quantity} hardly depends on {parameter}"
+    return f"{quantity} with {x[order[-1]]} is {times} times that with {x[order[0]]}"
 
 
 def _powers(log_x: NDArray[np.float64], log_value: NDArray[np.float64], parameter: str) -> str:
