@@ -1,0 +1,147 @@
+"""What the columns of a table mean, told from their names.
+
+``time_ms`` is a time in milliseconds, ``SYPD`` a rate, ``peak_memory [GiB]`` another measured quantity, ``domain`` says
+which solver a row belongs to, ``host`` which machine it ran on. What is left was varied between the runs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from evenly.errors import InputError
+from evenly.units import base_unit
+
+__all__ = ["ALIASES", "SOLVER_NAMES", "STATISTICS", "Measured", "measured", "time_candidates"]
+
+#: Names that mean one of the bookkeeping columns.
+ALIASES: dict[str, str] = {
+    "run": "run", "run_id": "run", "runid": "run", "job": "run", "job_id": "run", "jobid": "run",
+    "repetition": "repetition", "rep": "repetition", "repeat": "repetition", "trial": "repetition",
+    "status": "status",
+    "machine": "machine", "host": "machine", "hostname": "machine", "cluster": "machine",
+    "when": "when", "date": "when", "datetime": "when", "timestamp": "when", "started": "when",
+    "source": "source",
+}  # fmt: skip
+#: Names of a column that says which solver of a coupled run a row belongs to. ``solver`` may also be a choice of
+#: linear solver, so it counts only where no other column holds labels.
+SOLVER_NAMES = ("domain", "participant", "component", "solver")
+#: Statistics that other tools write beside a time; evenly computes its own.
+STATISTICS = frozenset(
+    {"count", "spread", "std", "stddev", "std_dev", "stdev", "stderr", "sem", "n_samples", "variance"}
+)
+
+_TIME_NAMES = frozenset({
+    "seconds", "time", "times", "runtime", "run_time", "walltime", "wall_time", "wall", "wallclock", "wallclock_time",
+    "wall_clock_time", "elapsed", "elapsed_time", "duration", "time_to_solution", "total_time", "time_total",
+    "median", "median_time", "mean_time", "avg_time", "average_time", "min_time",
+})  # fmt: skip
+_TIME_WORDS = frozenset({"seconds", "time", "runtime", "walltime", "wall", "elapsed", "duration", "median"})
+#: With these beside it, "time" is simulated time or a choice, not a measurement.
+_NOT_MEASURED = frozenset(
+    {"start", "end", "final", "simulated", "simulation", "model", "integrator", "scheme", "limit"}
+)
+_NOT_MEASURED_NAMES = frozenset({"time_step", "time_steps", "time_stepping", "sim_time"})
+_OTHER_WORDS = frozenset({"memory", "mem", "rss", "hwm", "footprint", "energy", "consumption", "traffic"})
+#: Phases of a step, which nobody varies.
+_PHASES = frozenset({"waiting", "sending", "receiving", "interpolation", "communication", "comm", "computation"})
+_UNIT_NAMES = {
+    "s": "s", "sec": "s", "secs": "s", "second": "s", "seconds": "s", "ms": "ms", "msec": "ms", "milliseconds": "ms",
+    "us": "us", "µs": "us", "μs": "us", "usec": "us", "microseconds": "us", "ns": "ns", "nanoseconds": "ns",
+    "min": "min", "mins": "min", "minutes": "min", "h": "h", "hours": "h", "days": "d", "sypd": "SYPD", "sdpd": "SDPD",
+}  # fmt: skip
+_WHOLE_NAME_UNITS = frozenset({"seconds", "milliseconds", "microseconds", "nanoseconds", "ms", "us", "µs", "μs", "ns",
+                               "minutes", "hours", "sypd", "sdpd"})  # fmt: skip
+_OTHER_UNITS = ("B", "kB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "TiB", "J", "kJ", "MJ", "Wh", "kWh")
+_BRACKETS = re.compile(r"^(?P<base>.*?)\s*(?:\[(?P<a>[^\]]+)\]|\((?P<b>[^)]+)\))\s*$")
+_SUFFIX = re.compile(r"^(?P<base>.+?)(?:\s*/\s*|_in_|\s+in\s+|_|\.|\s+)(?P<unit>[^\s_./]+)$")
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A column that holds something measured.
+
+    Parameters
+    ----------
+    column : str
+        Its name in the file.
+    base : str
+        Its name without the unit.
+    unit : str
+        See `evenly.units.to_base`; ``""`` where the name has none.
+    certainty : int
+        2 where the whole name means a time (``seconds``, ``wall_ms``), 1 where a part of it does
+        (``seconds_before``), 0 for other quantities.
+    """
+
+    column: str
+    base: str
+    unit: str
+    certainty: int
+
+
+def measured(column: str) -> Measured | None:
+    """Return what a column of this name measures; None if nothing in the name says so.
+
+    Examples
+    --------
+    >>> measured("time_ms")
+    Measured(column='time_ms', base='time', unit='ms', certainty=2)
+    >>> measured("SYPD").unit, measured("peak_memory [GiB]").unit, measured("cores")
+    ('SYPD', 'GiB', None)
+    """
+    name = column.strip()
+    if name.lower() in _WHOLE_NAME_UNITS:
+        return Measured(column, "seconds", _UNIT_NAMES[name.lower()], 2)
+    base, unit = _split_unit(name)
+    plain = re.sub(r"[\s\-.]+", "_", base.strip()).lower()
+    words = set(plain.split("_"))
+    if unit and base_unit(unit) != "s":
+        return Measured(column, base, unit, 0) if words & _OTHER_WORDS else None
+    if plain in _TIME_NAMES:
+        return Measured(column, base, unit, 2)
+    if words & _TIME_WORDS and not words & _NOT_MEASURED and plain not in _NOT_MEASURED_NAMES:
+        return Measured(column, base, unit, 1)
+    return Measured(column, base, unit, 0) if plain in _PHASES else None
+
+
+def time_candidates(columns: Iterable[str]) -> list[Measured]:
+    """Return the columns that may be the time, only the most certain ones.
+
+    Examples
+    --------
+    >>> [m.column for m in time_candidates(["cores", "seconds_before", "seconds_after"])]
+    ['seconds_before', 'seconds_after']
+    >>> [m.column for m in time_candidates(["cores", "comm_time_s", "time_s"])]
+    ['time_s']
+    """
+    times = [m for m in map(measured, columns) if m is not None and m.certainty > 0]
+    best = max((m.certainty for m in times), default=0)
+    return [m for m in times if m.certainty == best]
+
+
+def _split_unit(name: str) -> tuple[str, str]:
+    """Split ``wall [s]``, ``wall (s)``, ``wall_s``, ``wall/s`` into name and unit."""
+    for pattern in (_BRACKETS, _SUFFIX):
+        match = pattern.match(name)
+        if match is None:
+            continue
+        groups = match.groupdict()
+        text = (groups.get("unit") or groups.get("a") or groups.get("b") or "").strip()
+        unit = _known_unit(text)
+        if unit:
+            return match["base"].strip(), unit
+    return name, ""
+
+
+def _known_unit(text: str) -> str:
+    if text in _OTHER_UNITS:
+        return text
+    if text.lower() in _UNIT_NAMES:
+        return _UNIT_NAMES[text.lower()]
+    try:
+        base_unit(text)
+    except InputError:
+        return ""
+    return "" if text in ("1", "d") else text

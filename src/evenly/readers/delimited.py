@@ -1,0 +1,197 @@
+"""Delimited text as people and programs write it: into columns of text, with the line that each row comes from.
+
+The delimiter is found (tab, semicolon, bar, comma, or runs of spaces); comment lines, a byte-order mark, spaces around
+cells, a trailing delimiter and a decimal comma are understood.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from evenly.errors import ReadError
+
+__all__ = ["Decimal", "Delimited", "numbers", "parse"]
+
+Decimal = Literal["auto", ".", ","]
+
+_DELIMITERS = ("\t", ";", "|", ",")
+_COMMENTS = ("#", "%", "//")
+_SAMPLE = 40
+_DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
+_MAYBE_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+")
+
+
+@dataclass(frozen=True)
+class Delimited:
+    """A table of text cells.
+
+    Parameters
+    ----------
+    frame : DataFrame (n_rows, n_columns)
+        Cells as stripped text, all of dtype object.
+    lines : array (n_rows,)
+        The line of the file, counted from 1, on which each row starts.
+    delimiter : str
+        What separates the cells; a space stands for any run of spaces.
+    """
+
+    frame: pd.DataFrame
+    lines: NDArray[np.int64]
+    delimiter: str
+
+
+def parse(path: Path, text_lines: Sequence[str]) -> Delimited:
+    """Split lines into named columns.
+
+    Raises
+    ------
+    ReadError
+        If there is no header or no row, two columns share a name, or a row has too few or too many cells; the line is
+        named.
+
+    Examples
+    --------
+    >>> table = parse(Path("t.csv"), ["# a comment", "cores;time", "2;1,5"])
+    >>> table.frame.to_dict("list"), table.lines.tolist()
+    ({'cores': ['2'], 'time': ['1,5']}, [3])
+    """
+    content = _content(text_lines)
+    if not content:
+        raise ReadError(path, "the file holds no table, only empty lines or comments")
+    delimiter = _find_delimiter([line for _, line in content[:_SAMPLE]])
+    rows = _split(content, delimiter)
+    header_line, header = rows[0]
+    names = _check_header(path, header, header_line)
+    body = [(line, _fit(path, cells, len(names), line)) for line, cells in rows[1:]]
+    if not body:
+        raise ReadError(path, "the table has a header but no rows", line=header_line)
+    frame = pd.DataFrame([cells for _, cells in body], columns=names, dtype=object)
+    return Delimited(frame, np.array([line for line, _ in body], dtype=np.int64), delimiter)
+
+
+def numbers(
+    path: Path, name: str, cells: pd.Series[str], lines: NDArray[np.int64], *, decimal: Decimal = "auto"
+) -> NDArray[np.float64]:
+    """Convert one column of text to numbers; NaN where a cell isn't a number.
+
+    Parameters
+    ----------
+    path, name : Path and str
+        The file and the column, for messages.
+    cells : Series (n_rows,)
+        Stripped text.
+    lines : array (n_rows,)
+        Line of each row.
+    decimal : {"auto", ".", ","}
+        The decimal mark; ``"auto"`` takes a comma where cells can't be read otherwise.
+
+    Returns
+    -------
+    array (n_rows,)
+
+    Raises
+    ------
+    ReadError
+        If ``1,024`` might be a thousand or about one.
+    """
+    plain = pd.to_numeric(cells, errors="coerce").to_numpy(dtype=np.float64)
+    # pandas 1.5 to 3 all read '1_000' as text, Python's float wouldn't; nothing else differs.
+    odd = np.isnan(plain)
+    commas = np.array([bool(_DECIMAL_COMMA.fullmatch(cell)) for cell in cells], dtype=np.bool_) & odd
+    if decimal == "." or not commas.any():
+        return plain
+    if decimal == "auto" and all(_MAYBE_THOUSANDS.fullmatch(cell) for cell in cells[commas]):
+        first = int(np.flatnonzero(commas)[0])
+        raise ReadError(
+            path,
+            f"{cells.iloc[first]!r} in column {name!r} may be a thousand or a decimal comma: "
+            "pass decimal=',' or write the number without it",
+            line=int(lines[first]),
+        )
+    return pd.to_numeric(cells.str.replace(",", ".", regex=False), errors="coerce").to_numpy(dtype=np.float64)
+
+
+def _content(text_lines: Sequence[str]) -> list[tuple[int, str]]:
+    """Return the lines that belong to the table; a commented header is one of them."""
+    table: list[tuple[int, str]] = []
+    comment: tuple[int, str] | None = None
+    for number, line in enumerate(text_lines, start=1):
+        stripped = line.strip()
+        if not stripped.strip(",;|"):
+            continue
+        if stripped.startswith(_COMMENTS):
+            comment = (number, stripped.lstrip("#%/").strip())
+            continue
+        if not table and comment is not None and _is_header_of(comment[1], stripped):
+            table.append(comment)
+        # Leading tabs and spaces may be an empty first cell.
+        table.append((number, line.rstrip("\n")))
+    return table
+
+
+def _is_header_of(comment: str, first: str) -> bool:
+    """Tell whether a comment line names the columns of the first row, as gnuplot users write it."""
+    delimiter = _find_delimiter([first])
+    cells = _cells(first, delimiter)
+    names = _cells(comment, delimiter)
+    return len(names) == len(cells) > 1 and all(map(_is_number, cells)) and not any(map(_is_number, names))
+
+
+def _find_delimiter(sample: Sequence[str]) -> str:
+    scores: dict[str, tuple[bool, int]] = {}
+    for delimiter in _DELIMITERS:
+        counts = [len(_cells(line, delimiter)) for line in sample]
+        if counts[0] > 1:
+            scores[delimiter] = (all(abs(c - counts[0]) <= 1 for c in counts), counts[0])
+    if scores:
+        return max(scores, key=lambda d: scores[d])
+    return " " if len(sample[0].split()) > 1 else ","
+
+
+def _cells(line: str, delimiter: str) -> list[str]:
+    if delimiter == " ":
+        return line.split()
+    try:
+        return [cell.strip() for cell in next(csv.reader([line], delimiter=delimiter, skipinitialspace=True), [])]
+    except csv.Error:
+        return [cell.strip() for cell in line.split(delimiter)]
+
+
+def _split(content: Sequence[tuple[int, str]], delimiter: str) -> list[tuple[int, list[str]]]:
+    return [(number, _cells(line, delimiter)) for number, line in content]
+
+
+def _check_header(path: Path, header: list[str], line: int) -> list[str]:
+    while len(header) > 1 and not header[-1]:
+        header = header[:-1]
+    if header and all(_is_number(cell) for cell in header):
+        raise ReadError(path, "the first line must name the columns, but it holds only numbers", line=line)
+    twice = sorted({name for name in header if header.count(name) > 1})
+    if twice:
+        raise ReadError(path, f"column names must differ, but {twice[0]!r} occurs more than once", line=line)
+    return header
+
+
+def _fit(path: Path, cells: list[str], width: int, line: int) -> list[str]:
+    while len(cells) > width and not cells[-1]:
+        cells = cells[:-1]
+    if len(cells) != width:
+        raise ReadError(path, f"the header has {width} columns, but this row has {len(cells)}", line=line)
+    return cells
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell.replace(",", ".", 1))
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,127 @@
+"""Opening measurement files safely: encodings, compression, and what must not be opened at all.
+
+Measurement folders hold everything: cores dumps, links into nowhere, files without read permission. `head` is for
+recognising a format and never raises; `lines` is for reading and raises only `ReadError`.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import zlib
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from typing import IO, Any
+
+from evenly.errors import ReadError
+
+__all__ = ["head", "is_binary", "lines", "plain_suffix", "text"]
+
+_HEAD_BYTES = 4096
+#: A text file larger than this (after decompression) is not a measurement log.
+_MAX_BYTES = 1 << 30
+_OPENERS: dict[bytes, Callable[..., IO[Any]]] = {
+    b"\x1f\x8b": gzip.open,
+    b"\xfd7zXZ\x00": lzma.open,
+    b"BZh": bz2.open,
+}
+_BROKEN = (OSError, EOFError, lzma.LZMAError, zlib.error)
+
+
+def head(path: Path) -> str:
+    """Return the first few kilobytes as text; empty for a folder, a binary file or one that can't be opened.
+
+    Examples
+    --------
+    >>> head(Path("no/such/file"))
+    ''
+    """
+    try:
+        status = path.stat()
+        if not path.is_file():
+            return ""
+        return _head(str(path), status.st_mtime_ns, status.st_size)
+    except (OSError, ValueError):
+        return ""
+
+
+@lru_cache(maxsize=256)
+def _head(path: str, modified_ns: int, size: int) -> str:  # noqa: ARG001 - they key the cache
+    try:
+        raw = _read_bytes(Path(path), _HEAD_BYTES)
+    except _BROKEN:
+        return ""
+    return "" if is_binary(raw) else _decode(raw)
+
+
+def text(path: Path) -> str:
+    """Return the whole file as text, decompressed if it is compressed.
+
+    Raises
+    ------
+    ReadError
+        If it can't be opened, is empty, or isn't text.
+    """
+    try:
+        raw = _read_bytes(path, _MAX_BYTES + 1)
+    except _BROKEN as error:
+        reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        raise ReadError(path, f"the file can't be read: {reason}") from None
+    if len(raw) > _MAX_BYTES:
+        raise ReadError(path, f"the file is larger than {_MAX_BYTES >> 20} MiB, which no measurement log is")
+    if not raw.strip():
+        raise ReadError(path, "the file is empty")
+    if is_binary(raw[:_HEAD_BYTES]):
+        raise ReadError(path, "the file is binary, but text was expected")
+    return _decode(raw)
+
+
+def lines(path: Path) -> list[str]:
+    """Return the file's lines without line ends; raises as `text` does."""
+    return text(path).replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+
+def plain_suffix(path: Path) -> str:
+    """Return the suffix in lower case, seen through ``.gz``, ``.xz`` and ``.bz2``.
+
+    Examples
+    --------
+    >>> plain_suffix(Path("runs.CSV")), plain_suffix(Path("runs.csv.gz"))
+    ('.csv', '.csv')
+    """
+    suffix = path.suffix.lower()
+    return Path(path.stem).suffix.lower() if suffix in (".gz", ".xz", ".bz2") else suffix
+
+
+def is_binary(raw: bytes) -> bool:
+    r"""Tell whether bytes hold what text never does.
+
+    Examples
+    --------
+    >>> is_binary(b"cores,seconds"), is_binary(b"\x00\x01")
+    (False, True)
+    """
+    return b"\x00" in raw and not raw.startswith((b"\xff\xfe", b"\xfe\xff"))
+
+
+def _read_bytes(path: Path, limit: int) -> bytes:
+    with path.open("rb") as stream:
+        start = stream.read(6)
+    opener = next((o for magic, o in _OPENERS.items() if start.startswith(magic)), open)
+    with opener(path, "rb") as stream:
+        raw: bytes = stream.read(limit)
+    return raw
+
+
+def _decode(raw: bytes) -> str:
+    if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return raw.decode("utf-16", errors="replace")
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        # A head may end inside a character; anything else is an older single-byte encoding.
+        if error.start >= len(raw) - 3:
+            return raw[: error.start].decode("utf-8-sig", errors="replace")
+        return raw.decode("latin-1")

@@ -1,0 +1,398 @@
+"""What a table of text means: from named columns to runs per solver.
+
+Used by `TableReader`. Every guess is noted; every complaint names the line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from evenly.errors import ReadError
+from evenly.expressions import Expression
+from evenly.readers.columns import ALIASES, SOLVER_NAMES, STATISTICS, measured, time_candidates
+from evenly.readers.delimited import Decimal, numbers
+from evenly.runs import Runs
+from evenly.units import base_unit, to_base
+
+__all__ = ["Interpretation", "TableOptions"]
+
+_STATUS = {
+    "": "ok", "ok": "ok", "success": "ok", "succeeded": "ok", "successful": "ok", "done": "ok", "completed": "ok",
+    "passed": "ok", "failed": "failed", "fail": "failed", "failure": "failed", "error": "failed", "crashed": "failed",
+    "crash": "failed", "oom": "failed", "killed": "failed", "aborted": "failed", "invalid": "failed",
+    "timed out": "timed out", "timeout": "timed out", "timed_out": "timed out", "time limit": "timed out",
+}  # fmt: skip
+#: What stands in the time column of a run that gave none.
+_NO_TIME = {"-": "failed", "--": "failed", "na": "failed", "n/a": "failed", "nan": "failed", "none": "failed",
+            "null": "failed", "inf": "failed", "infinity": "failed", "": "failed"}  # fmt: skip
+#: A column of at least this many cells, of which at most one in so many isn't a number, is meant to be numeric.
+_ONE_IN = 5
+_UNNAMED = re.compile(r"(unnamed: ?\d+|__index_level_\d+__)?", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class TableOptions:
+    """What the user said about a table; the fields are those of `TableReader`.
+
+    Examples
+    --------
+    >>> TableOptions(time="wall", unit="ms").constants
+    {}
+    """
+
+    parameters: tuple[str, ...] = ()
+    time: str | None = None
+    unit: str | None = None
+    solver: str | None = None
+    quantities: Mapping[str, str] = field(default_factory=dict)
+    status: str | None = None
+    where: str | None = None
+    constants: Mapping[str, float | str] = field(default_factory=dict)
+    categories: tuple[str, ...] = ()
+    decimal: Decimal = "auto"
+
+
+class Interpretation:
+    """Gives the columns of one table their meaning.
+
+    Parameters
+    ----------
+    options : TableOptions
+        What the user said.
+    path : Path
+        The file, for messages.
+    cells : DataFrame (n_rows, n_columns)
+        Stripped text.
+    lines : array (n_rows,)
+        The line, or the row of a file without lines, of each row.
+
+    Attributes
+    ----------
+    notes : list of str
+        What was guessed.
+
+    Examples
+    --------
+    >>> cells = pd.DataFrame({"cores": ["8", "16"], "SYPD": ["2", "4"]})
+    >>> meaning = Interpretation(TableOptions(), Path("scaling.csv"), cells, np.array([2, 3]))
+    >>> meaning.runs()[""].values
+    array([43200., 21600.])
+    """
+
+    def __init__(self, options: TableOptions, path: Path, cells: pd.DataFrame, lines: NDArray[np.int64]) -> None:
+        self.options: Final = options
+        self.path: Final = path
+        self.cells = cells
+        self.lines = lines
+        self.notes: list[str] = []
+        self._taken: set[str] = set()
+        self._settled: set[str] = set()  # columns that `where` left with one value
+
+    def runs(self) -> dict[str, Runs]:
+        """Return the runs per solver.
+
+        Raises
+        ------
+        ReadError
+            If the time or the parameters can't be told, or a cell isn't what it must be.
+        """
+        self._refuse_exports()
+        self._filter()
+        book = self._bookkeeping()
+        time, unit = self._time()
+        quantities = self._quantities()
+        solver = self._solver()
+        parameters = self._parameters()
+        frame = pd.DataFrame({name: self._parameter(name) for name in parameters}, index=self.cells.index)
+        for name, value in self.options.constants.items():
+            frame[name] = value
+        frame["status"], frame["seconds"] = self._times(time, unit, book.get("status"))
+        for column, (name, its_unit) in quantities.items():
+            values = numbers(self.path, column, self.cells[column], self.lines, decimal=self.options.decimal)
+            frame[name] = to_base(values, its_unit)
+        self._keep_books(frame, book)
+        units = {name: base_unit(its_unit) for name, its_unit in quantities.values()}
+        return self._split(frame, solver, [*parameters, *self.options.constants], units)
+
+    # ---- roles of the columns ------------------------------------------------------------------------------
+
+    def _refuse_exports(self) -> None:
+        names = {name.lower() for name in self.cells.columns}
+        if {"participant", "rank", "event", "duration"} <= names and self.options.time is None:
+            raise ReadError(
+                self.path,
+                "this is a CSV export of preCICE's profiling, whose durations are cut to whole numbers: "
+                "read the rank files or profiling.db instead",
+            )
+
+    def _filter(self) -> None:
+        condition = self.options.where
+        if not condition:
+            return
+        expression = Expression(condition)
+        self._require(sorted(expression.names), "where")
+        columns = {name: self._parameter(name).to_numpy() for name in expression.names}
+        mask = np.broadcast_to(expression(columns), (len(self.cells),)).astype(np.bool_)
+        if not mask.any():
+            raise ReadError(self.path, f"no row is left by where={condition!r}")
+        self.cells, self.lines = self.cells[mask].reset_index(drop=True), self.lines[mask]
+        self._settled = {name for name in expression.names if self.cells[name].nunique() == 1}
+
+    def _bookkeeping(self) -> dict[str, str]:
+        """Return bookkeeping name → column."""
+        asked = {self.options.time, self.options.solver, *self.options.quantities, *self.options.parameters}
+        found: dict[str, str] = {}
+        if self.options.status is not None:
+            self._require([self.options.status], "status")
+            found["status"] = self.options.status
+        for column in self.cells.columns:
+            role = ALIASES.get(column.strip().lower())
+            if role and role not in found and column not in asked:
+                found[role] = column
+        self._taken |= set(found.values())
+        return found
+
+    def _time(self) -> tuple[str, str]:
+        column = self.options.time
+        if column is not None:
+            self._require([column], "time")
+        else:
+            column = self._guess_time()
+        known = measured(column)
+        unit = self.options.unit or (known.unit if known else "") or "s"
+        if base_unit(unit) != "s":
+            raise ReadError(self.path, f"the time's unit must be a time or a rate, but got {unit!r}")
+        self._taken.add(column)
+        assumed = "" if self.options.unit or (known and known.unit) else " (assumed: pass unit= otherwise)"
+        self.notes.append(f"{column!r} is the time in {unit}{assumed}")
+        return column, unit
+
+    def _guess_time(self) -> str:
+        free = [c for c in self.cells.columns if c not in self._taken and c not in self.options.parameters]
+        found = time_candidates(c for c in free if c not in self.options.quantities)
+        if len(found) == 1:
+            return found[0].column
+        shown = ", ".join(map(repr, self.cells.columns))
+        why = (
+            f"{' and '.join(repr(m.column) for m in found)} may each be the time"
+            if found
+            else "no column's name says that it is a time"
+        )
+        raise ReadError(
+            self.path,
+            f"{why}: pass time= (--time) with one of the columns {shown}, and unit= (--unit) if it isn't in seconds",
+        )
+
+    def _quantities(self) -> dict[str, tuple[str, str]]:
+        """Return column → (quantity, unit)."""
+        given = self.options.quantities
+        self._require(list(given), "quantities")
+        found = {column: (column, unit) for column, unit in given.items()}
+        asked = {*self.options.parameters, *self._settled, self.options.solver}
+        for column in self.cells.columns:
+            known = measured(column)
+            if known is None or column in asked or column in self._taken or column in found:
+                continue
+            clash = known.base in self.cells.columns or known.base in ("seconds", *ALIASES)
+            found[column] = (column if clash else known.base, known.unit or "s")
+            self.notes.append(f"{column!r} is another measured quantity in {known.unit or 's'}")
+        self._taken |= set(found)
+        return found
+
+    def _solver(self) -> str | None:
+        column = self.options.solver
+        if column is not None:
+            self._require([column], "solver")
+        else:
+            column = self._guess_solver()
+            if column is not None:
+                self.notes.append(f"{column!r} names the solvers")
+        if column is not None:
+            self._taken.add(column)
+        return column
+
+    def _guess_solver(self) -> str | None:
+        free = [c for c in self._free() if c not in self.options.parameters]
+        labels = [c for c in free if not self._is_numeric(c) and c not in self._settled]
+        for wanted in SOLVER_NAMES:
+            for column in labels:
+                if column.strip().lower() == wanted and (wanted != "solver" or labels == [column]):
+                    return column
+        return None
+
+    def _parameters(self) -> list[str]:
+        asked = self.options.parameters
+        if asked:
+            self._require(list(asked), "parameters")
+            left = [c for c in self._free() if c not in asked and c]
+            if left:
+                self.notes.append(f"left out: {', '.join(left)}")
+            return list(asked)
+        chosen = [c for c in self._free() if c and c.lower() not in STATISTICS and c not in self._settled]
+        dropped = [c for c in self._free() if c and c not in chosen]
+        if dropped:
+            self.notes.append(f"left out: {', '.join(dropped)}")
+        if not chosen and not self.options.constants:
+            taken = ", ".join(repr(c) for c in self.cells.columns if c)
+            raise ReadError(
+                self.path,
+                f"no column is left to be a parameter (what was varied between runs); the columns are {taken}: pass "
+                "parameters= (--parameters), or constants= with what the file doesn't say, as in {'cores': 512}",
+            )
+        self.notes.append(f"parameters: {', '.join([*chosen, *self.options.constants])}")
+        return chosen
+
+    def _free(self) -> list[str]:
+        named = [c for c in self.cells.columns if not _UNNAMED.fullmatch(c) or c in self.options.parameters]
+        return [c for c in named if c not in self._taken]
+
+    def _require(self, names: list[str], option: str) -> None:
+        missing = [name for name in names if name not in self.cells.columns]
+        if missing:
+            raise ReadError(
+                self.path,
+                f"{option}= names the column {missing[0]!r}, but there are only "
+                f"{', '.join(map(repr, self.cells.columns))}",
+            )
+
+    # ---- cells to values -----------------------------------------------------------------------------------
+
+    def _numbers(self, name: str) -> NDArray[np.float64]:
+        return numbers(self.path, name, self.cells[name], self.lines, decimal=self.options.decimal)
+
+    def _is_numeric(self, name: str) -> bool:
+        return name not in self.options.categories and bool(np.isfinite(self._numbers(name)).any())
+
+    def _parameter(self, name: str) -> pd.Series[Any]:
+        """Return a column as whole numbers, numbers or labels; blank cells stay NaN or empty."""
+        cells = self.cells[name]
+        if name in self.options.categories:
+            return cells
+        values = self._numbers(name)
+        blank = (cells == "").to_numpy()
+        wrong = ~np.isfinite(values) & ~blank
+        if wrong.any():
+            self._complain_if_mostly_numeric(name, wrong, blank)
+            return cells
+        whole = np.isfinite(values).all() and np.all(values == np.round(values)) and np.abs(values).max() < 2**53
+        return pd.Series(values.astype(np.int64) if whole else values, index=cells.index)
+
+    def _complain_if_mostly_numeric(self, name: str, wrong: NDArray[np.bool_], blank: NDArray[np.bool_]) -> None:
+        filled = int((~blank).sum())
+        if filled >= _ONE_IN and wrong.sum() * _ONE_IN <= filled:
+            row = int(np.flatnonzero(wrong)[0])
+            raise self._at(
+                row,
+                f"a number was expected in column {name!r}, as in most rows, but got {self.cells[name].iloc[row]!r}: "
+                f"correct it, or pass categories=[{name!r}] (--categories) if the column holds labels",
+            )
+
+    def _times(self, column: str, unit: str, status_column: str | None) -> tuple[pd.Series[Any], pd.Series[Any]]:
+        cells = self.cells[column]
+        values = self._numbers(column)
+        status = self._status(status_column)
+        unmeasured = np.array([cell.lower() in {**_STATUS, **_NO_TIME} for cell in cells], dtype=np.bool_)
+        if status_column is None and unmeasured.any():
+            texts = [cell.lower() for cell in cells[unmeasured]]
+            status[unmeasured] = ["timed out" if _STATUS.get(t) == "timed out" else "failed" for t in texts]
+            self.notes.append(f"{len(texts)} rows without a time are kept as failed runs")
+        bad = (status == "ok") & ~((values > 0) & np.isfinite(values))
+        if bad.any():
+            row = int(np.flatnonzero(bad)[0])
+            raise self._at(
+                row,
+                f"the time in column {column!r} must be a number above 0, but got {cells.iloc[row]!r}: "
+                "correct it, or mark the run as failed in a column 'status'",
+            )
+        seconds = np.where(status == "ok", to_base(np.where(status == "ok", values, 1.0), unit), np.nan)
+        return pd.Series(status, index=cells.index), pd.Series(seconds, index=cells.index)
+
+    def _status(self, column: str | None) -> NDArray[np.object_]:
+        if column is None:
+            return np.full(len(self.cells), "ok", dtype=object)
+        found = [_STATUS.get(cell.lower()) for cell in self.cells[column]]
+        if None in found:
+            row = found.index(None)
+            raise self._at(
+                row,
+                f"the status in column {column!r} must be ok, failed or timed out, "
+                f"but got {self.cells[column].iloc[row]!r}",
+            )
+        return np.array(found, dtype=object)
+
+    def _keep_books(self, frame: pd.DataFrame, book: Mapping[str, str]) -> None:
+        for role, column in book.items():
+            if role not in ("status", "repetition", "source"):
+                frame[role] = self.cells[column]
+        if "run" not in book:
+            # The line makes a run of this file unlike those of other files, and a copy of the file like it.
+            frame["run"] = [f"{self.path.stem}:{line}" for line in self.lines]
+        frame["source"] = str(self.path)
+        repetition = self._repetition(book.get("repetition"))
+        if repetition is not None:
+            frame["repetition"] = repetition
+
+    def _repetition(self, column: str | None) -> NDArray[np.int64] | None:
+        unnamed = [c for c in self.cells.columns if _UNNAMED.fullmatch(c) and c not in self.options.parameters]
+        if column is None and not unnamed:
+            return None
+        values = self._numbers(column or unnamed[0])
+        whole = bool(np.isfinite(values).all() and np.all(values == np.round(values)) and np.abs(values).max() < 2**62)
+        if column is not None:
+            if not whole:
+                raise ReadError(self.path, f"the column {column!r} must hold the number of the repetition")
+            return values.astype(np.int64)
+        steps = np.diff(values)
+        if not whole or (len(steps) == 0) or np.all(steps == 1) or not np.all(steps > 0):
+            self.notes.append("the unnamed first column is an index and left out")
+            return None
+        self.notes.append("the unnamed first column numbers the repetitions (steps of one run)")
+        return values.astype(np.int64)
+
+    # ---- the result ----------------------------------------------------------------------------------------
+
+    def _split(
+        self, frame: pd.DataFrame, solver: str | None, parameters: list[str], units: Mapping[str, str]
+    ) -> dict[str, Runs]:
+        if solver is None:
+            return {"": self._make(frame, parameters, units)}
+        names = self.cells[solver]
+        blank = np.flatnonzero((names == "").to_numpy())
+        if len(blank):
+            raise self._at(int(blank[0]), f"the column {solver!r} must name the solver of every row")
+        return {name: self._make(frame[names == name], parameters, units) for name in pd.unique(names)}
+
+    def _make(self, frame: pd.DataFrame, parameters: list[str], units: Mapping[str, str]) -> Runs:
+        # A column may concern some solvers only.
+        own = [name for name in parameters if not _blank(frame[name]).all()]
+        for name in own:
+            blank = np.flatnonzero(_blank(frame[name]))
+            if len(blank):
+                row = int(frame.index[int(blank[0])])
+                raise self._at(row, f"the parameter {name!r} has no value in this row")
+        present = {name: unit for name, unit in units.items() if frame[name].notna().any()}
+        table = frame.astype({n: np.int64 for n in own if _whole(frame[n])})
+        return Runs.from_frame(table, own, "seconds", quantities=present)
+
+    def _at(self, row: int, reason: str) -> ReadError:
+        return ReadError(self.path, reason, line=int(self.lines[row]))
+
+
+def _blank(column: pd.Series[Any]) -> NDArray[np.bool_]:
+    return np.asarray(column.isna() | (column.astype(str) == ""), dtype=np.bool_)
+
+
+def _whole(column: pd.Series[Any]) -> bool:
+    """Tell whether a numeric column holds only whole numbers (a blank of another solver had made it a float)."""
+    if column.dtype != np.float64:
+        return False
+    values = column.to_numpy()
+    return bool(np.isfinite(values).all() and np.all(values == np.round(values)) and np.abs(values).max() < 2**53)

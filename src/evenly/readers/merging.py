@@ -1,0 +1,164 @@
+"""Putting runs from many files together: one table per solver, each measurement once."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from evenly.readers.registry import Skipped
+from evenly.runs import Runs
+
+__all__ = ["Part", "merge"]
+
+#: Two files tell the same run if their values agree this well; formats round differently.
+_SAME = 0.01
+_NUMBERING = re.compile(r"[-_. ]*\d+$")
+
+
+@dataclass(frozen=True)
+class Part:
+    """Runs of one solver from one file or folder.
+
+    Parameters
+    ----------
+    solver : str
+        Its name; ``""`` where the format names none.
+    runs : Runs
+        What was measured.
+    path : Path
+        Where it was read.
+    format : str
+        The reader's name.
+    """
+
+    solver: str
+    runs: Runs
+    path: Path
+    format: str
+
+
+def merge(parts: Sequence[Part]) -> tuple[dict[str, Runs], list[str], list[Skipped]]:
+    """Put the runs of each solver together.
+
+    Parameters
+    ----------
+    parts : sequence of Part
+        In the order in which they were read.
+
+    Returns
+    -------
+    runs : dict of str to Runs
+        Per solver. Unnamed parts take the name of their file where there are several.
+    notes : list of str
+        What was decided on the way.
+    skipped : list of Skipped
+        Parts that repeat another (benign), and those whose parameters differ from the rest.
+
+    Examples
+    --------
+    >>> runs = Runs.from_frame(pd.DataFrame({"cores": [1, 2], "seconds": [8.0, 4.0]}), ["cores"])
+    >>> merged, notes, skipped = merge([Part("", runs, Path("a.csv"), "table"), Part("", runs, Path("b.csv"), "table")])
+    >>> list(merged)
+    ['a', 'b']
+    """
+    named, notes = _name(parts)
+    groups: dict[str, list[Part]] = defaultdict(list)
+    for part in named:
+        groups[part.solver].append(part)
+    runs: dict[str, Runs] = {}
+    skipped: list[Skipped] = []
+    for solver, group in groups.items():
+        alike, unlike = _alike(group)
+        skipped.extend(unlike)
+        kept, repeated = _once(alike)
+        skipped.extend(repeated)
+        runs[solver] = kept[0].runs if len(kept) == 1 else Runs.concat(part.runs for part in kept)
+    return runs, notes, skipped
+
+
+def _name(parts: Sequence[Part]) -> tuple[list[Part], list[str]]:
+    """Give unnamed parts the name of their file; no name at all where there is only one."""
+    unnamed = [part for part in parts if not part.solver]
+    names = _file_names([part.path for part in unnamed])
+    shapes: dict[str, set[frozenset[str]]] = defaultdict(set)
+    for part in unnamed:
+        shapes[names[part.path]].add(frozenset(part.runs.parameters))
+    for path, name in names.items():
+        if len(shapes[name]) > 1:  # files of one name in different folders that hold different things
+            names[path] = f"{path.resolve().parent.name}/{name}"
+    if len(set(names.values())) == len({part.solver or names[part.path] for part in parts}) == 1:
+        return list(parts), []
+    named = [replace(part, solver=part.solver or names[part.path]) for part in parts]
+    listed = ", ".join(sorted(set(names.values())))
+    return named, [f"files that name no solver are taken as solvers of their own: {listed}"] if names else []
+
+
+def _file_names(paths: Sequence[Path]) -> dict[Path, str]:
+    """Name each file by its stem, or without its number where others share that: ``run-1.csv`` and ``run-2.csv``."""
+    stems = {path: path.name.split(".")[0] or path.stem for path in paths}
+    plain = {path: _NUMBERING.sub("", stem) or stem for path, stem in stems.items()}
+    return {path: plain[path] if list(plain.values()).count(plain[path]) > 1 else stems[path] for path in stems}
+
+
+def _alike(group: Sequence[Part]) -> tuple[list[Part], list[Skipped]]:
+    """Keep the parts over the parameters that most parts have."""
+    by_parameters: dict[frozenset[str], list[Part]] = defaultdict(list)
+    for part in group:
+        by_parameters[frozenset(part.runs.parameters)].append(part)
+    best = max(by_parameters.values(), key=len)
+    names = ", ".join(best[0].runs.parameters)
+    unlike = [
+        Skipped(
+            part.path,
+            f"its parameters are {', '.join(part.runs.parameters)}, but those of {best[0].path} are {names}: "
+            "read them apart, or give them the same parameters",
+        )
+        for part in group
+        if part not in best
+    ]
+    return best, unlike
+
+
+def _once(group: Sequence[Part]) -> tuple[list[Part], list[Skipped]]:
+    """Leave out rows that an earlier part holds already."""
+    seen: dict[tuple[Any, ...], tuple[float, Path]] = {}
+    kept: list[Part] = []
+    repeated: list[Skipped] = []
+    for part in group:
+        keys = _keys(part.runs)
+        values = part.runs.values
+        fresh = np.array([not _known(seen.get(k), v) for k, v in zip(keys, values, strict=True)], dtype=np.bool_)
+        if not fresh.all():
+            first = next(seen[k][1] for k, new in zip(keys, fresh, strict=True) if not new)
+            repeated.append(_same_runs(part, fresh, first))
+        for key, value, new in zip(keys, values, fresh, strict=True):
+            if new:
+                seen[key] = (value, part.path)
+        if fresh.any():
+            kept.append(part if fresh.all() else replace(part, runs=part.runs.where(fresh)))
+    return kept, repeated
+
+
+def _same_runs(part: Part, fresh: NDArray[np.bool_], first: Path) -> Skipped:
+    share = "" if not fresh.any() else f"{int((~fresh).sum())} of {len(fresh)} rows: "
+    return Skipped(part.path, f"{share}same runs as {first}", benign=True)
+
+
+def _keys(runs: Runs) -> list[tuple[Any, ...]]:
+    table: pd.DataFrame = runs.to_frame()[["run", "repetition", "status", *sorted(runs.parameters)]]
+    return list(table.itertuples(index=False, name=None))
+
+
+def _known(earlier: tuple[float, Path] | None, value: float) -> bool:
+    if earlier is None:
+        return False
+    both_lost = np.isnan(earlier[0]) and np.isnan(value)
+    return bool(both_lost or abs(earlier[0] - value) <= _SAME * abs(value))

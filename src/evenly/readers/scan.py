@@ -1,0 +1,233 @@
+"""Finding and reading all measurements below a path: `evenly.read`.
+
+Folders are walked from the top in sorted order. A reader that recognises a folder owns it; otherwise each file is
+offered to the readers. A file that can't be read doesn't stop the others: it is left out, and the summary says why.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from evenly.errors import EvenlyError, InputError, ReadError, SkippedFilesWarning
+from evenly.readers.base import Reader
+from evenly.readers.coupling import find_coupling
+from evenly.readers.merging import Part, merge
+from evenly.readers.registry import Skipped, build_all, format_names
+from evenly.readers.walking import Walk
+from evenly.runs import Runs
+
+__all__ = ["Measurements", "read", "scan"]
+
+#: One file or folder, or several.
+Paths = Path | str | Sequence[Path | str]
+
+_SHOWN = 8
+
+
+@dataclass(frozen=True)
+class Measurements:
+    """All that was found below a path.
+
+    Parameters
+    ----------
+    runs : dict of str to Runs
+        Runs per solver; the only key is ``""`` where no file names a solver.
+    sources : tuple of (Path, str)
+        Every file or folder that was read, with the format's name.
+    skipped : tuple of Skipped
+        What was recognised but left out, and why.
+    coupling : object or None
+        The preCICE coupling found beside the measurements, with ``.layout`` (str) and ``.participants``.
+    unknown : tuple of Path
+        Files that no reader knows; they are no error.
+    notes : tuple of str
+        What was guessed or changed on the way.
+    """
+
+    runs: dict[str, Runs]
+    sources: tuple[tuple[Path, str], ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+    coupling: Any = None
+    unknown: tuple[Path, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def lost(self) -> tuple[Skipped, ...]:
+        """What was left out although it holds runs that are nowhere else."""
+        return tuple(entry for entry in self.skipped if not entry.benign)
+
+
+def read(path: Paths, *, format: str | None = None, **options: Any) -> Runs | dict[str, Runs]:  # noqa: A002
+    r"""Read measured runs from a file, a folder, or several of them, in any known format.
+
+    Parameters
+    ----------
+    path : path-like or sequence of path-like
+        Where the measurements are.
+    format : str, optional
+        Read only this format (see `format_names`); told from each file by default.
+    **options
+        Options of the readers, for instance ``time="wall", unit="ms"`` for tables.
+
+    Returns
+    -------
+    Runs or dict of str to Runs
+        Runs of the one solver there is, or runs per solver where there are several.
+
+    Raises
+    ------
+    ReadError
+        If nothing could be read; the reasons are listed.
+    InputError
+        If the format is unknown, or no reader takes an option.
+
+    Warns
+    -----
+    SkippedFilesWarning
+        Once, if files were left out; it says which and why.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "runs.csv"
+    >>> _ = path.write_text("cores,seconds\n8,1.2\n16,0.64\n")
+    >>> read(path)
+    Runs(2 rows, 2 configurations of cores; seconds 0.64 to 1.2 s)
+    """
+    found = scan(path, format=format, **options)
+    if found.lost:
+        listed = "\n".join(f"  {entry}" for entry in found.lost[:_SHOWN])
+        more = f"\n  … and {len(found.lost) - _SHOWN} more" if len(found.lost) > _SHOWN else ""
+        warnings.warn(f"{len(found.lost)} left out:\n{listed}{more}", SkippedFilesWarning, stacklevel=2)
+    return next(iter(found.runs.values())) if len(found.runs) == 1 else found.runs
+
+
+def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measurements:  # noqa: A002
+    r"""Read as `read` does, and tell all about it: sources, what was left out, the coupling, and guesses.
+
+    Parameters
+    ----------
+    path, format, **options
+        As for `read`.
+
+    Returns
+    -------
+    Measurements
+
+    Raises
+    ------
+    ReadError, InputError
+        As `read`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "ocean.csv").write_text("cores,SYPD\n8,1.2\n16,2.3\n")
+    >>> _ = (folder / "atmosphere.csv").write_text("cores,SYPD\n8,1.0\n16,1.9\n")
+    >>> list(scan(folder).runs)
+    ['atmosphere', 'ocean']
+    """
+    collector = _Collector(build_all(options, format), forced=format is not None)
+    roots = [Path(p) for p in ([path] if isinstance(path, str | Path) else path)]
+    if not roots:
+        raise InputError("at least one path is needed")
+    for root in roots:
+        collector.add(root)
+    runs, notes, merged = merge(collector.parts)
+    coupling, strays = find_coupling(collector.walk.xml)
+    skipped = (*collector.skipped, *merged, *strays.skipped)
+    if not runs:
+        raise _nothing_read(roots, skipped, collector.walk.unknown)
+    return Measurements(
+        runs=runs,
+        sources=tuple((part.path, part.format) for part in collector.first_parts()),
+        skipped=skipped,
+        coupling=coupling,
+        unknown=tuple(p for p in collector.walk.unknown if p not in strays.used),
+        notes=(*collector.notes, *notes, *strays.notes),
+    )
+
+
+@dataclass
+class _Collector:
+    """Offers paths to the readers and keeps what they give."""
+
+    readers: list[Reader]
+    forced: bool
+    parts: list[Part] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    walk: Walk = field(default_factory=Walk)
+
+    def add(self, root: Path) -> None:
+        if not root.exists():
+            raise ReadError(root, "there is no such file or folder")
+        if root.is_file() and self.forced:
+            self._take(root, self.readers)
+            return
+        for path in self.walk.below(root, self._owner):
+            candidates = self._recognising(path)
+            if candidates:
+                self._take(path, candidates)
+            elif not path.is_dir():
+                self.walk.unknown.append(path)
+        self.skipped.extend(self.walk.take_skipped())
+
+    def _owner(self, folder: Path) -> bool:
+        return bool(self._recognising(folder))
+
+    def _recognising(self, path: Path) -> list[Reader]:
+        return [reader for reader in self.readers if _recognises(reader, path)]
+
+    def _take(self, path: Path, candidates: Iterable[Reader]) -> None:
+        """Read with the first reader that can; the first failure is the one that is told."""
+        failure: Skipped | None = None
+        for reader in candidates:
+            try:
+                found = reader.read(path)
+            except ReadError as error:
+                failure = failure or Skipped(error.path, error.reason, error.line)
+            except EvenlyError as error:
+                failure = failure or Skipped(path, str(error))
+            except Exception as error:  # a reader's own mistake must not lose the other files
+                failure = failure or Skipped(
+                    path, f"the reader {reader.name!r} failed: {type(error).__name__}: {error}"
+                )
+            else:
+                self.parts.extend(Part(solver, runs, path, reader.name) for solver, runs in found.items())
+                self.notes.extend(f"{path}: {note}" for note in getattr(reader, "notes", ()))
+                self.skipped.extend(getattr(reader, "skipped", ()))
+                return
+        if failure is not None:
+            self.skipped.append(failure)
+
+    def first_parts(self) -> list[Part]:
+        """Return one part per path."""
+        return list({part.path: part for part in reversed(self.parts)}.values())[::-1]
+
+
+def _recognises(reader: Reader, path: Path) -> bool:
+    try:
+        return reader.recognises(path)
+    except Exception:  # the contract says never; a plug-in may not keep it
+        return False
+
+
+def _nothing_read(roots: Sequence[Path], skipped: Sequence[Skipped], unknown: Sequence[Path]) -> ReadError:
+    lost = [entry for entry in skipped if not entry.benign]
+    if len(lost) == 1 and not unknown:
+        return ReadError(lost[0].path, lost[0].reason, line=lost[0].line)
+    if lost:
+        listed = "".join(f"\n  {entry}" for entry in lost[:_SHOWN])
+        more = f"\n  … and {len(lost) - _SHOWN} more" if len(lost) > _SHOWN else ""
+        return ReadError(roots[0], f"no measurement could be read:{listed}{more}")
+    formats = ", ".join(format_names())
+    if len(unknown) == 1 and roots[0] == unknown[0]:
+        return ReadError(roots[0], f"the file is in none of the known formats ({formats}): pass format= (--format)")
+    looked = f"{len(unknown)} file{'' if len(unknown) == 1 else 's'}" if unknown else "the folder is empty, 0 files"
+    return ReadError(roots[0], f"no measurement found ({looked} looked at; the known formats are {formats})")
