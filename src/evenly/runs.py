@@ -267,7 +267,7 @@ class Runs:
 
     def repetitions(self, configuration: Mapping[str, Any]) -> NDArray[np.float64]:
         """Return the response of every ok repetition of one configuration, shape (n_repetitions,)."""
-        mask = self._ok_mask()
+        mask = self._ok_mask().copy()
         for name in self.parameters:
             mask &= (self._table[name] == configuration[name]).to_numpy()
         return self.values[mask]
@@ -299,9 +299,9 @@ class Runs:
         if version != str(FORMAT_VERSION):
             raise ReadError(target, f"format version {version} is not known (this evenly reads {FORMAT_VERSION})")
         fields = json.loads(header)
-        for name in ("run", "status", "machine", "when", "source"):
-            table[name] = table[name].fillna("").astype(str).astype(object)
         space = Space.from_dict(fields["space"])
+        for name in ("run", "status", "machine", "when", "source"):
+            table[name] = _text(table[name])
         return cls(table, space=space, quantities=fields["quantities"], response=fields["response"])
 
 
