@@ -272,6 +272,23 @@ class Runs:
             mask &= (self._table[name] == configuration[name]).to_numpy()
         return self.values[mask]
 
+    def steps(self) -> NDArray[np.float64]:
+        """Return the response of each step of the run that has most ok repetitions, in order, shape (n_steps,).
+
+        Examples
+        --------
+        >>> table = pd.DataFrame({"cores": [4, 4, 8], "seconds": [2.0, 3.0, 1.0], "run": ["a", "a", "b"]})
+        >>> Runs.from_frame(table, ["cores"]).steps()
+        array([2., 3.])
+        """
+        good = self._table[self._ok_mask()]
+        if not len(good):
+            return np.empty(0)
+        groups = good.groupby([*self.parameters, "run"], sort=False, dropna=False).groups
+        longest = good.loc[max(groups.values(), key=len)].sort_values("repetition")
+        steps: NDArray[np.float64] = longest[self.response].to_numpy(dtype=np.float64)
+        return steps
+
     # ---- files ----------------------------------------------------------------------------------------------
 
     def save(self, path: str | Path) -> None:
