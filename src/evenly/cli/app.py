@@ -1,0 +1,79 @@
+"""The program ``evenly``: its commands, and how errors become messages and exit codes.
+
+Exit codes: 0 done; 1 the question has no answer; 2 bad input; 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated, NoReturn
+
+import click
+import typer
+
+from evenly.cli import allocate, example, fit, plot, predict, read, sort
+from evenly.cli.console import be_quiet, err, show_warnings_as_notes
+from evenly.errors import EvenlyError, InfeasibleError
+
+__all__ = ["app", "main"]
+
+DONE, NO_ANSWER, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+
+app = typer.Typer(
+    name="evenly",
+    help="Learn from few measured runs how long a parallel simulation takes, and spread its work evenly.",
+    epilog="Start with: evenly example gaussian-pulse && evenly allocate gaussian-pulse --cores 560",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for command in (read.read, fit.fit, predict.predict, allocate.allocate, plot.plot, sort.sort, example.example):
+    app.command()(command)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        typer.echo(f"evenly {version('evenly')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Show it.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bars and no notes.")] = False,
+) -> None:
+    """Learn from few measured runs how long a parallel simulation takes, and spread its work evenly."""
+    if quiet:
+        be_quiet()
+
+
+def main() -> NoReturn:
+    """Run the command line and exit with its code; a user's mistake never shows a traceback."""
+    show_warnings_as_notes()
+    try:
+        code = app(standalone_mode=False)
+        sys.exit(code if isinstance(code, int) else DONE)
+    except InfeasibleError as error:
+        _fail(str(error), NO_ANSWER)
+    except EvenlyError as error:
+        _fail(str(error), BAD_INPUT)
+    except click.exceptions.Abort:
+        _fail("interrupted", INTERRUPTED)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(BAD_INPUT)
+    except KeyboardInterrupt:
+        _fail("interrupted", INTERRUPTED)
+    except BrokenPipeError:
+        # The reader of our pipe is gone; point stdout elsewhere so that the interpreter's last flush is quiet.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(DONE)
+
+
+def _fail(message: str, code: int) -> NoReturn:
+    err.print(f"error: {message}", style="red" if code != INTERRUPTED else None, markup=False)
+    sys.exit(code)

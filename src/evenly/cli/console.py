@@ -1,0 +1,83 @@
+"""What the command line prints with: results to standard output, everything else to standard error."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TextIO
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from evenly.errors import EvenlyWarning
+
+__all__ = ["be_quiet", "err", "note", "out", "print_json", "progress", "show_warnings_as_notes"]
+
+out = Console(highlight=False, soft_wrap=False)
+err = Console(stderr=True, highlight=False, soft_wrap=True)
+_notes = Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+def be_quiet() -> None:
+    """Show no notes and no progress bars from here on; errors are still shown."""
+    _notes.quiet = True
+
+
+def note(text: str) -> None:
+    """Tell the user something beside the result."""
+    _notes.print(f"note: {text}", style="dim", markup=False)
+
+
+def print_json(value: Any) -> None:
+    """Print `value` as JSON; numbers that JSON does not know become null."""
+    sys.stdout.write(json.dumps(_plain(value), indent=2, ensure_ascii=False) + "\n")
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "item") and getattr(value, "ndim", 0) == 0:
+        value = value.item()
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    match value:
+        case dict():
+            return {str(key): _plain(item) for key, item in value.items()}
+        case list() | tuple():
+            return [_plain(item) for item in value]
+        case float():
+            return value if math.isfinite(value) else None
+        case None | bool() | int() | str():
+            return value
+    return str(value)
+
+
+@contextmanager
+def progress(text: str) -> Iterator[Callable[[float], None]]:
+    """Show a progress bar on a terminal; nothing in a pipe. Yields what takes the fraction done."""
+    if not _notes.is_terminal or _notes.quiet:
+        yield lambda _fraction: None
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"))
+    with Progress(*columns, TimeRemainingColumn(), console=_notes, transient=True) as bar:
+        task = bar.add_task(text, total=1.0)
+        yield lambda fraction: bar.update(task, completed=fraction)
+
+
+def show_warnings_as_notes() -> None:
+    """Print evenly's own warnings as notes; leave all others as Python shows them."""
+    usual = warnings.showwarning
+
+    def show(
+        message: Warning | str, category: type[Warning], filename: str, lineno: int,
+        file: TextIO | None = None, line: str | None = None,
+    ) -> None:  # fmt: skip
+        if issubclass(category, EvenlyWarning):
+            note(str(message))
+        else:
+            usual(message, category, filename, lineno, file, line)
+
+    warnings.showwarning = show
+    warnings.simplefilter("always", EvenlyWarning)

@@ -1,0 +1,147 @@
+"""Turning what is typed into values: counts, ranges, assignments, sizes."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from evenly.errors import InputError
+from evenly.units import base_unit, to_base
+
+__all__ = ["assignments", "configurations", "counts", "names", "numbers", "pairs", "size_in_bytes"]
+
+_MOST = 1_000_000
+
+
+def names(text: str | None) -> list[str] | None:
+    """Split ``"a, b"`` at commas; None stays None.
+
+    Examples
+    --------
+    >>> names("m, n,k")
+    ['m', 'n', 'k']
+    """
+    return None if text is None else [part.strip() for part in text.split(",") if part.strip()]
+
+
+def numbers(text: str) -> list[float]:
+    """Read ``"1,2,4"``, fractions and ``"first:last:step"`` (last included).
+
+    Examples
+    --------
+    >>> numbers("-1:1:1/2")
+    [-1.0, -0.5, 0.0, 0.5, 1.0]
+    """
+    return [float(value) for part in text.split(",") for value in _range(part.strip(), text)]
+
+
+def counts(text: str) -> list[int]:
+    """Read whole numbers above zero, as ``"280,336"`` or ``"280:560:56"``.
+
+    Examples
+    --------
+    >>> counts("280:392:56, 1024")
+    [280, 336, 392, 1024]
+    """
+    values = numbers(text)
+    wrong = [value for value in values if value < 1 or value != int(value)]
+    if wrong:
+        raise InputError(f"{text!r} must hold whole numbers above zero, but {wrong[0]:g} is not")
+    return [int(value) for value in values]
+
+
+def _range(part: str, whole: str) -> list[Fraction]:
+    try:
+        bounds = [Fraction(piece.strip()) for piece in part.split(":")]
+        first, last, step = {1: (*bounds, *bounds, 1), 2: (*bounds, 1), 3: tuple(bounds)}[len(bounds)]
+        if step <= 0 or last < first:
+            raise ValueError
+    except (ValueError, KeyError, ZeroDivisionError):
+        raise InputError(
+            f"{whole!r} must be numbers separated by commas, or first:last:step with first <= last, but {part!r} is not"
+        ) from None
+    if (last - first) / step > _MOST:
+        raise InputError(f"{part!r} has more than {_MOST} values")
+    return [first + i * step for i in range(int((last - first) / step) + 1)]
+
+
+def pairs(items: Sequence[str], option: str) -> dict[str, str]:
+    """Read ``name=value`` items, several per item if separated by blanks.
+
+    Examples
+    --------
+    >>> pairs(["inner=4 outer=8"], "--min")
+    {'inner': '4', 'outer': '8'}
+    """
+    found: dict[str, str] = {}
+    for word in itertools.chain.from_iterable(item.split() for item in items):
+        name, equals, value = word.rpartition("=")
+        if not equals or not name or not value:
+            raise InputError(f"{option} takes name=value, but got {word!r}")
+        if name in found:
+            raise InputError(f"{option} names {name!r} twice")
+        found[name] = value
+    return found
+
+
+def assignments(items: Sequence[str], option: str) -> dict[str, int]:
+    """Read ``solver=count`` items.
+
+    Examples
+    --------
+    >>> assignments(["inner=190", "outer=90"], "--current")
+    {'inner': 190, 'outer': 90}
+    """
+    result: dict[str, int] = {}
+    for name, value in pairs(items, option).items():
+        found = counts(value)
+        if len(found) != 1:
+            raise InputError(f"{option} takes one count per solver, but {name!r} has {value!r}")
+        result[name] = found[0]
+    return result
+
+
+def configurations(items: Sequence[str]) -> list[dict[str, Any]]:
+    """Read ``parameter=values`` items into all combinations; values as in `numbers`, or labels.
+
+    Examples
+    --------
+    >>> configurations(["cores=64,128", "solver=cg"])
+    [{'cores': 64, 'solver': 'cg'}, {'cores': 128, 'solver': 'cg'}]
+    """
+    lists = {name: _values(text) for name, text in pairs(items, "--at").items()}
+    total = 1
+    for values in lists.values():
+        total *= len(values)
+    if total > _MOST:
+        raise InputError(f"--at asks for {total} configurations, more than {_MOST}: use --file")
+    return [dict(zip(lists, row, strict=True)) for row in itertools.product(*lists.values())]
+
+
+def _values(text: str) -> list[Any]:
+    try:
+        values = numbers(text)
+    except InputError:
+        return [part.strip() for part in text.split(",")]
+    return [int(value) if value == int(value) else value for value in values]
+
+
+def size_in_bytes(text: str) -> float:
+    """Read a size such as ``"96GiB"``.
+
+    Examples
+    --------
+    >>> size_in_bytes("1.5 KiB")
+    1536.0
+    """
+    stripped = text.strip()
+    digits = stripped.rstrip("BKMGTki ").strip()
+    unit = stripped[len(digits) :].strip() or "B"
+    try:
+        if base_unit(unit) != "B":
+            raise ValueError
+        return float(to_base([float(digits)], unit)[0])
+    except ValueError:
+        raise InputError(f"a size is a number with B, kB, MB, GB, KiB, MiB, GiB or TiB, but got {text!r}") from None

@@ -1,0 +1,100 @@
+"""``evenly plot``: pictures of models and measurements."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from evenly.cli import options as opt
+from evenly.cli import parsing
+from evenly.cli.loading import FitOptions, Learned, learn
+from evenly.cli.pictures import save_all
+from evenly.errors import InputError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def plot(
+    path: opt.PathArgument,
+    into: Annotated[Path, typer.Option("--into", "-o", help="The folder for the pictures.")] = Path("plots"),
+    suffix: Annotated[str, typer.Option("--plot-format", help="svg, png or pdf.")] = "svg",
+    along: Annotated[
+        str | None, typer.Option("--along", help="The parameter on the axis of 1-d pictures (default: all).")
+    ] = None,
+    surface: Annotated[
+        str | None, typer.Option("--surface", help="Two parameters for a 2-d picture: cores,level.")
+    ] = None,
+    view: Annotated[str, typer.Option("--view", help="Of --surface: map or 3d.")] = "map",
+    extend_to: Annotated[float | None, typer.Option("--extend-to", help="Draw up to this value of --along.")] = None,
+    at: opt.At = None,
+    level: opt.Level = 0.9,
+    method: opt.Method = None,
+    response: opt.Response = None,
+    train: opt.Train = None,
+    statistic: opt.Statistic = "median",
+    format: opt.Format = None,  # noqa: A002 - the option's name
+    time: opt.TimeColumn = None,
+    unit: opt.Unit = None,
+    parameters: opt.Parameters = None,
+    solver: opt.SolverColumn = None,
+    quantities: opt.Quantities = None,
+    where: opt.Where = None,
+) -> None:
+    """Draw models with their intervals and the measurements: along each parameter, over two, predicted against measured."""
+    reading = opt.reading(
+        format=format, time=time, unit=unit, parameters=parameters, solver=solver, quantities=quantities, where=where
+    )
+    learned = learn(path, reading, FitOptions(method, statistic, response=response, train=train))
+    fixed = parsing.configurations(at) if at else [None]
+    if len(fixed) != 1:
+        raise InputError("--at takes one value per parameter here, as level=8")
+    if view not in ("map", "3d"):
+        raise InputError(f"--view must be map or 3d, but got {view!r}")
+    axes = parsing.names(surface)
+    if axes is not None and len(axes) != 2:
+        raise InputError(f"--surface takes two parameters, as cores,level, but got {surface!r}")
+    figures = pictures_of(learned, level=level, along=along, at=fixed[0], axes=axes, view=view, extend_to=extend_to)
+    save_all(figures, into, suffix)
+
+
+def pictures_of(
+    learned: Learned,
+    *,
+    level: float,
+    along: str | None = None,
+    at: dict[str, object] | None = None,
+    axes: list[str] | None = None,
+    view: str = "map",
+    extend_to: float | None = None,
+) -> dict[str, Figure]:
+    """Return the pictures that suit what was learned, by name."""
+    from evenly.report.model_plots import plot_model, plot_slices
+    from evenly.report.prediction_plots import plot_predictions
+    from evenly.report.surface_plots import plot_surface
+
+    figures: dict[str, Figure] = {}
+    for name, model in learned.models.items():
+        runs, test = learned.runs.get(name), learned.test.get(name)
+        title = name or "model"
+        if axes is not None:
+            figures[f"{title}-surface"] = plot_surface(
+                model,
+                runs,
+                x=axes[0],
+                y=axes[1],
+                at=at,
+                view=view,
+                name=name,  # type: ignore[arg-type]
+            )
+        elif along is not None or len(model.space_) == 1:
+            figures[title] = plot_model(
+                model, runs, parameter=along, at=at, level=level, test=test, extend_to=extend_to, name=name
+            )
+        else:
+            figures[f"{title}-slices"] = plot_slices(model, runs, at=at, level=level, test=test, name=name)
+        if runs is not None:
+            figures[f"{title}-predicted"] = plot_predictions(model, runs, test, level=level, name=name)
+    return figures

@@ -1,0 +1,75 @@
+"""``evenly predict``: how long configurations take."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from evenly.cli import options as opt
+from evenly.cli import parsing
+from evenly.cli.console import note, out, print_json
+from evenly.cli.loading import FitOptions, learn
+from evenly.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def predict(
+    path: opt.PathArgument,
+    at: opt.At = None,
+    file: Annotated[Path | None, typer.Option("--file", help="A CSV file of configurations, one per row.")] = None,
+    save: Annotated[Path | None, typer.Option("--save", "-o", help="Save the predictions as CSV.")] = None,
+    level: opt.Level = 0.9,
+    method: opt.Method = None,
+    response: opt.Response = None,
+    train: opt.Train = None,
+    statistic: opt.Statistic = "median",
+    format: opt.Format = None,  # noqa: A002 - the option's name
+    time: opt.TimeColumn = None,
+    unit: opt.Unit = None,
+    parameters: opt.Parameters = None,
+    solver: opt.SolverColumn = None,
+    quantities: opt.Quantities = None,
+    where: opt.Where = None,
+    json: opt.Json = False,
+) -> None:
+    """Predict how long configurations take, with intervals, from saved models or straight from measurements."""
+    import pandas as pd
+
+    from evenly.report import tables
+
+    reading = opt.reading(
+        format=format, time=time, unit=unit, parameters=parameters, solver=solver, quantities=quantities, where=where
+    )
+    asked = _asked(at, file)
+    learned = learn(path, reading, FitOptions(method, statistic, response=response, train=train))
+    frames = []
+    for name, model in learned.models.items():
+        lower, upper = model.interval(asked, level)
+        predicted = asked.assign(predicted=model.predict(asked), lower=lower, upper=upper)
+        frames.append(predicted if name == "" else predicted.assign(solver=name))
+    result = pd.concat(frames, ignore_index=True)
+    if save is not None:
+        result.to_csv(save, index=False)
+        note(f"saved {save}")
+    unit_of = {name: model.response_["unit"] for name, model in learned.models.items()}
+    if json:
+        print_json(result.to_dict("records"))
+    else:
+        out.print(tables.predictions_table(result, level=level, unit=next(iter(unit_of.values()))))
+
+
+def _asked(at: list[str] | None, file: Path | None) -> pd.DataFrame:
+    import pandas as pd
+
+    if (at is None) == (file is None):
+        raise InputError("give the configurations either with --at, as --at cores=64,128, or with --file table.csv")
+    if file is None:
+        return pd.DataFrame(parsing.configurations(at or []))
+    try:
+        return pd.read_csv(file)
+    except (OSError, UnicodeDecodeError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
+        raise InputError(f"{file} can't be read as a table of configurations: {error}") from None

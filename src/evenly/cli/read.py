@@ -1,0 +1,75 @@
+"""``evenly read``: what is there, as a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from evenly.cli import options as opt
+from evenly.cli.console import note, out, print_json
+from evenly.cli.loading import measurements
+from evenly.errors import InputError
+
+
+def read(
+    path: Annotated[Path | None, typer.Argument(help="A measurement file or a folder of them.")] = None,
+    formats: Annotated[bool, typer.Option("--formats", help="List the formats that can be read.")] = False,
+    format: opt.Format = None,  # noqa: A002 - the option's name
+    time: opt.TimeColumn = None,
+    unit: opt.Unit = None,
+    parameters: opt.Parameters = None,
+    solver: opt.SolverColumn = None,
+    quantities: opt.Quantities = None,
+    where: opt.Where = None,
+    save: Annotated[
+        Path | None,
+        typer.Option("--save", help="Save all runs as .csv or .parquet; a folder gets one file per solver."),
+    ] = None,
+    json: opt.Json = False,
+) -> None:
+    """Show what was measured: solvers, configurations, repetitions, spread, and what was left out and why."""
+    from evenly.report import tables
+
+    if formats:
+        _list_formats(json=json)
+        return
+    if path is None:
+        raise InputError("which file or folder? as in: evenly read case/ (--formats lists what can be read)")
+    reading = opt.reading(
+        format=format, time=time, unit=unit, parameters=parameters, solver=solver, quantities=quantities, where=where
+    )
+    found = measurements(path, reading)
+    if save is not None:
+        _save(found.runs, save)
+    if json:
+        print_json(tables.measurements_as_dict(found))
+        return
+    out.print(tables.measurements_table(found))
+    for told in found.notes:
+        note(told)
+
+
+def _list_formats(*, json: bool) -> None:
+    from evenly.readers import readers
+
+    known = {reader.name: reader.summary for reader in readers()}
+    if json:
+        print_json(known)
+        return
+    for name, summary in known.items():
+        out.print(f"{name:<24}{summary}", markup=False)
+
+
+def _save(runs: dict, path: Path) -> None:  # type: ignore[type-arg]
+    if len(runs) == 1 and path.suffix:
+        next(iter(runs.values())).save(path)
+        note(f"saved {path}")
+        return
+    if path.suffix:
+        raise InputError(f"there are {len(runs)} solvers ({', '.join(runs)}): give a folder to --save, not {path.name}")
+    path.mkdir(parents=True, exist_ok=True)
+    for solver, one in runs.items():
+        one.save(path / f"{solver or 'runs'}.csv")
+    note(f"saved {len(runs)} files in {path}")

@@ -1,0 +1,65 @@
+"""Every Python and console block of the documents runs, in order, and prints what it shows."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCUMENTS = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")])
+BLOCK = re.compile(r"^```(python|console|csv|toml|ini)(?: (\S+))?\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+
+
+def blocks(text: str) -> list[tuple[str, str, str]]:
+    """Return (language, file name or flag, body) of each block that can be run or saved."""
+    return [(m.group(1), m.group(2) or "", m.group(3)) for m in BLOCK.finditer(text)]
+
+
+def words(text: str) -> list[str]:
+    return text.split()
+
+
+def run_console(body: str, folder: Path) -> None:
+    """Run each ``$`` line; what follows it up to the next is its output ("…" stands for any text)."""
+    for part in re.split(r"^\$ ", body, flags=re.MULTILINE)[1:]:
+        command, _, shown = part.partition("\n")
+        environment = {
+            **os.environ,
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+            "COLUMNS": "100",
+            "NO_COLOR": "1",
+        }
+        done = subprocess.run(
+            ["bash", "-c", command], cwd=folder, env=environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, f"$ {command}\n{done.stdout}{done.stderr}"
+        if shown.strip():
+            pattern = r"\s+".join(".*?" if w == "…" else re.escape(w) for w in words(shown))
+            got = " ".join(words(done.stdout))
+            assert re.search(pattern, got, re.DOTALL), f"$ {command}\nshown:\n{shown}\nprinted:\n{done.stdout}"
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda p: p.name)
+def test_blocks_run(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {"__name__": "__docs__"}
+    for language, label, body in blocks(document.read_text(encoding="utf-8")):
+        if label and language != "console":
+            (tmp_path / label).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / label).write_text(body, encoding="utf-8")
+        if language == "python" and label != "fragment":
+            with contextlib.redirect_stdout(io.StringIO()):
+                exec(compile(body, f"{document.name}", "exec"), names)  # noqa: S102
+        elif language == "console":
+            run_console(body, tmp_path)
+
+
+def test_there_is_something_to_run() -> None:
+    assert any(blocks(d.read_text(encoding="utf-8")) for d in DOCUMENTS)
