@@ -8,6 +8,7 @@ line, the constraint that can't be met, the extra that is missing.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 __all__ = [
     "EvenlyError",
@@ -23,7 +24,20 @@ __all__ = [
 
 
 class EvenlyError(Exception):
-    """Base of every error that evenly raises on purpose."""
+    """Base of every error that evenly raises on purpose.
+
+    It keeps its attributes when it is copied or sent to another process.
+    """
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (type(self), self.args, dict(self.__dict__))
+
+
+def _restore(kind: type[EvenlyError], arguments: tuple[Any, ...], attributes: dict[str, Any]) -> EvenlyError:
+    # The children's __init__ builds the message from other arguments than those in `args`.
+    error = kind.__new__(kind, *arguments)
+    error.__dict__.update(attributes)
+    return error
 
 
 class InputError(EvenlyError, ValueError):
@@ -65,6 +79,11 @@ class InfeasibleError(EvenlyError):
         What was asked and why nothing satisfies it.
     constraint : str
         The name of the constraint that can't be met.
+
+    Examples
+    --------
+    >>> InfeasibleError("8 cores are too few for 9 solvers: give more", constraint="cores").constraint
+    'cores'
     """
 
     def __init__(self, message: str, *, constraint: str) -> None:
@@ -83,6 +102,11 @@ class RunFailed(EvenlyError):  # noqa: N818 - the public name of DESIGN.md
         The program's exit status.
     output : str
         The end of what it printed.
+
+    Examples
+    --------
+    >>> RunFailed("the program ran out of memory", exit_code=137).exit_code
+    137
     """
 
     def __init__(self, message: str, *, exit_code: int | None = None, output: str = "") -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.metadata
+import math
 from collections.abc import Iterator
 from typing import Any, Literal
 
@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = ["Design", "unit_points"]
+
+_LARGEST_BLOCK = 65_536
 
 Design = Literal["random", "uniform", "log-uniform", "sobol", "lhs"]
 
@@ -37,17 +39,27 @@ def unit_points(d: int, design: Design, n: int, rng: np.random.Generator) -> Ite
     """
     if design == "sobol":
         yield from _sobol(d, n, rng)
+    size = n if design == "lhs" else max(n, 256)
     while True:
-        yield _latin(d, n, rng) if design == "lhs" else rng.random((max(n, 256), d))
+        yield _latin(d, size, rng) if design == "lhs" else rng.random((size, d))
+        size = _next_size(size)
+
+
+def _next_size(size: int) -> int:
+    """Grow blocks, so that few are needed where nearly everything is rejected."""
+    return max(size, min(2 * size, _LARGEST_BLOCK))
 
 
 def _sobol(d: int, n: int, rng: np.random.Generator) -> Iterator[NDArray[np.float64]]:
     from scipy.stats import qmc
 
     engine = qmc.Sobol(d, **_seed(rng))
-    m = max(1, int(np.ceil(np.log2(max(n, 2)))))
-    while True:
-        yield engine.random_base2(m) if engine.num_generated == 0 else engine.random(2**m)
+    m = max(1, math.ceil(math.log2(max(n, 2))))
+    yield np.asarray(engine.random_base2(m))
+    size = 2**m
+    while True:  # blocks of 2^m, 2^m, 2^(m + 1), …: what was yielded is always a balanced power of two
+        yield np.asarray(engine.random(size))
+        size = _next_size(size)
 
 
 def _latin(d: int, n: int, rng: np.random.Generator) -> NDArray[np.float64]:
@@ -58,5 +70,7 @@ def _latin(d: int, n: int, rng: np.random.Generator) -> NDArray[np.float64]:
 
 def _seed(rng: np.random.Generator) -> dict[str, Any]:
     """Return the argument that hands over `rng`: scipy 1.15 renamed ``seed`` to ``rng``."""
-    major, minor = importlib.metadata.version("scipy").split(".")[:2]
+    import scipy
+
+    major, minor = scipy.__version__.split(".")[:2]
     return {"rng" if (int(major), int(minor)) >= (1, 15) else "seed": rng}

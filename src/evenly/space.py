@@ -6,70 +6,25 @@ designs, check a table of configurations, and name the rule that an infeasible o
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, get_args
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from evenly.errors import InfeasibleError, InputError
-from evenly.expressions import Expression
-from evenly.parameters import Categorical, Integer, Ordinal, Parameter, Real, Scale, parameter_from_dict
-from evenly.sampling import Design, unit_points
+from evenly import enumeration
+from evenly.configurations import Configurations, as_table, plain
+from evenly.constraints import Constraint
+from evenly.drawing import Design, sample
+from evenly.errors import InputError
+from evenly.parameters import Integer, Parameter, as_values, parameter_from_dict
+from evenly.ranges import beyond, span
 
 __all__ = ["Configurations", "Constraint", "Design", "Space"]
 
-#: What functions accept as a table of configurations.
-Configurations = pd.DataFrame | Mapping[str, Any] | Sequence[Mapping[str, Any]] | ArrayLike
-
-_CHUNK = 65_536
-_MIN_ACCEPTANCE = 1e-3
-
-
-@dataclass(frozen=True)
-class Constraint:
-    """A named rule that every configuration must obey.
-
-    Parameters
-    ----------
-    rule : str or callable
-        An expression over the parameters (``"ranks * threads <= 128"``) or a function of one configuration (dict) to
-        bool. Expressions are faster, and only they can be saved.
-    name : str, optional
-        How messages call the rule; the expression itself by default.
-    """
-
-    rule: str | Callable[[dict[str, Any]], bool]
-    name: str = ""
-
-    def __post_init__(self) -> None:
-        if isinstance(self.rule, str):
-            object.__setattr__(self, "_expression", Expression(self.rule))
-        default = self.rule if isinstance(self.rule, str) else getattr(self.rule, "__name__", "rule")
-        object.__setattr__(self, "name", self.name or default)
-
-    @property
-    def needs(self) -> frozenset[str] | None:
-        """The parameters an expression mentions; None for a function, which may use any."""
-        expression: Expression | None = getattr(self, "_expression", None)
-        return expression.names if expression is not None else None
-
-    def holds(self, table: pd.DataFrame) -> NDArray[np.bool_]:
-        """Tell for which rows of `table`, shape (n,), the rule holds."""
-        if callable(self.rule):
-            return np.array(
-                [bool(self.rule({str(k): v for k, v in row.items()})) for row in table.to_dict("records")],
-                dtype=np.bool_,
-            )
-        expression: Expression = getattr(self, "_expression")  # noqa: B009 - set in __post_init__
-        return np.broadcast_to(expression(_columns(table)), (len(table),)).astype(np.bool_)
-
-
-def _columns(table: pd.DataFrame) -> dict[str, NDArray[Any]]:
-    return {str(name): table[name].to_numpy() for name in table.columns}
+Rule = Constraint | str | Callable[[dict[str, Any]], bool]
 
 
 class Space:
@@ -86,6 +41,7 @@ class Space:
 
     Examples
     --------
+    >>> from evenly.parameters import Integer, Ordinal
     >>> space = Space(ranks=Integer(1, 64), threads=Ordinal(1, 2, 4), constraints=["ranks * threads == 64"])
     >>> space.count()
     3
@@ -99,23 +55,18 @@ class Space:
     """
 
     def __init__(
-        self,
-        *,
-        constraints: Iterable[Constraint | str | Callable[[dict[str, Any]], bool]] = (),
-        listed: pd.DataFrame | None = None,
-        **parameters: Parameter,
+        self, *, constraints: Iterable[Rule] = (), listed: pd.DataFrame | None = None, **parameters: Parameter
     ) -> None:
         self._set(parameters, constraints, listed)
 
     def _set(
-        self,
-        parameters: Mapping[str, Parameter],
-        constraints: Iterable[Constraint | str | Callable[[dict[str, Any]], bool]],
-        listed: pd.DataFrame | None,
+        self, parameters: Mapping[str, Parameter], constraints: Iterable[Rule], listed: pd.DataFrame | None
     ) -> None:
         for name, kind in parameters.items():
             if not isinstance(kind, Parameter):
                 raise InputError(f"{name!r} must be an Integer, Real, Ordinal or Categorical, but got {kind!r}")
+        if isinstance(constraints, str) or callable(constraints):
+            raise InputError(f"constraints must be a list of rules, but got {constraints!r}: put it into [ ]")
         self.parameters: dict[str, Parameter] = dict(parameters)
         self.constraints = tuple(c if isinstance(c, Constraint) else Constraint(c) for c in constraints)
         for constraint in self.constraints:
@@ -125,34 +76,50 @@ class Space:
                     f"the constraint {constraint.name!r} mentions {unknown[0]!r}, "
                     f"which is not a parameter ({', '.join(parameters)})"
                 )
-        self.listed = None if listed is None else listed[list(parameters)].drop_duplicates(ignore_index=True)
-
-    # ---- building -------------------------------------------------------------------------------------------
+        self.listed = None if listed is None else self.frame(listed).drop_duplicates(ignore_index=True)
+        self._listed_rows: frozenset[tuple[Any, ...]] | None = None
 
     @classmethod
     def of(
-        cls,
-        parameters: Mapping[str, Parameter],
-        constraints: Iterable[Constraint | str | Callable[[dict[str, Any]], bool]] = (),
-        listed: pd.DataFrame | None = None,
+        cls, parameters: Mapping[str, Parameter], constraints: Iterable[Rule] = (), listed: pd.DataFrame | None = None
     ) -> Space:
-        """Build a space from a mapping, whatever the parameters are called."""
+        """Build a space from a mapping, whatever the parameters are called.
+
+        Examples
+        --------
+        >>> Space.of({"cores per node": Integer(1, 48)}, ["`cores per node` % 12 == 0"]).count()
+        4
+        """
         space = cls.__new__(cls)
         space._set(parameters, constraints, listed)
         return space
 
     @classmethod
     def from_frame(cls, frame: pd.DataFrame, *, units: Mapping[str, str] | None = None) -> Space:
-        """Return the space of exactly these rows; kinds and scales as `from_data` guesses them."""
+        """Return the space of exactly these rows; kinds and scales as `from_data` guesses them.
+
+        Examples
+        --------
+        >>> Space.from_frame(pd.DataFrame({"m": [1, 2], "n": [4, 8]})).contains({"m": [1, 1], "n": [4, 8]})
+        array([ True, False])
+        """
         space = cls.from_data(frame, units=units)
-        return cls.of(space.parameters, listed=space.frame(frame))
+        return cls.of(space.parameters, listed=frame)
 
     @classmethod
-    def from_data(cls, frame: pd.DataFrame, *, units: Mapping[str, str] | None = None) -> Space:
+    def from_data(
+        cls, frame: pd.DataFrame, *, units: Mapping[str, str] | None = None, like: Space | None = None
+    ) -> Space:
         """Return the box that spans `frame`: the range that was measured.
 
         Whole numbers become `Integer`, other numbers `Real`, all else `Categorical`. What is above zero
-        everywhere gets a log scale: sizes and counts act by ratios.
+        everywhere gets a log scale: sizes and counts act by ratios. Parameters of `like` keep their kind, scale and
+        unit instead.
+
+        Raises
+        ------
+        InputError
+            If there are no rows, or a number is missing or infinite; the row is named.
 
         Examples
         --------
@@ -160,14 +127,25 @@ class Space:
         Space(cores=Integer(low=4, high=16, scale='log', step=1, unit=''), solver=Categorical('cg', 'gmres'))
         """
         if not len(frame):
-            raise InputError("a space can't be told from an empty table")
-        names = [str(name) for name in frame.columns]
-        units = units or {}
-        kinds = {name: _guess(frame[name], units.get(name, "")) for name in names}
-        return cls.of(kinds)
+            raise InputError("a space can't be told from an empty table: at least one row is needed")
+        known = {} if like is None else like.parameters
+        columns = as_table(frame).items()
+        return cls.of(
+            {
+                str(name): span(x, unit=(units or {}).get(str(name), ""), like=known.get(str(name)))
+                for name, x in columns
+            }
+        )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return a JSON-able description; constraints must be expressions."""
+        """Return a JSON-able description; constraints must be expressions.
+
+        Examples
+        --------
+        >>> space = Space(cores=Integer(1, 8), constraints=["cores % 2 == 0"])
+        >>> Space.from_dict(space.to_dict()) == space
+        True
+        """
         functions = [c.name for c in self.constraints if callable(c.rule)]
         if functions:
             raise InputError(f"the constraint {functions[0]!r} is a function and can't be saved: write it as text")
@@ -181,15 +159,25 @@ class Space:
 
     @classmethod
     def from_dict(cls, description: Mapping[str, Any]) -> Space:
-        """Build a space from what `to_dict` returned."""
-        listed = description.get("listed")
-        return cls.of(
-            {name: parameter_from_dict(kind) for name, kind in description["parameters"].items()},
-            [Constraint(**c) for c in description.get("constraints", ())],
-            None if listed is None else pd.DataFrame(listed),
-        )
+        """Build a space from what `to_dict` returned.
 
-    # ---- looking --------------------------------------------------------------------------------------------
+        Raises
+        ------
+        InputError
+            If the description is not one of a space.
+
+        Examples
+        --------
+        >>> Space.from_dict({"parameters": {"cores": {"kind": "integer", "low": 1, "high": 8}}}).names
+        ['cores']
+        """
+        try:
+            kinds = {name: parameter_from_dict(kind) for name, kind in description["parameters"].items()}
+            constraints = [Constraint(**c) for c in description.get("constraints", ())]
+            listed = description.get("listed")
+            return cls.of(kinds, constraints, None if listed is None else as_table(listed))
+        except (KeyError, TypeError, AttributeError) as error:
+            raise InputError(f"the description of a space is incomplete or wrong: {error!r}") from None
 
     @property
     def names(self) -> list[str]:
@@ -202,12 +190,9 @@ class Space:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Space):
             return NotImplemented
-        same_rows = (
-            self.listed.equals(other.listed)
-            if self.listed is not None and other.listed is not None
-            else self.listed is other.listed
-        )
-        return self.parameters == other.parameters and self.constraints == other.constraints and same_rows
+        rows = [None if space.listed is None else space.listed.to_dict("list") for space in (self, other)]
+        same_parameters = list(self.parameters.items()) == list(other.parameters.items())
+        return same_parameters and self.constraints == other.constraints and rows[0] == rows[1]
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -220,7 +205,7 @@ class Space:
         return f"Space({', '.join(parts)})"
 
     def frame(self, configurations: Configurations) -> pd.DataFrame:
-        """Return `configurations` as a table with the parameters as columns, in order.
+        """Return `configurations` as a new table with the parameters as columns, in order.
 
         Parameters
         ----------
@@ -231,79 +216,83 @@ class Space:
         ------
         InputError
             If a parameter is missing, isn't a number where it must be, or is NaN; the message names the row.
+
+        Examples
+        --------
+        >>> Space(cores=Integer(1, 64), n=Integer(1, 9)).frame({"n": 2, "cores": [8, 16]})
+           cores  n
+        0      8  2
+        1     16  2
         """
-        table = self._table(configurations)
+        table = as_table(configurations, self.names)
         missing = [name for name in self.names if name not in table.columns]
         if missing:
             raise InputError(
                 f"the configurations need {', '.join(map(repr, self.names))}, but {missing[0]!r} is missing; "
                 f"got {', '.join(map(repr, table.columns)) or 'nothing'}"
             )
-        table = table[self.names].reset_index(drop=True)
-        for name, kind in self.parameters.items():
-            if not isinstance(kind, Categorical):
-                table[name] = _as_numbers(table[name])
-        return table
-
-    def _table(self, configurations: Configurations) -> pd.DataFrame:
-        if isinstance(configurations, pd.DataFrame):
-            return configurations
-        if isinstance(configurations, Mapping):
-            columns = {str(k): np.ravel(np.asarray(v)) for k, v in configurations.items()}
-            length = max((len(v) for v in columns.values()), default=0)
-            wrong = [k for k, v in columns.items() if len(v) not in (1, length)]
-            if wrong:
-                raise InputError(
-                    f"all columns must have as many values ({length}) or one, "
-                    f"but {wrong[0]!r} has {len(columns[wrong[0]])}"
-                )
-            return pd.DataFrame({k: np.broadcast_to(v, (length,)) for k, v in columns.items()})
-        if isinstance(configurations, Sequence) and configurations and isinstance(configurations[0], Mapping):
-            return pd.DataFrame(list(configurations))
-        array = np.asarray(configurations)
-        if array.ndim == 1 and len(self) == 1:
-            array = array[:, None]
-        if array.ndim != 2 or array.shape[1] != len(self):
-            raise InputError(
-                f"an array of configurations must have shape (n, {len(self)}) for {', '.join(self.names)}, "
-                f"but got {array.shape}"
-            )
-        return pd.DataFrame(array, columns=self.names)
-
-    # ---- checking -------------------------------------------------------------------------------------------
+        columns = {name: as_values(kind, table[name]) for name, kind in self.parameters.items()}
+        return pd.DataFrame(columns, index=range(len(table)))
 
     def contains(self, configurations: Configurations) -> NDArray[np.bool_]:
-        """Tell which configurations are feasible, shape (n,)."""
-        table = self.frame(configurations)
+        """Tell which configurations are feasible, shape (n,).
+
+        Examples
+        --------
+        >>> Space(cores=Integer(1, 8), constraints=["cores != 5"]).contains({"cores": [4, 5, 6, 9]})
+        array([ True, False,  True, False])
+        """
+        return self._contains(self.frame(configurations))
+
+    def _contains(self, table: pd.DataFrame) -> NDArray[np.bool_]:
         ok = np.ones(len(table), dtype=np.bool_)
         for name, kind in self.parameters.items():
             ok &= kind.contains(table[name])
         for constraint in self.constraints:
             ok[ok] = constraint.holds(table[ok])
-        if self.listed is not None and ok.any():
-            known = set(self.listed.itertuples(index=False, name=None))
-            ok &= np.array([row in known for row in table.itertuples(index=False, name=None)], dtype=np.bool_)
+        if self.listed is not None:
+            if self._listed_rows is None:
+                self._listed_rows = frozenset(self.listed.itertuples(index=False, name=None))
+            rows = table.itertuples(index=False, name=None)
+            ok &= np.fromiter((row in self._listed_rows for row in rows), dtype=np.bool_, count=len(table))
         return ok
 
-    def why_infeasible(self, configuration: Mapping[str, Any]) -> list[str]:
-        """Return the rules that one configuration breaks, in words; empty if it is feasible."""
+    def why_infeasible(self, configuration: Configurations) -> list[str]:
+        """Return the rules that one configuration breaks, in words; empty if it is feasible.
+
+        Examples
+        --------
+        >>> Space(cores=Integer(1, 8)).why_infeasible({"cores": 9})
+        ['cores must be a whole number from 1 to 8, but got 9']
+        """
         table = self.frame(configuration)
+        if len(table) != 1:
+            raise InputError(f"why_infeasible looks at one configuration, but got {len(table)}")
         broken = [
-            f"{name} must be {kind.describe()}, but got {_plain(table[name].iloc[0])}"
+            f"{name} must be {kind.describe()}, but got {plain(table[name].iloc[0])}"
             for name, kind in self.parameters.items()
             if not kind.contains(table[name])[0]
         ]
-        broken += [f"{c.name} does not hold" for c in self.constraints if not c.holds(table)[0]]
-        if not broken and not self.contains(table)[0]:
+        # A function may rely on values that are allowed; an expression takes any.
+        rules = [c for c in self.constraints if not (broken and callable(c.rule))]
+        broken += [f"{c.words} does not hold" for c in rules if not c.holds(table)[0]]
+        if not broken and not self._contains(table)[0]:
             broken.append("it is not one of the listed configurations")
         return broken
 
     def check(self, configurations: Configurations) -> pd.DataFrame:
-        """Return the table of `configurations`, or raise `InputError` naming the first bad row and its rules."""
+        """Return the table of `configurations`, or raise `InputError` naming the first bad row and its rules.
+
+        Examples
+        --------
+        >>> Space(cores=Integer(1, 8)).check({"cores": [1, 9]})
+        Traceback (most recent call last):
+        evenly.errors.InputError: configuration 1 is not feasible: cores must be a whole number from 1 to 8, but got 9
+        """
         table = self.frame(configurations)
-        bad = np.flatnonzero(~self.contains(table))
+        bad = np.flatnonzero(~self._contains(table))
         if len(bad):
-            rules = self.why_infeasible(dict(table.iloc[int(bad[0])]))
+            rules = self.why_infeasible(table.iloc[[int(bad[0])]])
             raise InputError(f"configuration {bad[0]} is not feasible: {'; '.join(rules)}")
         return table
 
@@ -314,12 +303,15 @@ class Space:
         -------
         dict of str to array (n,)
             Only parameters with at least one row outside.
+
+        Examples
+        --------
+        >>> Space(cores=Integer(1, 8), n=Integer(1, 100)).outside({"cores": [4, 16], "n": 10})
+        {'cores': array([False,  True])}
         """
         table = self.frame(configurations)
-        found = {name: _beyond(kind, table[name]) for name, kind in self.parameters.items()}
+        found = {name: beyond(kind, table[name]) for name, kind in self.parameters.items()}
         return {name: mask for name, mask in found.items() if mask.any()}
-
-    # ---- enumerating ----------------------------------------------------------------------------------------
 
     def count(self) -> int:
         """Return the number of feasible configurations, in bounded memory.
@@ -328,10 +320,27 @@ class Space:
         ------
         InputError
             If a `Real` parameter makes them infinitely many.
+
+        Examples
+        --------
+        >>> Space(a=Integer(1, 10**9), b=Integer(1, 10**9)).count()
+        1000000000000000000
         """
-        if self.listed is None and not self.constraints:
-            return int(np.prod([len(v) for v in self._all_values()], dtype=object)) if len(self) else 0
-        return sum(len(part) for part in self.iterate())
+        if self.listed is not None:
+            return sum(len(part) for part in self.iterate())
+        if not self.constraints and len(self):
+            return math.prod(self._size(name) for name in self.parameters)
+        return enumeration.count({name: self._values(name) for name in self.names}, self.constraints)
+
+    def _size(self, name: str) -> int:
+        kind = self.parameters[name]
+        return len(kind) if isinstance(kind, Integer) else len(self._values(name))
+
+    def _values(self, name: str) -> NDArray[Any]:
+        values = self.parameters[name].values()
+        if values is None:
+            raise InputError(f"{name!r} takes any real number, so the space can't be enumerated: sample it")
+        return values
 
     def enumerate(self, limit: int = 10_000_000) -> pd.DataFrame:
         """Return all feasible configurations, in lexicographic order of the parameters.
@@ -340,6 +349,16 @@ class Space:
         ----------
         limit : int
             More than this many is an error rather than a full memory.
+
+        Raises
+        ------
+        InputError
+            If there are more than `limit`, or infinitely many.
+
+        Examples
+        --------
+        >>> Space(cores=Integer(8, 24, step=8)).enumerate()["cores"].tolist()
+        [8, 16, 24]
         """
         parts: list[pd.DataFrame] = []
         total = 0
@@ -348,53 +367,23 @@ class Space:
             total += len(part)
             if total > limit:
                 raise InputError(f"the space has more than {limit} configurations: use iterate() or sample()")
-        return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=self.names)
+        if not parts:
+            return self.frame({name: [] for name in self.names})
+        return pd.concat(parts, ignore_index=True)
 
     def iterate(self) -> Iterator[pd.DataFrame]:
-        """Yield the feasible configurations in blocks of bounded size.
+        """Yield the feasible configurations in blocks of at most 65,536 rows (a listed space: in one).
 
-        Parameters are added one at a time, and each constraint prunes as soon as all that it mentions is there.
+        Examples
+        --------
+        >>> [len(block) for block in Space(a=Integer(1, 300), b=Integer(1, 300)).iterate()]
+        [65400, 24600]
         """
         if self.listed is not None:
-            plain = Space.of(self.parameters, self.constraints)
-            yield self.listed[plain.contains(self.listed)]
+            yield self.listed[self._contains(self.listed)].reset_index(drop=True)
             return
-        self._all_values()
-        if len(self):
-            yield from self._extend(pd.DataFrame(index=[0]), 0)
-
-    def _extend(self, prefix: pd.DataFrame, depth: int) -> Iterator[pd.DataFrame]:
-        if depth == len(self):
-            yield prefix.reset_index(drop=True)
-            return
-        name = self.names[depth]
-        values = self._all_values()[depth]
-        due = [c for c in self.constraints if self._due(c) == depth]
-        rows = max(1, _CHUNK // len(values))
-        for start in range(0, len(prefix), rows):
-            block = prefix.iloc[start : start + rows]
-            grown = block.loc[block.index.repeat(len(values))].copy()
-            grown[name] = np.tile(values, len(block))
-            grown = grown.reset_index(drop=True)
-            for constraint in due:
-                grown = grown[constraint.holds(grown)].reset_index(drop=True)
-            if len(grown):
-                yield from self._extend(grown, depth + 1)
-
-    def _due(self, constraint: Constraint) -> int:
-        """Return the depth at which all that a constraint needs is known."""
-        if constraint.needs is None:
-            return len(self) - 1
-        return max((self.names.index(name) for name in constraint.needs), default=0)
-
-    def _all_values(self) -> list[NDArray[Any]]:
-        lists = {name: kind.values() for name, kind in self.parameters.items()}
-        endless = [name for name, values in lists.items() if values is None]
-        if endless:
-            raise InputError(f"{endless[0]!r} takes any real number, so the space can't be enumerated: sample it")
-        return [values for values in lists.values() if values is not None]
-
-    # ---- sampling -------------------------------------------------------------------------------------------
+        for block in enumeration.iterate({name: self._values(name) for name in self.names}, self.constraints):
+            yield pd.DataFrame({name: pd.Series(column, dtype=column.dtype) for name, column in block.items()})
 
     def sample(
         self, n: int, *, design: Design = "random", seed: int | np.random.Generator | None = None
@@ -419,85 +408,13 @@ class Space:
         ------
         InfeasibleError
             If no feasible configuration can be found.
+
+        Examples
+        --------
+        >>> Space(cores=Integer(1, 4), n=Integer(1, 9)).sample(4, design="lhs", seed=0)["cores"].sort_values().tolist()
+        [1, 2, 3, 4]
         """
-        if design not in get_args(Design):
-            raise InputError(f"design must be one of {', '.join(get_args(Design))}, but got {design!r}")
-        rng = np.random.default_rng(seed)
-        if self.listed is not None:
-            return self._choose(self.enumerate(), n, rng)
-        scale: Scale | None = {"uniform": "linear", "log-uniform": "log"}.get(design)  # type: ignore[assignment]
-        stream = unit_points(len(self), design, n, rng)
-        kept: list[pd.DataFrame] = []
-        found = tried = 0
-        while found < n:
-            table = self._from_unit(next(stream), scale)
-            tried += len(table)
-            good = table[self.contains(table)]
-            kept.append(good)
-            found += len(good)
-            if found < n and tried >= 20_000 and found < _MIN_ACCEPTANCE * tried:
-                return self._choose(self._few_feasible(tried), n, rng)
-        return pd.concat(kept, ignore_index=True).head(n)
-
-    def _from_unit(self, u: NDArray[np.float64], scale: Scale | None) -> pd.DataFrame:
-        columns = {name: kind.from_unit(u[:, i], scale) for i, (name, kind) in enumerate(self.parameters.items())}
-        return pd.DataFrame(columns)
-
-    def _few_feasible(self, tried: int) -> pd.DataFrame:
-        """Enumerate a space whose constraints reject nearly everything, if it can be."""
-        if any(kind.values() is None for kind in self.parameters.values()):
-            raise InfeasibleError(
-                f"the constraints ({', '.join(c.name for c in self.constraints)}) rejected nearly all of {tried} "
-                "points: narrow the bounds of the real parameters",
-                constraint=self.constraints[0].name,
-            )
-        return self.enumerate()
-
-    def _choose(self, table: pd.DataFrame, n: int, rng: np.random.Generator) -> pd.DataFrame:
-        if not len(table):
-            raise InfeasibleError(
-                f"no configuration obeys {', '.join(c.name for c in self.constraints)}",
-                constraint=self.constraints[0].name if self.constraints else "listed",
-            )
-        rounds = [rng.permutation(len(table)) for _ in range(-(-n // len(table)))]
-        return table.iloc[list(itertools.chain(*rounds))[:n]].reset_index(drop=True)
-
-
-def _guess(column: pd.Series[Any], unit: str) -> Parameter:
-    if column.dtype == object or not pd.api.types.is_numeric_dtype(column) or column.dtype == bool:
-        return Categorical(*sorted(pd.unique(column).tolist(), key=str), unit=unit)
-    numbers = column.to_numpy(dtype=np.float64)
-    if not np.isfinite(numbers).all():
-        row = int(np.flatnonzero(~np.isfinite(numbers))[0])
-        raise InputError(f"parameter {column.name!r} must be finite, but row {row} holds {numbers[row]}")
-    scale: Scale = "log" if numbers.min() > 0 else "linear"
-    if np.all(numbers == np.round(numbers)):
-        return Integer(int(numbers.min()), int(numbers.max()), scale=scale, unit=unit)
-    return Real(float(numbers.min()), float(numbers.max()), scale=scale, unit=unit)
-
-
-def _as_numbers(column: pd.Series[Any]) -> pd.Series[Any]:
-    numbers = pd.to_numeric(column, errors="coerce")
-    bad = np.flatnonzero(~np.isfinite(numbers.to_numpy(dtype=np.float64)))
-    if len(bad):
-        raise InputError(
-            f"{column.name!r} must be a finite number, but row {bad[0]} holds {_plain(column.iloc[int(bad[0])])}"
-        )
-    return numbers
-
-
-def _beyond(kind: Parameter, column: pd.Series[Any]) -> NDArray[np.bool_]:
-    match kind:
-        case Integer() | Real():
-            low, high = float(kind.low), float(kind.high)
-        case Ordinal():
-            low, high = float(kind.options[0]), float(kind.options[-1])
-        case _:
-            return ~kind.contains(column)
-    x = column.to_numpy(dtype=np.float64)
-    slack = 1e-12 * max(abs(low), abs(high))
-    return np.asarray((x < low - slack) | (x > high + slack))
-
-
-def _plain(value: Any) -> str:
-    return repr(value.item() if isinstance(value, np.generic) else value)
+        return sample(
+            self.parameters, n, design=design, rng=np.random.default_rng(seed), feasible=self._contains,
+            enumerate_all=self.enumerate, rules=[c.name for c in self.constraints], listed=self.listed is not None,
+        )  # fmt: skip

@@ -1,0 +1,193 @@
+"""Drawing configurations from what may vary until enough obey the rules."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import get_args
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from evenly.errors import InfeasibleError, InputError
+from evenly.parameters import Integer, Parameter, Scale
+from evenly.sampling import Design, unit_points
+
+__all__ = ["Design", "draw", "sample", "shuffled"]
+
+#: Below this share of feasible points, listing them is tried instead of drawing more.
+_LEAST_SHARE = 1e-3
+_MOST_LISTED = 50_000_000
+_MOST_TRIED = 2_000_000
+
+
+def sample(
+    parameters: Mapping[str, Parameter],
+    n: int,
+    *,
+    design: Design,
+    rng: np.random.Generator,
+    feasible: Callable[[pd.DataFrame], NDArray[np.bool_]],
+    enumerate_all: Callable[[], pd.DataFrame],
+    rules: Sequence[str],
+    listed: bool,
+) -> pd.DataFrame:
+    """Draw `n` feasible configurations; what `Space.sample` does.
+
+    Parameters
+    ----------
+    parameters : mapping of str to Parameter
+        What may vary.
+    n, design, rng
+        See `Space.sample`.
+    feasible : callable
+        Tells which rows of a table, shape (m,), are feasible.
+    enumerate_all : callable
+        Lists all feasible configurations.
+    rules : sequence of str
+        Names of the constraints, for messages.
+    listed : bool
+        Whether only listed rows are feasible, which are then equally likely.
+
+    Returns
+    -------
+    DataFrame (n, n_parameters)
+
+    Raises
+    ------
+    InputError
+        If there is no such design, or nothing to draw.
+    InfeasibleError
+        If no configuration, or far too few, can be found.
+
+    Examples
+    --------
+    >>> kinds = {"cores": Integer(1, 4)}
+    >>> every = lambda table: np.ones(len(table), dtype=bool)
+    >>> rng = np.random.default_rng(0)
+    >>> options = {"feasible": every, "enumerate_all": pd.DataFrame, "rules": (), "listed": False}
+    >>> sorted(sample(kinds, 4, design="lhs", rng=rng, **options)["cores"])
+    [1, 2, 3, 4]
+    """
+    if design not in get_args(Design):
+        raise InputError(f"design must be one of {', '.join(get_args(Design))}, but got {design!r}")
+    if n < 0 or not parameters:
+        raise InputError(f"a sample needs n >= 0 and at least one parameter, but got {n} and {len(parameters)}")
+    scale: Scale | None = {"uniform": "linear", "log-uniform": "log"}.get(design)  # type: ignore[assignment]
+
+    def accept(points: NDArray[np.float64]) -> pd.DataFrame:
+        table = _from_unit(parameters, points, scale)
+        return table[feasible(table)]
+
+    listable = listed or _combinations(parameters) <= _MOST_LISTED
+    tried = 0
+    if not listed:
+        patience = max(_MOST_TRIED, 2 * n / _LEAST_SHARE)
+        blocks = unit_points(len(parameters), design, n, rng)
+        table, tried = draw(blocks, accept, n, patience=patience, least_share=_LEAST_SHARE if listable else 0.0)
+        if len(table) >= n:
+            return table.head(n)
+    if listable:
+        return _choose(enumerate_all(), {} if listed else parameters, n, scale, rng, rules)
+    raise InfeasibleError(
+        f"{', '.join(rules)} rejected all but {len(table)} of {tried} points, but {n} are needed: "
+        "narrow the bounds of the parameters",
+        constraint=rules[0],
+    )
+
+
+def _from_unit(parameters: Mapping[str, Parameter], points: NDArray[np.float64], scale: Scale | None) -> pd.DataFrame:
+    drawn = {name: kind.from_unit(points[:, i], scale) for i, (name, kind) in enumerate(parameters.items())}
+    return pd.DataFrame({name: pd.Series(values, dtype=values.dtype) for name, values in drawn.items()})
+
+
+def _combinations(parameters: Mapping[str, Parameter]) -> float:
+    sizes: list[float] = []
+    for kind in parameters.values():
+        values = () if isinstance(kind, Integer) else kind.values()
+        sizes.append(len(kind) if isinstance(kind, Integer) else math.inf if values is None else len(values))
+    return math.prod(sizes)
+
+
+def _choose(
+    table: pd.DataFrame,
+    parameters: Mapping[str, Parameter],
+    n: int,
+    scale: Scale | None,
+    rng: np.random.Generator,
+    rules: Sequence[str],
+) -> pd.DataFrame:
+    """Draw from a list of feasible configurations, each as likely as the design makes it."""
+    if not len(table):
+        raise InfeasibleError(
+            f"no configuration obeys {', '.join(rules) or 'the list, which is empty'}: loosen a rule",
+            constraint=rules[0] if rules else "listed",
+        )
+    weights = np.ones(len(table))
+    for name, kind in parameters.items():
+        if isinstance(kind, Integer):
+            weights *= kind.mass(table[name].to_numpy(), scale)
+    return table.iloc[shuffled(weights, n, rng)].reset_index(drop=True)
+
+
+def draw(
+    blocks: Iterable[NDArray[np.float64]],
+    accept: Callable[[NDArray[np.float64]], pd.DataFrame],
+    n: int,
+    *,
+    patience: float,
+    least_share: float,
+) -> tuple[pd.DataFrame, int]:
+    """Collect accepted points until there are `n`, or it is hopeless.
+
+    Parameters
+    ----------
+    blocks : iterable of array (m, d)
+        Points.
+    accept : callable
+        Turns a block of points into a table of those that are accepted.
+    n : int
+        How many are wanted.
+    patience : float
+        Give up after this many points.
+    least_share : float
+        Give up earlier, after 20,000 points, if fewer than this share are accepted.
+
+    Returns
+    -------
+    DataFrame (n_accepted, d), int
+        What was accepted, often more than `n`; and how many points were tried.
+
+    Examples
+    --------
+    >>> blocks = iter([np.array([[0.1], [0.9]]), np.array([[0.2], [0.3]])])
+    >>> draw(blocks, lambda x: pd.DataFrame(x[x < 0.5], columns=["x"]), 2, patience=100, least_share=0.0)
+    (     x
+    0  0.1
+    1  0.2
+    2  0.3, 4)
+    """
+    kept: list[pd.DataFrame] = []
+    found = tried = 0
+    for block in blocks:
+        kept.append(accept(block))
+        found += len(kept[-1])
+        tried += len(block)
+        if found >= n or tried >= patience or (tried >= 20_000 and found < least_share * tried):
+            break
+    full = [part for part in kept if len(part)]
+    return pd.concat(full or kept[:1], ignore_index=True), tried
+
+
+def shuffled(weights: NDArray[np.float64], n: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Draw `n` positions by weight; none comes again before all have come.
+
+    Examples
+    --------
+    >>> sorted(shuffled(np.ones(3), 6, np.random.default_rng(0)).tolist())
+    [0, 0, 1, 1, 2, 2]
+    """
+    # Gumbel noise on log weights: sorting by it draws without replacement (Efraimidis and Spirakis 2006).
+    rounds = [np.argsort(-(np.log(weights) + rng.gumbel(size=len(weights)))) for _ in range(-(-n // len(weights)))]
+    return np.concatenate([np.empty(0, dtype=np.int64), *rounds])[:n]
