@@ -6,11 +6,14 @@ All tables and plots write their numbers through this module, so that one quanti
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
 
 from evenly.errors import InputError
 
-__all__ = ["compact", "interval", "percent", "prefix_for", "quantity", "span"]
+__all__ = ["common_prefix", "compact", "interval", "percent", "plain", "prefix_for", "quantity", "span"]
 
 #: Per base unit: (factor, name) in increasing order; a value is written in the largest that does not exceed it.
 _PREFIXES: dict[str, tuple[tuple[float, str], ...]] = {
@@ -76,6 +79,22 @@ def prefix_for(values: Iterable[float], unit: str = "s") -> tuple[float, str]:
     return fitting[-1] if fitting else _PREFIXES[unit][0]
 
 
+def common_prefix(values: Iterable[float], unit: str = "s", own: float | None = None) -> tuple[float, str]:
+    """Return the factor and name of one unit for a column, so that its numbers compare at a glance.
+
+    Where the column spans more than four decades, the unit is that of `own`, the value of one row.
+
+    Examples
+    --------
+    >>> common_prefix([0.5, 0.02]), common_prefix([500.0, 1e-4], own=1e-4)
+    ((0.001, 'ms'), (1e-06, 'µs'))
+    """
+    shown = [abs(value) for value in values if math.isfinite(value) and value != 0]
+    if own is not None and shown and max(shown) > 1e4 * min(shown):
+        return prefix_for([own], unit)
+    return prefix_for(shown, unit)
+
+
 def quantity(value: float, unit: str = "s", digits: int = 4) -> str:
     """Write a measured value with the prefix that fits it.
 
@@ -125,3 +144,26 @@ def percent(share: float, digits: int = 3) -> str:
         return compact(share)
     rounded = round(100 * share, 1)
     return f"{compact(rounded, digits)} %"
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON holds it: numpy's numbers and arrays become Python's, what is not finite None.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> plain({"cores": np.int64(4), "seconds": np.array([1.5, np.inf])})
+    {'cores': 4, 'seconds': [1.5, None]}
+    """
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    match value:
+        case Mapping():
+            return {str(key): plain(item) for key, item in value.items()}
+        case list() | tuple() | set() | frozenset():
+            return [plain(item) for item in value]
+        case float():
+            return value if math.isfinite(value) else None
+        case None | bool() | int() | str():
+            return value
+    return str(value)

@@ -153,7 +153,9 @@ def quantity_axis(
         Whether the axis is logarithmic.
     """
     shown = np.array([v for v in values if math.isfinite(v)], dtype=np.float64)
-    factor, prefix = prefix_for(shown.tolist(), unit)
+    # On a log axis the middle decides, so that neither end is written with many zeros.
+    middle = [float(np.sqrt(shown.min() * shown.max()))] if log and len(shown) else shown.tolist()
+    factor, prefix = prefix_for(middle, unit)
     _scale(axes, which, log=log)
     axis = axes.xaxis if which == "x" else axes.yaxis
     axis.set_major_locator(_InUnit(_log_locator(shown) if log else MaxNLocator(6, steps=[1, 2, 2.5, 5, 10]), factor))
