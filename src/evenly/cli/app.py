@@ -43,7 +43,7 @@ def _version(asked: bool) -> None:
 
 @app.callback()
 def _root(
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Show it.")] = False,
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Show it.")] = False,  # noqa: ARG001
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bars and no notes.")] = False,
 ) -> None:
     """Learn from few measured runs how long a parallel simulation takes, and spread its work evenly."""

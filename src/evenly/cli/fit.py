@@ -10,7 +10,7 @@ import typer
 from evenly.cli import options as opt
 from evenly.cli import parsing
 from evenly.cli.console import note, out, print_json
-from evenly.cli.loading import FitOptions, learn
+from evenly.cli.loading import FitOptions, Learned, learn
 from evenly.errors import InputError
 
 _SEARCH = "PMNF search"
@@ -101,8 +101,8 @@ def fit(
         note(f"saved {save}")
     _show(learned, latex=latex, json=json)
     if plot is not None:
-        from evenly.cli.plot import pictures_of
         from evenly.cli.pictures import save_all
+        from evenly.cli.plot import pictures_of
 
         save_all(pictures_of(learned, level=0.9), plot, suffix)
 
@@ -134,14 +134,20 @@ def _ranges(items: list[str]) -> dict[str, tuple[float, float]]:
     return found
 
 
-def _show(learned: Any, *, latex: bool, json: bool) -> None:
-    from evenly.report import tables
+def _show(learned: Learned, *, latex: bool, json: bool) -> None:
+    from evenly.report.model_tables import models_as_dict, models_table
 
     if json:
-        print_json(tables.models_as_dict(learned.models, learned.runs, learned.test))
+        print_json(models_as_dict(learned.models, learned.runs, learned.test))
     elif latex:
-        for name, model in learned.models.items():
-            prefix = f"{name}: " if name else ""
-            out.print(f"{prefix}{tables.formula(model, latex=True)}", markup=False, soft_wrap=True)
+        _show_latex(learned)
     else:
-        out.print(tables.models_table(learned.models, learned.runs, learned.test))
+        out.print(models_table(learned.models, learned.runs, learned.test))
+
+
+def _show_latex(learned: Learned) -> None:
+    for name, model in learned.models.items():
+        formula = getattr(model, "formula_", None)
+        if formula is None:
+            raise InputError(f"{model.method} has no formula to print: use another --method")
+        out.print(f"{name}: {formula.latex()}" if name else formula.latex(), markup=False, soft_wrap=True)

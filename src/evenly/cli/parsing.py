@@ -55,10 +55,11 @@ def counts(text: str) -> list[int]:
 def _range(part: str, whole: str) -> list[Fraction]:
     try:
         bounds = [Fraction(piece.strip()) for piece in part.split(":")]
-        first, last, step = {1: (*bounds, *bounds, 1), 2: (*bounds, 1), 3: tuple(bounds)}[len(bounds)]
-        if step <= 0 or last < first:
+        first, last = bounds[0], bounds[min(1, len(bounds) - 1)]
+        step = bounds[2] if len(bounds) > 2 else Fraction(1)
+        if len(bounds) > 3 or step <= 0 or last < first:
             raise ValueError
-    except (ValueError, KeyError, ZeroDivisionError):
+    except (ValueError, ZeroDivisionError):
         raise InputError(
             f"{whole!r} must be numbers separated by commas, or first:last:step with first <= last, but {part!r} is not"
         ) from None

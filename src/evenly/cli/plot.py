@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -16,6 +16,8 @@ from evenly.errors import InputError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+View = Literal["map", "3d"]
+
 
 def plot(
     path: opt.PathArgument,
@@ -27,7 +29,7 @@ def plot(
     surface: Annotated[
         str | None, typer.Option("--surface", help="Two parameters for a 2-d picture: cores,level.")
     ] = None,
-    view: Annotated[str, typer.Option("--view", help="Of --surface: map or 3d.")] = "map",
+    view: Annotated[View, typer.Option("--view", help="Of --surface.")] = "map",
     extend_to: Annotated[float | None, typer.Option("--extend-to", help="Draw up to this value of --along.")] = None,
     at: opt.At = None,
     level: opt.Level = 0.9,
@@ -43,7 +45,7 @@ def plot(
     quantities: opt.Quantities = None,
     where: opt.Where = None,
 ) -> None:
-    """Draw models with their intervals and the measurements: along each parameter, over two, predicted against measured."""
+    """Draw models with intervals beside the measurements: along parameters, over two, predicted against measured."""
     reading = opt.reading(
         format=format, time=time, unit=unit, parameters=parameters, solver=solver, quantities=quantities, where=where
     )
@@ -51,8 +53,6 @@ def plot(
     fixed = parsing.configurations(at) if at else [None]
     if len(fixed) != 1:
         raise InputError("--at takes one value per parameter here, as level=8")
-    if view not in ("map", "3d"):
-        raise InputError(f"--view must be map or 3d, but got {view!r}")
     axes = parsing.names(surface)
     if axes is not None and len(axes) != 2:
         raise InputError(f"--surface takes two parameters, as cores,level, but got {surface!r}")
@@ -67,7 +67,7 @@ def pictures_of(
     along: str | None = None,
     at: dict[str, object] | None = None,
     axes: list[str] | None = None,
-    view: str = "map",
+    view: View = "map",
     extend_to: float | None = None,
 ) -> dict[str, Figure]:
     """Return the pictures that suit what was learned, by name."""
@@ -87,7 +87,7 @@ def pictures_of(
                 y=axes[1],
                 at=at,
                 view=view,
-                name=name,  # type: ignore[arg-type]
+                name=name,
             )
         elif along is not None or len(model.space_) == 1:
             figures[title] = plot_model(

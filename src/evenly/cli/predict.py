@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -37,29 +37,30 @@ def predict(
     json: opt.Json = False,
 ) -> None:
     """Predict how long configurations take, with intervals, from saved models or straight from measurements."""
-    import pandas as pd
-
-    from evenly.report import tables
+    from evenly.report.model_tables import predictions_as_dict, predictions_table
 
     reading = opt.reading(
         format=format, time=time, unit=unit, parameters=parameters, solver=solver, quantities=quantities, where=where
     )
     asked = _asked(at, file)
     learned = learn(path, reading, FitOptions(method, statistic, response=response, train=train))
-    frames = []
-    for name, model in learned.models.items():
-        lower, upper = model.interval(asked, level)
-        predicted = asked.assign(predicted=model.predict(asked), lower=lower, upper=upper)
-        frames.append(predicted if name == "" else predicted.assign(solver=name))
-    result = pd.concat(frames, ignore_index=True)
     if save is not None:
-        result.to_csv(save, index=False)
-        note(f"saved {save}")
-    unit_of = {name: model.response_["unit"] for name, model in learned.models.items()}
+        _save(predictions_as_dict(learned.models, asked, level=level)["predictions"], save)
     if json:
-        print_json(result.to_dict("records"))
+        print_json(predictions_as_dict(learned.models, asked, level=level))
     else:
-        out.print(tables.predictions_table(result, level=level, unit=next(iter(unit_of.values()))))
+        out.print(predictions_table(learned.models, asked, level=level))
+
+
+def _save(predictions: list[dict[str, Any]], path: Path) -> None:
+    import pandas as pd
+
+    rows = [{**row.pop("configuration"), **row} for row in predictions]
+    try:
+        pd.DataFrame(rows).to_csv(path, index=False)
+    except OSError as error:
+        raise InputError(f"predictions can't be saved in {path}: {error.strerror}") from None
+    note(f"saved {path}")
 
 
 def _asked(at: list[str] | None, file: Path | None) -> pd.DataFrame:

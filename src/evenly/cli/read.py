@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,6 +11,10 @@ from evenly.cli import options as opt
 from evenly.cli.console import note, out, print_json
 from evenly.cli.loading import measurements
 from evenly.errors import InputError
+
+if TYPE_CHECKING:
+    from evenly.readers import Measurements
+    from evenly.runs import Runs
 
 
 def read(
@@ -30,8 +34,6 @@ def read(
     json: opt.Json = False,
 ) -> None:
     """Show what was measured: solvers, configurations, repetitions, spread, and what was left out and why."""
-    from evenly.report import tables
-
     if formats:
         _list_formats(json=json)
         return
@@ -43,12 +45,22 @@ def read(
     found = measurements(path, reading)
     if save is not None:
         _save(found.runs, save)
+    _show(found, json=json)
+
+
+def _show(found: Measurements, *, json: bool) -> None:
+    from evenly.report.run_tables import runs_as_dict, runs_table
+
     if json:
-        print_json(tables.measurements_as_dict(found))
+        layout = None if found.coupling is None else found.coupling.layout
+        told = {"layout": layout, "notes": list(found.notes)}
+        print_json({**runs_as_dict(found.runs, sources=found.sources, skipped=found.skipped), **told})
         return
-    out.print(tables.measurements_table(found))
-    for told in found.notes:
-        note(told)
+    out.print(runs_table(found.runs, sources=found.sources))
+    for line in found.notes:
+        note(line)
+    if found.coupling is not None:
+        note(f"preCICE couples them as {found.coupling.layout}")
 
 
 def _list_formats(*, json: bool) -> None:
@@ -62,7 +74,7 @@ def _list_formats(*, json: bool) -> None:
         out.print(f"{name:<24}{summary}", markup=False)
 
 
-def _save(runs: dict, path: Path) -> None:  # type: ignore[type-arg]
+def _save(runs: dict[str, Runs], path: Path) -> None:
     if len(runs) == 1 and path.suffix:
         next(iter(runs.values())).save(path)
         note(f"saved {path}")
