@@ -1,0 +1,122 @@
+"""The terms that a PMNF search may combine: products over the parameters of ``p^i · log2(p)^j``.
+
+A `TermSet` is the product of one list of factors per parameter, so that it takes no memory however many terms it holds;
+terms are known by their number and evaluated in blocks.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Factor", "TermSet", "all_factors", "factor_derivatives", "factor_values", "without_poles"]
+
+Floats = NDArray[np.float64]
+#: Exponents ``(i, j)`` of one parameter in one term.
+Factor = tuple[float, float]
+
+
+def factor_values(x: Floats, factor: Factor) -> Floats:
+    """Return ``x^i · log2(x)^j``, shape as `x`; not finite at poles.
+
+    Examples
+    --------
+    >>> factor_values(np.array([2.0, 4.0]), (1.0, 2.0))
+    array([ 2., 16.])
+    """
+    i, j = factor
+    with np.errstate(all="ignore"):
+        values: Floats = np.power(x, i) if i else np.ones_like(x)
+        return values * np.power(np.log2(x), j) if j else values
+
+
+def factor_derivatives(x: Floats, factor: Factor) -> Floats:
+    """Return the derivative ``x^(i-1) · log2(x)^(j-1) · (i · log2(x) + j / ln 2)``, equation 2.13 of the thesis.
+
+    Examples
+    --------
+    >>> factor_derivatives(np.array([2.0, 4.0]), (2.0, 0.0))
+    array([4., 8.])
+    """
+    i, j = factor
+    with np.errstate(all="ignore"):
+        if not j:
+            return i * np.power(x, i - 1) if i else np.zeros_like(x)
+        logs = np.log2(x)
+        derivative: Floats = np.power(x, i - 1) * np.power(logs, j - 1) * (i * logs + j / math.log(2))
+        return derivative
+
+
+def all_factors(exponents: Sequence[float], log_exponents: Sequence[float]) -> list[Factor]:
+    """Return all pairs (i, j), the constant factor (0, 0) first if it is among them."""
+    pairs = {(float(i), float(j)) for i in exponents for j in log_exponents}
+    return sorted(pairs, key=lambda f: (f != (0.0, 0.0), f))
+
+
+def without_poles(factors: Sequence[Factor], measured: Floats, low: float, high: float) -> list[Factor]:
+    """Return the factors that are finite at the measured values and everywhere from `low` to `high`.
+
+    ``log2(1) = 0`` is a pole for negative j; zero and below are none of the domain of logarithms and of fractional or
+    negative powers.
+    """
+    probes = np.concatenate([measured, [low, high], [1.0] if low <= 1.0 <= high else [], [0.0] if low <= 0.0 else []])
+    return [factor for factor in factors if np.isfinite(factor_values(probes, factor)).all()]
+
+
+@dataclass(frozen=True)
+class TermSet:
+    """All products of one factor per parameter.
+
+    Examples
+    --------
+    >>> terms = TermSet((((0.0, 0.0), (1.0, 0.0)), ((0.0, 0.0), (0.0, 1.0))))
+    >>> len(terms), terms.factors_of(3)
+    (4, ((1.0, 0.0), (0.0, 1.0)))
+    >>> terms.values(np.array([[3.0, 8.0]]), np.array([1, 3]))
+    array([[3.],
+           [9.]])
+    """
+
+    factors: tuple[tuple[Factor, ...], ...]
+
+    def __len__(self) -> int:
+        return math.prod(len(f) for f in self.factors)
+
+    @property
+    def _shape(self) -> tuple[int, ...]:
+        return tuple(len(f) for f in self.factors)
+
+    def factors_of(self, number: int) -> tuple[Factor, ...]:
+        """Return the exponents of one term, one pair per parameter."""
+        return tuple(f[k] for f, k in zip(self.factors, np.unravel_index(number, self._shape), strict=True))
+
+    def constant(self) -> int | None:
+        """Return the number of the term that is 1 everywhere, if there is one."""
+        if any((0.0, 0.0) not in f for f in self.factors):
+            return None
+        return int(np.ravel_multi_index([f.index((0.0, 0.0)) for f in self.factors], self._shape))
+
+    def tables(self, points: Floats, derivative: int | None = None) -> list[Floats]:
+        """Return each parameter's factors at `points` (n, d): arrays (n_factors, n)."""
+        rules = [factor_derivatives if k == derivative else factor_values for k in range(len(self.factors))]
+        return [
+            np.array([rule(points[:, k], factor) for factor in self.factors[k]]).reshape(len(self.factors[k]), -1)
+            for k, rule in enumerate(rules)
+        ]
+
+    def from_tables(self, tables: list[Floats], numbers: NDArray[Any]) -> Floats:
+        """Return terms by their numbers, shape (n_terms, n), from what `tables` returned."""
+        index = np.unravel_index(numbers, self._shape)
+        result: Floats = tables[0][index[0]].copy()
+        for table, rows in zip(tables[1:], index[1:], strict=True):
+            result *= table[rows]
+        return result
+
+    def values(self, points: Floats, numbers: NDArray[Any]) -> Floats:
+        """Return terms by their numbers at `points` (n, d), shape (n_terms, n)."""
+        return self.from_tables(self.tables(points), numbers)

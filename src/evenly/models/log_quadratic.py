@@ -1,0 +1,124 @@
+"""Log-quadratic models: ``log(seconds)`` is a polynomial of second degree in the logarithms of the parameters.
+
+Bends where a power law is straight, needs (d + 1)(d + 2) / 2 coefficients for d parameters, and is hard to beat by anything
+of that size within the measured range. With fewer than twice as many runs as coefficients the mixed terms are left out,
+then the squares. Outside the range the parabola goes on, for better or worse; its intervals widen accordingly.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from typing import Any, ClassVar, final
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from evenly.models._loglinear import Coordinates, LogLinear
+from evenly.models.base import Model
+from evenly.models.conformal import LogConformal
+from evenly.models.formula import Formula, Piece, Term
+from evenly.models.power_law import _formula_of
+
+__all__ = ["LogQuadratic"]
+
+Floats = NDArray[np.float64]
+
+
+@final
+class LogQuadratic(Model):
+    """The exponential of a quadratic form in the logarithms of the parameters.
+
+    Attributes
+    ----------
+    degree_ : {"linear", "squares", "full"}
+        What the number of runs supports.
+    formula_ : Formula or None
+        None where a parameter is categorical or not above zero.
+
+    Examples
+    --------
+    >>> cores = np.array([1, 2, 4, 8, 16, 32])
+    >>> model = LogQuadratic().fit({"cores": cores}, np.exp(-np.log(cores) + 0.1 * np.log(cores) ** 2))
+    >>> print(model.formula_)
+    1 · cores^-1 · exp(0.1 ln(cores)^2)
+    """
+
+    method: ClassVar[str] = "log-quadratic"
+    summary: ClassVar[str] = "exp of a quadratic form in log p: a power law that may bend"
+
+    def _learn(self, table: pd.DataFrame, values: Floats, weights: Floats) -> None:
+        self._coordinates = Coordinates.learn(table)
+        self.degree_ = self._choose_degree(table)
+        self._fit = LogLinear.learn(self._design(table), np.log(values), weights)
+        self._finish()
+
+    def _choose_degree(self, table: pd.DataFrame) -> str:
+        z = self._coordinates.numeric(table)
+        labels = self._coordinates.one_hot(table).shape[1]
+        d = z.shape[1]
+        # A square is told from a straight line by three values at least.
+        bends = all(len(np.unique(z[:, k])) > 2 for k in range(d))
+        full, squares = 1 + d + d * (d + 1) // 2 + labels, 1 + 2 * d + labels
+        if bends and len(table) >= 2 * full:
+            return "full"
+        return "squares" if bends and len(table) >= 2 * squares else "linear"
+
+    def _finish(self) -> None:
+        self._conformal: LogConformal = self._fit.conformal()
+        self.formula_ = self._formula()
+
+    def _pairs(self, d: int) -> list[tuple[int, int]]:
+        if self.degree_ == "full":
+            return list(itertools.combinations_with_replacement(range(d), 2))
+        return [(k, k) for k in range(d)] if self.degree_ == "squares" else []
+
+    def _design(self, table: pd.DataFrame) -> Floats:
+        z = self._coordinates.numeric(table)
+        products = [z[:, a] * z[:, b] for a, b in self._pairs(z.shape[1])]
+        return np.column_stack([np.ones(len(table)), z, *products, self._coordinates.one_hot(table)])
+
+    def _predict(self, table: pd.DataFrame) -> Floats:
+        return _exp(self._fit.logs(self._design(table)))
+
+    def _interval(self, table: pd.DataFrame, level: float) -> tuple[Floats, Floats]:
+        design = self._design(table)
+        width = self._conformal.half_width(level) * np.sqrt(1.0 + self._fit.leverage(design))
+        logs = self._fit.logs(design)
+        return _exp(logs - width), _exp(logs + width)
+
+    def _formula(self) -> Formula | None:
+        c = self._coordinates
+        d = len(c.names)
+        if any(kind != "log" for kind in c.kinds):
+            return None
+        scales, centres = np.array(c.scales), np.array(c.centres)
+        matrix = np.zeros((d, d))
+        for (a, b), q in zip(self._pairs(d), self._fit.coefficients[1 + d :], strict=True):
+            matrix[a, b] += q / 2 / scales[a] / scales[b]
+            matrix[b, a] += q / 2 / scales[a] / scales[b]
+        straight = self._fit.coefficients[1 : 1 + d] / scales
+        constant = self._fit.coefficients[0] - straight @ centres + centres @ matrix @ centres
+        powers = straight - 2 * matrix @ centres
+        curvature = tuple(tuple(map(float, row)) for row in matrix) if matrix.any() else None
+        term = Term(float(np.exp(constant)), tuple(map(float, powers)), (0.0,) * d, curvature)
+        return Formula(tuple(c.names), (term,))
+
+    def monotone_pieces(self, low: int, high: int) -> list[Piece]:
+        """Cut whole numbers from `low` to `high` into monotone ranges; see `Formula.monotone_pieces`."""
+        return _formula_of(self.formula_).monotone_pieces(low, high)
+
+    def _get_state(self) -> dict[str, Any]:
+        return {"coordinates": self._coordinates.to_state(), "degree": self.degree_, "fit": self._fit.to_state()}
+
+    def _set_state(self, state: Mapping[str, Any]) -> None:
+        self._coordinates = Coordinates.from_state(state["coordinates"])
+        self.degree_ = str(state["degree"])
+        self._fit = LogLinear.from_state(state["fit"])
+        self._finish()
+
+
+def _exp(logs: Floats) -> Floats:
+    """Exponentials that stay finite and above zero however far a parabola is followed."""
+    return np.asarray(np.exp(np.clip(logs, -700.0, 700.0)), dtype=np.float64)
