@@ -263,14 +263,15 @@ def _runs_of_one(execution: Execution, warm_up: int, notes: list[str]) -> Runs:
 
 def _note_oddities(execution: Execution, is_averaged: bool, notes: list[str]) -> None:
     if is_averaged:
-        notes.append(
-            f"{execution.source}: steps of {execution.solver} are too short for a clock of {execution.tick:g} s, "
+        note = (
+            f"steps of {execution.solver} are too short for a clock of {execution.tick:g} s, "
             "so neighbouring steps are averaged"
         )
+        notes.extend([] if note in notes else [note])
     longest = max(len(rank.work) for rank in execution.ranks)
     if longest > execution.n_steps:
         notes.append(
-            f"{execution.source}: ranks of {execution.solver} recorded {execution.n_steps} to {longest} steps, "
+            f"ranks of {execution.solver} recorded {execution.n_steps} to {longest} steps, "
             "so only those that all ranks completed are kept"
         )
 
@@ -315,5 +316,5 @@ def reading(path: Path) -> Iterator[None]:
         raise ReadError(path, str(error)) from None
     except KeyError as error:
         raise ReadError(path, f"the field {error} is missing: the file is damaged or in another format") from None
-    except (ValueError, TypeError, AttributeError, IndexError, OverflowError, RecursionError) as error:
+    except (ValueError, TypeError, AttributeError, LookupError, OverflowError, RecursionError) as error:
         raise ReadError(path, f"damaged, or in another format ({error})") from None

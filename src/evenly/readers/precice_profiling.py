@@ -115,7 +115,7 @@ class PreciceProfilingReader(Reader):
                 continue
             ranks.setdefault((rank_file.solver, rank_file.size), []).append(entry)
             if not rank_file.is_complete:
-                self.notes.append(f"{file}: the run was cut off; the steps up to there are used")
+                self.notes.append(f"{file.name}: the run was cut off; the steps up to there are used")
         return ranks
 
     def _executions(self, path: Path, ranks: _Ranks) -> list[Execution]:
