@@ -120,10 +120,13 @@ def allocate(
         "noise": _noise(learned, level, jitter),
         "machine": spent,
     }  # fmt: skip
-    plans = [_plan(learned, total, question) for total in (parsing.counts(cores) if cores else [None])]
-    _show(plans, json=json)
+    totals = parsing.counts(cores) if cores else []
+    if len(totals) > 1 and not question["objective"].is_fastest:
+        raise InputError(f"--minimise {minimise} picks the number of cores itself: give --cores the most there are")
+    plan = _plan(learned, max(totals, default=None), question)
+    _show(plan, totals, json=json)
     if plot is not None:
-        _save_pictures(learned, plans, plot, suffix, level)
+        _save_pictures(learned, plan, plot, suffix, level)
 
 
 def _plan(learned: Learned, cores: int | None, question: dict[str, Any]) -> Plan:
@@ -247,23 +250,30 @@ def _noise(learned: Learned, level: float, jitter: bool) -> Noise:
     return Noise(level=level, samples=samples if complete else None, optimise=jitter)
 
 
-def _show(plans: list[Plan], *, json: bool) -> None:
-    from evenly.report import tables
+def _show(plan: Plan, totals: list[int], *, json: bool) -> None:
+    from evenly.report import plan_tables
 
-    if json:
-        found = [tables.plan_as_dict(plan) for plan in plans]
-        print_json(found[0] if len(found) == 1 else found)
-    elif len(plans) == 1:
-        out.print(tables.plan_table(plans[0]))
+    if len(totals) > 1:
+        if json:
+            print_json(plan_tables.curve_as_dict(plan, totals))
+        else:
+            out.print(plan_tables.curve_table(plan, totals))
+    elif json:
+        print_json(plan_tables.plan_as_dict(plan))
     else:
-        out.print(tables.plans_table(plans))
+        out.print(plan_tables.plan_table(plan))
+        if plan.versus or plan.runner_up:
+            out.print(plan_tables.comparison_table(plan))
 
 
-def _save_pictures(learned: Learned, plans: list[Plan], folder: Path, suffix: str, level: float) -> None:
+def _save_pictures(learned: Learned, plan: Plan, folder: Path, suffix: str, level: float) -> None:
     from evenly.cli.pictures import save_all
-    from evenly.report import allocation_plots, model_plots
+    from evenly.report.allocation_plots import plot_curve, plot_plan
+    from evenly.report.model_plots import plot_models
 
-    figures = {"models": model_plots.plot_models(learned.models, learned.runs or None, level=level)}
-    figures["curve"] = allocation_plots.plot_curve(plans[-1])
-    figures["timeline"] = allocation_plots.plot_before_after(plans[-1])
+    figures = {
+        "models": plot_models(learned.models, learned.runs or None, level=level, test=learned.test or None),
+        "curve": plot_curve(plan),
+        "timeline": plot_plan(plan),
+    }
     save_all(figures, folder, suffix)
