@@ -39,6 +39,8 @@ __all__ = ["plot_curve", "plot_plan", "steps_of"]
 
 Floats = NDArray[np.float64]
 _INTERVALS = 48
+#: Of what belongs to no single solver.
+_TIME = PALETTE[6]
 _DASHES = (0, (4, 2))
 _DOTS = (0, (1, 1.5))
 _OTHERS = {"current": ("now", "s"), "proportional": ("cores ∝ degrees of freedom", "^")}
@@ -102,15 +104,15 @@ def _finding(plan: Plan) -> tuple[str, str]:
 
 def _draw_time(axes: Axes, plan: Plan, curve: pd.DataFrame, *, log: bool) -> dict[str, Any]:
     tidy(axes)
-    totals, seconds = curve["cores"].to_numpy(dtype=np.float64), curve["seconds"].to_numpy(dtype=np.float64)
+    seconds = curve["seconds"].to_numpy(dtype=np.float64)
     handles: dict[str, Any] = {}
     line = _draw_line(axes, plan, curve)
     band = _intervals(plan, curve)
     if band is None:
         handles["time"] = line
     else:
-        axes.fill_between(band[0], band[1], band[2], color=PALETTE[0], alpha=0.18, linewidth=0, gid="interval")
-        patch = Patch(facecolor=PALETTE[0], alpha=0.18, linewidth=0)
+        axes.fill_between(band[0], band[1], band[2], color=_TIME, alpha=0.18, linewidth=0, gid="interval")
+        patch = Patch(facecolor=_TIME, alpha=0.18, linewidth=0)
         handles[f"time and {percent(plan.noise.level)} interval"] = (patch, line)
     shown = [seconds, *([] if band is None else band[1:])]
     quantity_axis(axes, "y", "time per step", "s", np.concatenate(shown), log=log)
@@ -120,7 +122,7 @@ def _draw_time(axes: Axes, plan: Plan, curve: pd.DataFrame, *, log: bool) -> dic
     )
     handles["knee"] = Line2D([], [], color=GREY, linewidth=1.1, linestyle=_DOTS)
     if _outside(plan, curve).any():
-        handles["extrapolated"] = Line2D([], [], color=PALETTE[0], linewidth=1.8, linestyle=_DASHES)
+        handles["extrapolated"] = Line2D([], [], color=_TIME, linewidth=1.8, linestyle=_DASHES)
     if not log:
         axes.set_ylim(bottom=0)
     return handles
@@ -133,11 +135,11 @@ def _draw_line(axes: Axes, plan: Plan, curve: pd.DataFrame) -> Line2D:
     # A point belongs to both neighbouring pieces, so that the line has no gap.
     inner = ~outside | np.r_[outside[1:] != outside[:-1], False] | np.r_[False, outside[1:] != outside[:-1]]
     axes.plot(
-        totals, np.where(outside, seconds, np.nan), color=PALETTE[0], linewidth=1.8, linestyle=_DASHES,
+        totals, np.where(outside, seconds, np.nan), color=_TIME, linewidth=1.8, linestyle=_DASHES,
         gid="extrapolated time",
     )  # fmt: skip
     shown = seconds if not outside.any() else np.where(outside & ~inner, np.nan, seconds)
-    (line,) = axes.plot(totals, shown, color=PALETTE[0], linewidth=1.8, gid="time")
+    (line,) = axes.plot(totals, shown, color=_TIME, linewidth=1.8, gid="time")
     return line
 
 
@@ -185,7 +187,7 @@ def _intervals(plan: Plan, curve: pd.DataFrame) -> tuple[Floats, Floats, Floats]
 def _draw_cost(axes: Axes, curve: pd.DataFrame, *, log: bool) -> None:
     tidy(axes)
     hours = curve["core_hours"].to_numpy(dtype=np.float64)
-    axes.plot(curve["cores"], hours, color=PALETTE[1], linewidth=1.8, gid="core-hours")
+    axes.plot(curve["cores"], hours, color=_TIME, linewidth=1.8, gid="core-hours")
     quantity_axis(axes, "y", "core-hours", "1", hours, log=log and bool(hours.max() >= 4 * hours.min()))
     if axes.get_yscale() == "linear":
         axes.set_ylim(bottom=0, top=1.1 * hours.max())

@@ -7,6 +7,7 @@ dashed and the band hatched.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -23,6 +24,7 @@ from evenly.report.slices import (
     bounds,
     choose_parameter,
     fixed_at,
+    formula_of,
     line_along,
     points_along,
 )
@@ -33,6 +35,7 @@ from evenly.report.style import (
     new_figure,
     set_title,
     solver_colours,
+    wrapped,
 )
 from evenly.report.trend import trend
 from evenly.runs import Runs
@@ -40,6 +43,8 @@ from evenly.runs import Runs
 __all__ = ["plot_model", "plot_models", "plot_slices"]
 
 _PANEL = (4.1, 3.1)
+_LONGEST_FORMULA = 70
+_EXPONENT = re.compile(r"\^(-?[0-9.]+)")
 
 
 def plot_model(
@@ -228,9 +233,10 @@ def _capital(text: str) -> str:
 
 def _detail(shown: Slice) -> str:
     parts = [f"{key} = {_value(value)}" for key, value in shown.at.items()]
-    formula = getattr(shown.model, "formula_", "")
-    if isinstance(formula, str) and 0 < len(formula) <= 60:
-        parts.append(formula)
+    formula = formula_of(shown.model)
+    if 0 < len(formula) <= _LONGEST_FORMULA:
+        raised = _EXPONENT.sub(r"$^{\1}$", formula)
+        parts.append(f"{shown.quantity} = {raised} {shown.model.response_['unit'].strip('1')}".rstrip())
     return ", ".join([*parts[:4], *(["…"] if len(parts) > 4 else [])])
 
 
@@ -246,7 +252,7 @@ def _panels(panels: list[tuple[str, Slice, str]], log: Scaling, title: str) -> F
     everything = [shown for _, shown, _ in panels]
     for i, (axes, (heading, shown, colour)) in enumerate(zip(grid, panels, strict=False)):
         draw_slice(axes, shown, colour, log, together=everything)
-        axes.set_title(heading, loc="left", fontsize=9.5, color=colour)
+        axes.set_title(wrapped(heading, _PANEL[0] - 0.5, 0.074), loc="left", fontsize=9.5, color=colour)
         if i % columns:
             axes.set_ylabel("")
         for label, handle in shown.handles.items():

@@ -15,7 +15,7 @@ from evenly.models.base import Model
 from evenly.parameters import Parameter
 from evenly.report.formatting import common_prefix, compact, interval, percent, plain, span
 from evenly.report.run_tables import add_row, new_table
-from evenly.report.slices import bounds, quietly
+from evenly.report.slices import bounds, formula_of, quietly
 from evenly.runs import Runs
 from evenly.space import Configurations
 
@@ -106,13 +106,6 @@ def method_of(model: Model) -> str:
 def _learned_on(name: str, kind: Parameter) -> str:
     ends = bounds(kind)
     return f"{name} {span(*ends)}" if ends is not None else f"{name}: {kind.describe()}"
-
-
-def formula_of(model: Model) -> str:
-    """Return a model's formula as text, empty where it has none."""
-    formula = getattr(model, "formula", None)
-    text = formula() if callable(formula) else formula
-    return text if isinstance(text, str) else ""
 
 
 def _errors_cells(model: Model, runs: Runs | None) -> list[str]:

@@ -16,7 +16,17 @@ from evenly.models.base import Model
 from evenly.parameters import Categorical, Integer, Ordinal, Parameter, Real
 from evenly.runs import Runs
 
-__all__ = ["Line", "Points", "bounds", "choose_parameter", "fixed_at", "line_along", "points_along", "quietly"]
+__all__ = [
+    "Line",
+    "Points",
+    "bounds",
+    "choose_parameter",
+    "fixed_at",
+    "formula_of",
+    "line_along",
+    "points_along",
+    "quietly",
+]
 
 Floats = NDArray[np.float64]
 _GRID = 201
@@ -69,6 +79,12 @@ def bounds(kind: Parameter) -> tuple[float, float] | None:
         case Ordinal():
             return float(kind.options[0]), float(kind.options[-1])
     return None
+
+
+def formula_of(model: Model) -> str:
+    """Return a model's formula as text, empty where it has none."""
+    formula = getattr(model, "formula_", None)
+    return "" if formula is None else str(formula)
 
 
 def choose_parameter(model: Model, parameter: str | None) -> str:

@@ -7,6 +7,7 @@ those of Okabe and Ito, told apart with any colour vision and in grey.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -36,6 +37,7 @@ __all__ = [
     "solver_colours",
     "tidy",
     "value_axis",
+    "wrapped",
 ]
 
 Scaling = Literal["auto", "linear", "log"]
@@ -48,6 +50,7 @@ _FAINT = "#E4E4E4"
 #: File endings that `save_figure` writes.
 FORMATS = (".png", ".svg", ".pdf")
 _DPI = 200
+_MARKUP = re.compile(r"[$^{}]")
 
 
 def new_figure(width: float = 6.4, height: float = 4.2) -> Figure:
@@ -72,9 +75,31 @@ def tidy(axes: Axes, *, grid: Literal["x", "y", "both", "none"] = "y") -> None:
 
 def set_title(figure: Figure, finding: str, detail: str = "") -> None:
     """Write what the picture shows above it, and in grey how it came about."""
-    figure.suptitle(escape(finding), x=0.012, ha="left", fontsize=12, fontweight="bold", color=INK)
+    title = wrapped(finding, figure.get_figwidth(), 0.104)
+    figure.suptitle(title, x=0.012, ha="left", fontsize=12, fontweight="bold", color=INK)
     if detail and figure.axes:
-        figure.axes[0].set_title(escape(detail), loc="left", fontsize=9, color=GREY)
+        text = wrapped(detail, figure.get_figwidth() - 0.7, 0.07)
+        figure.axes[0].set_title(text, loc="left", fontsize=9, color=GREY)
+
+
+def wrapped(text: str, width: float, letter: float) -> str:
+    r"""Break a text into lines of at most `width` inches, at `letter` inches per letter, and escape it.
+
+    Examples
+    --------
+    >>> wrapped("time falls as cores$^{-0.97}$ and grows as n", 2.0, 0.1).split("\n")
+    ['time falls as', 'cores$^{-0.97}$ and', 'grows as n']
+    """
+    lines, taken = [""], 0.0
+    for word in escape(text).split(" "):
+        size = letter * (len(_MARKUP.sub("", word)) + 1)
+        if lines[-1] and taken + size > width + letter:
+            lines.append(word)
+            taken = size
+        else:
+            lines[-1] += f" {word}" if lines[-1] else word
+            taken += size
+    return "\n".join(lines)
 
 
 def escape(text: str) -> str:
