@@ -230,3 +230,15 @@ def as_labels(column: pd.Series[Any]) -> NDArray[Any]:
     labels = np.empty(len(column), dtype=object)
     labels[:] = [value if type(value) is str else as_label(value) for value in column]
     return labels
+
+
+def label_order(label: Any) -> tuple[bool, bool, float, str]:
+    """Sort numbers and truth values first, then text, then None.
+
+    Examples
+    --------
+    >>> sorted(["b", None, 2, "a", True], key=label_order)
+    [True, 2, 'a', 'b', None]
+    """
+    text = isinstance(label, str)
+    return label is None, text, 0.0 if text or label is None else float(label), str(label)

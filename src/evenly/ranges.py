@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from evenly.configurations import as_labels, as_number_column, is_numeric
+from evenly.configurations import as_labels, as_number_column, is_numeric, label_order
 from evenly.errors import InputError
 from evenly.parameters import Categorical, Integer, Ordinal, Parameter, Real, Scale, as_values
 
@@ -65,15 +65,9 @@ def _box(numbers: NDArray[np.float64], scale: Scale, unit: str, *, whole: bool) 
 
 def _labels(column: pd.Series[Any], unit: str) -> Categorical:
     try:
-        return Categorical(*sorted(dict.fromkeys(as_labels(column)), key=_label_order), unit=unit)
+        return Categorical(*sorted(dict.fromkeys(as_labels(column)), key=label_order), unit=unit)
     except InputError as error:
         raise InputError(f"parameter {column.name!r}: {error}") from None
-
-
-def _label_order(label: Any) -> tuple[bool, bool, float, str]:
-    """Sort numbers first, then text, then None."""
-    text = isinstance(label, str)
-    return label is None, text, 0.0 if text or label is None else float(label), str(label)
 
 
 def beyond(kind: Parameter, column: pd.Series[Any]) -> NDArray[np.bool_]:

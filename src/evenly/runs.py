@@ -16,21 +16,32 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from evenly import run_files
+from evenly.bookkeeping import (
+    BOOKKEEPING,
+    Status,
+    add_bookkeeping,
+    check_columns,
+    group_ids,
+    measured,
+    stacked,
+    status_of,
+    summarised,
+)
+from evenly.configurations import as_table
 from evenly.errors import InputError, MissingExtraError, ReadError
 from evenly.expressions import Expression
+from evenly.parameters import Categorical
+from evenly.ranges import union
+from evenly.run_files import FORMAT_VERSION
 from evenly.space import Space
-from evenly.units import base_unit, to_base
+from evenly.units import base_unit
 
 __all__ = ["BOOKKEEPING", "FORMAT_VERSION", "Runs", "Statistic", "Status"]
 
-Status = Literal["ok", "failed", "timed out"]
 Statistic = Literal["median", "min", "mean"]
 
-FORMAT_VERSION = 1
-#: Columns that every table has beside parameters and quantities.
-BOOKKEEPING = ("run", "repetition", "status", "machine", "when", "source")
 _BASE_UNITS = ("s", "B", "J", "1")
-_HEADER = "# evenly runs "
 
 
 class Runs:
@@ -69,14 +80,23 @@ class Runs:
         self.space = space
         self.quantities = dict(quantities)
         self.response = response
-        self._table = table.reset_index(drop=True)
         if response not in self.quantities:
             raise InputError(
                 f"the response must be one of the measured quantities ({', '.join(self.quantities)}), "
                 f"but got {response!r}"
             )
-
-    # ---- building -------------------------------------------------------------------------------------------
+        strange = [(name, unit) for name, unit in self.quantities.items() if unit not in _BASE_UNITS]
+        if strange:
+            name, unit = strange[0]
+            raise InputError(f"the unit of {name!r} must be one of {', '.join(_BASE_UNITS)}, but got {unit!r}")
+        columns = [*space.names, *self.quantities, *BOOKKEEPING]
+        missing = [name for name in columns if name not in table.columns]
+        if missing or table.columns.duplicated().any():
+            raise InputError(
+                f"a table of runs has the columns {', '.join(columns)}, each once, but got "
+                f"{', '.join(map(str, table.columns))}: build it with Runs.from_frame"
+            )
+        self._table = table[columns].reset_index(drop=True)
 
     @classmethod
     def from_frame(
@@ -118,43 +138,62 @@ class Runs:
         InputError
             If a column is missing or a value of an ok run is not a positive finite number; the row is named.
         """
-        extra = dict(quantities or {})
-        _check_columns(frame, list(parameters), [time, *extra])
-        source = frame.reset_index(drop=True)
-        table = source[list(parameters)].copy()
-        status = source["status"].astype(str) if "status" in source else pd.Series("ok", index=source.index)
-        ok = (status == "ok").to_numpy()
-        units = {"seconds": base_unit(unit)} | {name: base_unit(u) for name, u in extra.items()}
-        if units["seconds"] != "s":
+        source = as_table(frame)
+        if isinstance(parameters, str):
+            raise InputError(f"parameters must be a list of columns, but got {parameters!r}: put it into [ ]")
+        extra = {name: its_unit for name, its_unit in (quantities or {}).items() if name != "seconds" or time != name}
+        check_columns(source, parameters, time, extra)
+        if not len(source) and space is None:
+            raise InputError("the table has no rows: at least one run is needed")
+        if base_unit(unit) != "s":
             raise InputError(f"the time's unit must be a time or a rate, but got {unit!r}: pass it as a quantity")
-        for name, column, its_unit in [("seconds", time, unit), *((n, n, u) for n, u in extra.items())]:
-            table[name] = _measured(source[column], its_unit, ok, must_be_positive=name == "seconds")
-        _add_bookkeeping(table, source, status)
-        if space is None:
-            space = Space.from_data(table[list(parameters)]) if len(table) else Space()
-        table[list(parameters)] = space.frame(table)
+        space = _space_of(source, list(parameters), space)
+        ok = (status_of(source) == "ok").to_numpy(dtype=np.bool_)
+        table = space.frame(source)
+        table["seconds"] = measured(source[time], unit, ok, must_be_positive=True)
+        for name, its_unit in extra.items():
+            table[name] = measured(source[name], its_unit, ok, must_be_positive=False)
+        add_bookkeeping(table, source, space.names)
+        units = {"seconds": "s"} | {name: base_unit(its_unit) for name, its_unit in extra.items()}
         return cls(table, space=space, quantities=units, response=response or "seconds")
 
     @classmethod
     def concat(cls, parts: Iterable[Runs]) -> Runs:
-        """Stack tables over the same parameters; quantities that a part lacks are left empty there."""
+        """Stack tables over the same parameters; quantities that a part lacks are left empty there.
+
+        The space is the union of theirs, without constraints.
+
+        Raises
+        ------
+        InputError
+            If parameters or units differ.
+
+        Examples
+        --------
+        >>> tables = [pd.DataFrame({"cores": [n], "seconds": [8 / n]}) for n in (2, 4)]
+        >>> Runs.concat(Runs.from_frame(table, ["cores"]) for table in tables)
+        Runs(2 rows, 2 configurations of cores; seconds 2 to 4 s)
+        """
         runs = list(parts)
         if not runs:
             raise InputError("there are no runs to put together")
         names = runs[0].parameters
-        for other in runs[1:]:
+        units: dict[str, str] = {}
+        for other in runs:
             if set(other.parameters) != set(names):
                 raise InputError(
                     f"runs can be put together only over the same parameters, "
                     f"but got {', '.join(names)} and {', '.join(other.parameters)}"
                 )
-        units = {name: unit for part in runs for name, unit in part.quantities.items()}
-        table = pd.concat([part._table for part in runs], ignore_index=True)
-        kinds = Space.from_data(table[names]).parameters
-        order = [*names, *units, *BOOKKEEPING]
-        return cls(table[order], space=Space.of(kinds), quantities=units, response=runs[0].response)
-
-    # ---- looking --------------------------------------------------------------------------------------------
+            for quantity, unit in other.quantities.items():
+                if units.setdefault(quantity, unit) != unit:
+                    raise InputError(f"{quantity!r} is in {units[quantity]} in one table and in {unit} in another")
+        columns = [*names, *units, *BOOKKEEPING]
+        table = pd.DataFrame({name: stacked([part._table for part in runs], name) for name in columns})
+        kinds = {name: union([part.space.parameters[name] for part in runs], table[name]) for name in names}
+        space = Space.of(kinds)
+        table[names] = space.frame(table)
+        return cls(table, space=space, quantities=units, response=runs[0].response)
 
     @property
     def parameters(self) -> list[str]:
@@ -170,7 +209,7 @@ class Runs:
         unit = self.quantities[self.response]
         spread = f"; {self.response} {ok.min():.4g} to {ok.max():.4g} {unit}" if len(ok) else ""
         lost = f", {failed} failed" if failed else ""
-        count = len(self._table[self.parameters].drop_duplicates())
+        count = group_ids(self._table, self.parameters).nunique() if len(self) else 0
         return f"Runs({len(self)} rows, {count} configurations of {', '.join(self.parameters)}{lost}{spread})"
 
     def __eq__(self, other: object) -> bool:
@@ -197,12 +236,10 @@ class Runs:
     @property
     def values(self) -> NDArray[np.float64]:
         """The response of every row in its base unit, shape (n_rows,); NaN where a run failed."""
-        return self._table[self.response].to_numpy(dtype=np.float64).copy()
+        return np.where(self._ok_mask(), self._table[self.response].to_numpy(dtype=np.float64), np.nan)
 
     def _ok_mask(self) -> NDArray[np.bool_]:
         return np.asarray(self._table["status"] == "ok", dtype=np.bool_)
-
-    # ---- choosing -------------------------------------------------------------------------------------------
 
     def where(self, condition: str | NDArray[np.bool_]) -> Runs:
         """Return the rows for which `condition` (an expression or a mask, shape (n_rows,)) holds.
@@ -213,17 +250,26 @@ class Runs:
         >>> len(runs.where("cores < 4"))
         2
         """
-        if isinstance(condition, str):
-            columns = {str(name): self._table[name].to_numpy() for name in self._table.columns}
-            mask = np.broadcast_to(Expression(condition)(columns), (len(self),)).astype(np.bool_)
-        else:
-            mask = np.asarray(condition, dtype=np.bool_)
+        mask = self._holds(condition) if isinstance(condition, str) else np.asarray(condition)
+        if mask.shape != (len(self),) or mask.dtype != np.bool_:
+            raise InputError(
+                f"a mask must hold {len(self)} truth values, one per row, but got shape {mask.shape} of {mask.dtype}"
+            )
         return Runs(self._table[mask], space=self.space, quantities=self.quantities, response=self.response)
 
+    def _holds(self, condition: str) -> NDArray[np.bool_]:
+        return Expression(condition).holds({str(name): x for name, x in self._table.items()}, len(self))
+
     def split(self, condition: str) -> tuple[Runs, Runs]:
-        """Return the rows for which `condition` holds (to train on) and the others (to test on)."""
-        columns = {str(name): self._table[name].to_numpy() for name in self._table.columns}
-        mask = np.broadcast_to(Expression(condition)(columns), (len(self),)).astype(np.bool_)
+        """Return the rows for which `condition` holds (to train on) and the others (to test on).
+
+        Examples
+        --------
+        >>> runs = Runs.from_frame(pd.DataFrame({"cores": [1, 2, 4], "seconds": [8, 4, 2]}), ["cores"])
+        >>> [len(part) for part in runs.split("cores < 4")]
+        [2, 1]
+        """
+        mask = self._holds(condition)
         return self.where(mask), self.where(~mask)
 
     @property
@@ -237,10 +283,15 @@ class Runs:
         return self.where(~self._ok_mask())
 
     def learning(self, response: str) -> Runs:
-        """Return the same runs with another quantity as the response, for instance ``"peak_memory"``."""
-        return Runs(self._table, space=self.space, quantities=self.quantities, response=response)
+        """Return the same runs with another quantity as the response, for instance ``"peak_memory"``.
 
-    # ---- summarising ----------------------------------------------------------------------------------------
+        Examples
+        --------
+        >>> table = pd.DataFrame({"cores": [1, 2], "seconds": [8, 4], "memory": [3.0, 2.0]})
+        >>> Runs.from_frame(table, ["cores"], quantities={"memory": "GiB"}).learning("memory")
+        Runs(2 rows, 2 configurations of cores; memory 2.147e+09 to 3.221e+09 B)
+        """
+        return Runs(self._table, space=self.space, quantities=self.quantities, response=response)
 
     def aggregate(self, statistic: Statistic = "median") -> pd.DataFrame:
         """Summarise the repetitions of each configuration that went well at least once.
@@ -253,23 +304,38 @@ class Runs:
         Returns
         -------
         DataFrame (n_configurations, …)
-            The parameters, every quantity, ``count`` (repetitions) and ``spread`` (standard deviation of the response
-            over repetitions; 0 where there is only one).
+            The parameters, sorted, every quantity, ``count`` (repetitions in which the response was measured) and
+            ``spread`` (standard deviation of the response over repetitions; 0 where there is only one).
+
+        Examples
+        --------
+        >>> runs = Runs.from_frame(pd.DataFrame({"cores": [2, 2, 2], "seconds": [3.0, 5.0, 10.0]}), ["cores"])
+        >>> runs.aggregate("min")
+           cores  seconds  count    spread
+        0      2      3.0      3  3.605551
         """
         if statistic not in get_args(Statistic):
             raise InputError(f"the statistic must be one of {', '.join(get_args(Statistic))}, but got {statistic!r}")
-        good = self._table[self._ok_mask()]
-        groups = good.groupby(self.parameters, sort=True, observed=True)
-        result = getattr(groups[list(self.quantities)], statistic)()
-        result["count"] = groups.size()
-        result["spread"] = groups[self.response].std(ddof=1).fillna(0.0)
-        return pd.DataFrame(result.reset_index())
+        return summarised(
+            self._table[self._ok_mask()], self.parameters, list(self.quantities), self.response, statistic
+        )
 
     def repetitions(self, configuration: Mapping[str, Any]) -> NDArray[np.float64]:
-        """Return the response of every ok repetition of one configuration, shape (n_repetitions,)."""
+        """Return the response of every ok repetition of one configuration, shape (n_repetitions,).
+
+        Examples
+        --------
+        >>> runs = Runs.from_frame(pd.DataFrame({"cores": [1, 1, 2], "seconds": [8.0, 9.0, 4.0]}), ["cores"])
+        >>> runs.repetitions({"cores": 1})
+        array([8., 9.])
+        """
+        wanted = self.space.frame(configuration)
+        if len(wanted) != 1:
+            raise InputError(f"repetitions are those of one configuration, but got {len(wanted)}")
         mask = self._ok_mask().copy()
         for name in self.parameters:
-            mask &= (self._table[name] == configuration[name]).to_numpy()
+            value = wanted[name].iloc[0]
+            mask &= np.array([x == value for x in self._table[name].tolist()], dtype=np.bool_)
         return self.values[mask]
 
     def steps(self) -> NDArray[np.float64]:
@@ -284,128 +350,77 @@ class Runs:
         good = self._table[self._ok_mask()]
         if not len(good):
             return np.empty(0)
-        groups = good.groupby([*self.parameters, "run"], sort=False, dropna=False).groups
-        longest = good.loc[max(groups.values(), key=len)].sort_values("repetition")
+        ids = group_ids(good, [*self.parameters, "run"])
+        longest = good[ids == ids.mode()[0]].sort_values("repetition", kind="stable")
         steps: NDArray[np.float64] = longest[self.response].to_numpy(dtype=np.float64)
         return steps
 
-    # ---- files ----------------------------------------------------------------------------------------------
-
     def save(self, path: str | Path) -> None:
-        """Write to ``.csv`` or ``.parquet``, with the format version and all that `load` needs to restore it."""
-        target = Path(path)
-        header = json.dumps(
-            {"space": self.space.to_dict(), "quantities": self.quantities, "response": self.response},
-            separators=(",", ":"),
-        )
-        if target.suffix == ".parquet":
-            _write_parquet(self._table, header, target)
-        elif target.suffix == ".csv":
-            with target.open("w", encoding="utf-8", newline="") as stream:
-                stream.write(f"{_HEADER}{FORMAT_VERSION} {header}\n")
-                self._table.to_csv(stream, index=False)
-        else:
-            raise InputError(f"runs are saved as .csv or .parquet, but got {target.name!r}")
+        """Write to ``.csv`` or ``.parquet``, with the format version and all that `load` needs to restore it.
+
+        Raises
+        ------
+        InputError
+            If the file can't be written, or a constraint is a function.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> runs = Runs.from_frame(pd.DataFrame({"cores": [1, 2], "seconds": [8.0, 4.0]}), ["cores"])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     runs.save(Path(folder, "runs.csv"))
+        ...     Runs.load(Path(folder, "runs.csv")) == runs
+        True
+        """
+        header = {"space": self.space.to_dict(), "quantities": self.quantities, "response": self.response}
+        table = run_files.encoded(self._table, _labels(self.space))
+        run_files.write(table, json.dumps(header, separators=(",", ":"), allow_nan=False), Path(path))
 
     @classmethod
     def load(cls, path: str | Path) -> Runs:
-        """Read what `save` wrote."""
+        """Read what `save` wrote.
+
+        Raises
+        ------
+        ReadError
+            If the file is missing, damaged, of another version or not a file of runs.
+        MissingExtraError
+            If it is Parquet and reading that isn't installed.
+
+        Examples
+        --------
+        >>> Runs.load("no/such/runs.csv")
+        Traceback (most recent call last):
+        evenly.errors.ReadError: no/such/runs.csv: there is no such file
+        """
         target = Path(path)
-        table, head = _read_parquet(target) if target.suffix == ".parquet" else _read_csv(target)
-        version, _, header = head.partition(" ")
-        if version != str(FORMAT_VERSION):
-            raise ReadError(target, f"format version {version} is not known (this evenly reads {FORMAT_VERSION})")
-        fields = json.loads(header)
+        try:
+            return cls._restore(*run_files.read(target))
+        except (ReadError, MissingExtraError):
+            raise
+        except FileNotFoundError:
+            raise ReadError(target, "there is no such file") from None
+        except Exception as error:  # a damaged file may fail anywhere in the libraries that parse it
+            raise ReadError(target, f"not a runs file of evenly, or damaged: {error}") from None
+
+    @classmethod
+    def _restore(cls, table: pd.DataFrame, fields: Mapping[str, Any]) -> Runs:
         space = Space.from_dict(fields["space"])
-        for name in ("run", "status", "machine", "when", "source"):
-            table[name] = _text(table[name])
+        table = run_files.decoded(table, _labels(space), list(fields["quantities"]))
+        status_of(table)
+        table[space.names] = space.frame(table)
         return cls(table, space=space, quantities=fields["quantities"], response=fields["response"])
 
 
-def _check_columns(frame: pd.DataFrame, parameters: list[str], measured: list[str]) -> None:
-    wanted = [*parameters, *measured]
-    missing = [name for name in wanted if name not in frame.columns]
-    if missing:
+def _space_of(source: pd.DataFrame, parameters: list[str], space: Space | None) -> Space:
+    if space is None:
+        return Space.from_data(source[parameters])
+    if set(space.names) != set(parameters):
         raise InputError(
-            f"there is no column {missing[0]!r}: the table has {', '.join(map(repr, map(str, frame.columns)))}"
+            f"the space must have the parameters {', '.join(parameters)}, but has {', '.join(space.names) or 'none'}"
         )
-    reserved = [name for name in parameters if name in (*BOOKKEEPING, "seconds", "count", "spread")]
-    if reserved:
-        raise InputError(f"a parameter may not be called {reserved[0]!r}, which evenly uses itself: rename the column")
-    if not parameters:
-        raise InputError("at least one column must be a parameter (what was varied between runs)")
+    return space
 
 
-def _measured(
-    column: pd.Series[Any], unit: str, ok: NDArray[np.bool_], *, must_be_positive: bool
-) -> NDArray[np.float64]:
-    numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64)
-    values = to_base(numbers, unit)
-    bad = ok & ~(np.isfinite(values) & ((values > 0) if must_be_positive else (values >= 0)))
-    if bad.any():
-        row = int(np.flatnonzero(bad)[0])
-        rule = "positive" if must_be_positive else "zero or more"
-        raise InputError(
-            f"{column.name!r} must be a finite number, {rule}, for a run that went well, "
-            f"but row {row} holds {column.iloc[row]!r}: correct it, or mark the run in a 'status' column"
-        )
-    return values
-
-
-def _add_bookkeeping(table: pd.DataFrame, source: pd.DataFrame, status: pd.Series[str]) -> None:
-    known = set(get_args(Status))
-    strange = sorted(set(status) - known)
-    if strange:
-        raise InputError(f"status must be one of {', '.join(sorted(known))}, but got {strange[0]!r}")
-    parameters = [name for name in table.columns if name in source.columns and name != "seconds"]
-    repetition = source.groupby(parameters, sort=False, dropna=False).cumcount()
-    given = {name: source[name] for name in ("run", "machine", "when", "source") if name in source}
-    numbers = pd.Series([str(i) for i in range(len(source))], dtype=object)
-    table["run"] = _text(given["run"]) if "run" in given else numbers
-    table["repetition"] = source["repetition"].astype(np.int64) if "repetition" in source else repetition
-    table["status"] = _text(status)
-    for name in ("machine", "when", "source"):
-        table[name] = _text(given[name]) if name in given else pd.Series("", index=table.index, dtype=object)
-
-
-def _text(column: pd.Series[Any]) -> pd.Series[Any]:
-    return pd.Series(["" if pd.isna(value) else str(value) for value in column], index=column.index, dtype=object)
-
-
-def _read_csv(path: Path) -> tuple[pd.DataFrame, str]:
-    try:
-        with path.open(encoding="utf-8") as stream:
-            first = stream.readline()
-            if not first.startswith(_HEADER):
-                raise ReadError(path, "not a runs file of evenly: read it as a table with evenly.read", line=1)
-            table = pd.read_csv(stream, keep_default_na=True)
-    except (OSError, UnicodeDecodeError, pd.errors.ParserError) as error:
-        raise ReadError(path, str(error)) from None
-    return table, first.removeprefix(_HEADER).rstrip("\n")
-
-
-def _write_parquet(table: pd.DataFrame, header: str, path: Path) -> None:
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError:
-        raise MissingExtraError("writing Parquet", extra="parquet") from None
-    arrow = pa.Table.from_pandas(table, preserve_index=False)
-    metadata = {**(arrow.schema.metadata or {}), b"evenly": f"{FORMAT_VERSION} {header}".encode()}
-    pq.write_table(arrow.replace_schema_metadata(metadata), path)
-
-
-def _read_parquet(path: Path) -> tuple[pd.DataFrame, str]:
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError:
-        raise MissingExtraError("reading Parquet", extra="parquet") from None
-    try:
-        arrow = pq.read_table(path)
-    except (OSError, pa.ArrowInvalid) as error:
-        raise ReadError(path, str(error)) from None
-    header = (arrow.schema.metadata or {}).get(b"evenly")
-    if header is None:
-        raise ReadError(path, "not a runs file of evenly: read it as a table with evenly.read")
-    return arrow.to_pandas(), header.decode()
+def _labels(space: Space) -> list[str]:
+    return [name for name, kind in space.parameters.items() if isinstance(kind, Categorical)]
