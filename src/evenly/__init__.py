@@ -63,8 +63,10 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'evenly' has no attribute {name!r}")
     module = importlib.import_module(_HOMES[name])
-    return module if module.__name__ == f"evenly.{name}" else getattr(module, name)
+    value = module if module.__name__ == f"evenly.{name}" else getattr(module, name)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return sorted({*globals(), *__all__})

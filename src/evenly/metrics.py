@@ -32,6 +32,10 @@ def _pairs(true: ArrayLike, predicted: ArrayLike) -> tuple[Floats, Floats]:
     return y, m
 
 
+def _above_zero(m: Floats) -> Floats:
+    return np.where(m <= 0, _TINY, m)
+
+
 def mape(true: ArrayLike, predicted: ArrayLike) -> float:
     """Mean absolute relative error, ``mean(|m - y| / y)``; 0.1 is 10 %.
 
@@ -42,8 +46,8 @@ def mape(true: ArrayLike, predicted: ArrayLike) -> float:
 
     Examples
     --------
-    >>> mape([1.0, 2.0], [1.1, 1.6])
-    0.15
+    >>> mape([1.0, 2.0], [1.25, 1.5])
+    0.25
     """
     y, m = _pairs(true, predicted)
     return float(np.mean(np.abs(m - y) / y))
@@ -109,7 +113,7 @@ def mlogq(true: ArrayLike, predicted: ArrayLike) -> float:
     0.693147
     """
     y, m = _pairs(true, predicted)
-    return float(np.mean(np.abs(np.log(np.maximum(m, _TINY) / y))))
+    return float(np.mean(np.abs(np.log(_above_zero(m) / y))))
 
 
 def mlogq2(true: ArrayLike, predicted: ArrayLike) -> float:
@@ -121,7 +125,7 @@ def mlogq2(true: ArrayLike, predicted: ArrayLike) -> float:
     0.480453
     """
     y, m = _pairs(true, predicted)
-    return float(np.mean(np.log(np.maximum(m, _TINY) / y) ** 2))
+    return float(np.mean(np.log(_above_zero(m) / y) ** 2))
 
 
 def r2(true: ArrayLike, predicted: ArrayLike) -> float:
@@ -134,7 +138,7 @@ def r2(true: ArrayLike, predicted: ArrayLike) -> float:
     """
     y, m = _pairs(true, predicted)
     total = np.sum((y - y.mean()) ** 2)
-    return float(1 - np.sum((m - y) ** 2) / total) if total > 0 else float("nan")
+    return float(1 - np.sum((m - y) ** 2) / total) if np.ptp(y) > 0 else float("nan")
 
 
 #: Every metric by its name.

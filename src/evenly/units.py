@@ -6,6 +6,7 @@ of work takes, so that every later step sees a time.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -55,7 +56,10 @@ def base_unit(unit: str) -> str:
     >>> base_unit("ms"), base_unit("SYPD"), base_unit("GiB"), base_unit("1")
     ('s', 's', 'B', '1')
     """
-    if unit in SECONDS_PER or unit.lower() in _SECONDS_TIMES_RATE or unit.startswith("ticks@"):
+    if unit.startswith("ticks@"):
+        _ticks_per_second(unit)
+        return "s"
+    if unit in SECONDS_PER or unit.lower() in _SECONDS_TIMES_RATE:
         return "s"
     if unit in _BYTES:
         return "B"
@@ -82,6 +86,11 @@ def to_base(values: ArrayLike, unit: str) -> NDArray[np.float64]:
     -------
     array (n,)
         In the base unit. A rate gives the seconds per unit of work: SYPD the seconds for one simulated year.
+
+    Raises
+    ------
+    InputError
+        If the unit is not known; the message lists what there is.
 
     Examples
     --------
@@ -113,6 +122,6 @@ def _ticks_per_second(unit: str) -> float:
         rate = float(unit.removeprefix("ticks@"))
     except ValueError:
         rate = 0.0
-    if not rate > 0:
+    if not 0 < rate < math.inf:
         raise InputError(f"ticks need a positive rate in hertz, as in 'ticks@2.4e9', but got {unit!r}")
     return rate

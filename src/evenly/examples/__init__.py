@@ -38,12 +38,22 @@ def copy(name: str, folder: str | Path = ".", *, force: bool = False) -> Path:
     Raises
     ------
     InputError
-        If there is no such example, or it is there already.
+        If there is no such example, it is there already, or it can't be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     sorted(path.name for path in copy("gaussian-pulse", folder).iterdir())
+    ['README.md', 'inner.csv', 'outer.csv']
     """
     if name not in names():
         raise InputError(f"the example must be one of {', '.join(names())}, but got {name!r}")
     target = Path(folder) / name
     if target.exists() and not force:
-        raise InputError(f"{target} is there already: remove it, or write over it with --force")
-    shutil.copytree(_HERE / name.replace("-", "_"), target, dirs_exist_ok=True)
+        raise InputError(f"{target} is there already: remove it, or write over it with --force (force=True)")
+    try:
+        shutil.copytree(_HERE / name.replace("-", "_"), target, dirs_exist_ok=True)
+    except (OSError, shutil.Error) as error:
+        raise InputError(f"the example can't be written to {target}: {error}") from None
     return target

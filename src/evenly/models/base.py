@@ -14,9 +14,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.exceptions import NotFittedError
 
+from evenly.configurations import as_table
 from evenly.errors import ExtrapolationWarning, InputError
 from evenly.space import Configurations, Space
 
@@ -25,7 +26,11 @@ __all__ = ["Model"]
 Floats = NDArray[np.float64]
 
 
-class Model(BaseEstimator, ABC):  # type: ignore[misc]
+class _NotFittedError(NotFittedError, InputError):  # type: ignore[misc]
+    """Scikit-learn's and evenly's word for a model that has learned nothing yet."""
+
+
+class Model(RegressorMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Learns how long configurations take.
 
     Subclasses are final, take keyword-only arguments, set `method`, and fill in the five hooks below. Arguments to
@@ -62,17 +67,27 @@ class Model(BaseEstimator, ABC):  # type: ignore[misc]
 
     # ---- the public face, final -----------------------------------------------------------------------------
 
-    def fit(self, X: Configurations, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Configurations,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        space: Space | None = None,
+    ) -> Self:
         """Learn from measurements.
 
         Parameters
         ----------
-        X : DataFrame, dict of columns or array (n_runs, n_parameters)
+        X : DataFrame, dict of columns, list of dicts or array (n_runs, n_parameters)
             Configurations.
         y : array_like (n_runs,)
             Measured values, above zero: seconds, unless something else is learned.
         sample_weight : array_like (n_runs,), optional
             How much each row counts, relative to the others.
+        space : Space, optional
+            Kinds, scales and units of the parameters; by default they are told from the values
+            (`evenly.Space.from_data`). The bounds are always those of `X`.
 
         Returns
         -------
@@ -83,10 +98,10 @@ class Model(BaseEstimator, ABC):  # type: ignore[misc]
         InputError
             If a value is not a positive finite number (the row is named), or the table is unfit for the method.
         """
-        table = X.reset_index(drop=True) if isinstance(X, pd.DataFrame) else _as_table(X)
+        table = as_table(X)
         values = _positive(y, len(table))
         weights = _weights(sample_weight, len(table))
-        self.space_ = Space.from_data(table)
+        self.space_ = Space.from_data(table, like=space)
         self.feature_names_in_ = np.array(self.space_.names, dtype=object)
         self.n_features_in_ = len(self.space_)
         self.n_runs_ = len(table)
@@ -149,7 +164,7 @@ class Model(BaseEstimator, ABC):  # type: ignore[misc]
 
     def _asked(self, X: Configurations) -> pd.DataFrame:
         if not hasattr(self, "space_"):
-            raise NotFittedError(f"this {type(self).__name__} has not learned anything yet: call fit first")
+            raise _NotFittedError(f"this {type(self).__name__} has not learned anything yet: call fit first")
         table = self.space_.frame(X)
         outside = self.space_.outside(table)
         if outside and not self._warned:
@@ -163,19 +178,8 @@ class Model(BaseEstimator, ABC):  # type: ignore[misc]
         return table
 
 
-def _as_table(X: Configurations) -> pd.DataFrame:
-    if isinstance(X, Mapping):
-        return pd.DataFrame({str(k): np.ravel(np.asarray(v)) for k, v in X.items()})
-    array = np.asarray(X)
-    if array.ndim == 1:
-        array = array[:, None]
-    if array.ndim != 2:
-        raise InputError(f"configurations must have shape (n_runs, n_parameters), but got {array.shape}")
-    return pd.DataFrame(array, columns=[f"x{i}" for i in range(array.shape[1])])
-
-
 def _positive(y: ArrayLike, n: int) -> Floats:
-    values: Floats = np.asarray(y, dtype=np.float64).ravel()
+    values = _floats(y, "measured values")
     if len(values) != n:
         raise InputError(f"there must be one value per configuration ({n}), but got {len(values)}")
     if not n:
@@ -186,10 +190,17 @@ def _positive(y: ArrayLike, n: int) -> Floats:
     return values
 
 
+def _floats(values: ArrayLike, what: str) -> Floats:
+    try:
+        return np.array(values, dtype=np.float64).ravel()
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{what} must be numbers: {error}") from None
+
+
 def _weights(sample_weight: ArrayLike | None, n: int) -> Floats:
     if sample_weight is None:
         return np.ones(n)
-    weights: Floats = np.asarray(sample_weight, dtype=np.float64).ravel()
+    weights = _floats(sample_weight, "sample_weight")
     if len(weights) != n or not np.all(np.isfinite(weights) & (weights >= 0)) or not weights.sum() > 0:
         raise InputError(f"sample_weight must hold {n} finite numbers, none negative and not all zero")
     scaled: Floats = weights * (n / weights.sum())

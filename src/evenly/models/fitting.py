@@ -64,8 +64,15 @@ def fit(
     array([26.667])
     """
     if isinstance(runs, Mapping):
+        if not runs:
+            raise InputError("there are no runs to learn from: the mapping of solvers to runs is empty")
         shared = {"method": method, "effort": effort, "statistic": statistic, "response": response, **options}
         return {solver: _named(solver, one, shared) for solver, one in runs.items()}
+    if not isinstance(runs, Runs):
+        raise InputError(
+            f"evenly.fit learns from Runs, or a dict of them by solver, but got {type(runs).__name__}: "
+            "build them from a table with evenly.Runs.from_frame"
+        )
     if effort not in get_args(Effort):
         raise InputError(f"effort must be one of {', '.join(get_args(Effort))}, but got {effort!r}")
     chosen = runs if response is None else runs.learning(response)
@@ -74,7 +81,7 @@ def fit(
     if not len(table):
         raise InputError(f"there are no runs with {chosen.response!r} that went well: nothing to learn from")
     model = _create(method or DEFAULT_METHOD, effort, options)
-    model.fit(table[chosen.parameters], table[chosen.response])
+    model.fit(table[chosen.parameters], table[chosen.response], space=chosen.space)
     model.response_ = {"name": chosen.response, "unit": chosen.quantities[chosen.response]}
     model.training_ = _training(chosen, statistic)
     return model

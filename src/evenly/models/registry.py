@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
+from inspect import isabstract
 
 from evenly.errors import InputError
 from evenly.models.base import Model
@@ -19,7 +20,7 @@ def _installed() -> dict[str, EntryPoint]:
 def _defined(base: type[Model] = Model) -> dict[str, type[Model]]:
     found: dict[str, type[Model]] = {}
     for child in base.__subclasses__():
-        if hasattr(child, "method"):
+        if hasattr(child, "method") and not isabstract(child):
             found[child.method] = child
         found |= _defined(child)
     return found
@@ -43,6 +44,11 @@ def model_class(method: str) -> type[Model]:
     ------
     InputError
         If nobody provides it; the message lists what there is.
+
+    Examples
+    --------
+    >>> model_class("power-law").__name__
+    'PowerLaw'
     """
     defined = _defined()
     if method in defined:

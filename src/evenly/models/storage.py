@@ -25,8 +25,13 @@ from evenly.space import Space
 __all__ = ["FORMAT_VERSION", "load", "save"]
 
 FORMAT_VERSION = 1
+_FORMAT = "evenly model"
 _ARRAY = "__array__"
 _FLOAT = "__float__"
+_ITEMS = "__items__"
+_OBJECTS = "__objects__"
+_TUPLE = "__tuple__"
+_MARKS = {_ARRAY, _FLOAT, _ITEMS, _OBJECTS, _TUPLE}
 
 
 def save(model: Model | Mapping[str, Model], path: str | Path) -> None:
@@ -38,29 +43,47 @@ def save(model: Model | Mapping[str, Model], path: str | Path) -> None:
         Fitted.
     path : str or Path
         Where to; by custom it ends in ``.evenly``. It is replaced only once all is written.
+
+    Raises
+    ------
+    InputError
+        If a model has not learned anything, holds what can't be stored, or the file can't be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from evenly.models.power_law import PowerLaw
+    >>> model = PowerLaw().fit({"cores": [1, 2, 4]}, [8.0, 4.0, 2.0])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(model, Path(folder, "model.evenly"))
+    ...     load(Path(folder, "model.evenly")).predict({"cores": [4]}).round(6)
+    array([2.])
     """
     models = {"": model} if isinstance(model, Model) else dict(model)
     if not models:
         raise InputError("there is no model to save")
     arrays: dict[str, np.ndarray[Any, Any]] = {}
     document = {
-        "format": "evenly model",
+        "format": _FORMAT,
         "format_version": FORMAT_VERSION,
         "evenly_version": version("evenly"),
+        "single": isinstance(model, Model),
         "models": {name: _describe(one, arrays) for name, one in models.items()},
     }
-    target = Path(path)
+    text = json.dumps(document, indent=1, allow_nan=False)
     packed = io.BytesIO()
     np.savez_compressed(packed, **arrays)  # type: ignore[arg-type]
+    target = Path(path)
     partial = target.with_name(target.name + ".part")
     try:
         with zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as archive:
-            archive.writestr("model.json", json.dumps(document, indent=1, allow_nan=False))
+            archive.writestr("model.json", text)
             archive.writestr("arrays.npz", packed.getvalue())
         partial.replace(target)
     except OSError as error:
-        partial.unlink(missing_ok=True)
         raise InputError(f"the model can't be written to {target}: {error.strerror or error}") from None
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 def load(path: str | Path) -> Model | dict[str, Model]:
@@ -69,29 +92,50 @@ def load(path: str | Path) -> Model | dict[str, Model]:
     Raises
     ------
     ReadError
-        If the file is missing, damaged, not a model, or of a newer format.
+        If the file is missing, damaged, not a model, of a newer format, or of a method that nobody provides.
+
+    Examples
+    --------
+    >>> load("no/such.evenly")
+    Traceback (most recent call last):
+    evenly.errors.ReadError: no/such.evenly: there is no such file: save a model with `evenly fit … --save FILE` first
     """
     target = Path(path)
     try:
-        with zipfile.ZipFile(target) as archive:
-            document = json.loads(archive.read("model.json"))
-            with np.load(io.BytesIO(archive.read("arrays.npz")), allow_pickle=False) as stored:
-                arrays = {name: stored[name] for name in stored.files}
+        document, arrays = _unzip(target)
+        _check_format(target, document)
+        models = {name: _build(fields, arrays) for name, fields in document["models"].items()}
+    except (ReadError, ImportError):
+        raise
     except FileNotFoundError:
         raise ReadError(target, "there is no such file: save a model with `evenly fit … --save FILE` first") from None
-    except (OSError, zipfile.BadZipFile, KeyError, ValueError) as error:
-        raise ReadError(target, f"not a model of evenly, or damaged ({error})") from None
-    if not isinstance(document, dict) or document.get("format_version") != FORMAT_VERSION:
-        found = document.get("format_version") if isinstance(document, dict) else None
-        raise ReadError(target, f"format version {found} is not known: this evenly reads {FORMAT_VERSION}")
-    try:
-        models = {name: _build(fields, arrays) for name, fields in document["models"].items()}
-    except (KeyError, TypeError, AttributeError) as error:
-        raise ReadError(target, f"the model's description is incomplete ({error!r})") from None
-    return models[""] if set(models) == {""} else models
+    except InputError as error:
+        raise ReadError(target, str(error)) from None
+    except Exception as error:  # a damaged file may fail anywhere in the libraries that parse it
+        raise ReadError(target, f"not a model of evenly, or damaged ({error!r})") from None
+    return models[""] if document.get("single", set(models) == {""}) else models
+
+
+def _unzip(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, Any]]]:
+    with zipfile.ZipFile(path) as archive:
+        document = json.loads(archive.read("model.json"))
+        with np.load(io.BytesIO(archive.read("arrays.npz")), allow_pickle=False) as stored:
+            return document, {name: stored[name] for name in stored.files}
+
+
+def _check_format(path: Path, document: Any) -> None:
+    if not isinstance(document, dict) or document.get("format") != _FORMAT:
+        raise ReadError(path, "not a model of evenly")
+    found = document.get("format_version")
+    if found != FORMAT_VERSION:
+        raise ReadError(
+            path, f"format version {found} is not known: this evenly reads {FORMAT_VERSION}, a newer one may read it"
+        )
 
 
 def _describe(model: Model, arrays: dict[str, np.ndarray[Any, Any]]) -> dict[str, Any]:
+    if not isinstance(model, Model):
+        raise InputError(f"only models, or a dict of models by solver, can be saved, but got {model!r}")
     if not hasattr(model, "space_"):
         raise InputError(f"this {type(model).__name__} has not learned anything yet: fit it before saving")
     return {
@@ -119,18 +163,24 @@ def _build(fields: Mapping[str, Any], arrays: Mapping[str, np.ndarray[Any, Any]]
 
 
 def _pack(value: Any, arrays: dict[str, np.ndarray[Any, Any]]) -> Any:
-    """Turn a value into JSON, moving arrays aside; numpy scalars become plain, non-finite floats are spelt out."""
+    """Turn a value into JSON, moving arrays aside; what JSON lacks is marked, so that it comes back as it was."""
     match value:
         case np.ndarray():
             if value.dtype.hasobject:
-                return [_pack(item, arrays) for item in value.tolist()]
+                return {_OBJECTS: [_pack(item, arrays) for item in value.ravel().tolist()], "shape": list(value.shape)}
             arrays[f"a{len(arrays)}"] = value
             return {_ARRAY: f"a{len(arrays) - 1}"}
-        case np.generic():
+        case np.floating():
+            return _pack(float(value), arrays)
+        case np.bool_() | np.integer() | np.str_():
             return _pack(value.item(), arrays)
         case Mapping():
-            return {str(key): _pack(item, arrays) for key, item in value.items()}
-        case list() | tuple():
+            if all(type(key) is str and key not in _MARKS for key in value):
+                return {key: _pack(item, arrays) for key, item in value.items()}
+            return {_ITEMS: [[_pack(key, arrays), _pack(item, arrays)] for key, item in value.items()]}
+        case tuple():
+            return {_TUPLE: [_pack(item, arrays) for item in value]}
+        case list():
             return [_pack(item, arrays) for item in value]
         case float() if not math.isfinite(value):
             return {_FLOAT: repr(value)}
@@ -140,12 +190,21 @@ def _pack(value: Any, arrays: dict[str, np.ndarray[Any, Any]]) -> Any:
 
 
 def _unpack(value: Any, arrays: Mapping[str, np.ndarray[Any, Any]]) -> Any:
-    if isinstance(value, list):
-        return [_unpack(item, arrays) for item in value]
-    if not isinstance(value, dict):
-        return value
-    if set(value) == {_ARRAY}:
-        return arrays[value[_ARRAY]]
-    if set(value) == {_FLOAT}:
-        return float(value[_FLOAT])
-    return {key: _unpack(item, arrays) for key, item in value.items()}
+    match value:
+        case list():
+            return [_unpack(item, arrays) for item in value]
+        case {"__array__": name}:
+            return arrays[name]
+        case {"__float__": text}:
+            return float(text)
+        case {"__items__": items}:
+            return {_unpack(key, arrays): _unpack(item, arrays) for key, item in items}
+        case {"__tuple__": items}:
+            return tuple(_unpack(item, arrays) for item in items)
+        case {"__objects__": items, "shape": shape}:
+            flat = np.empty(len(items), dtype=object)
+            flat[:] = [_unpack(item, arrays) for item in items]
+            return flat.reshape(shape)
+        case dict():
+            return {key: _unpack(item, arrays) for key, item in value.items()}
+    return value
