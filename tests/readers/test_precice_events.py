@@ -324,3 +324,54 @@ def test_a_killed_run_in_a_json_without_steps_is_an_error(tmp_path: Path) -> Non
     path.write_text(json.dumps({"Ranks": [{"StateChanges": [], **stamps}], **stamps}))
     with pytest.raises(ReadError, match="Fluid completed 0 steps"):
         PreciceEventsJsonReader().read(path)
+
+
+SUMMARY = """Run finished at Thu Sep 10 13:02:15 2020
+Global runtime       = 1000ms / 1s
+Number of processors = 1
+# Rank: 0
+
+         Event |      Count |  Total[ms] |    Max[ms] |    Min[ms] |
+--------------------------------------------------------------------
+solver.advance |          {count} |         {total} |         50 |          2 |
+"""
+
+
+@pytest.mark.parametrize(
+    ("count", "total", "reason"), [(1, 50, "no step beyond the first"), (9, 2, "shorter than the clock's tick")]
+)
+def test_sums_without_a_step_are_refused(tmp_path: Path, count: int, total: int, reason: str) -> None:
+    path = tmp_path / "precice-Fluid-events-summary.log"
+    path.write_text(SUMMARY.format(count=count, total=total))
+    with pytest.raises(ReadError, match=reason):
+        PreciceEventsSummaryReader().read(path)
+    path.write_text(SUMMARY.format(count=3, total=82))
+    rows = table(PreciceEventsSummaryReader(), path)
+    assert rows[["seconds", "coupling"]].to_numpy().tolist() == [[0.04, 0.0]]
+
+
+def test_unknown_states_are_refused() -> None:
+    with pytest.raises(InputError, match="0, 1 or 2, but got 9"):
+        steps_of({"solver.advance": [(1, 0), (9, 3)]})
+
+
+def test_steps_that_all_vanish_below_the_clock_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "Events-Fluid.log"
+    path.write_text(EVENTS_1_0.replace(",150,0", ",110,0").replace(",130,0", ",110,0"))
+    with pytest.raises(ReadError, match="shorter than the clock's tick"):
+        PreciceEventsCsvReader(warm_up=0).read(path)
+
+
+def test_a_long_silence_between_short_steps_widens_the_average(tmp_path: Path) -> None:
+    """No row may take no time, even where steps of a tick come in bursts."""
+    lines = ["RunTimestamp,Name,Rank,Timestamp,State"]
+    time = 0
+    for step in range(60):
+        work = 40 if step == 0 else 0
+        for name, duration in (("solver.advance", work), ("advance", 1)):
+            lines += [f"2018-03-01T10:00:00.000,{name},0,{t},{s}" for t, s in ((time, 1), (time + duration, 0))]
+            time += duration
+    path = tmp_path / "precice-Fluid-events.log"
+    path.write_text("\n".join([*lines, ""]))
+    rows = table(PreciceEventsCsvReader(warm_up=0), path)
+    assert rows["seconds"].tolist() == pytest.approx([0.040 / 60])

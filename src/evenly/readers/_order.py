@@ -100,8 +100,8 @@ def _compose(
     in_turn = _components(by_rank, lambda a, b: not comparable(a, b))
     if len(in_turn) > 1:
         return f"sum({', '.join(map(part, in_turn))})"
-    chains = _chains(tasks, above)
-    return f"max({', '.join(f'''sum({', '.join(labels[task] for task in chain)})''' for chain in chains)})"
+    sums = [f"sum({', '.join(labels[task] for task in chain)})" for chain in _chains(tasks, above)]
+    return f"max({', '.join(sums)})"
 
 
 def _components(tasks: Sequence[str], linked: Callable[[str, str], bool]) -> list[set[str]]:

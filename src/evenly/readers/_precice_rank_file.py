@@ -191,7 +191,7 @@ def _json_records(events: Iterable[dict[str, Any]]) -> Iterator[_Record]:
 def _intervals(records: Iterable[_Record], path: Path) -> Iterator[tuple[str, Interval]]:
     names: dict[int, str] = {}
     begun: dict[int, int] = {}
-    stack: list[int] = []
+    stack: list[tuple[int, str]] = []  # active events and their paths
     for kind, event, value, line in records:
         if kind == "N":
             names[event] = str(value)
@@ -200,10 +200,14 @@ def _intervals(records: Iterable[_Record], path: Path) -> Iterator[tuple[str, In
         elif kind == "B":
             if event not in begun:  # preCICE lets an event begin again while it is active and counts the first
                 begun[event] = int(value)
-                stack.append(event)
+                stack.append((event, _below(stack[-1][1] if stack else "", names[event])))
         elif event in begun:
-            if stack.pop() != event:
+            ended, full = stack.pop()
+            if ended != event:
                 raise ReadError(path, f"{names[event]!r} ends while an event inside it goes on", line=line or None)
-            full = "/".join(names[one] for one in (*stack, event) if names[one] != "_GLOBAL")
             begin = begun.pop(event)
-            yield full or "_GLOBAL", Interval(begin, int(value) - begin)
+            yield full, Interval(begin, int(value) - begin)
+
+
+def _below(outer: str, name: str) -> str:
+    return f"{outer}/{name}" if outer not in ("", "_GLOBAL") else name
