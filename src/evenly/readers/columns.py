@@ -44,6 +44,7 @@ _NOT_MEASURED = frozenset(
 )
 _NOT_MEASURED_NAMES = frozenset({"time_step", "time_steps", "time_stepping", "sim_time"})
 _OTHER_WORDS = frozenset({"memory", "mem", "rss", "hwm", "footprint", "energy", "consumption", "traffic"})
+_SHORT_UNITS = frozenset({"ms", "us", "ns", "sypd", "sdpd", "minutes", "hours"})
 #: Phases of a step, which nobody varies.
 _PHASES = frozenset({"waiting", "sending", "receiving", "interpolation", "communication", "comm", "computation"})
 _UNIT_NAMES = {
@@ -101,6 +102,8 @@ def measured(column: str) -> Measured | None:
         return Measured(column, base, unit, 0) if words & _OTHER_WORDS else None
     if plain in _TIME_NAMES:
         return Measured(column, base, unit, 2)
+    if words & _SHORT_UNITS:  # ``median_ms_or_P``: a unit that isn't the name's end doesn't hold for all of it
+        return None
     if words & _TIME_WORDS and not words & _NOT_MEASURED and plain not in _NOT_MEASURED_NAMES:
         return Measured(column, base, unit, 1)
     return Measured(column, base, unit, 0) if plain in _PHASES else None

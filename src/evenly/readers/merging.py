@@ -20,6 +20,8 @@ __all__ = ["Part", "merge"]
 
 #: Two files tell the same run if their values agree this well; formats round differently.
 _SAME = 0.01
+#: Fewer rows than this of one run are not its steps.
+_FEWEST_STEPS = 3
 _NUMBERING = re.compile(r"[-_. ]*\d+$")
 
 
@@ -78,8 +80,9 @@ def merge(parts: Sequence[Part]) -> tuple[dict[str, Runs], list[str], list[Skipp
     for solver, group in groups.items():
         alike, unlike = _alike(group)
         skipped.extend(unlike)
-        kept, repeated = _once(alike)
-        skipped.extend(repeated)
+        detailed, summaries = _without_summaries(alike)
+        kept, repeated = _once(detailed)
+        skipped.extend([*summaries, *repeated])
         runs[solver] = kept[0].runs if len(kept) == 1 else Runs.concat(part.runs for part in kept)
     return runs, notes, skipped
 
@@ -125,6 +128,43 @@ def _alike(group: Sequence[Part]) -> tuple[list[Part], list[Skipped]]:
         if part not in best
     ]
     return best, unlike
+
+
+def _without_summaries(group: Sequence[Part]) -> tuple[list[Part], list[Skipped]]:
+    """Leave out the one row that tells a whole run where another part holds the run's steps."""
+    steps: dict[tuple[Any, ...], tuple[float, float, Path]] = {}
+    for part in group:
+        for run, values in _values_by_run(part.runs).items():
+            if len(values) >= _FEWEST_STEPS and np.isfinite(values).all():
+                steps.setdefault(run, (float(values.min()), float(values.max()), part.path))
+    kept: list[Part] = []
+    left_out: list[Skipped] = []
+    for part in group:
+        covered = {
+            run: steps[run][2]
+            for run, values in _values_by_run(part.runs).items()
+            if len(values) == 1 and run in steps and steps[run][0] <= values[0] <= steps[run][1]
+        }
+        if covered:
+            fresh = np.array([key not in covered for key in _run_keys(part.runs)], dtype=np.bool_)
+            where = next(iter(covered.values()))
+            left_out.append(Skipped(part.path, f"sums up runs whose steps are in {where}", benign=True))
+            kept += [replace(part, runs=part.runs.where(fresh))] if fresh.any() else []
+        else:
+            kept.append(part)
+    return kept, left_out
+
+
+def _run_keys(runs: Runs) -> list[tuple[Any, ...]]:
+    table: pd.DataFrame = runs.to_frame()[["run", *sorted(runs.parameters)]]
+    return list(table.itertuples(index=False, name=None))
+
+
+def _values_by_run(runs: Runs) -> dict[tuple[Any, ...], NDArray[np.float64]]:
+    groups: dict[tuple[Any, ...], list[float]] = defaultdict(list)
+    for key, value in zip(_run_keys(runs), runs.values, strict=True):
+        groups[key].append(float(value))
+    return {key: np.array(values) for key, values in groups.items()}
 
 
 def _once(group: Sequence[Part]) -> tuple[list[Part], list[Skipped]]:

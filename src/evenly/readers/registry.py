@@ -27,6 +27,7 @@ __all__ = [
     "check_options",
     "format_names",
     "load_failures",
+    "name_list",
     "option_names",
     "reader_class",
     "readers",
@@ -163,6 +164,19 @@ def check_options(classes: Iterable[type[Reader]], options: Mapping[str, Any]) -
     if unknown:
         listed = "; ".join(f"{name}: {', '.join(names)}" for name, names in known.items() if names)
         raise InputError(f"no reader takes the option {unknown[0]!r}: there are {listed or 'none'}")
+
+
+def name_list(given: Iterable[str] | str | None) -> tuple[str, ...]:
+    """Return names given as a sequence, or as one text with commas between them.
+
+    Examples
+    --------
+    >>> name_list("m, n"), name_list(["m"]), name_list(None)
+    (('m', 'n'), ('m',), ())
+    """
+    if isinstance(given, str):
+        given = given.split(",")
+    return tuple(name.strip() for name in given or ())
 
 
 def build(reader: type[Reader], options: Mapping[str, Any]) -> Reader:

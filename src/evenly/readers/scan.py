@@ -200,7 +200,7 @@ class _Collector:
                 )
             else:
                 self.parts.extend(Part(solver, runs, path, reader.name) for solver, runs in found.items())
-                self.notes.extend(f"{path}: {note}" for note in getattr(reader, "notes", ()))
+                self.notes.extend(n if str(path) in n else f"{path}: {n}" for n in getattr(reader, "notes", ()))
                 self.skipped.extend(getattr(reader, "skipped", ()))
                 return
         if failure is not None:

@@ -9,18 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_args
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from evenly.errors import EvenlyError, MissingExtraError, ReadError
+from evenly.errors import EvenlyError, InputError, MissingExtraError, ReadError
 from evenly.readers.base import Reader
 from evenly.readers.columns import time_candidates
 from evenly.readers.delimited import Decimal, parse
 from evenly.readers.files import head, lines, plain_suffix
 from evenly.readers.interpretation import Interpretation, TableOptions
+from evenly.readers.registry import name_list
 from evenly.runs import Runs
 
 __all__ = ["TableReader"]
@@ -88,6 +89,8 @@ class TableReader(Reader):
         categories: Sequence[str] | str = (),
         decimal: Decimal = "auto",
     ) -> None:
+        if decimal not in get_args(Decimal):
+            raise InputError(f"decimal must be one of {', '.join(get_args(Decimal))}, but got {decimal!r}")
         self.parameters = parameters
         self.time = time
         self.unit = unit
@@ -145,7 +148,7 @@ class TableReader(Reader):
 
     def _interpret(self, path: Path, cells: pd.DataFrame, rows: NDArray[np.int64]) -> dict[str, Runs]:
         options = TableOptions(
-            parameters=_names(self.parameters),
+            parameters=name_list(self.parameters),
             time=self.time,
             unit=self.unit,
             solver=self.solver,
@@ -153,19 +156,13 @@ class TableReader(Reader):
             status=self.status,
             where=self.where,
             constants=dict(self.constants or {}),
-            categories=_names(self.categories),
+            categories=name_list(self.categories),
             decimal=self.decimal,
         )
         meaning = Interpretation(options, path, cells, rows)
         runs = meaning.runs()
         self.notes = meaning.notes
         return runs
-
-
-def _names(given: Sequence[str] | str | None) -> tuple[str, ...]:
-    if isinstance(given, str):
-        given = given.split(",")
-    return tuple(name.strip() for name in given or ())
 
 
 def _looks_like_table(path: Path) -> bool:

@@ -1,0 +1,214 @@
+"""Timing files of CESM and E3SM (``cesm_timing.*``, ``e3sm_timing.*``): one run, seconds per component.
+
+A component's cores are its ``comp_pes`` (tasks times threads, all instances); the response is its seconds for one
+simulated day. Components that did not run (0.000 seconds) are left out, with a note.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar
+
+import pandas as pd
+
+from evenly.errors import ReadError
+from evenly.readers.base import Reader
+from evenly.readers.files import head, lines
+from evenly.readers.registry import name_list
+from evenly.runs import Runs
+
+__all__ = ["CesmTimingReader"]
+
+_DAYS_PER_YEAR = 365.0
+_MARK = "TIMING PROFILE"
+_FIELD = re.compile(r"\s*(?P<key>Case|LID|Machine|Curr Date|grid|compset|stop_option)\s*:\s*(?P<value>.*\S)\s*$")
+_LENGTH = re.compile(r"\s*run_length\s*:\s*(?P<days>[\d.]+)\s+days")
+_COST = re.compile(r"\s*pe count for cost estimate\s*:\s*(?P<cores>\d+)")
+_COMPONENT = re.compile(
+    r"\s*(?P<name>[a-z]\w*)\s*=\s*\S+\s+(?P<pes>\d+)\s+(?P<root>\d+)\s+(?P<tasks>\d+)\s*x\s*(?P<threads>\d+)\s+(?P<n>\d+)"
+)
+_TIME = re.compile(
+    r"\s*(?P<name>[A-Z]\w*) Run Time:\s+(?P<total>\S+)\s+seconds\s+(?P<each>\S+)\s+seconds/"
+    r"(?P<unit>mday|day|myear|year)"
+)
+_DATE = re.compile(r"\w{3}\s+(?P<month>\w{3})\s+(?P<day>\d{1,2})\s+(?P<clock>[\d:]{8})\s+(?P<year>\d{4})")
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+#: Seconds per simulated day are printed with three digits behind the point.
+_ROUNDING_S = 0.00051
+_DISAGREEMENT = 0.002
+
+
+@dataclass(frozen=True)
+class _Component:
+    cores: int
+    tasks: int
+    threads: int
+
+
+@dataclass(frozen=True)
+class _Time:
+    total: float
+    printed: float  # seconds per simulated day
+    line: int
+
+
+@dataclass
+class _Profile:
+    fields: dict[str, str] = field(default_factory=dict)
+    days: float | None = None
+    cost_cores: int | None = None
+    components: dict[str, _Component] = field(default_factory=dict)
+    times: dict[str, _Time] = field(default_factory=dict)
+
+
+class CesmTimingReader(Reader):
+    r"""Reads timing files of CESM and E3SM, compressed or not.
+
+    Quantities in seconds: ``seconds`` for one simulated day, ``run_seconds`` for the whole run. The case, its date and
+    its machine are kept in the bookkeeping columns.
+
+    Parameters
+    ----------
+    total : bool
+        Whether the whole model is given too, as the solver ``total``.
+    threads : bool
+        Whether ``tasks`` and ``threads`` are parameters beside ``cores``.
+    fields : sequence of str or str
+        Entries of the file's head that are parameters too, where files differ in them: ``"grid"``, ``"compset"``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "cesm_timing.case"
+    >>> _ = path.write_text(
+    ...     "---------------- TIMING PROFILE ---------------------\n  run_length  : 10 days (9 for ocean)\n"
+    ...     "  ice = cice  2  0  2  x 1  1  (1  )\n"
+    ...     "  ICE Run Time:      45.316 seconds        4.532 seconds/mday        52.24 myears/wday\n")
+    >>> CesmTimingReader().read(path)["ice"].to_frame()[["cores", "seconds", "run_seconds"]]
+       cores  seconds  run_seconds
+    0      2   4.5316       45.316
+    """
+
+    name: ClassVar[str] = "cesm-timing"
+    summary: ClassVar[str] = "timing files of CESM and E3SM"
+
+    def __init__(self, *, total: bool = False, threads: bool = False, fields: Sequence[str] | str = ()) -> None:
+        self.total = total
+        self.threads = threads
+        self.fields = name_list(fields)
+        self.notes: list[str] = []
+
+    def recognises(self, path: Path) -> bool:
+        return _MARK in head(path)[:500]
+
+    def read(self, path: Path) -> dict[str, Runs]:
+        self.notes = []
+        profile = _parse(path, lines(path))
+        days = _check(path, profile)
+        idle = [name for name, time in profile.times.items() if time.total == 0]
+        if idle:
+            self.notes.append(f"components that did not run are left out: {', '.join(idle)}")
+        whole = profile.times.pop("tot", None)
+        found = {
+            name: self._runs(path, profile, name, profile.components[name], time.total / days, time.total)
+            for name, time in profile.times.items()
+            if time.total > 0
+        }
+        if self.total and whole is not None:
+            cores = profile.cost_cores or max(c.cores for c in profile.components.values())
+            component = _Component(cores, cores, 1)
+            found["total"] = self._runs(path, profile, "total", component, whole.total / days, whole.total)
+        if not found:
+            raise ReadError(path, "no component has a run time above zero")
+        return found
+
+    def _runs(
+        self, path: Path, profile: _Profile, solver: str, component: _Component, each: float, whole: float
+    ) -> Runs:
+        row: dict[str, object] = {"cores": component.cores}
+        if self.threads and solver != "total":
+            row |= {"tasks": component.tasks, "threads": component.threads}
+        row |= {name: profile.fields.get(name, "") for name in self.fields}
+        parameters = list(row)
+        row |= {
+            "seconds": each,
+            "run_seconds": whole,
+            "run": " ".join(profile.fields.get(name, "") for name in ("Case", "LID")).strip() or path.name,
+            "machine": profile.fields.get("Machine", ""),
+            "when": _when(profile.fields.get("Curr Date", "")),
+            "source": str(path),
+        }
+        return Runs.from_frame(pd.DataFrame([row]), parameters, "seconds", quantities={"run_seconds": "s"})
+
+
+def _parse(path: Path, content: Sequence[str]) -> _Profile:
+    profile = _Profile()
+    for number, line in enumerate(content, start=1):
+        if "DRIVER TIMING FLOWCHART" in line:
+            break
+        if (match := _FIELD.match(line)) is not None:
+            profile.fields.setdefault(match["key"], match["value"])
+        elif (match := _LENGTH.match(line)) is not None:
+            profile.days = _number(path, match["days"], number)
+        elif (match := _COST.match(line)) is not None:
+            profile.cost_cores = int(match["cores"])
+        elif (match := _COMPONENT.match(line)) is not None:
+            profile.components[match["name"]] = _component(path, match, number)
+        elif (match := _TIME.match(line)) is not None:
+            profile.times[match["name"].lower()] = _time(path, match, number)
+    return profile
+
+
+def _component(path: Path, match: re.Match[str], line: int) -> _Component:
+    cores, tasks, threads = (int(match[name][:12]) for name in ("pes", "tasks", "threads"))
+    if min(cores, tasks, threads) < 1:
+        raise ReadError(path, f"component {match['name']!r} must have at least one core", line=line)
+    return _Component(cores, tasks, threads)
+
+
+def _time(path: Path, match: re.Match[str], line: int) -> _Time:
+    days = _DAYS_PER_YEAR if "year" in match["unit"] else 1.0
+    return _Time(_number(path, match["total"], line), _number(path, match["each"], line) / days, line)
+
+
+def _number(path: Path, text: str, line: int) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < float("inf"):
+        raise ReadError(path, f"a number, zero or more, was expected, got {text!r}", line=line)
+    return value
+
+
+def _check(path: Path, profile: _Profile) -> float:
+    """Refuse a file that lacks a part or contradicts itself; return the simulated days."""
+    if not profile.components:
+        raise ReadError(path, "there is no table of components and their comp_pes: the file was cut off")
+    if not profile.times:
+        raise ReadError(path, "there are no 'Run Time' lines: the run did not end, or the file was cut off")
+    if not profile.days:
+        raise ReadError(path, "run_length (the simulated days) is missing or zero")
+    for name, time in profile.times.items():
+        if name != "tot" and name not in profile.components:
+            raise ReadError(path, f"{name.upper()} has a run time but no comp_pes", line=time.line)
+        if abs(time.total / profile.days - time.printed) > _ROUNDING_S + _DISAGREEMENT * time.printed:
+            raise ReadError(
+                path,
+                f"{name.upper()} took {time.total:g} s for {profile.days:g} days, "
+                f"which is not the {time.printed:g} s for a day that the line says: the file is damaged",
+                line=time.line,
+            )
+    return profile.days
+
+
+def _when(text: str) -> str:
+    """Return a C date as ISO 8601, whatever the locale; unchanged where it is something else."""
+    match = _DATE.match(text)
+    if match is None or match["month"] not in _MONTHS:
+        return text
+    month = _MONTHS.index(match["month"]) + 1
+    return f"{match['year']}-{month:02d}-{int(match['day']):02d}T{match['clock']}"
