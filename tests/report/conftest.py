@@ -1,16 +1,18 @@
-"""A small model whose line and interval are known exactly: least squares of the logarithm, with a fixed factor."""
+"""A model whose line and interval are known exactly, and runs to plot."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pytest
 from numpy.typing import NDArray
 
 from evenly.models.base import Model
 from evenly.parameters import Categorical
+from evenly.runs import Runs
 
 Floats = NDArray[np.float64]
 
@@ -44,3 +46,37 @@ class PlainLog(Model):
 
     def _set_state(self, state: Mapping[str, Any]) -> None:
         self.coefficients_ = state["coefficients"]
+
+
+def fit_plain(runs: Runs) -> Model:
+    table = runs.ok.aggregate()
+    return PlainLog().fit(table[runs.parameters], table[runs.response])
+
+
+@pytest.fixture(scope="session")
+def fit() -> Callable[[Runs], Model]:
+    return fit_plain
+
+
+@pytest.fixture(scope="session")
+def strong() -> Runs:
+    """Strong scaling over cores, four repetitions with a known spread."""
+    cores = np.repeat([100, 150, 200, 300], 4)
+    wobble = np.tile([0.9, 1.0, 1.0, 1.2], 4)
+    return Runs.from_frame(pd.DataFrame({"cores": cores, "seconds": 60 / cores * wobble}), ["cores"])
+
+
+@pytest.fixture(scope="session")
+def grid() -> Runs:
+    """Two parameters on a grid, time n² / cores."""
+    n, cores = (a.ravel() for a in np.meshgrid([1, 2, 4, 8, 16], [1, 2, 4, 8, 16, 32, 64]))
+    return Runs.from_frame(pd.DataFrame({"n": n, "cores": cores, "seconds": 1e-3 * n**2 / cores}), ["n", "cores"])
+
+
+@pytest.fixture(scope="session")
+def scattered() -> Runs:
+    """Two parameters, no two rows alike in the first."""
+    random = np.random.default_rng(0)
+    n, cores = np.arange(10, 50), random.choice([1, 2, 4, 8], 40)
+    seconds = 1e-3 * n / cores * np.exp(random.normal(0, 0.05, 40))
+    return Runs.from_frame(pd.DataFrame({"n": n, "cores": cores, "seconds": seconds}), ["n", "cores"])

@@ -88,7 +88,7 @@ def wrapped(text: str, width: float, letter: float) -> str:
     Examples
     --------
     >>> wrapped("time falls as cores$^{-0.97}$ and grows as n", 2.0, 0.1).split("\n")
-    ['time falls as', 'cores$^{-0.97}$ and', 'grows as n']
+    ['time falls as', 'cores$^{-0.97}$ and grows', 'as n']
     """
     lines, taken = [""], 0.0
     for word in escape(text).split(" "):

@@ -78,14 +78,18 @@ def bars_of(layout: Layout, step: CoupledStep) -> list[Bar]:
     Bar(solver='ice', start=0.0, seconds=1.0, first=0, cores=2)
     Bar(solver='atm', start=1.0, seconds=4.0, first=0, cores=3)
     """
-    missing = [name for name in layout.names if name not in step.cores or name not in step.seconds]
-    if missing:
-        raise InputError(f"{step.label!r} must give cores and seconds for every solver, but {missing[0]!r} has none")
+    _check(layout, step)
     first = _first_cores(footprint_of(layout), step.cores, 0)
     return [
         Bar(name, start, seconds, first[name], int(step.cores[name]))
         for name, start, seconds in _turns(layout, step.seconds, 0.0, 1.0)
     ]
+
+
+def _check(layout: Layout, step: CoupledStep) -> None:
+    missing = [name for name in layout.names if name not in step.cores or name not in step.seconds]
+    if missing:
+        raise InputError(f"{step.label!r} must give cores and seconds for every solver, but {missing[0]!r} has none")
 
 
 def _first_cores(node: Footprint, cores: Mapping[str, int], base: int) -> dict[str, int]:
@@ -147,6 +151,8 @@ def plot_timeline(layout: Layout | str, *steps: CoupledStep, count: int = 3) -> 
     if not steps or count < 1:
         raise InputError(f"a timeline needs an assignment and at least one step, but got {len(steps)} and {count}")
     tree = parse_layout(layout, steps[0].cores) if isinstance(layout, str) else layout
+    for step in steps:
+        _check(tree, step)
     colours = solver_colours(tree.names)
     totals = [int(footprint_of(tree).cores(step.cores)) for step in steps]
     lengths = [float(tree.seconds(step.seconds)) for step in steps]

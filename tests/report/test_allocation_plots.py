@@ -1,0 +1,193 @@
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+import evenly
+from evenly.balance.layout import parse_layout
+from evenly.balance.noise import Compare
+from evenly.balance.plan import Plan
+from evenly.errors import ExtrapolationWarning, InputError
+from evenly.models.base import Model
+from evenly.report.allocation_plots import plot_curve, plot_plan, steps_of
+from evenly.report.timeline import CoupledStep, bars_of, plot_timeline
+from evenly.runs import Runs
+
+Fit = Callable[[Runs], Model]
+SOLVERS = {
+    "ice": lambda p: 8.0 / p + 0.001 * p,
+    "lnd": lambda p: 4.0 / p,
+    "atm": lambda p: 400.0 / p + 0.1,
+    "ocn": lambda p: 60.0 / p,
+}
+NESTED = "max(max(ice, lnd) + atm, ocn)"
+
+
+def line(figure: Figure, gid: str) -> Any:
+    return next(one for axes in figure.axes for one in axes.lines if one.get_gid() == gid)
+
+
+@pytest.fixture(scope="module")
+def nested() -> Plan:
+    current = {"ice": 40, "lnd": 60, "atm": 100, "ocn": 28}
+    return evenly.allocate(SOLVERS, cores=128, layout=NESTED, compare=Compare(current=current))
+
+
+@pytest.fixture(scope="module")
+def uncertain(strong: Runs, fit: Fit) -> Plan:
+    models = {"inner": fit(strong), "outer": fit(strong)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ExtrapolationWarning)
+        return evenly.allocate(models, cores=700, layout="max(inner, outer)")
+
+
+def test_the_curve_holds_time_cost_and_marks(nested: Plan) -> None:
+    figure = plot_curve(nested, first=1)
+    drawn = line(figure, "time")
+    np.testing.assert_allclose(drawn.get_xdata(), nested.curve["cores"])
+    np.testing.assert_allclose(drawn.get_ydata(), nested.curve["seconds"])
+    np.testing.assert_allclose(line(figure, "core-hours").get_ydata(), nested.curve["core_hours"])
+    assert line(figure, "plan").get_data() == ([nested.used], [nested.seconds])
+    assert line(figure, "current").get_data() == ([128], [nested.versus["current"].seconds])
+    assert line(figure, "knee").get_xdata()[0] == nested.knee
+
+
+def test_shared_cores_are_lines_that_need_not_add_up(nested: Plan) -> None:
+    figure = plot_curve(nested, first=1)
+    shares = {name: line(figure, f"share of {name}").get_ydata()[-1] for name in SOLVERS}
+    assert sum(shares.values()) > 100
+    for name, share in shares.items():
+        assert share == pytest.approx(100 * nested.cores[name] / nested.used)
+
+
+def test_shares_of_own_cores_are_stacked_up_to_all(uncertain: Plan) -> None:
+    axes = plot_curve(uncertain).axes[2]
+    assert len(axes.collections) == 2
+    outlines: list[Any] = [path.vertices for one in axes.collections for path in one.get_paths()]
+    assert max(outline[:, 1].max() for outline in outlines) == pytest.approx(100)
+
+
+def test_the_band_is_the_interval_of_a_plan(uncertain: Plan) -> None:
+    figure = plot_curve(uncertain)
+    band = next(one for one in figure.axes[0].collections if one.get_gid() == "interval")
+    outline: Any = band.get_paths()[0].vertices
+    at_the_end = outline[outline[:, 0] == uncertain.used, 1]
+    assert uncertain.interval == pytest.approx((at_the_end.min(), at_the_end.max()))
+
+
+def test_time_from_extrapolating_models_is_dashed(uncertain: Plan) -> None:
+    figure = plot_curve(uncertain)
+    dashed = line(figure, "extrapolated time")
+    beyond = np.isfinite(np.asarray(dashed.get_ydata(), dtype=float))
+    totals = np.asarray(dashed.get_xdata(), dtype=float)
+    # Both solvers are alike and were measured on 100 to 300 cores each.
+    np.testing.assert_array_equal(beyond, (totals < 200) | (totals > 600))
+    assert 0 < beyond.sum() < len(beyond)
+    assert dashed.is_dashed()
+
+
+def test_functions_without_uncertainty_give_no_band(nested: Plan) -> None:
+    texts = [text.get_text() for text in plot_curve(nested).legends[0].get_texts()]
+    assert "time" in texts
+    assert "extrapolated" not in texts
+
+
+def test_bars_of_a_nested_layout_follow_each_other() -> None:
+    step = CoupledStep(
+        "now", {"ice": 3, "lnd": 2, "atm": 4, "ocn": 6}, {"ice": 2.0, "lnd": 1.0, "atm": 5.0, "ocn": 6.5}
+    )
+    bars = {bar.solver: bar for bar in bars_of(parse_layout(NESTED), step)}
+    assert {name: (bar.start, bar.seconds) for name, bar in bars.items()} == {
+        "ice": (0.0, 2.0), "lnd": (0.0, 1.0), "atm": (2.0, 5.0), "ocn": (0.0, 6.5),
+    }  # fmt: skip
+    assert {name: (bar.first, bar.cores) for name, bar in bars.items()} == {
+        "ice": (0, 3), "lnd": (3, 2), "atm": (0, 4), "ocn": (5, 6),
+    }  # fmt: skip
+
+
+def test_iterations_are_drawn_one_by_one_and_many_as_one() -> None:
+    step = CoupledStep("now", {"a": 1, "b": 1}, {"a": 1.0, "b": 0.5})
+    starts = [(bar.solver, bar.start) for bar in bars_of(parse_layout("2 * sum(a, b)"), step)]
+    assert starts == [("a", 0.0), ("b", 1.0), ("a", 1.5), ("b", 2.5)]
+    many = bars_of(parse_layout("100 * sum(a, b)"), step)
+    assert [(bar.start, bar.seconds) for bar in many] == [(0.0, 100.0), (100.0, 50.0)]
+    uneven = bars_of(parse_layout("2.5 * a + b"), step)
+    assert [(bar.start, bar.seconds) for bar in uneven] == [(0.0, 2.5), (2.5, 0.5)]
+
+
+TIMES = st.floats(0.1, 10.0)
+
+
+@given(
+    seconds=st.tuples(TIMES, TIMES, TIMES),
+    cores=st.tuples(*[st.integers(1, 9)] * 3),
+    layout=st.sampled_from(
+        ["max(a, b, c)", "sum(a, b, c)", "a + b + c", "max(a + b, c)", "sum(max(a, b), 3 * c)", "2 * max(a, sum(b, c))"]
+    ),
+)
+def test_bars_fill_the_step_and_never_overlap(seconds: tuple[float, ...], cores: tuple[int, ...], layout: str) -> None:
+    tree = parse_layout(layout)
+    step = CoupledStep("x", dict(zip("abc", cores, strict=True)), dict(zip("abc", seconds, strict=True)))
+    bars = bars_of(tree, step)
+    assert max(bar.start + bar.seconds for bar in bars) == pytest.approx(tree.seconds(step.seconds))
+    for i, one in enumerate(bars):
+        for other in bars[:i]:
+            together = min(one.start + one.seconds, other.start + other.seconds) - max(one.start, other.start)
+            shared = min(one.first + one.cores, other.first + other.cores) - max(one.first, other.first)
+            assert together <= 1e-9 or shared <= 0
+
+
+def test_the_timeline_draws_every_step_of_both_on_one_axis() -> None:
+    now = CoupledStep("now", {"a": 60, "b": 40}, {"a": 2.0, "b": 1.0})
+    then = CoupledStep("evenly", {"a": 75, "b": 25}, {"a": 1.6, "b": 1.6})
+    figure = plot_timeline("max(a, b)", now, then, count=3)
+    before, after = figure.axes
+    assert before.get_xlim() == after.get_xlim()
+    work = [p for p in before.patches if p.get_gid() == "work of b"]
+    assert [p.get_x() for p in work if isinstance(p, Rectangle)] == [0.0, 2.0, 4.0]
+    waiting = [p for p in before.patches if p.get_gid() == "waiting"]
+    assert all(p.get_hatch() for p in waiting)
+    assert before.get_title(loc="left") == "now: 2 s per step on 100 cores (a 60, b 40), 20 % waiting"
+    assert figure._suptitle.get_text() == "A step takes 1.6 s instead of 2 s: 20 % less"  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(("after", "said"), [(2.0, "no difference"), (3.0, "50 % more"), (1.0, "50 % less")])
+def test_the_title_says_what_changed(after: float, said: str) -> None:
+    steps = [CoupledStep(label, {"a": 1}, {"a": time}) for label, time in (("now", 2.0), ("then", after))]
+    assert said in plot_timeline("a", *steps)._suptitle.get_text()  # type: ignore[attr-defined]
+
+
+def test_a_plan_is_compared_with_the_present_assignment(nested: Plan) -> None:
+    earlier, later = steps_of(nested)
+    assert (earlier.label, earlier.cores) == ("now", nested.versus["current"].cores)
+    assert (later.label, later.cores, later.seconds) == ("evenly", nested.cores, nested.times)
+    assert len(plot_plan(nested).axes) == 2
+
+
+def test_a_plan_is_compared_with_shares_by_size_or_equal_ones() -> None:
+    solvers = {"a": lambda p: 60 / p, "b": lambda p: 30 / p}
+    sizes = Compare(degrees_of_freedom={"a": 3.0, "b": 1.0})
+    assert steps_of(evenly.allocate(solvers, cores=100, compare=sizes))[0].cores == {"a": 75, "b": 25}
+    plan = evenly.allocate(solvers, cores=100)
+    assert steps_of(plan)[0].cores == {"a": 50, "b": 50}
+    assert steps_of(plan, {"a": 10, "b": 90})[0].seconds == pytest.approx({"a": 6.0, "b": 1 / 3})
+
+
+def test_a_comparison_that_is_not_there_is_refused(nested: Plan) -> None:
+    with pytest.raises(InputError, match="must be one of auto, equal, current, or cores per solver"):
+        plot_plan(nested, "proportional")
+
+
+def test_a_timeline_without_steps_or_seconds_is_refused() -> None:
+    with pytest.raises(InputError, match="at least one step"):
+        plot_timeline("a")
+    with pytest.raises(InputError, match="'b' has none"):
+        plot_timeline(parse_layout("max(a, b)"), CoupledStep("now", {"a": 1}, {"a": 1.0}))

@@ -1,0 +1,213 @@
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from rich.console import Console
+from rich.table import Table
+
+import evenly
+from evenly.balance.noise import Compare
+from evenly.balance.plan import Plan
+from evenly.errors import ExtrapolationWarning, ReadError
+from evenly.metrics import mlogq
+from evenly.models.base import Model
+from evenly.report.tables import (
+    comparison_table,
+    curve_as_dict,
+    curve_table,
+    errors_of,
+    model_table,
+    models_as_dict,
+    models_table,
+    plan_as_dict,
+    plan_table,
+    predictions_as_dict,
+    predictions_table,
+    runs_as_dict,
+    runs_table,
+    skipped_table,
+)
+from evenly.runs import Runs
+
+Fit = Callable[[Runs], Model]
+
+
+def rendered(table: Table, width: int = 80) -> str:
+    console = Console(width=width, record=True, file=Path("/dev/null").open("w"), color_system=None)  # noqa: SIM115
+    with console.file:
+        console.print(table)
+        return console.export_text()
+
+
+@pytest.fixture(scope="module")
+def plan(strong: Runs, fit: Fit) -> Plan:
+    models = {"inner solver": fit(strong), "outer": fit(strong)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ExtrapolationWarning)
+        compare = Compare(
+            current={"inner solver": 300, "outer": 260}, degrees_of_freedom={"inner solver": 1e6, "outer": 2e6}
+        )
+        return evenly.allocate(models, cores=561, layout="max('inner solver', outer)", compare=compare)
+
+
+def test_runs_are_counted_per_solver(strong: Runs, grid: Runs) -> None:
+    text = rendered(runs_table({"inner": strong, "outer": grid}, sources=[(Path("a"), "table"), (Path("b"), "table")]))
+    inner = next(line for line in text.splitlines() if "inner" in line)
+    for part in ("16", "4 of cores 100 … 300", "180 … 720 ms", "4", "13 %"):
+        assert part in inner
+    assert "35" in text
+    assert "n 1 … 16" in text
+    assert "read from 2 × table" in text
+
+
+def test_failed_runs_and_labels_are_told() -> None:
+    frame = pd.DataFrame({
+        "solver": ["cg", "gmres", "cg"], "seconds": [1.0, 2.0, None], "status": ["ok", "ok", "failed"],
+    })  # fmt: skip
+    runs = Runs.from_frame(frame, ["solver"])
+    text = rendered(runs_table({"": runs}))
+    assert "1 failed" in text
+    assert "cg, gmres" in text
+    facts = runs_as_dict({"": runs})["solvers"][""]
+    assert (facts["rows"], facts["failed"], facts["configurations"]) == (3, 1, 2)
+    assert facts["typical_spread"] is None
+
+
+def test_runs_that_all_failed_are_still_a_row() -> None:
+    frame = pd.DataFrame({"cores": [1, 2], "seconds": [None, None], "status": ["failed", "timed out"]})
+    runs = Runs.from_frame(frame, ["cores"])
+    assert "nothing" in rendered(runs_table({"inner": runs}))
+    assert json.loads(json.dumps(runs_as_dict({"inner": runs}), allow_nan=False))["solvers"]["inner"]["failed"] == 2
+
+
+def test_skipped_files_keep_line_and_reason() -> None:
+    errors = [
+        ReadError("very/" * 12 + "run.log", "a number was expected, got '[abc]'", line=31),
+        ReadError("x", "empty"),
+    ]
+    text = rendered(skipped_table(errors))
+    assert "31" in text
+    assert "[abc]" in text
+    assert runs_as_dict({}, skipped=errors)["skipped"][1] == {"path": "x", "line": None, "reason": "empty"}
+
+
+def test_models_show_their_errors(strong: Runs, fit: Fit) -> None:
+    train, test = strong.split("cores < 250")
+    models = {"inner": fit(train)}
+    text = rendered(models_table(models, {"inner": train}, {"inner": test}))
+    error = errors_of(models["inner"], test)["MLogQ"]
+    for part in ("PlainLog", "cores 100 … 200", f"{error:.4f}", "100 %"):
+        assert part in text
+    table = test.aggregate()
+    assert error == pytest.approx(mlogq(table["seconds"], 60 / table["cores"]))
+
+
+def test_formulas_stand_below_the_table(strong: Runs) -> None:
+    models = {"inner": evenly.fit(strong, method="power-law")}
+    text = rendered(models_table(models, {"inner": strong}))
+    assert f"inner: {models['inner'].formula_}" in " ".join(text.split())
+    assert models_as_dict(models)["inner"]["formula"] == str(models["inner"].formula_)
+
+
+def test_models_without_runs_show_no_errors(strong: Runs, fit: Fit) -> None:
+    found = models_as_dict({"inner": fit(strong)})
+    assert found["inner"]["errors"] is None
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    assert "–" in rendered(models_table({"inner": fit(strong)}, test={}))
+
+
+def test_one_model_shows_every_metric(strong: Runs, fit: Fit) -> None:
+    text = rendered(model_table(fit(strong), strong, strong, name="inner"))
+    for metric in evenly.metrics.METRICS:
+        assert metric in text
+    assert "held out" in text
+
+
+def test_exact_models_give_json_without_infinities() -> None:
+    runs = Runs.from_frame(pd.DataFrame({"cores": [1, 2], "seconds": [2.0, 2.0]}), ["cores"])
+    models = {"a": evenly.fit(runs, method="power-law")}
+    json.dumps(models_as_dict(models, {"a": runs}), allow_nan=False)
+
+
+def test_predictions_show_values_intervals_and_stars(strong: Runs, fit: Fit) -> None:
+    model = fit(strong)
+    text = rendered(predictions_table({"inner": model}, {"cores": [150, 600]}))
+    lines = text.splitlines()
+    inside, outside = (next(one for one in lines if one.split()[:1] == [count]) for count in ("150", "600"))
+    assert "400 ms" in inside
+    assert "*" not in inside
+    assert "100 ms*" in outside
+    assert "outside the range" in text
+    found = predictions_as_dict({"inner": model}, {"cores": [150]}, level=0.8)
+    lower, upper = model.interval({"cores": [150]}, 0.8)
+    assert found["predictions"] == [{
+        "solver": "inner", "configuration": {"cores": 150}, "quantity": "seconds", "unit": "s",
+        "value": pytest.approx(0.4), "lower": lower[0], "upper": upper[0], "extrapolated": False,
+    }]  # fmt: skip
+
+
+def test_several_solvers_get_a_column(strong: Runs, fit: Fit) -> None:
+    text = rendered(predictions_table({"inner": fit(strong), "outer": fit(strong)}, {"cores": [150]}))
+    assert "inner" in text
+    assert "outer" in text
+
+
+def test_the_plan_shows_cores_time_and_interval(plan: Plan) -> None:
+    text = rendered(plan_table(plan))
+    for name, cores in plan.cores.items():
+        row = next(line for line in text.splitlines() if name in line)
+        assert str(cores) in row
+    assert "90 % interval of a step" in text
+    assert "imbalance" in text
+    assert str(plan.used) in text
+
+
+def test_comparisons_are_beside_the_plan(plan: Plan) -> None:
+    text = rendered(comparison_table(plan))
+    assert "now" in text
+    for other in plan.versus.values():
+        assert f"{100 * other.gain:.2g} %" in text
+
+
+def test_the_curve_for_several_totals(plan: Plan) -> None:
+    text = rendered(curve_table(plan, [200, 400, 561]))
+    found = curve_as_dict(plan, [200, 400, 561])
+    for row in found["totals"]:
+        line = next(one for one in text.splitlines() if one.split()[:1] == [str(row["total_cores"])])
+        assert all(str(count) in line for count in row["cores"].values())
+        assert row["seconds"] == plan.at(row["total_cores"]).seconds
+        assert row["interval_seconds"] == list(plan.at(row["total_cores"]).interval or ())
+
+
+def test_the_whole_curve_as_numbers(plan: Plan) -> None:
+    found = curve_as_dict(plan)
+    assert len(found["totals"]) == len(plan.curve)
+    assert found["knee_cores"] == plan.knee
+    assert found["totals"][-1]["cores"] == plan.cores
+    json.dumps(found, allow_nan=False)
+
+
+def test_the_plan_as_numbers(plan: Plan) -> None:
+    found = json.loads(json.dumps(plan_as_dict(plan), allow_nan=False))
+    assert found["cores"] == plan.cores
+    assert found["seconds"] == plan.seconds
+
+
+def test_idle_cores_are_told() -> None:
+    plan = evenly.allocate({"a": lambda p: 10 / p + p, "b": lambda p: 1 / p + p}, cores=50)
+    assert "cores stay idle" in rendered(plan_table(plan))
+
+
+def test_six_solvers_fit_into_eighty_columns() -> None:
+    names = [f"participant-{i}" for i in range(6)]
+    solvers = {name: (lambda p, i=i: (i + 1) / p) for i, name in enumerate(names)}
+    plan = evenly.allocate(solvers, cores=12345)
+    text = rendered(curve_table(plan, [1000, 12345]))
+    flat = " ".join(" ".join(line.split()) for line in text.splitlines())
+    assert all(len(line) <= 80 for line in text.splitlines())
+    assert all(str(count) in flat for count in plan.cores.values())
