@@ -11,12 +11,12 @@ from __future__ import annotations
 import ast
 import functools
 import re
-import unicodedata
 import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from evenly.errors import InputError
@@ -27,8 +27,8 @@ _MAX_LENGTH = 10_000
 _MAX_PARTS = 500
 _MAX_DEPTH = 100
 _INT64 = 2**63
-#: Quoted text (left alone), names in backticks, and names.
-_NAMES = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|`([^`]*)`|([^\W\d]\w*)')
+#: Quoted text (left alone) and names in backticks.
+_NAMES = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|`([^`]*)`')
 
 
 class Expression:
@@ -128,13 +128,13 @@ class Expression:
                     "+ - * / // % **, comparisons, and, or, not, in [...]"
                 )
 
-    def __call__(self, values: Mapping[str, Any]) -> NDArray[Any]:
+    def __call__(self, values: Mapping[str, Any] | pd.DataFrame) -> NDArray[Any]:
         """Evaluate for all rows at once.
 
         Parameters
         ----------
-        values : mapping of str to array_like (n,) or scalar
-            A value per name; a DataFrame works too.
+        values : mapping of str to array_like (n,) or scalar, or DataFrame
+            A value per name.
 
         Returns
         -------
@@ -169,13 +169,13 @@ class Expression:
         except ValueError as error:
             raise InputError(f"{self.text!r} can't be evaluated: {error}") from None
 
-    def holds(self, values: Mapping[str, Any], n: int) -> NDArray[np.bool_]:
+    def holds(self, values: Mapping[str, Any] | pd.DataFrame, n: int) -> NDArray[np.bool_]:
         """Evaluate a condition for `n` rows.
 
         Parameters
         ----------
-        values : mapping of str to array_like (n,) or scalar
-            A value per name; a DataFrame works too.
+        values : mapping of str to array_like (n,) or scalar, or DataFrame
+            A value per name.
         n : int
             The number of rows, for a condition that mentions no column.
 
@@ -214,17 +214,16 @@ class Expression:
 
 
 def _plain_names(text: str) -> tuple[str, dict[str, str]]:
-    """Replace names that Python would refuse (in backticks) or change (by Unicode normalisation) by aliases."""
+    """Replace names in backticks by aliases that Python takes for names."""
     aliases: dict[str, str] = {}
 
     def replace(match: re.Match[str]) -> str:
-        quoted, name = match.group(1, 2)
-        if quoted is None and (name is None or unicodedata.normalize("NFKC", name) == name):
+        if match.group(1) is None:
             return match.group()
         alias = f"alias_{len(aliases)}_"
         while alias in text:
             alias += "_"
-        aliases[alias] = name if quoted is None else quoted
+        aliases[alias] = match.group(1)
         return f" {alias} "
 
     return _NAMES.sub(replace, text), aliases
