@@ -1,0 +1,215 @@
+"""How many cores each coupled solver gets.
+
+`allocate` is the door: it takes models (or functions, or tables) of the solvers' times, the cores there are and how the
+solvers wait for each other, and returns a `Plan`.
+
+Source: thesis, section 1.3, equation 1.6.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import warnings
+from collections.abc import Mapping
+from importlib.metadata import entry_points
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from evenly.balance.base import Balancer, Problem, check_names
+from evenly.balance.curves import SolverCurve, call
+from evenly.balance.layout import Layout, parse_layout
+from evenly.balance.limits import Limits, possible_counts
+from evenly.balance.noise import Compare, Noise
+from evenly.balance.objective import Objective
+from evenly.balance.plan import Plan
+from evenly.balance.scaling import best_total
+from evenly.errors import ExtrapolationWarning, InfeasibleError, InputError
+from evenly.machine import Machine
+
+__all__ = ["allocate", "balancer_named", "balancers"]
+
+GROUP = "evenly.balancers"
+
+
+def allocate(
+    solvers: Mapping[str, Any],
+    cores: int | None = None,
+    *,
+    layout: str | Layout = "parallel",
+    limits: Limits | Mapping[str, Any] | None = None,
+    at: Mapping[str, Any] | None = None,
+    objective: Objective | str = "time",
+    compare: Compare | None = None,
+    noise: Noise | None = None,
+    machine: Machine | None = None,
+    balancer: str | Balancer = "optimal",
+) -> Plan:
+    """Find how many cores each coupled solver gets.
+
+    Parameters
+    ----------
+    solvers : mapping of str to Model, callable or table
+        What each solver takes: a fitted model, a function of an array of core counts (n,) to seconds (n,), or a
+        mapping of core counts to seconds, of which only these counts are used.
+    cores : int, optional
+        All cores there are; by default those of `machine`.
+    layout : str or Layout
+        How solvers wait for each other, see `evenly.balance.layout`: ``"max(a, b)"`` side by side, ``"sum(a, b)"`` one
+        after the other on own cores, ``"a + b"`` on the same cores, ``"3 * a"`` three iterations; ``"parallel"`` and
+        ``"serial"`` are max and sum over all solvers.
+    limits : Limits, or mapping of str to Limits or dict, optional
+        Which counts solvers may get (of all solvers, or by solver).
+    at : mapping, optional
+        Values of the models' other parameters, ``{"level": 8}``, or by solver, ``{"inner": {"level": 8}}``.
+    objective : {"time", "cost", "cores"} or Objective
+        What to minimise.
+    compare : Compare, optional
+        The present assignment and the solvers' sizes, to say how much better the plan is.
+    noise : Noise, optional
+        Level of the intervals; times per step, from which waiting by jitter is predicted.
+    machine : Machine, optional
+        Cores, memory and price.
+    balancer : str or Balancer
+        ``"optimal"``, ``"proportional"`` or a name that a plug-in brings.
+
+    Returns
+    -------
+    Plan
+        Cores per solver, the time of a step and all that follows.
+
+    Raises
+    ------
+    InputError
+        If something given breaks a rule.
+    InfeasibleError
+        If no assignment keeps to the limits; `constraint` names which.
+
+    Examples
+    --------
+    >>> plan = allocate({"inner": lambda p: 60 / p, "outer": lambda p: 30 / p}, cores=90, layout="max(inner, outer)")
+    >>> plan.cores, plan.seconds
+    ({'inner': 60, 'outer': 30}, 1.0)
+    """
+    machine, noise, compare = machine or Machine(), noise or Noise(), compare or Compare()
+    problem = _problem(solvers, cores, layout, limits, at or {}, compare, machine)
+    chosen = balancer_named(balancer) if isinstance(balancer, str) else balancer
+    budget = _budget(problem, chosen, Objective.of(objective), machine)
+    found = chosen.assign(budget)
+    if noise.optimise:
+        from evenly.balance.jitter import refine
+
+        found = refine(budget, found, noise)
+    plan = Plan(problem, found, chosen, machine=machine, noise=noise, compare=compare)
+    for note in plan.extrapolated:
+        warnings.warn(note, ExtrapolationWarning, stacklevel=2)
+    return plan
+
+
+def balancers() -> dict[str, type[Balancer]]:
+    """Return all balancers by name: evenly's own and those of plug-ins.
+
+    Examples
+    --------
+    >>> sorted(balancers())[:2]
+    ['optimal', 'proportional']
+    """
+    return {entry.name: entry.load() for entry in entry_points(group=GROUP)}
+
+
+def balancer_named(name: str) -> Balancer:
+    """Return a balancer by name.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
+    known = balancers()
+    if name not in known:
+        raise InputError(f"the balancer must be one of {', '.join(sorted(known))}, but got {name!r}")
+    return known[name]()
+
+
+def _problem(
+    solvers: Mapping[str, Any],
+    cores: int | None,
+    layout: str | Layout,
+    limits: Limits | Mapping[str, Any] | None,
+    at: Mapping[str, Any],
+    compare: Compare,
+    machine: Machine,
+) -> Problem:
+    if not solvers:
+        raise InputError("allocate needs at least one solver, but got none")
+    tree = parse_layout(str(layout), solvers)
+    total = _total(cores, machine)
+    by_solver = _by_solver(limits, solvers)
+    fixed = _values_at(at, solvers)
+    curves = {
+        name: _curve(name, source, by_solver[name], fixed[name], total, machine) for name, source in solvers.items()
+    }
+    for what, given in (("current", compare.current), ("degrees_of_freedom", compare.degrees_of_freedom)):
+        check_names(what, given or {}, solvers)
+    return Problem(tree, curves, total, compare.degrees_of_freedom or {})
+
+
+def _total(cores: int | None, machine: Machine) -> int:
+    total = machine.cores if cores is None else cores
+    if total is None:
+        raise InputError("how many cores are there? give cores, or a machine with nodes and cores_per_node")
+    if isinstance(total, bool) or int(total) != total or total < 1:
+        raise InputError(f"cores must be a whole number of at least 1, but got {total!r}")
+    return int(total)
+
+
+def _by_solver(limits: Limits | Mapping[str, Any] | None, solvers: Mapping[str, Any]) -> dict[str, Limits]:
+    if limits is None or isinstance(limits, Limits):
+        return dict.fromkeys(solvers, limits or Limits())
+    check_names("limits", limits, solvers)
+    return {name: Limits.of(limits.get(name, Limits())) for name in solvers}
+
+
+def _values_at(at: Mapping[str, Any], solvers: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the fixed parameters by solver: entries of `at` that are mappings are for one solver, others for all."""
+    common = {k: v for k, v in at.items() if not isinstance(v, Mapping)}
+    own = {k: v for k, v in at.items() if isinstance(v, Mapping)}
+    check_names("at", own, solvers)
+    return {name: {**common, **own.get(name, {})} for name in solvers}
+
+
+def _curve(name: str, source: Any, limits: Limits, at: Mapping[str, Any], total: int, machine: Machine) -> SolverCurve:
+    if isinstance(source, pd.Series | Mapping):
+        source, limits = _table(name, source, limits)
+    if not (hasattr(source, "predict") or callable(source)):
+        raise InputError(
+            f"solver {name!r} must be a model, a function cores -> seconds or a mapping of cores to seconds, "
+            f"but got {type(source).__name__}"
+        )
+    counts = possible_counts(name, limits, total, machine, lambda quantity, asked: call(quantity, asked, at))
+    return SolverCurve(name, source, counts, at)
+
+
+def _table(name: str, source: Any, limits: Limits) -> tuple[Any, Limits]:
+    table = {int(count): float(seconds) for count, seconds in source.items()}
+    if not table:
+        raise InputError(f"the table of solver {name!r} is empty")
+    known = np.array(sorted(table), dtype=np.int64)
+    seconds = np.array([table[int(count)] for count in known])
+    wanted = known if limits.allowed is None else np.intersect1d(known, np.asarray(limits.allowed, dtype=np.int64))
+    if not len(wanted):
+        raise InfeasibleError(
+            f"{name!r} was measured on {', '.join(map(str, known[:8]))} cores, but may only get "
+            f"{', '.join(map(str, list(limits.allowed or ())[:8]))}: allow a measured count, or give a model",
+            constraint=f"{name}.allowed",
+        )
+    allowed = [int(count) for count in wanted]
+    return lambda cores: seconds[np.searchsorted(known, cores)], dataclasses.replace(limits, allowed=allowed)
+
+
+def _budget(problem: Problem, balancer: Balancer, objective: Objective, machine: Machine) -> Problem:
+    """Return the problem with the total that the objective picks."""
+    if objective.is_fastest:
+        return problem
+    return dataclasses.replace(problem, cores=best_total(problem, balancer, objective, machine))

@@ -1,0 +1,327 @@
+"""How coupled solvers wait for each other and share cores, written as a short expression.
+
+=================  =====================================================  ============  =================
+expression         meaning                                                time          cores
+=================  =====================================================  ============  =================
+``max(a, b)``      side by side, each part on its own cores               the slowest   split
+``sum(a, b)``      one after the other, each part on its own cores        added         split
+``a + b``          one after the other on the same cores                  added         shared
+``3 * a``          three times (iterations of an implicit scheme)         times 3       as `a`
+=================  =====================================================  ============  =================
+
+Expressions nest freely: ``max(max(ice, lnd) + atm, ocn)`` is the layout of CESM. Names are written bare (letters,
+digits, ``_``, ``.``, ``-``; a letter or ``_`` first) or in quotes. A solver that occurs several times is one solver with one set of
+cores, as in the coupling graph ``max(sum(a, b), sum(a, c))``. The words ``parallel`` and ``serial`` stand for ``max``
+and ``sum`` over all solvers (Table 1.1 of the source; implicit schemes, equations 1.4 and 1.5, are multiples of these).
+
+Source: "Optimal core assignment for coupled simulations" (thesis), section 1.1.1, equations 1.1-1.5.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import json
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenly.errors import InputError
+
+__all__ = ["InTurn", "Layout", "Repeated", "Shared", "SideBySide", "Solver", "parse_layout"]
+
+Floats = NDArray[np.float64]
+Number = TypeVar("Number", int, float, Floats, NDArray[np.int64])
+
+_BARE = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)
+_TOKEN = re.compile(
+    r"""(?P<name>[A-Za-z_][\w.-]*)|(?P<quoted>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')"""
+    r"""|(?P<number>\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+)|(?P<mark>[(),+*])""",
+    re.ASCII,
+)
+
+
+class Layout(ABC):
+    """A node of the expression: a solver or a group. Immutable; equal if written equal."""
+
+    @abstractmethod
+    def seconds(self, times: Mapping[str, Any]) -> Any:
+        """Return the time of one step from the time of each solver (numbers, or arrays of one shape)."""
+
+    @abstractmethod
+    def children(self) -> tuple[Layout, ...]:
+        """Return the nodes directly below."""
+
+    def occurrences(self) -> tuple[str, ...]:
+        """Return the solvers' names as often as they occur, from left to right."""
+        return tuple(itertools.chain.from_iterable(part.occurrences() for part in self.children()))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The solvers, each once, in order of first occurrence."""
+        return tuple(dict.fromkeys(self.occurrences()))
+
+    @property
+    def repeats(self) -> bool:
+        """Whether some solver occurs more than once."""
+        return len(self.occurrences()) > len(self.names)
+
+
+@dataclass(frozen=True)
+class Solver(Layout):
+    """One solver."""
+
+    name: str
+
+    def seconds(self, times: Mapping[str, Any]) -> Any:
+        return times[self.name]
+
+    def children(self) -> tuple[Layout, ...]:
+        return ()
+
+    def occurrences(self) -> tuple[str, ...]:
+        return (self.name,)
+
+    def __str__(self) -> str:
+        plain = _BARE.fullmatch(self.name) and self.name not in ("max", "sum", "parallel", "serial")
+        return self.name if plain else json.dumps(self.name, ensure_ascii=False)
+
+
+@dataclass(frozen=True)
+class SideBySide(Layout):
+    """Parts that run at the same time, each on its own cores: the slowest counts."""
+
+    parts: tuple[Layout, ...]
+
+    def children(self) -> tuple[Layout, ...]:
+        return self.parts
+
+    def seconds(self, times: Mapping[str, Any]) -> Any:
+        return functools.reduce(np.maximum, (part.seconds(times) for part in self.parts))
+
+    def __str__(self) -> str:
+        return f"max({', '.join(map(str, self.parts))})"
+
+
+@dataclass(frozen=True)
+class InTurn(Layout):
+    """Parts that run one after the other, each on its own cores, which idle in between."""
+
+    parts: tuple[Layout, ...]
+
+    def children(self) -> tuple[Layout, ...]:
+        return self.parts
+
+    def seconds(self, times: Mapping[str, Any]) -> Any:
+        return functools.reduce(np.add, (part.seconds(times) for part in self.parts))
+
+    def __str__(self) -> str:
+        return f"sum({', '.join(map(str, self.parts))})"
+
+
+@dataclass(frozen=True)
+class Shared(Layout):
+    """Parts that run one after the other on the same cores."""
+
+    parts: tuple[Layout, ...]
+
+    def children(self) -> tuple[Layout, ...]:
+        return self.parts
+
+    def seconds(self, times: Mapping[str, Any]) -> Any:
+        return functools.reduce(np.add, (part.seconds(times) for part in self.parts))
+
+    def __str__(self) -> str:
+        return " + ".join(f"({part})" if isinstance(part, Shared) else str(part) for part in self.parts)
+
+
+@dataclass(frozen=True)
+class Repeated(Layout):
+    """A part that runs `count` times per step: the iterations of an implicit scheme."""
+
+    count: float
+    part: Layout
+
+    def children(self) -> tuple[Layout, ...]:
+        return (self.part,)
+
+    def seconds(self, times: Mapping[str, Any]) -> Any:
+        return self.count * self.part.seconds(times)
+
+    def __str__(self) -> str:
+        count = f"{self.count:.0f}" if float(self.count).is_integer() and self.count < 1e15 else repr(self.count)
+        return f"{count} * ({self.part})" if isinstance(self.part, Shared) else f"{count} * {self.part}"
+
+
+def parse_layout(text: str, solvers: Iterable[str] | None = None) -> Layout:
+    """Read a layout expression.
+
+    Parameters
+    ----------
+    text : str
+        The expression, or one of the words ``"parallel"`` (max over all solvers) and ``"serial"`` (sum over all).
+    solvers : iterable of str, optional
+        The solvers that exist. Each must occur in the expression, and no other may.
+
+    Returns
+    -------
+    Layout
+        ``str(layout)`` gives an expression that reads back equal.
+
+    Raises
+    ------
+    InputError
+        With the place marked, if the expression breaks the grammar or names an unknown solver.
+
+    Examples
+    --------
+    >>> layout = parse_layout("max(max(ice, lnd) + atm, ocn)")
+    >>> layout.names
+    ('ice', 'lnd', 'atm', 'ocn')
+    >>> float(layout.seconds({"ice": 2.0, "lnd": 1.0, "atm": 5.0, "ocn": 6.5}))
+    7.0
+    >>> print(parse_layout("serial", ["fluid", "solid"]))
+    sum(fluid, solid)
+    >>> parse_layout("max(a, b - c)")
+    Traceback (most recent call last):
+    evenly.errors.InputError: the layout can't be read at character 10: '-' is not part of the grammar ...
+      max(a, b - c)
+               ^
+    """
+    known = None if solvers is None else tuple(solvers)
+    word = text.strip()
+    if word in ("parallel", "serial") and known is not None and word not in known:
+        return _over_all(word, known)
+    layout = _Parser(text, known).layout()
+    missing = [name for name in known or () if name not in layout.names]
+    if missing:
+        raise InputError(
+            f"every solver must occur in the layout, but {', '.join(map(repr, missing))} doesn't in {text!r}: "
+            "add it there, or leave the solver out"
+        )
+    return layout
+
+
+def _over_all(word: str, names: Sequence[str]) -> Layout:
+    parts = tuple(Solver(name) for name in names)
+    if not parts:
+        raise InputError("a layout needs at least one solver, but got none")
+    if len(parts) == 1:
+        return parts[0]
+    return SideBySide(parts) if word == "parallel" else InTurn(parts)
+
+
+@dataclass(frozen=True)
+class _Token:
+    kind: str
+    text: str
+    start: int
+
+
+class _Parser:
+    """Recursive descent: ``shared := repeated ('+' repeated)*; repeated := NUMBER '*' repeated | atom``."""
+
+    def __init__(self, text: str, known: tuple[str, ...] | None) -> None:
+        self.text = text
+        self.known = known
+        self.tokens = self._tokens()
+        self.at = 0
+
+    def layout(self) -> Layout:
+        node = self._shared()
+        if self._next().kind != "end":
+            raise self._error(self._next(), f"expected '+' or the end, but got {self._next().text!r}")
+        return node
+
+    def _tokens(self) -> list[_Token]:
+        tokens, at = [], 0
+        while at < len(self.text):
+            if self.text[at].isspace():
+                at += 1
+                continue
+            found = _TOKEN.match(self.text, at)
+            if found is None:
+                symbol = _Token("?", self.text[at], at)
+                unclosed = symbol.text in "\"'"
+                reason = "this quote is never closed" if unclosed else f"{symbol.text!r} is not part of the grammar"
+                raise self._error(symbol, reason)
+            tokens.append(_Token(str(found.lastgroup), found.group(), at))
+            at = found.end()
+        return [*tokens, _Token("end", "the end", len(self.text))]
+
+    def _next(self, ahead: int = 0) -> _Token:
+        return self.tokens[min(self.at + ahead, len(self.tokens) - 1)]
+
+    def _take(self) -> _Token:
+        token = self._next()
+        self.at += 1
+        return token
+
+    def _shared(self) -> Layout:
+        parts = [self._repeated()]
+        while self._next().text == "+":
+            self._take()
+            parts.append(self._repeated())
+        return parts[0] if len(parts) == 1 else Shared(tuple(parts))
+
+    def _repeated(self) -> Layout:
+        if self._next().kind != "number":
+            return self._atom()
+        number = self._take()
+        if not 0 < float(number.text) < float("inf"):
+            raise self._error(number, "a number of iterations must be above zero")
+        if self._next().text != "*":
+            raise self._error(self._next(), f"expected '*' after a number, but got {self._next().text!r}")
+        self._take()
+        return Repeated(float(number.text), self._repeated())
+
+    def _atom(self) -> Layout:
+        token = self._take()
+        if token.text == "(":
+            inside = self._shared()
+            self._close()
+            return inside
+        if token.kind == "name" and self._next().text == "(":
+            return self._group(token)
+        if token.kind in ("name", "quoted"):
+            return self._solver(token)
+        raise self._error(token, f"expected a solver, a number, 'max(', 'sum(' or '(', but got {token.text!r}")
+
+    def _group(self, word: _Token) -> Layout:
+        if word.text not in ("max", "sum"):
+            raise self._error(word, f"groups are max(…) and sum(…), but got {word.text + '(…)'!r}")
+        self._take()
+        parts = [self._shared()]
+        while self._next().text == ",":
+            self._take()
+            parts.append(self._shared())
+        self._close()
+        return SideBySide(tuple(parts)) if word.text == "max" else InTurn(tuple(parts))
+
+    def _solver(self, token: _Token) -> Solver:
+        quoted = token.kind == "quoted"
+        name = re.sub(r"\\(.)", r"\1", token.text[1:-1]) if quoted else token.text
+        if not name:
+            raise self._error(token, "a solver's name can't be empty")
+        if self.known is not None and name not in self.known:
+            raise self._error(token, f"there is no solver {name!r}; the solvers are {', '.join(self.known)}")
+        if self._next().text == "*":
+            raise self._error(self._next(), f"the number comes first: write 'N * {name}'")
+        return Solver(name)
+
+    def _close(self) -> None:
+        token = self._take()
+        if token.text != ")":
+            raise self._error(token, f"expected ',' or '+' or ')', but got {token.text!r}")
+
+    def _error(self, token: _Token, reason: str) -> InputError:
+        marked = f"  {self.text}\n  {' ' * token.start}^"
+        return InputError(
+            f"the layout can't be read at character {token.start + 1}: {reason} "
+            f"(allowed: names, max(…, …), sum(…, …), a + b, 3 * a, parentheses)\n{marked}"
+        )

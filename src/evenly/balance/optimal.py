@@ -1,0 +1,73 @@
+"""The fastest assignment, exactly, for curves of any shape.
+
+Source: thesis, section 1.3, equation 1.6, which solves it by trying all assignments. Here it is solved by dynamic
+programming over the layout (`evenly.balance.fronts`), by zooming in on the answer where models certify their shape
+(`evenly.balance.zoom`), and by branch and bound where solvers occur several times (`evenly.balance.graph`).
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenly.balance.base import Balancer, Problem
+from evenly.balance.curves import Front
+from evenly.balance.fronts import GroupFront, build
+from evenly.errors import InfeasibleError
+
+__all__ = ["OptimalBalancer"]
+
+Ints = NDArray[np.int64]
+
+
+class OptimalBalancer(Balancer):
+    """Minimises the time of a step; among equally fast assignments takes one with the fewest cores in total.
+
+    Examples
+    --------
+    >>> from evenly.balance.curves import SolverCurve
+    >>> from evenly.balance.layout import parse_layout
+    >>> curves = {n: SolverCurve(n, lambda p, w=w: w / p, range(1, 13)) for n, w in (("a", 8.0), ("b", 4.0))}
+    >>> OptimalBalancer().assign(Problem(parse_layout("max(a, b)"), curves, 12))
+    {'a': 8, 'b': 4}
+    """
+
+    name: ClassVar[str] = "optimal"
+    summary: ClassVar[str] = "the fastest assignment, exactly, for curves of any shape"
+
+    def assign(self, problem: Problem) -> dict[str, int]:
+        problem.fewest()
+        if problem.layout.repeats:
+            from evenly.balance.graph import solve
+
+            return solve(problem)
+        from evenly.balance.zoom import can_zoom, zoom
+
+        return zoom(problem) if can_zoom(problem) else self._by_fronts(problem)
+
+    def _by_fronts(self, problem: Problem) -> dict[str, int]:
+        tree = self._tree(problem)
+        found = tree.divide(tree.front.cores[-1:])
+        return {name: int(found[name][0]) for name in problem.names}
+
+    def assign_all(self, problem: Problem, totals: Ints) -> dict[str, Ints]:
+        if problem.layout.repeats:
+            return super().assign_all(problem, totals)
+        tree = self._tree(problem)
+        return tree.divide(np.asarray(totals, dtype=np.int64))
+
+    def front(self, problem: Problem) -> Front | None:
+        return None if problem.layout.repeats else self._tree(problem).front
+
+    def _tree(self, problem: Problem) -> GroupFront:
+        problem.fewest()
+        tree = build(problem.layout, problem.curves, problem.cores)
+        if not len(tree.front.cores):
+            raise InfeasibleError(
+                f"no assignment of {problem.cores} cores has a finite time: the solvers' times are infinite on all counts "
+                "that fit together: raise --cores",
+                constraint="cores",
+            )
+        return tree

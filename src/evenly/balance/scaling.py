@@ -1,0 +1,79 @@
+"""Time, cost and efficiency against total cores, and the knee.
+
+The knee is where efficiency over time is largest (Eager, Zahorjan and Lazowska, "Speedup versus efficiency in parallel
+systems", 1989): before it, more cores buy more time than they waste.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from evenly.balance.base import Balancer, Problem
+from evenly.balance.curves import Front
+from evenly.balance.objective import Objective, core_hours
+from evenly.machine import Machine
+
+__all__ = ["best_total", "curve_of", "totals"]
+
+Ints = NDArray[np.int64]
+
+_ALL = 512
+_SOME = 256
+JOULES_PER_CORE_HOUR_AND_WATT = 3600.0
+
+
+def totals(problem: Problem, always: tuple[int, ...] = ()) -> Ints:
+    """Return totals (n,) to look at, from the fewest to all cores: each if there are few, else in equal ratios."""
+    first = int(problem.used(problem.fewest()))
+    if problem.cores - first < _ALL:
+        return np.arange(first, problem.cores + 1)
+    spread = np.rint(np.geomspace(first, problem.cores, _SOME)).astype(np.int64)
+    return np.unique(np.concatenate([spread, [total for total in always if first <= total <= problem.cores]]))
+
+
+def curve_of(problem: Problem, balancer: Balancer, machine: Machine, always: tuple[int, ...] = ()) -> pd.DataFrame:
+    """Return time against total cores, one row per assignment.
+
+    Returns
+    -------
+    DataFrame
+        ``cores`` (used in total), ``seconds`` per step, ``cores[name]`` of each solver, ``core_hours`` per step as billed,
+        ``cost`` and ``joules`` where the machine has a price and a power, ``efficiency`` (fewest core-hours of any row
+        over those of this one) and ``knee`` (true in one row). Totals up to 512 are all looked at, longer
+        curves on 256 totals in equal ratios; totals that would leave cores idle are left out.
+    """
+    asked = totals(problem, always)
+    found = balancer.assign_all(problem, asked)
+    table = pd.DataFrame({"cores": problem.used(found), "seconds": problem.seconds(found)})
+    for name in problem.curves:
+        table[f"cores[{name}]"] = found[name]
+    table = table.drop_duplicates("cores").reset_index(drop=True)
+    hours = core_hours(table["cores"].to_numpy(), table["seconds"].to_numpy(), machine)
+    table["core_hours"] = hours
+    if machine.price_per_core_hour is not None:
+        table["cost"] = hours * machine.price_per_core_hour
+    if machine.watts_per_core is not None:
+        table["joules"] = hours * machine.watts_per_core * JOULES_PER_CORE_HOUR_AND_WATT
+    table["efficiency"] = hours.min() / hours
+    best = int(np.argmin(hours * table["seconds"].to_numpy()))
+    table["knee"] = np.arange(len(table)) == best
+    return table
+
+
+def best_total(problem: Problem, balancer: Balancer, objective: Objective, machine: Machine) -> int:
+    """Return the total that an objective picks.
+
+    Raises
+    ------
+    InfeasibleError
+        If no total keeps to the objective's rules.
+    """
+    front = balancer.front(problem)
+    if front is not None:
+        return int(front.cores[objective.choose(front, machine)])
+    asked = totals(problem)
+    found = balancer.assign_all(problem, asked)
+    front = Front(np.asarray(problem.used(found), dtype=np.int64), np.asarray(problem.seconds(found)))
+    return int(asked[objective.choose(front, machine)])
