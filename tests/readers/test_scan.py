@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -132,6 +133,21 @@ def test_links_and_loops_are_read_once(tmp_path: Path) -> None:
     assert found.skipped == ()
 
 
+def test_a_folder_that_cannot_be_opened_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path / "runs.csv")
+    write(tmp_path / "secret" / "more.csv")
+    plain = os.scandir
+
+    def scandir(path: Any) -> Any:
+        if Path(path).name == "secret":
+            raise PermissionError(13, "Permission denied")
+        return plain(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    with pytest.warns(SkippedFilesWarning, match="secret: the folder can't be opened: Permission denied"):
+        assert len(read(tmp_path)) == 2
+
+
 def test_pipes_and_hidden_files_are_left_alone(tmp_path: Path) -> None:
     write(tmp_path / "runs.csv")
     write(tmp_path / ".hidden" / "old.csv")
@@ -250,7 +266,7 @@ class _Entry:
 @pytest.fixture
 def plugins(monkeypatch: pytest.MonkeyPatch) -> Any:
     entries = [
-        *registry.entry_points(group=registry.GROUP),
+        *entry_points(group=registry.GROUP),
         _Entry("failing", FailingReader),
         _Entry("gone", ModuleNotFoundError("no module")),
         _Entry("wrong", dict),
@@ -288,7 +304,7 @@ def test_every_shipped_reader_loads() -> None:
 
 def part(path: str, **columns: Any) -> Part:
     frame = pd.DataFrame(columns)
-    parameters = [name for name in frame if name not in ("seconds", "run", "repetition", "status")]
+    parameters = [str(name) for name in frame if name not in ("seconds", "run", "repetition", "status")]
     return Part("a", Runs.from_frame(frame, parameters), Path(path), "test")
 
 

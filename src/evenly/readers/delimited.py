@@ -104,10 +104,11 @@ def numbers(
         If ``1,024`` might be a thousand or about one.
     """
     plain = pd.to_numeric(cells, errors="coerce").to_numpy(dtype=np.float64)
-    # pandas 1.5 to 3 all read '1_000' as text, Python's float wouldn't; nothing else differs.
     odd = np.isnan(plain)
-    commas = np.array([bool(_DECIMAL_COMMA.fullmatch(cell)) for cell in cells], dtype=np.bool_) & odd
-    if decimal == "." or not commas.any():
+    if decimal == "." or not odd.any():
+        return plain
+    commas = odd & np.array([bool(_DECIMAL_COMMA.fullmatch(cell)) for cell in cells], dtype=np.bool_)
+    if not commas.any():
         return plain
     if decimal == "auto" and all(_MAYBE_THOUSANDS.fullmatch(cell) for cell in cells[commas]):
         first = int(np.flatnonzero(commas)[0])
@@ -160,6 +161,8 @@ def _find_delimiter(sample: Sequence[str]) -> str:
 def _cells(line: str, delimiter: str) -> list[str]:
     if delimiter == " ":
         return line.split()
+    if '"' not in line:
+        return [cell.strip() for cell in line.split(delimiter)]
     try:
         return [cell.strip() for cell in next(csv.reader([line], delimiter=delimiter, skipinitialspace=True), [])]
     except csv.Error:

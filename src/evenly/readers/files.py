@@ -17,7 +17,7 @@ from typing import IO, Any
 
 from evenly.errors import ReadError
 
-__all__ = ["head", "is_binary", "lines", "plain_suffix", "text"]
+__all__ = ["head", "is_binary", "is_file", "lines", "plain_suffix", "text"]
 
 _HEAD_BYTES = 4096
 #: A text file larger than this (after decompression) is not a measurement log.
@@ -93,6 +93,20 @@ def plain_suffix(path: Path) -> str:
     """
     suffix = path.suffix.lower()
     return Path(path.stem).suffix.lower() if suffix in (".gz", ".xz", ".bz2") else suffix
+
+
+def is_file(path: Path) -> bool:
+    """Tell whether `path` is a regular file; False, and no error, where that can't be known.
+
+    Examples
+    --------
+    >>> is_file(Path("no/such/file")), is_file(Path("."))
+    (False, False)
+    """
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
 
 
 def is_binary(raw: bytes) -> bool:

@@ -132,6 +132,8 @@ def _alike(group: Sequence[Part]) -> tuple[list[Part], list[Skipped]]:
 
 def _without_summaries(group: Sequence[Part]) -> tuple[list[Part], list[Skipped]]:
     """Leave out the one row that tells a whole run where another part holds the run's steps."""
+    if len(group) == 1:
+        return list(group), []
     steps: dict[tuple[Any, ...], tuple[float, float, Path]] = {}
     for part in group:
         for run, values in _values_by_run(part.runs).items():
@@ -169,6 +171,8 @@ def _values_by_run(runs: Runs) -> dict[tuple[Any, ...], NDArray[np.float64]]:
 
 def _once(group: Sequence[Part]) -> tuple[list[Part], list[Skipped]]:
     """Leave out rows that an earlier part holds already."""
+    if len(group) == 1:
+        return list(group), []
     seen: dict[tuple[Any, ...], tuple[float, Path]] = {}
     kept: list[Part] = []
     repeated: list[Skipped] = []

@@ -187,8 +187,7 @@ def build(reader: type[Reader], options: Mapping[str, Any]) -> Reader:
     >>> build(reader_class("table"), {"unit": "ms", "something": 1}).name
     'table'
     """
-    kinds = inspect.signature(reader).parameters.values()
-    if any(p.kind is inspect.Parameter.VAR_KEYWORD for p in kinds):
+    if _passes_on(reader):
         return reader(**options)
     names = option_names(reader)
     return reader(**{name: value for name, value in options.items() if name in names})
@@ -208,5 +207,11 @@ def build_all(options: Mapping[str, Any], format: str | None = None) -> list[Rea
     ['table']
     """
     classes = readers() if format is None else (reader_class(format),)
-    check_options(classes, options)
+    check_options(readers() if any(map(_passes_on, classes)) else classes, options)
     return [build(c, options) for c in classes]
+
+
+def _passes_on(reader: type[Reader]) -> bool:
+    """Tell whether a reader takes any option, to pass it on to others."""
+    kinds = inspect.signature(reader).parameters.values()
+    return any(p.kind is inspect.Parameter.VAR_KEYWORD for p in kinds)

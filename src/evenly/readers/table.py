@@ -19,7 +19,7 @@ from evenly.errors import EvenlyError, InputError, MissingExtraError, ReadError
 from evenly.readers.base import Reader
 from evenly.readers.columns import time_candidates
 from evenly.readers.delimited import Decimal, parse
-from evenly.readers.files import head, lines, plain_suffix
+from evenly.readers.files import head, is_file, lines, plain_suffix
 from evenly.readers.interpretation import Interpretation, TableOptions
 from evenly.readers.registry import name_list
 from evenly.runs import Runs
@@ -105,10 +105,8 @@ class TableReader(Reader):
 
     def recognises(self, path: Path) -> bool:
         suffix = plain_suffix(path)
-        if suffix in _PARQUET_SUFFIXES:
-            return path.is_file()
-        if suffix in _TEXT_SUFFIXES:
-            return path.is_file()
+        if suffix in (*_PARQUET_SUFFIXES, *_TEXT_SUFFIXES):
+            return is_file(path)
         return suffix in _LOOSE_SUFFIXES and _looks_like_table(path)
 
     def read(self, path: Path) -> dict[str, Runs]:
