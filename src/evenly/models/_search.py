@@ -351,7 +351,6 @@ def search_all(
         columns.set_prefix(prefix)
         first = prefix[-1] + 1 if prefix else 0
         if not columns.feasible:
-            search.add("ill-conditioned", math.comb(n_terms - first, 2))
             continue
         _search_prefix(columns, best, counts, first, n, progress=None if n > 2 else progress)
         best.merge(prefix, n_terms)
@@ -361,8 +360,9 @@ def search_all(
     totals = dict(zip(kernels.COUNTERS, counts.sum(axis=0), strict=True))
     for name, number in totals.items():
         search.add(name, int(number))
-    unusable = math.comb(n_terms, n) - int(sum(totals[k] for k in ("pruned", "evaluated", "ill-conditioned")))
-    search.add("ill-conditioned", unusable - sum(0 for _ in ()))
+    seen = sum(int(totals[name]) for name in ("pruned", "evaluated", "ill-conditioned"))
+    # What never reached a kernel has a term that the others, or the constant, already express.
+    search.add("ill-conditioned", math.comb(n_terms, n) - seen)
     return [Candidate(c.loss / len(problem.values), c.terms) for c in best.found]
 
 
