@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import math
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from evenly.errors import ReadError
+from evenly.errors import InputError, MissingExtraError, ReadError
 from evenly.readers.columns import measured, time_candidates
 from evenly.readers.table import TableReader
 from evenly.runs import Runs
@@ -328,3 +329,67 @@ def test_what_was_written_is_what_is_read(
         runs.configurations.astype({"kind": object}), frame[["cores", "kind"]].astype({"kind": object})
     )
     np.testing.assert_array_equal(runs.values, frame["seconds"])
+
+
+def damaged_runs(folder: Path) -> bytes:
+    frame = pd.DataFrame({"cores": [1, 2, 2], "kind": ["a", "b", "b"], "seconds": [3.0, 2.0, 1.0]})
+    Runs.from_frame(frame, ["cores", "kind"]).save(folder / "original.csv")
+    return (folder / "original.csv").read_bytes()
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    cut=st.integers(0, 700),
+    position=st.integers(16, 700),
+    junk=st.one_of(st.binary(max_size=4), st.text('0123456789,{}[]":\n', max_size=4).map(str.encode)),
+)
+def test_damaged_runs_files(tmp_path_factory: pytest.TempPathFactory, cut: int, position: int, junk: bytes) -> None:
+    original = damaged_runs(tmp_path_factory.getbasetemp())
+    damaged = (original[:position] + junk + original[position + len(junk) :])[:cut]
+    path = write(tmp_path_factory.getbasetemp(), damaged, "damaged_runs.csv")
+    try:
+        found = TableReader().read(path)
+    except ReadError:
+        event("refused")
+    else:
+        assert all(len(runs) for runs in found.values())
+
+
+def test_parquet_with_an_index(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"cores": [1, 2], "seconds": [3.0, 2.0]}).set_index("cores")
+    frame.to_parquet(tmp_path / "t.parquet")
+    assert read_one(tmp_path / "t.parquet").configurations["cores"].tolist() == [1, 2]
+    frame.iloc[:0].to_parquet(tmp_path / "empty.pq")
+    assert TableReader().recognises(tmp_path / "empty.pq")
+    with pytest.raises(ReadError, match="the table has no rows"):
+        TableReader().read(tmp_path / "empty.pq")
+
+
+def test_parquet_without_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(tmp_path, b"PAR1", "t.parquet")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'evenly\[parquet\]'"):
+        TableReader().read(path)
+
+
+def test_bookkeeping_columns(tmp_path: Path) -> None:
+    content = "job,rep,date,host,cores,seconds\nj1,0,2026-11-20,n1,4,2\nj1,1,2026-11-20,n1,4,2.1\n"
+    table = read_one(write(tmp_path, content)).to_frame()
+    assert table[["run", "repetition", "when", "machine"]].iloc[1].tolist() == ["j1", 1, "2026-11-20", "n1"]
+    with pytest.raises(ReadError, match="'rep' must hold the number of the repetition"):
+        TableReader().read(write(tmp_path, content.replace("n1", "n2").replace("j1,1,", "j1,one,")))
+
+
+def test_wrong_decimal_mark_option() -> None:
+    with pytest.raises(InputError, match=r"decimal must be one of auto, \., ,, but got ';'"):
+        TableReader(decimal=";")  # type: ignore[arg-type]
+
+
+def test_quotes_hold_delimiters(tmp_path: Path) -> None:
+    runs = read_one(write(tmp_path, 'kind,cores,seconds\n"a, with comma",4,2\nb,8,1\n'))
+    assert runs.configurations["kind"].tolist() == ["a, with comma", "b"]
+
+
+def test_a_loosely_named_text_that_is_no_table(tmp_path: Path) -> None:
+    assert not TableReader().recognises(write(tmp_path, "The time was late\nand all was dark\n", "story.txt"))
+    assert not TableReader().recognises(write(tmp_path, "cores size\n1 2\n", "sizes.txt"))

@@ -7,6 +7,7 @@ cells, a trailing delimiter and a decimal comma are understood.
 from __future__ import annotations
 
 import csv
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -103,7 +104,7 @@ def numbers(
     ReadError
         If ``1,024`` might be a thousand or about one.
     """
-    plain = pd.to_numeric(cells, errors="coerce").to_numpy(dtype=np.float64)
+    plain = _floats(cells.tolist())
     odd = np.isnan(plain)
     if decimal == "." or not odd.any():
         return plain
@@ -118,7 +119,24 @@ def numbers(
             "pass decimal=',' or write the number without it",
             line=int(lines[first]),
         )
-    return pd.to_numeric(cells.str.replace(",", ".", regex=False), errors="coerce").to_numpy(dtype=np.float64)
+    return _floats([cell.replace(",", ".") for cell in cells])
+
+
+def _floats(cells: list[str]) -> NDArray[np.float64]:
+    """Convert text to the nearest numbers (older pandas rounds the last digit differently); NaN for other text."""
+    try:
+        if not any("_" in cell for cell in cells):
+            return np.array(cells, dtype=np.str_).astype(np.float64)
+    except ValueError:
+        pass
+    return np.array([_float(cell) for cell in cells], dtype=np.float64)
+
+
+def _float(cell: str) -> float:
+    try:
+        return math.nan if "_" in cell else float(cell)
+    except ValueError:
+        return math.nan
 
 
 def _content(text_lines: Sequence[str]) -> list[tuple[int, str]]:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from evenly.errors import EvenlyError, InputError, MissingExtraError, ReadError
 from evenly.readers.base import Reader
 from evenly.readers.columns import time_candidates
-from evenly.readers.delimited import Decimal, parse
+from evenly.readers.delimited import Decimal, numbers, parse
 from evenly.readers.files import head, is_file, lines, plain_suffix
 from evenly.readers.interpretation import Interpretation, TableOptions
 from evenly.readers.registry import name_list
@@ -164,13 +164,14 @@ class TableReader(Reader):
 
 
 def _looks_like_table(path: Path) -> bool:
-    """Tell whether loosely named text starts with a header that names a time, and a row of as many cells."""
+    """Tell whether loosely named text starts with a header that names a time, and numbers below it."""
     try:
         start = head(path).split("\n")[:12]
         table = parse(path, start[:-1] if len(start) > 2 else start)
+        times = [table.frame[found.column] for found in time_candidates(table.frame.columns)]
+        return any(np.isfinite(numbers(path, "", cells, table.lines)).any() for cells in times)
     except EvenlyError:
         return False
-    return len(table.frame.columns) > 1 and bool(time_candidates(table.frame.columns))
 
 
 def _load_runs(path: Path) -> Runs:
