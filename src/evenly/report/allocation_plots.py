@@ -132,14 +132,11 @@ def _draw_line(axes: Axes, plan: Plan, curve: pd.DataFrame) -> Line2D:
     """Draw time against cores, dashed where some model is extrapolated."""
     totals, seconds = curve["cores"].to_numpy(dtype=np.float64), curve["seconds"].to_numpy(dtype=np.float64)
     outside = _outside(plan, curve)
-    # A point belongs to both neighbouring pieces, so that the line has no gap.
-    inner = ~outside | np.r_[outside[1:] != outside[:-1], False] | np.r_[False, outside[1:] != outside[:-1]]
-    axes.plot(
-        totals, np.where(outside, seconds, np.nan), color=_TIME, linewidth=1.8, linestyle=_DASHES,
-        gid="extrapolated time",
-    )  # fmt: skip
-    shown = seconds if not outside.any() else np.where(outside & ~inner, np.nan, seconds)
-    (line,) = axes.plot(totals, shown, color=_TIME, linewidth=1.8, gid="time")
+    # The dashed piece starts at the last point inside, so that the line has no gap.
+    near = np.r_[outside[1:], False] | np.r_[False, outside[:-1]]
+    dashed, solid = np.where(outside | near, seconds, np.nan), np.where(outside, np.nan, seconds)
+    axes.plot(totals, dashed, color=_TIME, linewidth=1.8, linestyle=_DASHES, gid="extrapolated time")
+    (line,) = axes.plot(totals, solid, color=_TIME, linewidth=1.8, gid="time")
     return line
 
 

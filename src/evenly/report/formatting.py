@@ -13,7 +13,7 @@ import numpy as np
 
 from evenly.errors import InputError
 
-__all__ = ["common_prefix", "compact", "interval", "percent", "plain", "prefix_for", "quantity", "span"]
+__all__ = ["common_prefix", "compact", "interval", "percent", "plain", "prefix_for", "quantity", "span", "value_text"]
 
 #: Per base unit: (factor, name) in increasing order; a value is written in the largest that does not exceed it.
 _PREFIXES: dict[str, tuple[tuple[float, str], ...]] = {
@@ -167,3 +167,14 @@ def plain(value: Any) -> Any:
         case None | bool() | int() | str():
             return value
     return str(value)
+
+
+def value_text(value: Any) -> str:
+    """Write a parameter's value: numbers compactly, labels as they are.
+
+    Examples
+    --------
+    >>> value_text(4194304), value_text("gmres")
+    ('4.194M', 'gmres')
+    """
+    return compact(float(value)) if isinstance(value, int | float | np.number) else str(value)

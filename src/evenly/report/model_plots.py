@@ -11,22 +11,16 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
 from matplotlib.figure import Figure
 
 from evenly.errors import InputError
 from evenly.models.base import Model
-from evenly.parameters import Parameter
-from evenly.report.formatting import compact
-from evenly.report.slice_drawing import Slice, draw_slice, share_limits
+from evenly.report.formatting import value_text
+from evenly.report.slice_drawing import Slice, draw_slice, share_limits, slice_through
 from evenly.report.slices import (
-    Points,
-    bounds,
     choose_parameter,
     fixed_at,
-    formula_of,
-    line_along,
-    points_along,
+    leading_of,
 )
 from evenly.report.style import (
     PALETTE,
@@ -44,6 +38,8 @@ __all__ = ["plot_model", "plot_models", "plot_slices"]
 
 _PANEL = (4.1, 3.1)
 _LONGEST_FORMULA = 70
+#: A share above which one formula is the whole model.
+_ALONE = 0.9999
 _EXPONENT = re.compile(r"\^(-?[0-9.]+)")
 
 
@@ -100,7 +96,7 @@ def plot_model(
     >>> figure.axes[0].get_ylabel()
     'time (s)'
     """
-    shown = _slice(model, runs, parameter, at, level=level, test=test, extend_to=extend_to)
+    shown = slice_through(model, runs, parameter, at, level=level, test=test, extend_to=extend_to)
     figure = new_figure()
     axes = figure.subplots()
     draw_slice(axes, shown, PALETTE[0], log)
@@ -139,7 +135,7 @@ def plot_models(
     for name, model in models.items():
         own = {k: v for k, v in (at or {}).items() if k in model.space_.names}
         measured, held_out = (runs or {}).get(name), (test or {}).get(name)
-        slices[name] = _slice(model, measured, parameter, own, level=level, test=held_out, extend_to=extend_to)
+        slices[name] = slice_through(model, measured, parameter, own, level=level, test=held_out, extend_to=extend_to)
     titles = {name: f"{name}: {trend(s.line, s.parameter, s.quantity)}" for name, s in slices.items()}
     colours = solver_colours(slices)
     return _panels([(titles[n], s, colours[n]) for n, s in slices.items()], log, "Measured and learned, per solver")
@@ -180,51 +176,14 @@ def plot_slices(
     panels = []
     for i, parameter in enumerate(wanted):
         others = {key: value for key, value in centre.items() if key != choose_parameter(model, parameter)}
-        shown = _slice(model, runs, parameter, others, level=level, test=test)
+        shown = slice_through(model, runs, parameter, others, level=level, test=test)
         title = _capital(trend(shown.line, parameter, shown.quantity))
         panels.append((title, shown, PALETTE[i % len(PALETTE)]))
-    through = ", ".join(f"{key} = {_value(value)}" for key, value in centre.items())
+    through = ", ".join(f"{key} = {value_text(value)}" for key, value in centre.items())
     return _panels(panels, log, f"{name}: slices through {through}" if name else f"Slices through {through}")
 
 
-# ---- preparing ----------------------------------------------------------------------------------------------
-
-
-def _slice(
-    model: Model,
-    runs: Runs | None,
-    parameter: str | None,
-    at: Mapping[str, Any] | None,
-    *,
-    level: float,
-    test: Runs | None = None,
-    extend_to: float | None = None,
-) -> Slice:
-    chosen = choose_parameter(model, parameter)
-    runs, test = (_same_response(model, one) for one in (runs, test))
-    fixed = fixed_at(model, runs, (chosen,), at)
-    points = None if runs is None else points_along(model, runs, chosen, fixed)
-    held_out = None if test is None or not len(test.ok) else points_along(model, test, chosen, fixed)
-    reach = _reach(model.space_.parameters[chosen], [p for p in (points, held_out) if p is not None], extend_to)
-    line = line_along(model, chosen, fixed, level=level, reach=reach)
-    return Slice(model, chosen, fixed, level, line, points, held_out)
-
-
-def _same_response(model: Model, runs: Runs | None) -> Runs | None:
-    name = model.response_["name"]
-    return runs.learning(name) if runs is not None and name in runs.quantities else runs
-
-
-def _reach(kind: Parameter, points: list[Points], extend_to: float | None) -> tuple[float, float] | None:
-    ends = bounds(kind)
-    if ends is None:
-        return None
-    seen = [float(v) for p in points for v in p.x] + ([] if extend_to is None else [float(extend_to)])
-    return min([ends[0], *seen]), max([ends[1], *seen])
-
-
-def _value(value: Any) -> str:
-    return compact(float(value)) if isinstance(value, int | float | np.number) else str(value)
+# ---- words ----------------------------------------------------------------------------------------------
 
 
 def _capital(text: str) -> str:
@@ -232,11 +191,12 @@ def _capital(text: str) -> str:
 
 
 def _detail(shown: Slice) -> str:
-    parts = [f"{key} = {_value(value)}" for key, value in shown.at.items()]
-    formula = formula_of(shown.model)
+    parts = [f"{key} = {value_text(value)}" for key, value in shown.at.items()]
+    formula, share = leading_of(shown.model)
     if 0 < len(formula) <= _LONGEST_FORMULA:
         raised = _EXPONENT.sub(r"$^{\1}$", formula)
-        parts.append(f"{shown.quantity} = {raised} {shown.model.response_['unit'].strip('1')}".rstrip())
+        sign = "=" if share > _ALONE else "≈"
+        parts.append(f"{shown.quantity} {sign} {raised} {shown.model.response_['unit'].strip('1')}".rstrip())
     return ", ".join([*parts[:4], *(["…"] if len(parts) > 4 else [])])
 
 

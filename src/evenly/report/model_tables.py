@@ -15,7 +15,7 @@ from evenly.models.base import Model
 from evenly.parameters import Parameter
 from evenly.report.formatting import common_prefix, compact, interval, percent, plain, span
 from evenly.report.run_tables import add_row, new_table
-from evenly.report.slices import bounds, formula_of, quietly
+from evenly.report.slices import bounds, formula_of, leading_of, quietly
 from evenly.runs import Runs
 from evenly.space import Configurations
 
@@ -29,6 +29,9 @@ __all__ = [
 ]
 
 Floats = NDArray[np.float64]
+#: A share above which one formula is the whole model.
+_ALONE = 0.9999
+_CANDIDATES = 5
 
 
 def errors_of(model: Model, runs: Runs) -> dict[str, float]:
@@ -94,8 +97,13 @@ def models_table(
 
 def _formulas(models: Mapping[str, Model]) -> list[str]:
     """Write formulas below the table, where they have room."""
-    written = {solver: formula_of(model) for solver, model in models.items()}
-    return [f"{solver}: {formula}" if solver else formula for solver, formula in written.items() if formula]
+    written = []
+    for solver, model in models.items():
+        formula, share = leading_of(model)
+        averaged = "" if share > _ALONE else f" ({percent(share, 2)} of an average)"
+        if formula:
+            written.append(f"{solver}: {formula}{averaged}" if solver else f"{formula}{averaged}")
+    return written
 
 
 def method_of(model: Model) -> str:
@@ -154,16 +162,34 @@ def model_table(
         table.add_column(label, no_wrap=True)
     for key, value in _facts(model).items():
         add_row(table, key, value)
+    for key, value in _candidates(model):
+        add_row(table, key, value)
+    table.add_section()
     for metric in METRICS if given else ():
         add_row(table, metric, *(compact(errors[metric], 4) for errors in given.values()))
     return table
 
 
 def _facts(model: Model) -> dict[str, str]:
-    facts = {"method": method_of(model), "formula": formula_of(model)}
+    members = getattr(model, "members_", ())
+    facts = {"method": method_of(model), "formula": "" if len(members) > 1 else formula_of(model)}
+    facts["search"] = str(getattr(model, "search_", ""))
     facts |= {name: kind.describe() for name, kind in model.space_.parameters.items()}
     facts["rows learned from"] = str(model.training_.get("rows", model.n_runs_))
     return {key: value for key, value in facts.items() if value}
+
+
+def _candidates(model: Model) -> list[tuple[str, str]]:
+    """Return the heaviest of the candidates that a model averages, with their shares."""
+    members = getattr(model, "members_", ())
+    if len(members) < 2:
+        return []
+    shown = members[:_CANDIDATES]
+    found = [(f"{percent(one.weight, 2)} {one.kind}", str(one.formula or "–")) for one in shown]
+    if len(members) > len(shown):
+        rest = sum(one.weight for one in members[_CANDIDATES:])
+        found.append((f"{percent(rest, 2)} {len(members) - len(shown)} others", ""))
+    return found
 
 
 def models_as_dict(
@@ -176,6 +202,11 @@ def models_as_dict(
         solver: {
             "method": method_of(model),
             "formula": formula_of(model) or None,
+            "leading_formula": leading_of(model)[0] or None,
+            "candidates": [
+                {"kind": one.kind, "weight": float(one.weight), "formula": str(one.formula) if one.formula else None}
+                for one in getattr(model, "members_", ())
+            ],
             "parameters": model.space_.to_dict()["parameters"],
             "response": dict(model.response_),
             "training": plain(model.training_),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -20,6 +20,10 @@ from evenly.report.slices import (
     Line,
     Points,
     bounds,
+    choose_parameter,
+    fixed_at,
+    line_along,
+    points_along,
 )
 from evenly.report.style import (
     Scaling,
@@ -28,8 +32,9 @@ from evenly.report.style import (
     value_axis,
 )
 from evenly.report.trend import quantity_name
+from evenly.runs import Runs
 
-__all__ = ["Slice", "draw_slice", "share_limits"]
+__all__ = ["Slice", "draw_slice", "share_limits", "slice_through"]
 
 _TEST_COLOUR = "#000000"
 
@@ -66,6 +71,45 @@ def share_limits(panels: list[Axes]) -> None:
     limits = [axes.get_ylim() for axes in panels]
     for axes in panels:
         axes.set_ylim(min(low for low, _ in limits), max(high for _, high in limits))
+
+
+def slice_through(
+    model: Model,
+    runs: Runs | None,
+    parameter: str | None,
+    at: Mapping[str, Any] | None,
+    *,
+    level: float,
+    test: Runs | None = None,
+    extend_to: float | None = None,
+    points: Literal["auto", "on the slice"] = "auto",
+) -> Slice:
+    """Evaluate a model along one parameter and find the measurements beside it.
+
+    Parameters are those of `evenly.report.model_plots.plot_model`; `points` says whether measurements may be carried
+    to the slice where few lie on it.
+    """
+    chosen = choose_parameter(model, parameter)
+    runs, test = (_same_response(model, one) for one in (runs, test))
+    fixed = fixed_at(model, runs, (chosen,), at)
+    seen = None if runs is None else points_along(model, runs, chosen, fixed, points=points)
+    held_out = None if test is None or not len(test.ok) else points_along(model, test, chosen, fixed, points=points)
+    reach = _reach(model.space_.parameters[chosen], [p for p in (seen, held_out) if p is not None], extend_to)
+    line = line_along(model, chosen, fixed, level=level, reach=reach)
+    return Slice(model, chosen, fixed, level, line, seen, held_out)
+
+
+def _same_response(model: Model, runs: Runs | None) -> Runs | None:
+    name = model.response_["name"]
+    return runs.learning(name) if runs is not None and name in runs.quantities else runs
+
+
+def _reach(kind: Parameter, points: list[Points], extend_to: float | None) -> tuple[float, float] | None:
+    ends = bounds(kind)
+    if ends is None:
+        return None
+    seen = [float(v) for p in points for v in p.x] + ([] if extend_to is None else [float(extend_to)])
+    return min([ends[0], *seen]), max([ends[1], *seen])
 
 
 def draw_slice(axes: Axes, shown: Slice, colour: str, log: Scaling, *, together: Sequence[Slice] = ()) -> None:

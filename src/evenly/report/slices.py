@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -23,6 +23,7 @@ __all__ = [
     "choose_parameter",
     "fixed_at",
     "formula_of",
+    "leading_of",
     "line_along",
     "points_along",
     "quietly",
@@ -85,6 +86,15 @@ def formula_of(model: Model) -> str:
     """Return a model's formula as text, empty where it has none."""
     formula = getattr(model, "formula_", None)
     return "" if formula is None else str(formula)
+
+
+def leading_of(model: Model) -> tuple[str, float]:
+    """Return the formula for people to read, and its share: less than 1 where a model averages several."""
+    leading = getattr(model, "leading_", None)
+    if leading is None:
+        return formula_of(model), 1.0
+    members: Sequence[Any] = getattr(model, "members_", ())
+    return str(leading), float(members[0].weight) if len(members) else 1.0
 
 
 def choose_parameter(model: Model, parameter: str | None) -> str:
@@ -211,18 +221,20 @@ def _grid(low: float, high: float, ends: tuple[float, float], *, log: bool) -> F
     return np.unique(np.concatenate([even, np.array(marks, dtype=np.float64)]))
 
 
-def points_along(model: Model, runs: Runs, parameter: str, at: Mapping[str, Any]) -> Points:
+def points_along(
+    model: Model, runs: Runs, parameter: str, at: Mapping[str, Any], *, points: Literal["auto", "on the slice"] = "auto"
+) -> Points:
     """Return the measurements on a slice.
 
-    Where fewer than three configurations lie on it (scattered designs), all are carried to it: each measured value is
-    multiplied by the model's prediction on the slice over its prediction where it was measured.
+    With ``points="auto"``, where fewer than three configurations lie on it (scattered designs), all are carried to it:
+    each measured value is multiplied by the model's prediction on the slice over its prediction where it was measured.
     """
     table = runs.ok.to_frame()
     on = np.ones(len(table), dtype=np.bool_)
     for name, value in at.items():
         on &= (table[name] == value).to_numpy()
     exact = _points(table[on], runs, parameter)
-    if not at or len(exact.x) >= _ENOUGH or len(table) == int(on.sum()):
+    if points != "auto" or not at or len(exact.x) >= _ENOUGH or len(table) == int(on.sum()):
         return exact
     return _carried(model, runs, parameter, at)
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from evenly.errors import InputError
 from evenly.models.base import Model
 from evenly.parameters import Categorical, Parameter
-from evenly.report.formatting import compact, prefix_for
+from evenly.report.formatting import compact, prefix_for, value_text
 from evenly.report.slices import Line, bounds, fixed_at, quietly
 from evenly.report.style import (
     GREY,
@@ -155,7 +155,7 @@ def _repeated(fixed: Mapping[str, Any], count: int) -> dict[str, list[Any]]:
 
 
 def _detail(fixed: Mapping[str, Any]) -> str:
-    shown = [f"{k} = {compact(float(v)) if isinstance(v, int | float | np.number) else v}" for k, v in fixed.items()]
+    shown = [f"{k} = {value_text(v)}" for k, v in fixed.items()]
     return ", ".join(shown)
 
 
