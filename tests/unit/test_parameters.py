@@ -106,7 +106,7 @@ def test_words(kind: Parameter, words: str) -> None:
 
 def test_values_repr_and_hash() -> None:
     assert repr(Ordinal(1, 2, scale="log", unit="m")) == "Ordinal(1, 2, scale='log', unit='m')"
-    assert Integer(1.0, 8.0) == Integer(1, 8)
+    assert INTEGER(1.0, 8.0) == Integer(1, 8)
     assert hash(Ordinal(1, 2)) == hash(Ordinal(2, 1))
     assert Ordinal(1, 2) != Categorical(1, 2)
     assert Real(0, 1).values() is None

@@ -107,7 +107,7 @@ def test_single_and_empty_configurations() -> None:
 
 
 def test_the_callers_table_is_not_changed() -> None:
-    frame = pd.DataFrame({"ranks": ["1"], "threads": [1.0], "solver": [np.nan]}, index=[3])
+    frame = pd.DataFrame({"ranks": ["1"], "threads": [1.0], "solver": ["cg"]}, index=[3])
     before = frame.copy()
     table = SPACE.frame(frame)
     table["ranks"] = 5

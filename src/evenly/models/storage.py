@@ -105,6 +105,7 @@ def load(path: str | Path) -> Model | dict[str, Model]:
         document, arrays = _unzip(target)
         _check_format(target, document)
         models = {name: _build(fields, arrays) for name, fields in document["models"].items()}
+        return models[""] if document.get("single", set(models) == {""}) else models
     except (ReadError, ImportError):
         raise
     except FileNotFoundError:
@@ -113,7 +114,6 @@ def load(path: str | Path) -> Model | dict[str, Model]:
         raise ReadError(target, str(error)) from None
     except Exception as error:  # a damaged file may fail anywhere in the libraries that parse it
         raise ReadError(target, f"not a model of evenly, or damaged ({error!r})") from None
-    return models[""] if document.get("single", set(models) == {""}) else models
 
 
 def _unzip(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, Any]]]:
