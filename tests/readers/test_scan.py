@@ -122,6 +122,18 @@ def test_several_paths(tmp_path: Path) -> None:
     assert list(scan([first, str(second), first]).runs) == ["ocean", "ice"]
 
 
+def test_wildcards_and_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path / "a" / "ocean.csv")
+    write(tmp_path / "b" / "ice.csv")
+    write(tmp_path / "b" / "odd[1].csv")
+    assert list(scan(str(tmp_path / "**" / "*c*.csv")).runs) == ["ocean", "ice"]
+    assert len(read(tmp_path / "b" / "odd[1].csv")) == 2
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert len(read("~/a")) == 2
+    with pytest.raises(ReadError, match="there is no such file"):
+        read(tmp_path / "*.tsv")
+
+
 def test_links_and_loops_are_read_once(tmp_path: Path) -> None:
     write(tmp_path / "real" / "runs.csv")
     (tmp_path / "real" / "again").symlink_to(tmp_path, target_is_directory=True)

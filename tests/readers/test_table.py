@@ -132,6 +132,7 @@ PLAIN = [(2, 1.5), (4, 0.75), (8, 0.5)]
         ("a.txt", "cores   seconds\n2       1.5\n4      0.75\n8     5e-1\n"),
         ("a.dat", "# cores seconds\n2 1.5\n4 0.75\n8 0.5\n"),
         ("a.csv", ",cores,seconds\n0,2,1.5\n1,4,0.75\n2,8,0.5\n"),
+        ("a.csv", "sep=;\ncores;seconds\n2;1.5\n4;0.75\n8;0.5\n"),
         ("a.csv", "cores|time [ms]\n2|1500\n4|750\n8|500\n"),
         ("a.csv", "cores,ticks\n2,3e9\n4,1.5e9\n8,1e9\n"),
     ],
@@ -378,6 +379,24 @@ def test_bookkeeping_columns(tmp_path: Path) -> None:
     assert table[["run", "repetition", "when", "machine"]].iloc[1].tolist() == ["j1", 1, "2026-11-20", "n1"]
     with pytest.raises(ReadError, match="'rep' must hold the number of the repetition"):
         TableReader().read(write(tmp_path, content.replace("n1", "n2").replace("j1,1,", "j1,one,")))
+
+
+def test_several_machines_are_noted_and_can_be_told_apart(tmp_path: Path) -> None:
+    path = write(tmp_path, "machine,cores,seconds\na,4,2\nb,4,9\n")
+    reader = TableReader()
+    runs = reader.read(path)[""]
+    assert runs.parameters == ["cores"]
+    assert "runs of several machines (a, b) are read together: choose one with where=" in reader.notes
+    assert read_one(path, where="machine == 'b'").values.tolist() == [9.0]
+
+
+def test_a_status_of_another_meaning_is_a_choice_of_rows(tmp_path: Path) -> None:
+    path = write(tmp_path, "status,cores,seconds\nmeasured,4,2\nguessed,4,9\n")
+    assert read_one(path, where="status == 'measured'").values.tolist() == [2.0]
+    with pytest.raises(
+        ReadError, match=r"line 2: the status .* got 'measured': correct it, or choose rows with where="
+    ):
+        TableReader().read(path)
 
 
 def test_wrong_decimal_mark_option() -> None:

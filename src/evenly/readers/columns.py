@@ -13,7 +13,16 @@ from dataclasses import dataclass
 from evenly.errors import InputError
 from evenly.units import base_unit
 
-__all__ = ["ALIASES", "SOLVER_NAMES", "STATISTICS", "Measured", "measured", "time_candidates"]
+__all__ = [
+    "ALIASES",
+    "NO_TIME",
+    "SOLVER_NAMES",
+    "STATISTICS",
+    "STATUS_WORDS",
+    "Measured",
+    "measured",
+    "time_candidates",
+]
 
 #: Names that mean one of the bookkeeping columns.
 ALIASES: dict[str, str] = {
@@ -31,6 +40,15 @@ SOLVER_NAMES = ("domain", "participant", "component", "solver")
 STATISTICS = frozenset(
     {"count", "spread", "std", "stddev", "std_dev", "stdev", "stderr", "sem", "n_samples", "variance"}
 )
+#: What stands in a status column, in lower case, and what it means.
+STATUS_WORDS = {
+    "": "ok", "ok": "ok", "success": "ok", "succeeded": "ok", "successful": "ok", "done": "ok", "completed": "ok",
+    "passed": "ok", "failed": "failed", "fail": "failed", "failure": "failed", "error": "failed", "crashed": "failed",
+    "crash": "failed", "oom": "failed", "killed": "failed", "aborted": "failed", "invalid": "failed",
+    "timed out": "timed out", "timeout": "timed out", "timed_out": "timed out", "time limit": "timed out",
+}  # fmt: skip
+#: What stands in the time column of a run that gave none.
+NO_TIME = frozenset({"", "-", "--", "na", "n/a", "nan", "none", "null", "inf", "infinity"})
 
 _TIME_NAMES = frozenset({
     "seconds", "time", "times", "runtime", "run_time", "walltime", "wall_time", "wall", "wallclock", "wallclock_time",

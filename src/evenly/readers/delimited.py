@@ -24,6 +24,7 @@ __all__ = ["Decimal", "Delimited", "numbers", "parse"]
 
 Decimal = Literal["auto", ".", ","]
 
+_SEPARATOR_LINE = re.compile(r"sep=(?P<mark>[,;|\t])", re.IGNORECASE)
 _DELIMITERS = ("\t", ";", "|", ",")
 _COMMENTS = ("#", "%", "//")
 _SAMPLE = 40
@@ -68,7 +69,10 @@ def parse(path: Path, text_lines: Sequence[str]) -> Delimited:
     content = _content(text_lines)
     if not content:
         raise ReadError(path, "the file holds no table, only empty lines or comments")
-    delimiter = _find_delimiter([line for _, line in content[:_SAMPLE]])
+    told = _SEPARATOR_LINE.fullmatch(content[0][1].strip())
+    if told is not None:  # spreadsheets write it
+        content = content[1:] or content
+    delimiter = told["mark"] if told is not None else _find_delimiter([line for _, line in content[:_SAMPLE]])
     rows = _split(content, delimiter)
     header_line, header = rows[0]
     names = _check_header(path, header, header_line)

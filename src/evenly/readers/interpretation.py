@@ -17,22 +17,13 @@ from numpy.typing import NDArray
 
 from evenly.errors import ReadError
 from evenly.expressions import Expression
-from evenly.readers.columns import ALIASES, SOLVER_NAMES, STATISTICS, measured, time_candidates
+from evenly.readers import columns as words
 from evenly.readers.delimited import Decimal, numbers
 from evenly.runs import Runs
-from evenly.units import base_unit, to_base
+from evenly.units import SECONDS_PER, base_unit, to_base
 
 __all__ = ["Interpretation", "TableOptions"]
 
-_STATUS = {
-    "": "ok", "ok": "ok", "success": "ok", "succeeded": "ok", "successful": "ok", "done": "ok", "completed": "ok",
-    "passed": "ok", "failed": "failed", "fail": "failed", "failure": "failed", "error": "failed", "crashed": "failed",
-    "crash": "failed", "oom": "failed", "killed": "failed", "aborted": "failed", "invalid": "failed",
-    "timed out": "timed out", "timeout": "timed out", "timed_out": "timed out", "time limit": "timed out",
-}  # fmt: skip
-#: What stands in the time column of a run that gave none.
-_NO_TIME = {"-": "failed", "--": "failed", "na": "failed", "n/a": "failed", "nan": "failed", "none": "failed",
-            "null": "failed", "inf": "failed", "infinity": "failed", "": "failed"}  # fmt: skip
 #: A column of at least this many cells, of which at most one in so many isn't a number, is meant to be numeric.
 _ONE_IN = 5
 _UNNAMED = re.compile(r"(unnamed: ?\d+|__index_level_\d+__)?", re.IGNORECASE)
@@ -154,10 +145,14 @@ class Interpretation:
             self._require([self.options.status], "status")
             found["status"] = self.options.status
         for column in self.cells.columns:
-            role = ALIASES.get(column.strip().lower())
-            if role and role not in found and column not in asked:
-                found[role] = column
+            role = words.ALIASES.get(column.strip().lower())
+            if not role or role in found or column in asked or column in self._settled:
+                continue
+            found[role] = column
         self._taken |= set(found.values())
+        if "machine" in found and self.cells[found["machine"]].nunique() > 1:
+            several = ", ".join(map(str, pd.unique(self.cells[found["machine"]])))
+            self.notes.append(f"runs of several machines ({several}) are read together: choose one with where=")
         return found
 
     def _time(self) -> tuple[str, str]:
@@ -166,18 +161,19 @@ class Interpretation:
             self._require([column], "time")
         else:
             column = self._guess_time()
-        known = measured(column)
+        known = words.measured(column)
         unit = self.options.unit or (known.unit if known else "") or "s"
         if base_unit(unit) != "s":
             raise ReadError(self.path, f"the time's unit must be a time or a rate, but got {unit!r}")
         self._taken.add(column)
         assumed = "" if self.options.unit or (known and known.unit) else " (assumed: pass unit= otherwise)"
-        self.notes.append(f"{column!r} is the time in {unit}{assumed}")
+        kind = "the time in" if unit in SECONDS_PER or unit.startswith("ticks@") else "a rate, turned into seconds from"
+        self.notes.append(f"{column!r} is {kind} {unit}{assumed}")
         return column, unit
 
     def _guess_time(self) -> str:
         free = [c for c in self.cells.columns if c not in self._taken and c not in self.options.parameters]
-        found = time_candidates(c for c in free if c not in self.options.quantities)
+        found = words.time_candidates(c for c in free if c not in self.options.quantities)
         if len(found) == 1:
             return found[0].column
         shown = ", ".join(map(repr, self.cells.columns))
@@ -198,10 +194,10 @@ class Interpretation:
         found = {column: (column, unit) for column, unit in given.items()}
         asked = {*self.options.parameters, *self._settled, self.options.solver}
         for column in self.cells.columns:
-            known = measured(column)
+            known = words.measured(column)
             if known is None or column in asked or column in self._taken or column in found:
                 continue
-            clash = known.base in self.cells.columns or known.base in ("seconds", *ALIASES)
+            clash = known.base in self.cells.columns or known.base in ("seconds", *words.ALIASES)
             found[column] = (column if clash else known.base, known.unit or "s")
             self.notes.append(f"{column!r} is another measured quantity in {known.unit or 's'}")
         self._taken |= set(found)
@@ -222,7 +218,7 @@ class Interpretation:
     def _guess_solver(self) -> str | None:
         free = [c for c in self._free() if c not in self.options.parameters]
         labels = [c for c in free if not self._is_numeric(c) and c not in self._settled]
-        for wanted in SOLVER_NAMES:
+        for wanted in words.SOLVER_NAMES:
             for column in labels:
                 if column.strip().lower() == wanted and (wanted != "solver" or labels == [column]):
                     return column
@@ -236,7 +232,7 @@ class Interpretation:
             if left:
                 self.notes.append(f"left out: {', '.join(left)}")
             return list(asked)
-        chosen = [c for c in self._free() if c and c.lower() not in STATISTICS and c not in self._settled]
+        chosen = [c for c in self._free() if c and c.lower() not in words.STATISTICS and c not in self._settled]
         dropped = [c for c in self._free() if c and c not in chosen]
         if dropped:
             self.notes.append(f"left out: {', '.join(dropped)}")
@@ -299,10 +295,12 @@ class Interpretation:
         cells = self.cells[column]
         values = self._numbers(column)
         status = self._status(status_column)
-        unmeasured = np.array([cell.lower() in {**_STATUS, **_NO_TIME} for cell in cells], dtype=np.bool_)
+        unmeasured = np.array(
+            [cell.lower() in words.STATUS_WORDS or cell.lower() in words.NO_TIME for cell in cells], dtype=np.bool_
+        )
         if status_column is None and unmeasured.any():
             texts = [cell.lower() for cell in cells[unmeasured]]
-            status[unmeasured] = ["timed out" if _STATUS.get(t) == "timed out" else "failed" for t in texts]
+            status[unmeasured] = ["timed out" if words.STATUS_WORDS.get(t) == "timed out" else "failed" for t in texts]
             self.notes.append(f"{len(texts)} rows without a time are kept as failed runs")
         bad = (status == "ok") & ~((values > 0) & np.isfinite(values))
         if bad.any():
@@ -318,13 +316,13 @@ class Interpretation:
     def _status(self, column: str | None) -> NDArray[np.object_]:
         if column is None:
             return np.full(len(self.cells), "ok", dtype=object)
-        found = [_STATUS.get(cell.lower()) for cell in self.cells[column]]
+        found = [words.STATUS_WORDS.get(cell.lower()) for cell in self.cells[column]]
         if None in found:
             row = found.index(None)
             raise self._at(
                 row,
                 f"the status in column {column!r} must be ok, failed or timed out, "
-                f"but got {self.cells[column].iloc[row]!r}",
+                f"but got {self.cells[column].iloc[row]!r}: correct it, or choose rows with where=",
             )
         return np.array(found, dtype=object)
 

@@ -6,6 +6,7 @@ offered to the readers. A file that can't be read doesn't stop the others: it is
 
 from __future__ import annotations
 
+import glob
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -67,7 +68,7 @@ def read(path: Paths, *, format: str | None = None, **options: Any) -> Runs | di
     Parameters
     ----------
     path : path-like or sequence of path-like
-        Where the measurements are.
+        Where the measurements are; ``~`` and wildcards as in ``"logs/*.csv"`` are understood.
     format : str, optional
         Read only this format (see `format_names`); told from each file by default.
     **options
@@ -133,9 +134,7 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
     ['atmosphere', 'ocean']
     """
     collector = _Collector(build_all(options, format), forced=format is not None)
-    roots = [Path(p) for p in ([path] if isinstance(path, str | Path) else path)]
-    if not roots:
-        raise InputError("at least one path is needed")
+    roots = _roots([path] if isinstance(path, str | Path) else path)
     for root in roots:
         collector.add(root)
     runs, notes, merged = merge(collector.parts)
@@ -151,6 +150,19 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
         unknown=tuple(p for p in collector.walk.unknown if p not in strays.used),
         notes=(*collector.notes, *notes, *strays.notes),
     )
+
+
+def _roots(paths: Iterable[Path | str]) -> list[Path]:
+    """Return the paths, with ``~`` and wildcards replaced by what they stand for."""
+    roots: list[Path] = []
+    for given in paths:
+        path = Path(given).expanduser()
+        wild = glob.has_magic(str(path)) and not path.exists()
+        matches = sorted(glob.glob(str(path), recursive=True)) if wild else []  # noqa: PTH207 - the pattern is absolute
+        roots.extend(map(Path, matches) if matches else [path])
+    if not roots:
+        raise InputError("at least one path is needed")
+    return roots
 
 
 @dataclass

@@ -176,11 +176,14 @@ def _looks_like_table(path: Path) -> bool:
 
 def _load_runs(path: Path) -> Runs:
     try:
-        return Runs.load(path)
+        runs = Runs.load(path)
     except EvenlyError:
         raise
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ReadError(path, f"the runs file is damaged: {error}") from None
+    if not len(runs):
+        raise ReadError(path, "the runs file holds no runs")
+    return runs
 
 
 def _cell(value: Any) -> str:
