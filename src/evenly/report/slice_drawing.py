@@ -37,6 +37,8 @@ from evenly.runs import Runs
 __all__ = ["Slice", "draw_slice", "share_limits", "slice_through"]
 
 _TEST_COLOUR = "#000000"
+#: More points than this are pixels in vector formats, so that files stay small.
+_RASTER = 2000
 
 
 @dataclass
@@ -198,7 +200,7 @@ def _draw_points(axes: Axes, shown: Slice, points: Points, colour: str, *, held_
     if len(points.raw) > len(points.x):
         raw = axes.plot(
             _places(shown, points.raw_x), points.raw, ".", color=colour, alpha=0.4, markersize=5, markeredgewidth=0,
-            zorder=2.5, gid="repetitions", transform=_beside(axes),
+            zorder=2.5, gid="repetitions", transform=_beside(axes), rasterized=len(points.raw) > _RASTER,
         )  # fmt: skip
         if not held_out:
             shown.handles["single runs"] = raw[0]
