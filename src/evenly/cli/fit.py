@@ -40,7 +40,10 @@ def fit(
     log: Annotated[
         bool, typer.Option("--log", help="Learn the logarithm of the times.", rich_help_panel=_SEARCH)
     ] = False,
-    loss: Annotated[str | None, typer.Option("--loss", help="mlogq, smape or se.", rich_help_panel=_SEARCH)] = None,
+    loss: Annotated[
+        str | None,
+        typer.Option("--loss", help="Of left-out runs: mlogq2, mlogq, smape or se.", rich_help_panel=_SEARCH),
+    ] = None,
     validation: Annotated[
         str | None, typer.Option("--validation", help="loo, or a number of folds.", rich_help_panel=_SEARCH)
     ] = None,
@@ -83,7 +86,7 @@ def fit(
         "exponents": None if exponents is None else parsing.numbers(exponents),
         "log_exponents": None if log_exponents is None else parsing.numbers(log_exponents),
         "ridge": ridge,
-        "log_response": True if log else None,
+        "residuals": "log" if log else None,
         "loss": loss,
         "validation": _validation(validation),
         "search": search,
