@@ -23,7 +23,7 @@ __all__ = ["Candidate", "Conditions", "Fit", "Loss", "Problem", "Search", "searc
 
 Floats = NDArray[np.float64]
 Fit = Literal["relative", "absolute", "log"]
-Loss = Literal["mlogq", "smape", "se"]
+Loss = Literal["mlogq2", "mlogq", "smape", "se"]
 Progress = Callable[[float], None]
 
 _BLOCK = 1024
@@ -138,15 +138,19 @@ class Problem:
         with np.errstate(divide="ignore"):
             unweighted = np.where(self.roots > 0, 1 / self.roots, 0.0)
         if self.fit == "log":
-            kind = {"se": kernels.LOG_FIT_SE, "smape": kernels.LOG_FIT_SMAPE, "mlogq": kernels.QUADRATIC}[self.loss]
-            if self.loss == "mlogq":
-                return kind, np.sign(self.weights), np.ones_like(self.values)
-            weights = self.weights * (self.values**2 if self.loss == "se" else 1.0)
-            return kind, weights, unweighted
+            return self._log_fit_rule(unweighted)
         if self.loss == "se":
             return kernels.QUADRATIC, self.weights * unweighted**2, np.ones_like(self.values)
-        kind = kernels.SMAPE if self.loss == "smape" else kernels.MLOGQ
+        kind = {"smape": kernels.SMAPE, "mlogq": kernels.MLOGQ, "mlogq2": kernels.MLOGQ2}[self.loss]
         return kind, self.weights, unweighted / self.values
+
+    def _log_fit_rule(self, unweighted: Floats) -> tuple[int, Floats, Floats]:
+        from evenly.models import _search_kernels as kernels
+
+        if self.loss == "mlogq2":
+            return kernels.QUADRATIC, np.sign(self.weights), np.ones_like(self.values)
+        rules = {"se": kernels.LOG_FIT_SE, "smape": kernels.LOG_FIT_SMAPE, "mlogq": kernels.LOG_FIT_MLOGQ}
+        return rules[self.loss], self.weights * (self.values**2 if self.loss == "se" else 1.0), unweighted
 
 
 class _Columns:
@@ -363,7 +367,7 @@ def search_all(
     seen = sum(int(totals[name]) for name in ("pruned", "evaluated", "ill-conditioned"))
     # What never reached a kernel has a term that the others, or the constant, already express.
     search.add("ill-conditioned", math.comb(n_terms, n) - seen)
-    return [Candidate(c.loss / len(problem.values), c.terms) for c in best.found]
+    return [Candidate(c.loss / float(problem.weights.sum()), c.terms) for c in best.found]
 
 
 def _search_prefix(

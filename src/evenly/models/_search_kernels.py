@@ -1,15 +1,15 @@
 """Compiled kernels of the PMNF search: exact leave-one-out losses of millions of candidates a second.
 
-A candidate is two columns ``u`` and ``v`` beside columns that are already projected out (the constant and, for more than
-two terms, a prefix of further terms). With ``z`` the projected response, the normal equations are 2 × 2, the residual
-left out is ``e / (1 - h)``, and nothing but the two columns is read. Three exact shortcuts keep most candidates cheap:
+A candidate is two columns ``u`` and ``v`` beside columns that are already projected out (the constant and, for more
+than two terms, a prefix of further terms). With ``z`` the projected response, the normal equations are 2 × 2, the
+residual left out is ``e / (1 - h)``, and nothing but the two columns is read. Three exact shortcuts keep most candidates cheap:
 
-1. *Bound from the Gram matrix, O(1).* A residual left out is never smaller than the same residual fitted, so the loss is
-   at least ``f(RSS)``, where f is the loss of a single residual whose square is RSS: all losses here are concave in the
-   squared residual with f(0) = 0, hence subadditive. `rss_limit` inverts f.
+1. *Bound from the Gram matrix, O(1).* A residual left out is never smaller than the same residual fitted, so the loss
+   is at least ``f(RSS)``, where f is the loss of a single residual whose square is RSS: all losses here are concave in
+   the squared residual with f(0) = 0, hence subadditive. `rss_limit` inverts f.
 2. *Rows in chunks.* The sum over the first rows already exceeds the best losses kept for most candidates.
-3. *No logarithm unless it matters.* ``|log(1 + x)| >= |2 x / (2 + x)|`` for all x > -1, so MLogQ is bounded from below by
-   one division per row; logarithms are taken of what survives.
+3. *No logarithm unless it matters.* The first terms of a series bound ``|log(1 + x)|`` from below for one division per
+   row; logarithms are taken of what survives.
 
 Nothing is approximated: a candidate is dropped only when it provably can't enter the list of the best.
 """
@@ -23,9 +23,11 @@ from numba import njit, prange
 
 __all__ = [
     "COUNTERS",
+    "LOG_FIT_MLOGQ",
     "LOG_FIT_SE",
     "LOG_FIT_SMAPE",
     "MLOGQ",
+    "MLOGQ2",
     "QUADRATIC",
     "SMAPE",
     "search_folds",
@@ -33,7 +35,7 @@ __all__ = [
 ]
 
 #: Losses by what the kernel sums: see `_single`.
-QUADRATIC, SMAPE, MLOGQ, LOG_FIT_SE, LOG_FIT_SMAPE = range(5)
+QUADRATIC, SMAPE, MLOGQ2, MLOGQ, LOG_FIT_SE, LOG_FIT_SMAPE, LOG_FIT_MLOGQ = range(7)
 #: What happened to candidates, in the order of a counter row.
 COUNTERS = ("pruned", "evaluated", "ill-conditioned", "negative", "not monotone")
 _PRUNED, _EVALUATED, _ILL, _NEGATIVE, _NOT_MONOTONE = range(5)
@@ -54,14 +56,18 @@ def rss_limit(kind, limit, least_weight, least_scale):  # type: ignore[no-untype
     t = limit / least_weight
     if kind == QUADRATIC:
         return t
-    if kind == SMAPE:
-        root = 2.0 * t / (2.0 - t) if t < 2.0 else math.inf
-    elif kind == MLOGQ:
+    if kind == MLOGQ2:
         root = math.expm1(math.sqrt(t)) if t < 400.0 else math.inf
+    elif kind == MLOGQ:
+        root = math.expm1(t) if t < 20.0 else math.inf
+    elif kind == SMAPE:
+        root = 2.0 * t / (2.0 - t) if t < 2.0 else math.inf
     elif kind == LOG_FIT_SE:
         root = -math.log1p(-math.sqrt(t)) if t < 1.0 else math.inf
-    else:
+    elif kind == LOG_FIT_SMAPE:
         root = 2.0 * math.atanh(t / 2.0) if t < 2.0 else math.inf
+    else:
+        root = t
     return (root / least_scale) ** 2
 
 
@@ -73,12 +79,17 @@ def _single(kind, r, scale):  # type: ignore[no-untyped-def]
     if kind == SMAPE:
         x = r * scale
         return 2.0 * abs(x) / (2.0 - x) if x < 1.0 else 2.0
-    if kind == MLOGQ:
+    if kind == MLOGQ2 or kind == MLOGQ:  # noqa: SIM109, PLR1714 - the compiler wants it plain
         x = r * scale
-        return math.log1p(-x) ** 2 if x < 1.0 else _HUGE
+        if x >= 1.0:
+            return _HUGE
+        log = abs(math.log1p(-x))
+        return log * log if kind == MLOGQ2 else log
     if kind == LOG_FIT_SE:
         return math.expm1(-r * scale) ** 2 if r * scale > -300.0 else _HUGE
-    return 2.0 * math.tanh(abs(r * scale) / 2.0)
+    if kind == LOG_FIT_SMAPE:
+        return 2.0 * math.tanh(abs(r * scale) / 2.0)
+    return abs(r * scale)
 
 
 @njit(cache=True, fastmath=_FAST, error_model="numpy")
@@ -93,17 +104,21 @@ def _quadratic(left, a, right, b, z, free, weight, cu, cv, p, q, r, start, stop)
 
 
 @njit(cache=True, fastmath=_FAST, error_model="numpy")
-def _symmetric_squares(left, a, right, b, z, free, weight, scale, cu, cv, p, q, r, start, stop):  # type: ignore[no-untyped-def]
-    """Sum of squared symmetric relative errors; _HUGE where a prediction is not above zero."""
+def _log_bounds(square, left, a, right, b, z, free, weight, scale, cu, cv, p, q, r, start, stop):  # type: ignore[no-untyped-def]
+    """Bound a sum of absolute or squared log ratios from below; _HUGE where a prediction is not above zero.
+
+    ``log(1 + x) = 2 atanh(t)`` with ``t = x / (2 + x)``, and the series of atanh has positive terms only.
+    """
     total = 0.0
     for i in range(np.uintp(start), np.uintp(stop)):
         u, v = left[np.uintp(a), i], right[np.uintp(b), i]
         f = free[i] - (p * u * u + q * u * v + r * v * v)
         e = (z[i] - cu * u - cv * v) * scale[i]
-        s = (e / (2.0 * f - e)) ** 2
-        # Twice the first terms of the series of atanh, squared.
-        s *= 4.0 * (1.0 + s * (1.0 / 3.0 + s * (0.2 + s * (1.0 / 7.0 + s / 9.0)))) ** 2
-        total += weight[i] * s if (e < f) & (f > _FREE) else _HUGE
+        t = abs(e / (2.0 * f - e))
+        t2 = t * t
+        log = 2.0 * t * (1.0 + t2 * (1.0 / 3.0 + t2 * (0.2 + t2 * (1.0 / 7.0 + t2 / 9.0))))
+        value = log * log if square else log
+        total += weight[i] * value if (e < f) & (f > _FREE) else _HUGE
     return total
 
 
@@ -139,7 +154,7 @@ def _exact(kind, left, a, right, b, z, free, weight, scale, cu, cv, p, q, r, lim
 def _left_out_loss(kind, left, a, right, b, z, free, weight, scale, cu, cv, p, q, r, limit):  # type: ignore[no-untyped-def]
     """Return the leave-one-out loss, or any bound of it that is at least `limit`."""
     m = z.shape[0]
-    if kind == LOG_FIT_SE or kind == LOG_FIT_SMAPE:
+    if kind >= LOG_FIT_SE:
         return _exact(kind, left, a, right, b, z, free, weight, scale, cu, cv, p, q, r, limit)
     total = 0.0
     start = 0
@@ -147,14 +162,15 @@ def _left_out_loss(kind, left, a, right, b, z, free, weight, scale, cu, cv, p, q
         stop = min(start + _CHUNK, m)
         if kind == QUADRATIC:
             total += _quadratic(left, a, right, b, z, free, weight, cu, cv, p, q, r, start, stop)
-        elif kind == MLOGQ:
-            total += _symmetric_squares(left, a, right, b, z, free, weight, scale, cu, cv, p, q, r, start, stop)
-        else:
+        elif kind == SMAPE:
             total += _symmetric_errors(left, a, right, b, z, free, weight, scale, cu, cv, p, q, r, start, stop)
+        else:
+            square = kind == MLOGQ2
+            total += _log_bounds(square, left, a, right, b, z, free, weight, scale, cu, cv, p, q, r, start, stop)
         if total >= limit:
             return total
         start = stop
-    if kind == MLOGQ:
+    if kind == MLOGQ2 or kind == MLOGQ:  # noqa: SIM109, PLR1714 - the compiler wants it plain
         return _exact(kind, left, a, right, b, z, free, weight, scale, cu, cv, p, q, r, limit)
     return total
 

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, Literal, final
+from typing import Any, ClassVar, Literal, final, get_args
 
 import numpy as np
 import pandas as pd
@@ -76,9 +76,9 @@ class PMNF(Model):
         Penalty on the squared coefficients of terms scaled to unit length.
     validation : "loo" or int
         Leave-one-out, or the number of folds.
-    loss : {"mlogq", "smape", "se"}
-        Loss on left-out runs by which candidates are ranked: mean squared log ratio, symmetric relative error (equation
-        2.8), or squared error (2.10).
+    loss : {"mlogq2", "mlogq", "smape", "se"}
+        Loss on left-out runs by which candidates are ranked: mean squared or absolute log ratio, symmetric relative
+        error (equation 2.8), or squared error (2.10); see `evenly.metrics`.
     positive : bool
         Reject candidates that are not above zero on the asked range.
     monotone : {"decreasing", "increasing"} or dict of str to these, optional
@@ -131,7 +131,7 @@ class PMNF(Model):
         residuals: Literal["relative", "absolute", "log"] = "relative",
         ridge: float = 0.0,
         validation: Literal["loo"] | int = "loo",
-        loss: Loss = "mlogq",
+        loss: Loss = "mlogq2",
         positive: bool = True,
         monotone: Slope | Mapping[str, Slope] | None = None,
         asked: Mapping[str, tuple[float, float]] | None = None,
@@ -183,7 +183,7 @@ class PMNF(Model):
                 )
         _check_choice("search", self.search, ("auto", "full", "hierarchical", "golden-section"))
         _check_choice("residuals", self.residuals, ("relative", "absolute", "log"))
-        _check_choice("loss", self.loss, ("mlogq", "smape", "se"))
+        _check_choice("loss", self.loss, get_args(Loss))
         if self.terms < 1 or int(self.terms) != self.terms:
             raise InputError(f"terms must be a whole number, 1 or more, but got {self.terms!r}")
         if not (math.isfinite(self.ridge) and self.ridge >= 0):
