@@ -1,15 +1,13 @@
 """The program ``evenly``: its commands, and how errors become messages and exit codes.
 
-Exit codes: 0 done; 1 the question has no answer; 2 bad input; 130 interrupted.
+Exit codes: 0 done; 1 the question has no answer; 2 bad input. Usage errors and interrupts are typer's to report.
 """
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import Annotated, NoReturn
 
-import click
 import typer
 
 from evenly.cli import allocate, example, fit, plot, predict, read, sort
@@ -18,7 +16,7 @@ from evenly.errors import EvenlyError, InfeasibleError
 
 __all__ = ["app", "main"]
 
-DONE, NO_ANSWER, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+DONE, NO_ANSWER, BAD_INPUT = 0, 1, 2
 
 app = typer.Typer(
     name="evenly",
@@ -55,25 +53,14 @@ def main() -> NoReturn:
     """Run the command line and exit with its code; a user's mistake never shows a traceback."""
     show_warnings_as_notes()
     try:
-        code = app(standalone_mode=False)
-        sys.exit(code if isinstance(code, int) else DONE)
+        app()
     except InfeasibleError as error:
         _fail(str(error), NO_ANSWER)
     except EvenlyError as error:
         _fail(str(error), BAD_INPUT)
-    except click.exceptions.Abort:
-        _fail("interrupted", INTERRUPTED)
-    except click.ClickException as error:
-        error.show()
-        sys.exit(BAD_INPUT)
-    except KeyboardInterrupt:
-        _fail("interrupted", INTERRUPTED)
-    except BrokenPipeError:
-        # The reader of our pipe is gone; point stdout elsewhere so that the interpreter's last flush is quiet.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(DONE)
+    sys.exit(DONE)
 
 
 def _fail(message: str, code: int) -> NoReturn:
-    err.print(f"error: {message}", style="red" if code != INTERRUPTED else None, markup=False)
+    err.print(f"error: {message}", style="red", markup=False)
     sys.exit(code)
