@@ -11,6 +11,7 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from evenly.errors import ReadError
+from evenly.readers import scan
 from evenly.readers.cesm_timing import CesmTimingReader
 
 HEAD = """\
@@ -84,6 +85,14 @@ def test_tasks_threads_and_fields_on_request(tmp_path: Path) -> None:
 def test_seconds_per_simulated_year(tmp_path: Path) -> None:
     per_year = TIMES.replace("8.000 seconds/mday", "2920.000 seconds/myear")
     assert CesmTimingReader().read(write(tmp_path, HEAD + per_year))["atm"].values.tolist() == [8.0]
+
+
+def test_files_of_different_grids_are_noted(samples: Path) -> None:
+    note = "its grid or compset is not that of"
+    assert sum(note in line for line in scan(samples / "cesm").notes) == 1
+    found = scan(samples / "cesm", fields="grid,compset")
+    assert not any(note in line for line in found.notes)
+    assert found.runs["ice"].parameters == ["cores", "grid", "compset"]
 
 
 @pytest.mark.parametrize(

@@ -234,6 +234,16 @@ def test_couplings_that_differ_are_not_taken(samples: Path) -> None:
     assert "name different couplings" in found.notes[-1]
 
 
+def test_a_broken_configuration_is_named(tmp_path: Path) -> None:
+    write(tmp_path / "runs.csv")
+    config = write(tmp_path / "precice-config.xml", "<precice-configuration><participant")
+    with pytest.warns(SkippedFilesWarning, match=r"precice-config\.xml"):
+        assert len(read(tmp_path)) == 2
+    assert [entry.path for entry in scan(tmp_path).lost] == [config]
+    other = write(tmp_path / "other.xml", "<data/>")
+    assert other in scan(tmp_path).unknown
+
+
 def test_all_samples_together(samples: Path) -> None:
     found = scan(samples)
     assert {"atm", "ocn", "Inner", "Outer", "Fluid", "seeder", "NEMO_HR_scalability_ece3"} <= set(found.runs)

@@ -144,3 +144,40 @@ def test_the_source_may_be_a_list_of_files(loose: Path, tmp_path: Path) -> None:
     plan = sort_into_case(chosen, tmp_path / "case")
     assert {p.target.parent.name for p in plan.placements} == {"150_74"}
     shutil.rmtree(tmp_path / "case")
+
+
+def test_logs_that_cannot_be_placed(loose: Path, samples: Path, tmp_path: Path) -> None:
+    several = write(loose / "timeinfo_inner_several", timeinfo(4) + timeinfo(8))
+    nameless = write(loose / "odd" / "timeinfo", timeinfo(4))
+    table = write(loose / "sizes.csv", "cores,size,seconds\n4,2,1\n")
+    broken = write(loose / "timeinfo_outer_b", " Timings for a run on 4 processes\n simLoop 1 1 9\n")
+    both = loose / "profiling.db"
+    shutil.copy(samples / "precice-v3" / "parallel-explicit" / "2_2" / "profiling.db", both)
+    chosen = sorted(p for p in loose.rglob("*") if p.is_file())
+    plan = sort_into_case(chosen, tmp_path / "case", solvers=["inner", "outer"], dry_run=True)
+    reasons = {entry.path: entry.reason for entry in plan.skipped}
+    assert reasons[several] == "it holds runs on 4, 8 cores; a folder is one measurement"
+    assert reasons[nameless].startswith("neither the log nor its name tells the solver")
+    assert reasons[table] == "a log of one run tells its cores, but this has cores, size"
+    assert "which 4 processes can't give together" in reasons[broken]
+    assert reasons[both].startswith("it holds several solvers (Inner, Outer)")
+    assert len(plan.placements) == 6
+
+
+def test_logs_of_two_kinds_are_sorted_apart(tmp_path: Path) -> None:
+    for number, suffix in enumerate(("", ".log")):
+        write(tmp_path / f"run{number}" / f"timeinfo_a{suffix}", timeinfo(4 + number))
+        write(tmp_path / f"run{number}" / "timeinfo_b", timeinfo(2))
+    with pytest.raises(InputError, match=r"logs of a must be of one kind, but there are none, \.log: sort them apart"):
+        sort_into_case(tmp_path, tmp_path / "case")
+
+
+def test_a_link_falls_back_to_a_copy(loose: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(source: Path, target: Path) -> None:
+        raise OSError(18, "Invalid cross-device link")
+
+    monkeypatch.setattr("os.link", refuse)
+    sort_into_case(loose, tmp_path / "case", how="link")
+    copied = tmp_path / "case" / "170_110" / "inner.log"
+    assert copied.read_text() == (loose / "timeinfo_inner_1").read_text()
+    assert not copied.samefile(loose / "timeinfo_inner_1")

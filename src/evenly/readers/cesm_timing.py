@@ -100,6 +100,7 @@ class CesmTimingReader(Reader):
         self.threads = threads
         self.fields = name_list(fields)
         self.notes: list[str] = []
+        self._settings: dict[tuple[str, str], Path] = {}  # of all files that this reader has read
 
     def recognises(self, path: Path) -> bool:
         return _MARK in head(path)[:500]
@@ -108,6 +109,7 @@ class CesmTimingReader(Reader):
         self.notes = []
         profile = _parse(path, lines(path))
         days = _check(path, profile)
+        self._compare_settings(path, profile)
         idle = [name for name, time in profile.times.items() if time.total == 0]
         if idle:
             self.notes.append(f"components that did not run are left out: {', '.join(idle)}")
@@ -124,6 +126,16 @@ class CesmTimingReader(Reader):
         if not found:
             raise ReadError(path, "no component has a run time above zero")
         return found
+
+    def _compare_settings(self, path: Path, profile: _Profile) -> None:
+        """Note a file of another grid or compset than those before: its times are no repetition of theirs."""
+        setting = profile.fields.get("grid", ""), profile.fields.get("compset", "")
+        if self._settings and setting not in self._settings and not {"grid", "compset"} & set(self.fields):
+            other = next(iter(self._settings.values()))
+            self.notes.append(
+                f"its grid or compset is not that of {other}: pass fields='grid,compset' to tell them apart"
+            )
+        self._settings.setdefault(setting, path)
 
     def _runs(
         self, path: Path, profile: _Profile, solver: str, component: _Component, each: float, whole: float

@@ -167,8 +167,10 @@ class Interpretation:
             raise ReadError(self.path, f"the time's unit must be a time or a rate, but got {unit!r}")
         self._taken.add(column)
         assumed = "" if self.options.unit or (known and known.unit) else " (assumed: pass unit= otherwise)"
-        kind = "the time in" if unit in SECONDS_PER or unit.startswith("ticks@") else "a rate, turned into seconds from"
-        self.notes.append(f"{column!r} is {kind} {unit}{assumed}")
+        if unit in SECONDS_PER or unit.startswith("ticks@"):
+            self.notes.append(f"{column!r} is the time in {unit}{assumed}")
+        else:
+            self.notes.append(f"{column!r} is a rate in {unit}: seconds are those of one unit of work")
         return column, unit
 
     def _guess_time(self) -> str:

@@ -272,9 +272,8 @@ def _target_names(measurements: Sequence[_Measurement], order: Sequence[str]) ->
         own = {m[solver].path.name for m in measurements}
         suffixes = sorted({plain_suffix(m[solver].path) for m in measurements})
         if len(suffixes) > 1:
-            raise InputError(
-                f"logs of {solver} must be of one kind, but there are {', '.join(suffixes)}: sort them apart"
-            )
+            listed = ", ".join(suffix or "none" for suffix in suffixes)
+            raise InputError(f"logs of {solver} must be of one kind, but there are {listed}: sort them apart")
         names[solver] = own.pop() if len(own) == 1 else f"{solver.lower()}{suffixes[0] or '.log'}"
     twice = [name for name in names.values() if list(names.values()).count(name) > 1]
     return {s: f"{s.lower()}_{n}" for s, n in names.items()} if twice else names
