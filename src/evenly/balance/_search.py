@@ -100,6 +100,20 @@ def depth_first(
             now_cores[i] = cores[k]
             used = evaluate(core_operations, core_arguments, now_cores)
             done = used > limit
+        if not done and depth + 1 == n:
+            k = _last_fitting(ends[i], ends[i + 1], cores, i, now_cores, core_operations, core_arguments, limit)
+            k = _fewest_as_fast(ends[i], k, times, i, now_times, time_operations, time_arguments)
+            now_cores[i] = cores[k]
+            now_times[i] = times[k]
+            time = evaluate(time_operations, time_arguments, now_times)
+            used = evaluate(core_operations, core_arguments, now_cores)
+            if time < best_time or (time == best_time and used < best_cores):
+                best_time = time
+                best_cores = used
+                at[depth] = k - ends[i]
+                for d in range(n):
+                    best[order[d]] = at[d]
+            done = True
         if done:
             now_cores[i] = cores[ends[i]]
             now_times[i] = times[ends[i + 1] - 1]
@@ -111,13 +125,42 @@ def depth_first(
             continue
         now_times[i] = times[k]
         time = evaluate(time_operations, time_arguments, now_times)
-        if time > best_time or (time == best_time and used >= best_cores):
-            continue
-        if depth + 1 < n:
+        if time < best_time or (time == best_time and used < best_cores):
             depth += 1
-            continue
-        best_time = time
-        best_cores = used
-        for d in range(n):
-            best[order[d]] = at[d]
     return best
+
+
+@njit(cache=True)
+def _last_fitting(
+    first: int, end: int, cores: Floats, i: int, now: Floats, operations: Ints, arguments: Floats, limit: float
+) -> int:
+    """Return the last candidate of solver i with which the cores used stay within the limit; the first one does."""
+    low = first
+    high = end - 1
+    while low < high:
+        middle = (low + high + 1) // 2
+        now[i] = cores[middle]
+        if evaluate(operations, arguments, now) <= limit:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+@njit(cache=True)
+def _fewest_as_fast(
+    first: int, last: int, times: Floats, i: int, now: Floats, operations: Ints, arguments: Floats
+) -> int:
+    """Return the first candidate of solver i up to `last` that makes the step as fast as `last` does."""
+    now[i] = times[last]
+    fastest = evaluate(operations, arguments, now)
+    low = first
+    high = last
+    while low < high:
+        middle = (low + high) // 2
+        now[i] = times[middle]
+        if evaluate(operations, arguments, now) <= fastest:
+            high = middle
+        else:
+            low = middle + 1
+    return low

@@ -69,7 +69,7 @@ def solve(problem: Problem) -> dict[str, int]:
     >>> from evenly.balance.layout import parse_layout
     >>> curves = {n: SolverCurve(n, lambda p, w=w: w / p, range(1, 61)) for n, w in zip("abc", (16.0, 4.0, 4.0))}
     >>> solve(Problem(parse_layout("max(sum(a, b), sum(a, c))"), curves, 60))
-    {'a': 35, 'b': 12, 'c': 12}
+    {'a': 36, 'b': 12, 'c': 12}
     """
     instance = _instance(problem)
     weights, price, start = bound_weights(problem.layout, problem.footprint, instance.fronts, problem.cores)
@@ -89,8 +89,10 @@ def solve(problem: Problem) -> dict[str, int]:
 
 def _instance(problem: Problem) -> Instance:
     fronts = [solver_front(problem.curves[name], problem.cores) for name in problem.names]
-    first = {name: int(front.cores[0]) if len(front.cores) else problem.cores + 1 for name, front in
-             zip(problem.names, fronts, strict=True)}
+    first = {
+        name: int(front.cores[0]) if len(front.cores) else problem.cores + 1
+        for name, front in zip(problem.names, fronts, strict=True)
+    }
     if problem.used(first) > problem.cores:
         raise InfeasibleError(
             f"no assignment of {problem.cores} cores has a finite time: raise --cores", constraint="cores"

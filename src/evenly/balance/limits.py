@@ -150,7 +150,8 @@ class Limits:
         if self.allowed is None:
             return range(start, top + 1, int(self.multiple))
         wanted = np.unique(np.asarray(self.allowed, dtype=np.int64))
-        return wanted[(wanted >= self.minimum) & (wanted <= top) & (wanted % self.multiple == 0)]
+        chosen: Ints = wanted[(wanted >= self.minimum) & (wanted <= top) & (wanted % self.multiple == 0)]
+        return chosen
 
 
 def possible_counts(

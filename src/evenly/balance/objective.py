@@ -83,8 +83,8 @@ class Objective:
                     raise _out_of_reach(name, at_most, front, hours)
         if self.within is not None:
             allowed &= front.seconds <= (1 + self.within) * front.seconds[allowed].min()
-        values = {"time": front.seconds, "cost": hours, "cores": front.cores}[self.minimise]
-        return int(np.argmin(np.where(allowed, values, np.inf)))
+        wanted: dict[str, Any] = {"time": front.seconds, "cost": hours, "cores": front.cores}
+        return int(np.argmin(np.where(allowed, wanted[self.minimise], np.inf)))
 
 
 def core_hours(cores: Any, seconds: Any, machine: Machine | None = None) -> NDArray[np.float64]:

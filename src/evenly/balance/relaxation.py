@@ -12,7 +12,7 @@ curves' convex hulls gives good ones.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _HULL_POINTS = 64
+_CLOSER = 0.2
 
 
 class Weights(NamedTuple):
@@ -63,9 +64,21 @@ class _Program:
 
 def bound_weights(layout: Layout, footprint: Footprint, fronts: list[Front], limit: int) -> tuple[Weights, float, Ints]:
     """Return weights, the price of a core, and positions in the fronts (n_solvers,) of an assignment that fits."""
+    coarse = [_few_hull_points(front, 0, limit) for front in fronts]
+    wanted = _relaxed(layout, footprint, coarse, limit)[2]
+    # A second look, close to the first answer: the finer the hulls there, the fewer counts are left to search.
+    fine = [_few_hull_points(f, (1 - _CLOSER) * w, (1 + _CLOSER) * w) for f, w in zip(fronts, wanted, strict=True)]
+    weights, price, wanted = _relaxed(layout, footprint, fine, limit)
+    return weights, price, _fitting(footprint, layout.names, fronts, wanted, limit)
+
+
+def _relaxed(
+    layout: Layout, footprint: Footprint, hulls: list[tuple[Floats, Floats]], limit: int
+) -> tuple[Weights, float, list[float]]:
+    """Solve the linear program over hulls; return weights, price and the solvers' cores."""
     program, names = _Program(), layout.names
-    scale = max(float(front.seconds[0]) for front in fronts)
-    cores, times = _curve_variables(program, dict(zip(names, fronts, strict=True)), scale, limit)
+    scale = max(float(y[0]) for _, y in hulls)
+    cores, times = _curve_variables(program, dict(zip(names, hulls, strict=True)), scale, limit)
     time_rows: dict[int, list[int]] = {}
     core_rows: dict[int, list[int]] = {}
     program.objective = _time(program, layout, times, time_rows)
@@ -74,17 +87,15 @@ def bound_weights(layout: Layout, footprint: Footprint, fronts: list[Front], lim
     weights = Weights(dict.fromkeys(names, 0.0), dict.fromkeys(names, 0.0))
     _weigh_time(layout, 1.0, time_rows, duals, weights.time)
     _weigh_cores(footprint, 1.0, core_rows, duals, weights.cores)
-    wanted = [solution[cores[name]] * limit for name in names]
-    return weights, float(duals[budget]) * scale / limit, _fitting(footprint, names, fronts, wanted, limit)
+    return weights, float(duals[budget]) * scale / limit, [float(solution[cores[name]]) * limit for name in names]
 
 
 def _curve_variables(
-    program: _Program, fronts: dict[str, Front], scale: float, limit: int
+    program: _Program, hulls: dict[str, tuple[Floats, Floats]], scale: float, limit: int
 ) -> tuple[dict[str, int], dict[str, int]]:
     """Add cores (in units of the limit) and time (in units of `scale`) of each solver, above its convex hull."""
     cores, times = {}, {}
-    for name, front in fronts.items():
-        x, y = _few_hull_points(front)
+    for name, (x, y) in hulls.items():
         x, y = x / limit, y / scale
         cores[name], times[name] = program.variable(float(x[0])), program.variable(float(y[-1]))
         for k in range(len(x) - 1):
@@ -93,17 +104,23 @@ def _curve_variables(
     return cores, times
 
 
-def _few_hull_points(front: Front) -> tuple[Floats, Floats]:
+def _few_hull_points(front: Front, low: float, high: float) -> tuple[Floats, Floats]:
+    """Return some corners of a front's hull: the ends, and up to 64 between `low` and `high`."""
     hull = _kernels.hull_values(front.cores, front.seconds)
     corners = np.flatnonzero(hull >= front.seconds)
-    spread = np.unique(np.rint(np.geomspace(1, len(corners), _HULL_POINTS)).astype(np.int64)) - 1
-    kept = corners[spread]
+    cores = front.cores[corners]
+    start, stop = np.searchsorted(cores, [low, high])
+    inside = np.arange(max(int(start) - 1, 0), min(int(stop) + 1, len(corners)))
+    spread = (
+        inside[np.rint(np.geomspace(1, len(inside), _HULL_POINTS)).astype(np.int64) - 1]
+        if low <= 0
+        else (inside[np.rint(np.linspace(0, len(inside) - 1, _HULL_POINTS)).astype(np.int64)])
+    )
+    kept = corners[np.unique(np.concatenate([[0], spread, [len(corners) - 1]]))]
     return front.cores[kept].astype(np.float64), front.seconds[kept]
 
 
-def _time(
-    program: _Program, layout: Layout, times: dict[str, int], rows: dict[int, list[int]]
-) -> dict[int, float]:
+def _time(program: _Program, layout: Layout, times: dict[str, int], rows: dict[int, list[int]]) -> dict[int, float]:
     if isinstance(layout, Solver):
         return {times[layout.name]: 1.0}
     parts = [_time(program, part, times, rows) for part in layout.children()]
@@ -114,9 +131,7 @@ def _time(
     return _added(parts, factor)
 
 
-def _cores(
-    program: _Program, node: Footprint, cores: dict[str, int], rows: dict[int, list[int]]
-) -> dict[int, float]:
+def _cores(program: _Program, node: Footprint, cores: dict[str, int], rows: dict[int, list[int]]) -> dict[int, float]:
     if node.kind == "solver":
         return {cores[node.name]: 1.0}
     parts = [_cores(program, part, cores, rows) for part in node.parts]
@@ -136,15 +151,17 @@ def _added(parts: list[dict[int, float]], factor: float) -> dict[int, float]:
 
 def _solved(program: _Program) -> tuple[Floats, Floats]:
     """Return the solution and the rows' duals (not below zero); where the solver fails, the lower bounds and ones."""
-    from scipy.optimize import linprog
-    from scipy.sparse import coo_array
+    from scipy import optimize
+    from scipy.sparse import coo_matrix
 
     entries = [(r, c, v) for r, row in enumerate(program.rows) for c, v in row.items()]
     row, column, value = (np.array(part) for part in zip(*entries, strict=True))
-    matrix = coo_array((value, (row, column)), shape=(len(program.rows), len(program.lower))).tocsr()
+    matrix = coo_matrix((value, (row, column)), shape=(len(program.rows), len(program.lower))).tocsr()
     costs = np.zeros(len(program.lower))
     costs[list(program.objective)] = list(program.objective.values())
-    result = linprog(costs, A_ub=matrix, b_ub=program.right, bounds=[(low, None) for low in program.lower])
+    bounds = np.column_stack([program.lower, np.full(len(program.lower), np.inf)])
+    linprog: Any = optimize.linprog  # its stubs know no sparse matrices
+    result = linprog(costs, A_ub=matrix, b_ub=np.array(program.right), bounds=bounds)
     if not result.success:
         return np.array(program.lower), np.ones(len(program.rows))
     return np.asarray(result.x), np.maximum(-np.asarray(result.ineqlin.marginals), 0.0)
