@@ -164,20 +164,19 @@ def to_floats(column: pd.Series[Any]) -> NDArray[np.float64]:
         return column.to_numpy(dtype=np.float64)
     if pd.api.types.is_datetime64_any_dtype(column.dtype) or pd.api.types.is_timedelta64_dtype(column.dtype):
         return np.full(len(column), np.nan)  # pandas would count nanoseconds
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        column = column.astype(object)
-    try:
-        numbers = pd.to_numeric(column, errors="coerce")
-        return np.asarray(numbers.astype("Float64").to_numpy(dtype=np.float64, na_value=np.nan), dtype=np.float64)
-    except (TypeError, ValueError):
-        return np.array([_to_float(value) for value in column], dtype=np.float64)
+    if pd.api.types.is_numeric_dtype(column.dtype) and not pd.api.types.is_complex_dtype(column.dtype):
+        return column.to_numpy(dtype=np.float64, na_value=np.nan)  # pandas' own types, which know NA
+    return np.array([_to_float(value) for value in column], dtype=np.float64)
 
 
 def _to_float(value: Any) -> float:
+    # Not pandas.to_numeric: some of its versions are a rounding off.
+    if isinstance(value, str) and "_" in value:
+        return math.nan
     try:
         return float(value)
     except (TypeError, ValueError, OverflowError):
-        return float("nan")
+        return math.nan
 
 
 def plain(value: Any) -> str:

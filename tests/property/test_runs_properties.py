@@ -12,8 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenly.errors import ReadError
+from evenly.parameters import Categorical, Integer
 from evenly.run_files import decode_label, decode_text, encode_label, encode_text
 from evenly.runs import Runs
+from evenly.space import Space
 
 TEXTS = st.text(max_size=8) | st.sampled_from(
     ["", "NA", "nan", "1", "true", "null", '"', "a,b", "\r\n", "#", "1e5", "\0"]
@@ -98,7 +100,8 @@ def test_aggregation_loses_no_run(keys: list[tuple[int, Any]], data: st.DataObje
     frame = pd.DataFrame(
         {"n": [n for n, _ in keys], "s": pd.Series([s for _, s in keys], dtype=object), "seconds": seconds}
     )
-    runs = Runs.from_frame(frame, ["n", "s"])
+    space = Space(n=Integer(1, 3), s=Categorical("a", None, 1, "1"))
+    runs = Runs.from_frame(frame, ["n", "s"], space=space)
     table = runs.aggregate("mean")
     groups: dict[tuple[int, Any], list[float]] = {}
     for key, value in zip(keys, seconds, strict=True):
