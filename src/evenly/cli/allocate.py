@@ -95,6 +95,8 @@ def allocate(
     solver: opt.SolverColumn = None,
     quantities: opt.Quantities = None,
     where: opt.Where = None,
+    constants: opt.Constants = None,
+    reader_options: opt.ReaderOptions = None,
     plot: Annotated[Path | None, typer.Option("--plot", help="Save pictures into this folder.")] = None,
     suffix: Annotated[str, typer.Option("--plot-format", help="svg, png or pdf.")] = "svg",
     json: opt.Json = False,
@@ -104,7 +106,15 @@ def allocate(
     PATH holds measured run times of the solvers (log files, tables) or models saved by `evenly fit`.
     """
     reading = opt.reading(
-        format=format, time=time, unit=unit, parameters=parameters, solver=solver, quantities=quantities, where=where
+        format=format,
+        time=time,
+        unit=unit,
+        parameters=parameters,
+        solver=solver,
+        quantities=quantities,
+        where=where,
+        constants=constants,
+        others=reader_options,
     )
     learned = learn(path, reading, FitOptions(method, statistic, train=train))
     spent = _machine(machine, cores_per_node, memory)

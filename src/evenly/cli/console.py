@@ -6,8 +6,9 @@ import json
 import math
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, TextIO
 
 from rich.console import Console
@@ -15,7 +16,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from evenly.errors import EvenlyWarning
 
-__all__ = ["be_quiet", "err", "note", "out", "print_json", "progress", "show_warnings_as_notes"]
+__all__ = ["be_quiet", "err", "note", "note_once_per_text", "out", "print_json", "progress", "show_warnings_as_notes"]
 
 out = Console(highlight=False, soft_wrap=False)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
@@ -30,6 +31,18 @@ def be_quiet() -> None:
 def note(text: str) -> None:
     """Tell the user something beside the result."""
     _notes.print(f"note: {text}", style="dim", markup=False)
+
+
+def note_once_per_text(notes: Iterable[str], paths: Iterable[Path]) -> None:
+    """Tell notes that begin with a file's path, those of one text together."""
+    starts = {f"{path}: ": path for path in paths}
+    files: dict[str, list[Path]] = {}
+    for line in notes:
+        start = next((start for start in starts if line.startswith(start)), "")
+        files.setdefault(line.removeprefix(start), []).extend([starts[start]] if start else [])
+    for text, where in files.items():
+        place = {0: "", 1: f"{where[0]}: " if where else ""}.get(len(where), f"{len(where)} files: ")
+        note(f"{place}{text}")
 
 
 def print_json(value: Any) -> None:

@@ -70,6 +70,8 @@ def fit(
     solver: opt.SolverColumn = None,
     quantities: opt.Quantities = None,
     where: opt.Where = None,
+    constants: opt.Constants = None,
+    reader_options: opt.ReaderOptions = None,
     json: opt.Json = False,
 ) -> None:
     """Learn from measured run times how long configurations take: one model per solver, as a formula with errors."""
@@ -79,7 +81,15 @@ def fit(
     if path is None:
         raise InputError("which file or folder? as in: evenly fit case/ (--methods lists the methods)")
     reading = opt.reading(
-        format=format, time=time, unit=unit, parameters=parameters, solver=solver, quantities=quantities, where=where
+        format=format,
+        time=time,
+        unit=unit,
+        parameters=parameters,
+        solver=solver,
+        quantities=quantities,
+        where=where,
+        constants=constants,
+        others=reader_options,
     )
     given: dict[str, Any] = {
         "terms": terms,

@@ -11,7 +11,7 @@ from evenly.cli import parsing
 from evenly.errors import InputError
 
 __all__ = [
-    "At", "Format", "Json", "Level", "Method", "Parameters", "PathArgument", "Quantities", "Response", "SolverColumn",
+    "At", "Constants", "Format", "Json", "Level", "Method", "Parameters", "PathArgument", "Quantities", "ReaderOptions", "Response", "SolverColumn",
     "Statistic", "TimeColumn", "Train", "Unit", "Where", "reading",
 ]  # fmt: skip
 
@@ -44,6 +44,14 @@ Quantities = Annotated[
 Where = Annotated[
     str | None,
     typer.Option("--where", help="Table: rows to use, as \"kind == 'measured'\".", rich_help_panel=_READING),
+]
+Constants = Annotated[
+    list[str] | None,
+    typer.Option("--constant", help="Table: a parameter that it doesn't hold, as cores=512.", rich_help_panel=_READING),
+]
+ReaderOptions = Annotated[
+    list[str] | None,
+    typer.Option("--reader-option", "-O", help="Any option of a reader, as warm_up=0.", rich_help_panel=_READING),
 ]
 Method = Annotated[
     str | None,
@@ -79,6 +87,8 @@ def reading(
     solver: str | None = None,
     quantities: list[str] | None = None,
     where: str | None = None,
+    constants: list[str] | None = None,
+    others: list[str] | None = None,
 ) -> dict[str, Any]:
     """Return the keyword arguments of `evenly.readers.scan` for what was typed."""
     given: dict[str, Any] = {
@@ -89,6 +99,8 @@ def reading(
         "solver": solver,
         "quantities": parsing.pairs(quantities, "--quantity") if quantities else None,
         "where": where,
+        "constants": parsing.values(constants, "--constant") if constants else None,
+        **(parsing.values(others, "--reader-option") if others else {}),
     }
     if parameters is not None and not given["parameters"]:
         raise InputError("--parameters must name at least one column")

@@ -10,7 +10,7 @@ from typing import Any
 from evenly.errors import InputError
 from evenly.units import base_unit, to_base
 
-__all__ = ["assignments", "configurations", "counts", "names", "numbers", "pairs", "size_in_bytes"]
+__all__ = ["assignments", "configurations", "counts", "names", "numbers", "pairs", "size_in_bytes", "values"]
 
 _MOST = 1_000_000
 
@@ -85,6 +85,18 @@ def pairs(items: Sequence[str], option: str) -> dict[str, str]:
             raise InputError(f"{option} names {name!r} twice")
         found[name] = value
     return found
+
+
+def values(items: Sequence[str], option: str) -> dict[str, Any]:
+    """Read ``name=value`` items whose values are numbers or text.
+
+    Examples
+    --------
+    >>> values(["cores=512", "machine=haswell"], "--constant")
+    {'cores': 512, 'machine': 'haswell'}
+    """
+    found = {name: _values(text) for name, text in pairs(items, option).items()}
+    return {name: many[0] if len(many) == 1 else many for name, many in found.items()}
 
 
 def assignments(items: Sequence[str], option: str) -> dict[str, int]:

@@ -44,10 +44,20 @@ def plot(
     solver: opt.SolverColumn = None,
     quantities: opt.Quantities = None,
     where: opt.Where = None,
+    constants: opt.Constants = None,
+    reader_options: opt.ReaderOptions = None,
 ) -> None:
     """Draw models with intervals beside the measurements: along parameters, over two, predicted against measured."""
     reading = opt.reading(
-        format=format, time=time, unit=unit, parameters=parameters, solver=solver, quantities=quantities, where=where
+        format=format,
+        time=time,
+        unit=unit,
+        parameters=parameters,
+        solver=solver,
+        quantities=quantities,
+        where=where,
+        constants=constants,
+        others=reader_options,
     )
     learned = learn(path, reading, FitOptions(method, statistic, response=response, train=train))
     fixed = parsing.configurations(at) if at else [None]

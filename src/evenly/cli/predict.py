@@ -34,13 +34,23 @@ def predict(
     solver: opt.SolverColumn = None,
     quantities: opt.Quantities = None,
     where: opt.Where = None,
+    constants: opt.Constants = None,
+    reader_options: opt.ReaderOptions = None,
     json: opt.Json = False,
 ) -> None:
     """Predict how long configurations take, with intervals, from saved models or straight from measurements."""
     from evenly.report.model_tables import predictions_as_dict, predictions_table
 
     reading = opt.reading(
-        format=format, time=time, unit=unit, parameters=parameters, solver=solver, quantities=quantities, where=where
+        format=format,
+        time=time,
+        unit=unit,
+        parameters=parameters,
+        solver=solver,
+        quantities=quantities,
+        where=where,
+        constants=constants,
+        others=reader_options,
     )
     asked = _asked(at, file)
     learned = learn(path, reading, FitOptions(method, statistic, response=response, train=train))

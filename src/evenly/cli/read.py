@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from evenly.cli import options as opt
-from evenly.cli.console import note, out, print_json
+from evenly.cli.console import note, note_once_per_text, out, print_json
 from evenly.cli.loading import measurements
 from evenly.errors import InputError
 
@@ -27,6 +27,8 @@ def read(
     solver: opt.SolverColumn = None,
     quantities: opt.Quantities = None,
     where: opt.Where = None,
+    constants: opt.Constants = None,
+    reader_options: opt.ReaderOptions = None,
     save: Annotated[
         Path | None,
         typer.Option("--save", help="Save all runs as .csv or .parquet; a folder gets one file per solver."),
@@ -40,7 +42,15 @@ def read(
     if path is None:
         raise InputError("which file or folder? as in: evenly read case/ (--formats lists what can be read)")
     reading = opt.reading(
-        format=format, time=time, unit=unit, parameters=parameters, solver=solver, quantities=quantities, where=where
+        format=format,
+        time=time,
+        unit=unit,
+        parameters=parameters,
+        solver=solver,
+        quantities=quantities,
+        where=where,
+        constants=constants,
+        others=reader_options,
     )
     found = measurements(path, reading)
     if save is not None:
@@ -57,8 +67,7 @@ def _show(found: Measurements, *, json: bool) -> None:
         print_json({**runs_as_dict(found.runs, sources=found.sources, skipped=found.skipped), **told})
         return
     out.print(runs_table(found.runs, sources=found.sources))
-    for line in found.notes:
-        note(line)
+    note_once_per_text(found.notes, [path for path, _ in found.sources])
     if found.coupling is not None:
         note(f"preCICE couples them as {found.coupling.layout}")
 
