@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from tests.models.toy_model import Toy
 
+import evenly
 from evenly.errors import InputError, ReadError
 from evenly.models.base import Model
 from evenly.models.storage import load, save
@@ -147,3 +149,15 @@ def test_wrong_descriptions(change: dict[str, Any], reason: str, tmp_path: Path)
         archive.writestr("arrays.npz", arrays)
     with pytest.raises(ReadError, match=reason):
         load(path)
+
+
+def test_a_progress_callback_is_not_stored(tmp_path: Path) -> None:
+    told: list[float] = []
+    table = pd.DataFrame({"cores": [1, 2, 4, 8, 16], "seconds": [80.0, 41.0, 22.0, 12.0, 7.0]})
+    model = evenly.fit(evenly.Runs.from_frame(table, ["cores"]), method="pmnf", progress=told.append)
+    assert told
+    evenly.save(model, tmp_path / "m.evenly")
+    loaded = evenly.load(tmp_path / "m.evenly")
+    assert isinstance(loaded, evenly.Model)
+    assert loaded.get_params()["progress"] is None
+    assert list(loaded.predict({"cores": [3]})) == list(model.predict({"cores": [3]}))

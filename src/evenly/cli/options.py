@@ -11,9 +11,25 @@ from evenly.cli import parsing
 from evenly.errors import InputError
 
 __all__ = [
-    "At", "Constants", "Format", "Json", "Level", "Method", "Parameters", "PathArgument", "Quantities", "ReaderOptions", "Response", "SolverColumn",
-    "Statistic", "TimeColumn", "Train", "Unit", "Where", "reading",
-]  # fmt: skip
+    "At",
+    "Constants",
+    "Format",
+    "Json",
+    "Level",
+    "Method",
+    "Parameters",
+    "PathArgument",
+    "Quantities",
+    "ReaderOptions",
+    "Response",
+    "SolverColumn",
+    "Statistic",
+    "TimeColumn",
+    "Train",
+    "Unit",
+    "Where",
+    "reading",
+]
 
 _READING = "Reading"
 _MODEL = "Model"

@@ -138,9 +138,11 @@ def _describe(model: Model, arrays: dict[str, np.ndarray[Any, Any]]) -> dict[str
         raise InputError(f"only models, or a dict of models by solver, can be saved, but got {model!r}")
     if not hasattr(model, "space_"):
         raise InputError(f"this {type(model).__name__} has not learned anything yet: fit it before saving")
+    # `progress` is called while learning and means nothing afterwards.
+    arguments = {name: value for name, value in model.get_params(deep=False).items() if name != "progress"}
     return {
         "method": model.method,
-        "arguments": _pack(model.get_params(deep=False), arrays),
+        "arguments": _pack(arguments, arrays),
         "space": model.space_.to_dict(),
         "n_runs": model.n_runs_,
         "response": model.response_,
