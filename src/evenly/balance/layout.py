@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import functools
 import itertools
-import json
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
@@ -42,7 +41,7 @@ _BARE = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)
 _TOKEN = re.compile(
     r"""(?P<name>[A-Za-z_][\w.-]*)|(?P<quoted>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')"""
     r"""|(?P<number>\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+)|(?P<mark>[(),+*])""",
-    re.ASCII,
+    re.ASCII | re.DOTALL,
 )
 
 
@@ -89,7 +88,8 @@ class Solver(Layout):
 
     def __str__(self) -> str:
         plain = _BARE.fullmatch(self.name) and self.name not in ("max", "sum", "parallel", "serial")
-        return self.name if plain else json.dumps(self.name, ensure_ascii=False)
+        escaped = self.name.replace("\\", "\\\\").replace('"', '\\"')
+        return self.name if plain else f'"{escaped}"'
 
 
 @dataclass(frozen=True)
@@ -305,7 +305,7 @@ class _Parser:
 
     def _solver(self, token: _Token) -> Solver:
         quoted = token.kind == "quoted"
-        name = re.sub(r"\\(.)", r"\1", token.text[1:-1]) if quoted else token.text
+        name = re.sub(r"(?s)\\(.)", r"\1", token.text[1:-1]) if quoted else token.text
         if not name:
             raise self._error(token, "a solver's name can't be empty")
         if self.known is not None and name not in self.known:

@@ -42,11 +42,13 @@ def zoom(problem: Problem) -> dict[str, int]:
     """Return the fastest assignment; among equally fast ones, the one with the fewest cores."""
     factors = _factors(problem.layout) or {}
     lenses = [_Lens.over(problem.curves[name], factors[name]) for name in problem.names]
+    points = _POINTS
     while any(lens.coarse for lens in lenses):
+        points *= 2  # so that plateaus, on which looking closer decides nothing, come to an end
         fastest, slowest = _bracket(lenses, problem.cores)
         for k, lens in enumerate(lenses):
             low, high = lens.fewest_possible(slowest), lens.most_possible(fastest)
-            lenses[k] = lens.closer(low, high) if lens.coarse else lens
+            lenses[k] = lens.closer(low, high, points) if lens.coarse else lens
     best = _bracket(lenses, problem.cores)[1]
     return {name: int(lens.cores_for(best)) for name, lens in zip(problem.names, lenses, strict=True)}
 
@@ -106,7 +108,7 @@ class _Lens:
 
     @classmethod
     def over(cls, curve: SolverCurve, factor: float) -> _Lens:
-        return cls._look(curve, factor, _spread(curve, 0, len(curve.counts) - 1), None)
+        return cls._look(curve, factor, _spread(curve, 0, len(curve.counts) - 1, _POINTS), None)
 
     @classmethod
     def _look(cls, curve: SolverCurve, factor: float, points: Ints, before: tuple[int, float] | None) -> _Lens:
@@ -139,13 +141,13 @@ class _Lens:
         """Return a count that surely reaches `seconds`, or the largest."""
         return min(self.cores_for(seconds), int(self.curve.counts[-1]))
 
-    def closer(self, low: int, high: int) -> _Lens:
+    def closer(self, low: int, high: int, points: int) -> _Lens:
         """Look at the counts from `low` to `high` only; counts below `low` enter by their best."""
         start, step = int(self.curve.counts[0]), _step(self.curve)
         known = int(np.searchsorted(self.front.cores, low)) - 1
         before = (int(self.front.cores[known]), float(self.front.seconds[known])) if known >= 0 else None
-        points = _spread(self.curve, (min(low, high) - start) // step, (high - start) // step)
-        return self._look(self.curve, self.factor, points, before)
+        places = _spread(self.curve, (min(low, high) - start) // step, (high - start) // step, points)
+        return self._look(self.curve, self.factor, places, before)
 
     def _step_for(self, seconds: float) -> int:
         return int(np.searchsorted(-self.front.seconds, -seconds, side="left"))
@@ -160,13 +162,13 @@ def _step(curve: SolverCurve) -> int:
     return curve.counts.step if isinstance(curve.counts, range) else 1
 
 
-def _spread(curve: SolverCurve, low: int, high: int) -> Ints:
+def _spread(curve: SolverCurve, low: int, high: int, points: int) -> Ints:
     """Return positions from `low` to `high`: all if few, else some, more densely at the start, and all turning points."""
-    if high - low <= _FEW:
+    if high - low <= max(_FEW, points):
         return np.arange(low, high + 1)
     start, step = int(curve.counts[0]), _step(curve)
-    chosen = low - 1 + np.geomspace(1, high - low + 1, _POINTS)
-    even = np.linspace(low, high, _POINTS)
+    chosen = low - 1 + np.geomspace(1, high - low + 1, points)
+    even = np.linspace(low, high, points)
     ends = [(end - start) // step + side for piece in curve.certified or () for end in piece for side in (0, 1)]
     turning = np.array([end for end in ends if low <= end <= high], dtype=np.int64)
     return np.unique(np.concatenate([np.rint(chosen), np.rint(even), turning, [low, high]]).astype(np.int64))

@@ -1,0 +1,99 @@
+"""How fast allocation is, on one core: ``python benchmarks/allocation_speed.py``.
+
+CPU seconds of this process, first call (compiled code read from the cache, or compiled) and best of the next three.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from evenly.balance.allocate import allocate
+from evenly.balance.base import Problem
+from evenly.balance.curves import SolverCurve
+from evenly.balance.fronts import build
+from evenly.balance.layout import parse_layout
+from evenly.balance.limits import Limits
+
+MILLION = 10**6
+
+
+class Formula:
+    """A fitted formula a/p + b·log2 p + k, with a model's face: tables in, certified shape out."""
+
+    feature_names_in_ = ("cores",)
+
+    def __init__(self, a: float, b: float, k: float) -> None:
+        self.a, self.b, self.k = a, b, k
+
+    def predict(self, table: pd.DataFrame) -> Any:
+        cores = table["cores"].to_numpy(dtype=np.float64)
+        return self.a / cores + self.b * np.log2(cores) + self.k
+
+    def monotone_pieces(self, low: int, high: int) -> list[tuple[int, int]]:
+        turn = int(min(max(self.a * np.log(2) / self.b, low), high))
+        return [(low, turn), (turn, high)]
+
+
+def formulas(n: int) -> dict[str, Formula]:
+    random = np.random.default_rng(1)
+    return {f"s{i}": Formula(*(random.uniform(0.5, 2.0, 3) * (1e4, 1e-3, 0.01))) for i in range(n)}
+
+
+def curves(sources: dict[str, Any], step: int = 1) -> dict[str, SolverCurve]:
+    return {name: SolverCurve(name, source, range(step, MILLION + 1, step)) for name, source in sources.items()}
+
+
+def laws(n: int) -> dict[str, Callable[[Any], Any]]:
+    random = np.random.default_rng(2)
+    return {f"s{i}": (lambda p, a=random.uniform(1, 9): a / p + 1e-9 * a * p) for i in range(n)}
+
+
+def tables(n: int, blocks: int) -> dict[str, Callable[[Any], Any]]:
+    random = np.random.default_rng(3)
+    found = {f"s{i}": np.sort(random.random(blocks + 1))[::-1] + 0.1 for i in range(n)}
+    return {name: (lambda p, t=table: t[p // 48]) for name, table in found.items()}
+
+
+def cases() -> dict[str, tuple[float, Callable[[], object]]]:
+    twenty, four = formulas(20), formulas(4)
+    nested = parse_layout("max(max(s0, s1) + s2, s3)")
+    serial = laws(4)
+    irregular = tables(4, 2_500)
+    graph = parse_layout("max(sum(s0, s1), sum(s1, s2), sum(s2, s3))")
+    return {
+        "max, 20 formulas, 1e6 cores, the answer": (0.05, lambda: allocate(twenty, MILLION).seconds),
+        "max, 20 functions, 1e6 cores, all totals": (
+            np.nan,
+            lambda: build(parse_layout("parallel", twenty), curves({n: f for n, f in twenty.items()}), MILLION).front,
+        ),
+        "nested, 4 formulas, all totals to 1e6": (1.0, lambda: build(nested, curves(dict(four)), MILLION).front),
+        "sum, 4 convex curves, all totals to 1e6": (
+            0.5, lambda: build(parse_layout("serial", serial), curves(dict(serial)), MILLION).front),
+        "sum, 4 irregular curves, 2,500 blocks": (
+            1.0, lambda: allocate(irregular, 120_000, layout="serial", limits=Limits(multiple=48)).seconds),
+        "max(sum, sum, sum) with shared solvers, 2,500 cores": (
+            np.nan, lambda: allocate(dict(four), 2_500, layout=graph).seconds),
+    }  # fmt: skip
+
+
+def cpu_seconds(run: Callable[[], object]) -> float:
+    start = time.process_time()
+    run()
+    return time.process_time() - start
+
+
+def main() -> None:
+    print(f"{'case':55} {'goal':>7} {'first':>8} {'warm':>8}   CPU seconds")
+    for name, (goal, run) in cases().items():
+        first = cpu_seconds(run)
+        warm = min(cpu_seconds(run) for _ in range(3))
+        print(f"{name:55} {goal:7.3f} {first:8.3f} {warm:8.3f}")
+
+
+if __name__ == "__main__":
+    main()
