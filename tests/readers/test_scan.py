@@ -359,3 +359,10 @@ def test_measurements_tell_what_is_lost() -> None:
         {}, skipped=(registry.Skipped(Path("a"), "x", benign=True), registry.Skipped(Path("b"), "y", 3))
     )
     assert [str(entry) for entry in found.lost] == ["b, line 3: y"]
+
+
+def test_the_layout_counts_measured_iterations(samples: Path) -> None:
+    # 60 steps in 20 time windows; the explicit schemes have no factor.
+    assert scan(samples / "precice-v3" / "serial-implicit").layout == "3 * sum(Inner, Outer)"
+    assert scan(samples / "precice-v3" / "serial-explicit").layout == "sum(Inner, Outer)"
+    assert scan(samples / "cesm").layout is None

@@ -148,10 +148,10 @@ def _plan(learned: Learned, cores: int | None, question: dict[str, Any]) -> Plan
 def _layout(layout: str | None, learned: Learned) -> str:
     if layout is not None:
         return layout
-    coupling = learned.found.coupling if learned.found else None
-    if coupling is not None and set(coupling.participants) == set(learned.models):
-        note(f"layout {coupling.layout}, from the preCICE configuration found")
-        return str(coupling.layout)
+    found = learned.found
+    if found is not None and found.coupling is not None and set(found.coupling.participants) == set(learned.models):
+        note(f"layout {found.layout}, from the preCICE configuration found")
+        return str(found.layout)
     return "parallel"
 
 

@@ -62,14 +62,13 @@ def _show(found: Measurements, *, json: bool) -> None:
     from evenly.report.run_tables import runs_as_dict, runs_table
 
     if json:
-        layout = None if found.coupling is None else found.coupling.layout
-        told = {"layout": layout, "notes": list(found.notes)}
+        told = {"layout": found.layout, "notes": list(found.notes)}
         print_json({**runs_as_dict(found.runs, sources=found.sources, skipped=found.skipped), **told})
         return
     out.print(runs_table(found.runs, sources=found.sources))
     note_once_per_text(found.notes, [path for path, _ in found.sources])
-    if found.coupling is not None:
-        note(f"preCICE couples them as {found.coupling.layout}")
+    if found.layout is not None:
+        note(f"preCICE couples them as {found.layout}")
 
 
 def _list_formats(*, json: bool) -> None:

@@ -137,12 +137,12 @@ class Coupling:
             raise InputError(f"a window takes at least one iteration, but got iterations={iterations!r}")
         return _expression(self.participants, self.schemes, iterations)
 
-    def iterations(self, steps: int) -> float | None:
+    def iterations(self, steps: float) -> float | None:
         """Give the mean number of iterations per window of a whole run.
 
         Parameters
         ----------
-        steps : int
+        steps : float
             Measured steps of a participant of the implicit scheme, warm-up included; it must not subcycle.
 
         Returns

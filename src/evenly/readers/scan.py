@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from evenly.errors import EvenlyError, InputError, ReadError, SkippedFilesWarning
 from evenly.readers.base import Reader
 from evenly.readers.coupling import find_coupling
@@ -55,6 +57,28 @@ class Measurements:
     coupling: Any = None
     unknown: tuple[Path, ...] = ()
     notes: tuple[str, ...] = ()
+
+    @property
+    def layout(self) -> str | None:
+        """How preCICE couples the solvers, as an expression for `evenly.allocate`; None without a configuration.
+
+        An implicit scheme counts its iterations per time window, where the measured runs and the configuration tell them.
+        """
+        if self.coupling is None:
+            return None
+        text: str = self.coupling.expression(self.iterations)
+        return text
+
+    @property
+    def iterations(self) -> float | None:
+        """Measured iterations per time window of an implicit scheme: the median over runs; None where not known."""
+        if self.coupling is None or not self.coupling.implicit:
+            return None
+        steps = [
+            length for name in self.coupling.participants if name in self.runs for length in _steps(self.runs[name])
+        ]
+        found = self.coupling.iterations(float(np.median(steps))) if steps else None
+        return None if found is None or found < 1 else round(float(found), 3)
 
     @property
     def lost(self) -> tuple[Skipped, ...]:
@@ -148,8 +172,14 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
         skipped=skipped,
         coupling=coupling,
         unknown=tuple(p for p in collector.walk.unknown if p not in strays.used),
-        notes=(*collector.notes, *notes, *strays.notes),
+        notes=(*collector.notes, *notes, *strays.notes, *(() if coupling is None else coupling.notes)),
     )
+
+
+def _steps(runs: Runs) -> list[int]:
+    """Return how many steps each run took, the warm-up step that readers drop included."""
+    last = runs.to_frame().groupby("run")["repetition"].max()
+    return [int(index) + 1 for index in last]
 
 
 def _roots(paths: Iterable[Path | str]) -> list[Path]:
