@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 
 from evenly.balance.allocate import allocate
-from evenly.balance.base import Problem
 from evenly.balance.curves import SolverCurve
 from evenly.balance.fronts import build
 from evenly.balance.layout import parse_layout
@@ -50,7 +49,8 @@ def curves(sources: dict[str, Any], step: int = 1) -> dict[str, SolverCurve]:
 
 def laws(n: int) -> dict[str, Callable[[Any], Any]]:
     random = np.random.default_rng(2)
-    return {f"s{i}": (lambda p, a=random.uniform(1, 9): a / p + 1e-9 * a * p) for i in range(n)}
+    weights = [float(w) for w in random.uniform(1, 9, n)]
+    return {f"s{i}": (lambda p, a=a: a / p + 1e-9 * a * p) for i, a in enumerate(weights)}
 
 
 def tables(n: int, blocks: int) -> dict[str, Callable[[Any], Any]]:
@@ -69,7 +69,7 @@ def cases() -> dict[str, tuple[float, Callable[[], object]]]:
         "max, 20 formulas, 1e6 cores, the answer": (0.05, lambda: allocate(twenty, MILLION).seconds),
         "max, 20 functions, 1e6 cores, all totals": (
             np.nan,
-            lambda: build(parse_layout("parallel", twenty), curves({n: f for n, f in twenty.items()}), MILLION).front,
+            lambda: build(parse_layout("parallel", twenty), curves(dict(twenty)), MILLION).front,
         ),
         "nested, 4 formulas, all totals to 1e6": (1.0, lambda: build(nested, curves(dict(four)), MILLION).front),
         "sum, 4 convex curves, all totals to 1e6": (

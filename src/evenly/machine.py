@@ -1,7 +1,7 @@
 """The machine: what a decision may spend.
 
-A `Machine` says how many nodes there are, what a node holds, and what a core costs. Everything but the name has a default that
-means "not known", so that a decision only uses what it was told.
+A `Machine` says how many nodes there are, what a node holds, and what a core costs. Everything but the name has a
+default that means "not known", so that a decision only uses what it was told.
 """
 
 from __future__ import annotations

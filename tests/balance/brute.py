@@ -34,7 +34,7 @@ def best(
     limit: int,
     counts: Mapping[str, Sequence[int]] | None = None,
 ) -> tuple[float, int] | None:
-    """Return the least time and, for it, the fewest cores; None if nothing fits. ``tables[name][p - 1]`` is for p cores."""
+    """Return the least time and its fewest cores; None if nothing fits. ``tables[name][p - 1]`` is for p cores."""
     names = list(tables)
     ranges = [counts[name] if counts else range(1, len(tables[name]) + 1) for name in names]
     answers = []

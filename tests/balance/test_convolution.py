@@ -37,7 +37,8 @@ KINDS = st.sampled_from(["convex", "pieces", "straight", "any"])
 
 
 @settings(max_examples=200, deadline=None)
-@given(KINDS, KINDS, st.integers(1, 200), st.integers(1, 200), st.sampled_from([1, 2, 3, 8]), st.sampled_from([1, 2, 8]),
+@given(KINDS, KINDS, st.integers(1, 200), st.integers(1, 200), st.sampled_from([1, 2, 3, 8]), st.sampled_from([1, 2,
+8]),
        st.integers(0, 10_000))  # fmt: skip
 def test_equals_all_pairs(one: str, other: str, m: int, n: int, step: int, step_b: int, seed: int) -> None:
     random = np.random.default_rng(seed)

@@ -35,7 +35,7 @@ def _law(counts: list[int], seconds: list[float]) -> Curve:
 
 
 def _lines(counts: list[int], seconds: list[float]) -> Curve:
-    """Straight lines between the points; one core as slow as perfect scaling says, all cores by the last parallel fraction."""
+    """Lines between the points; one core by perfect scaling, all cores by the last interval's parallel fraction."""
     fraction = (1 - seconds[-1] / seconds[-2]) / (1 - counts[-2] / counts[-1])
     last = seconds[-1] * (1 - fraction + fraction * counts[-1] / CORES)
     x, y = [1, *counts, CORES], [counts[0] * seconds[0], *seconds, last]

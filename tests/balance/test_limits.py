@@ -64,7 +64,7 @@ def _memory(cores: Any) -> Any:
 
 
 def test_memory_per_node_bounds_the_assignment() -> None:
-    """28 ranks a node: 28·(1600/p + 1) <= 96 GiB needs p >= 658.8, while time alone would leave this solver 200 cores."""
+    """28 ranks a node: 28·(1600/p + 1) <= 96 GiB needs p >= 658.8, while time alone would give it 200 cores."""
     solvers = {"fluid": lambda p: 100 / p, "solid": lambda p: 400 / p}
     machine = Machine(nodes=100, cores_per_node=28, memory_bytes_per_node=96 * GIB)
     free = allocate(solvers, 1000, machine=machine)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,7 @@ class Wavy:
 
     def monotone_pieces(self, low: int, high: int) -> list[tuple[int, int]]:
         ends = [low, *[turn for turn in self.turns if low < turn < high], high]
-        return list(zip(ends[:-1], ends[1:], strict=True))
+        return list(itertools.pairwise(ends))
 
 
 @st.composite

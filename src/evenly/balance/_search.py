@@ -77,9 +77,9 @@ def depth_first(
 ) -> Any:
     """Return the best candidate (n_solvers,) of each solver, or -1 if none is better than the best known.
 
-    Candidates of solver i are ``ends[i]`` … ``ends[i + 1]`` in `cores` (increasing), `times` (decreasing) and `over` (by how much they
-    exceed the bound, whose sum must stay within `room`). Undecided solvers count with their fastest time and fewest
-    cores, which bounds both from below. Equally fast assignments are better with fewer cores.
+    Candidates of solver i are ``ends[i]`` … ``ends[i + 1]`` in `cores` (increasing), `times` (decreasing) and `over`
+    (by how much they exceed the bound, whose sum must stay within `room`). Undecided solvers count with their fastest
+    time and fewest cores, which bounds both from below. Equally fast assignments are better with fewer cores.
     """
     n = len(order)
     best = np.full(n, -1, np.int64)

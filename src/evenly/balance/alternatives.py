@@ -30,8 +30,8 @@ _CLEARLY_DIFFERENT = 0.05
 class Alternatives:
     """Assignments around a plan's.
 
-    Long curves are looked at on 400 counts (80 where solvers occur several times), so the ranges of huge problems are known to within
-    a few per cent.
+    Long curves are looked at on 400 counts (80 where solvers occur several times), so the ranges of huge problems are
+    known to within a few per cent.
 
     Parameters
     ----------
@@ -65,8 +65,8 @@ class Alternatives:
     def _with(self, name: str, at: int) -> list[Alternative]:
         """Return assignments in which solver `name` has its `at`-th count: at most two, none if none fits.
 
-        One is the fastest. In the other the rest is as fast as possible by itself, as if the solver took no time: where its fixed
-        count makes it the slowest part, that one spends the cores which the first would leave idle.
+        One is the fastest. In the other the rest is as fast as possible by itself, as if the solver took no time:
+        where its fixed count makes it the slowest part, that one spends the cores which the first would leave idle.
         """
         curve = self._thin.curves[name]
         counts = np.asarray(curve.counts[at : at + 1])

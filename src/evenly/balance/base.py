@@ -105,8 +105,8 @@ class Problem:
 class Balancer(ABC):
     """Assigns cores to solvers.
 
-    A balancer is a class with a `name`, a one-line `summary` and one method; it is offered to `evenly.allocate` by an entry
-    point in the group ``evenly.balancers``.
+    A balancer is a class with a `name`, a one-line `summary` and one method; it is offered to `evenly.allocate` by an
+    entry point in the group ``evenly.balancers``.
 
     Laws, checked for every balancer by ``tests/balance/contract.py``:
 

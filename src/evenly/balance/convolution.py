@@ -7,8 +7,8 @@ The best time with p cores is the least ``a(q) + b(p - q)`` over all divisions. 
 * neither: one is cut into convex pieces where few are enough, else all pairs are tried, O(K_a K_b), which is
   meant for counts in blocks (whole nodes).
 
-A curve counts as convex if it lies within 1e-13 of its lower convex hull, since rounding bends straight lines: results are
-exact to that relative tolerance.
+A curve counts as convex if it lies within 1e-13 of its lower convex hull, since rounding bends straight lines:
+results are exact to that relative tolerance.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """One solver's time as a function of its cores.
 
-A `SolverCurve` puts a model, a function or a table behind one small face: `seconds(counts)`. A model of several parameters is
-looked at along its cores, the others held at given values. Models that can certify where they rise and fall
-(``monotone_pieces(low, high)``) are searched without tabulating every count.
+A `SolverCurve` puts a model, a function or a table behind one small face: `seconds(counts)`. A model of several
+parameters is looked at along its cores, the others held at given values. Models that can certify where they rise and
+fall (``monotone_pieces(low, high)``) are searched without tabulating every count.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ _ONE_BY_ONE = 200_000
 class Front(NamedTuple):
     """The best time for every number of cores, as steps.
 
-    With at least ``cores[k]`` (and fewer than ``cores[k + 1]``) cores, the best time is ``seconds[k]``; below ``cores[0]``
-    there is none. `cores` (K,) increases, `seconds` (K,) decreases.
+    With at least ``cores[k]`` (and fewer than ``cores[k + 1]``) cores, the best time is ``seconds[k]``; below
+    ``cores[0]`` there is none. `cores` (K,) increases, `seconds` (K,) decreases.
     """
 
     cores: Ints
@@ -100,7 +100,7 @@ class SolverCurve:
 
     @cached_property
     def certified(self) -> list[tuple[int, int]] | None:
-        """Intervals of cores, together covering all counts, on each of which the time surely only rises or only falls."""
+        """Intervals of cores, together covering all counts, on each of which the time only rises or only falls."""
         certify = getattr(self.source, "monotone_pieces", None)
         if certify is None or not len(self.counts) or not isinstance(self.counts, range):
             return None
@@ -115,7 +115,7 @@ class SolverCurve:
         if space is None:
             return None
         table = space.frame(_frame(self.source, np.array([count]), self.at))
-        beyond = [name for name in space.outside(table)]
+        beyond = list(space.outside(table))
         if not beyond:
             return None
         told = ", ".join(f"{n} = {table[n].iloc[0]}, learned on {space.parameters[n].describe()}" for n in beyond)

@@ -1,9 +1,10 @@
 """How many cores an assignment uses in total.
 
-Two solvers that ever run side by side, or hold cores of their own in one group, can't share cores; all others can. Where
-each solver occurs once, this follows the expression: groups of ``max`` and ``sum`` add their parts' cores, ``+`` takes the larger.
-Where solvers occur several times, the graph of pairs that exclude each other is taken apart into sums and maxima
-(it is then a cograph; a graph that can't be taken apart so leaves open who shares with whom, and is refused).
+Two solvers that ever run side by side, or hold cores of their own in one group, can't share cores; all others can.
+Where each solver occurs once, this follows the expression: groups of ``max`` and ``sum`` add their parts' cores, ``+``
+takes the larger. Where solvers occur several times, the graph of pairs that exclude each other is taken apart into
+sums and maxima (it is then a cograph; a graph that can't be taken apart so leaves open who shares with whom, and is
+refused).
 """
 
 from __future__ import annotations
@@ -92,8 +93,8 @@ def _take_apart(names: tuple[str, ...], pairs: set[frozenset[str]], layout: Layo
         if len(groups) > 1:
             return Footprint(kind, parts=tuple(_take_apart(group, pairs, layout) for group in groups))
     raise InputError(
-        f"the layout {str(layout)!r} leaves open which of {', '.join(names)} share cores: let solvers that occur several times "
-        "have their own cores (sum instead of +)"
+        f"the layout {str(layout)!r} leaves open which of {', '.join(names)} share cores: let solvers that occur "
+        "several times have their own cores (sum instead of +)"
     )
 
 

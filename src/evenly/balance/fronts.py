@@ -6,8 +6,8 @@ From the solvers up, each group's front (best time per total cores) follows from
 * on the same cores (``+``): added point by point in O(K);
 * in turn on own cores (``sum``): the (min,+) convolution, see `evenly.balance.convolution`.
 
-Going down again, a total is divided into the parts' cores. Exact for arbitrary curves: a part whose time rises with its cores
-leaves some idle.
+Going down again, a total is divided into the parts' cores. Exact for arbitrary curves: a part whose time rises with
+its cores leaves some idle.
 """
 
 from __future__ import annotations

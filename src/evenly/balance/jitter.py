@@ -1,8 +1,8 @@
 """Waiting that the mean hides: steps of side-by-side solvers vary, and each step takes as long as its slowest part.
 
-The expected maximum is at least the maximum of the means, so a pair that is balanced on average still waits. Given times
-per step, each solver's pattern (step over median) is laid on its predicted time: step by step where the patterns come from the same
-steps, drawn independently otherwise.
+The expected maximum is at least the maximum of the means, so a pair that is balanced on average still waits. Given
+times per step, each solver's pattern (step over median) is laid on its predicted time: step by step where the
+patterns come from the same steps, drawn independently otherwise.
 """
 
 from __future__ import annotations
@@ -72,8 +72,8 @@ def refine(problem: Problem, cores: Mapping[str, int], noise: Noise) -> dict[str
     """Improve the expected time of a step by moving cores between solvers.
 
     A local search from the assignment that is best for the typical step: one solver's count changes, or two change
-    in opposite directions, by steps that halve down to the next count. The end can't be improved by any such move of the
-    smallest size.
+    in opposite directions, by steps that halve down to the next count. The end can't be improved by any such move of
+    the smallest size.
     """
     ratios = patterns(noise, problem.names)
     best = dict(cores)

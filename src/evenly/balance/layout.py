@@ -10,9 +10,10 @@ expression         meaning                                                time  
 =================  =====================================================  ============  =================
 
 Expressions nest freely: ``max(max(ice, lnd) + atm, ocn)`` is the layout of CESM. Names are written bare (letters,
-digits, ``_``, ``.``, ``-``; a letter or ``_`` first) or in quotes. A solver that occurs several times is one solver with one set of
-cores, as in the coupling graph ``max(sum(a, b), sum(a, c))``. The words ``parallel`` and ``serial`` stand for ``max``
-and ``sum`` over all solvers (Table 1.1 of the source; implicit schemes, equations 1.4 and 1.5, are multiples of these).
+digits, ``_``, ``.``, ``-``; a letter or ``_`` first) or in quotes. A solver that occurs several times is one solver
+with one set of cores, as in the coupling graph ``max(sum(a, b), sum(a, c))``. The words ``parallel`` and ``serial``
+stand for ``max`` and ``sum`` over all solvers (Table 1.1 of the source; implicit schemes, equations 1.4 and 1.5, are
+multiples of these).
 
 Source: "Optimal core assignment for coupled simulations" (thesis), section 1.1.1, equations 1.1-1.5.
 """

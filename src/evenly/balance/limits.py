@@ -35,8 +35,8 @@ class Bound:
         The largest allowed value, in the unit of `quantity`; by default the machine's memory per node.
     per : {"node", "rank", "solver"}
         What `at_most` is for: ``"node"`` counts all ranks of the solver on one full node (or all of its ranks, where
-        they are fewer), ``"solver"`` all of its ranks, ``"rank"`` one. Solvers that are bounded per node are taken not to share
-        nodes: give them multiples of the cores per node.
+        they are fewer), ``"solver"`` all of its ranks, ``"rank"`` one. Solvers that are bounded per node are taken
+        not to share nodes: give them multiples of the cores per node.
     name : str
         How messages call it.
 
@@ -179,7 +179,7 @@ def possible_counts(
         if not len(counts):
             raise InfeasibleError(
                 f"{name!r} must keep {bound.name} per {bound.per} at or below {bound.limit(machine):g}, but it exceeds "
-                f"that on every count from {table[0]} to {table[-1]}: raise the bound or `cores`, or use a larger machine",
+                f"that on every count from {table[0]} to {table[-1]}: raise the bound, `cores` or the machine",
                 constraint=f"{name}.{bound.name}",
             )
     return counts

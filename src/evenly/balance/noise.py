@@ -1,8 +1,8 @@
 """What uncertain models make of an assignment: intervals, alternatives within noise, gains.
 
 A solver's error is drawn as one factor on its time, log-normal on each side of the prediction with the widths of the
-model's interval, and independent between solvers. The same factors are used for all assignments that are compared, since a model that
-errs at one count errs alike at the next. Draws are seeded: the same question gives the same answer.
+model's interval, and independent between solvers. The same factors are used for all assignments that are compared,
+since a model that errs at one count errs alike at the next. Draws are seeded: the same question gives the same answer.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ class Noise:
         Times per step of each solver, at any one core count: only their ratio to their median counts. Series of one
         length are taken as the same steps of one run; others as independent.
     optimise : bool
-        Minimise the expected time of a step, with the waiting that varying steps cause, instead of the time of a typical step.
+        Minimise the expected time of a step, with the waiting that varying steps cause, instead of the time of a
+        typical step.
     draws : int
         Number of random draws.
     seed : int

@@ -66,8 +66,8 @@ class OptimalBalancer(Balancer):
         tree = build(problem.layout, problem.curves, problem.cores)
         if not len(tree.front.cores):
             raise InfeasibleError(
-                f"no assignment of {problem.cores} cores has a finite time: the solvers' times are infinite on all counts "
-                "that fit together: raise --cores",
+                f"no assignment of {problem.cores} cores has a finite time: the solvers' times are infinite on all "
+                "counts that fit together: raise --cores",
                 constraint="cores",
             )
         return tree

@@ -1,7 +1,8 @@
 """Weights of the solvers' times and a price of a core that bound every assignment's time from below.
 
-A maximum is at least any weighted mean of its parts. With weights chosen at each ``max`` of the layout (and of the footprint)
-the step's time is at least ``sum_i w_i t_i``, the cores used at least ``sum_i v_i p_i``; with a price m of a core,
+A maximum is at least any weighted mean of its parts. With weights chosen at each ``max`` of the layout (and of the
+footprint) the step's time is at least ``sum_i w_i t_i``, the cores used at least ``sum_i v_i p_i``; with a price m of
+a core,
 
     time >= sum_i (w_i t_i(p_i) + m v_i p_i) - m P
 

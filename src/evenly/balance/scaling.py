@@ -39,9 +39,9 @@ def curve_of(problem: Problem, balancer: Balancer, machine: Machine, always: tup
     Returns
     -------
     DataFrame
-        ``cores`` (used in total), ``seconds`` per step, ``cores[name]`` of each solver, ``core_hours`` per step as billed,
-        ``cost`` and ``joules`` where the machine has a price and a power, ``efficiency`` (fewest core-hours of any row
-        over those of this one) and ``knee`` (true in one row). Totals up to 512 are all looked at, longer
+        ``cores`` (used in total), ``seconds`` per step, ``cores[name]`` of each solver, ``core_hours`` per step as
+        billed, ``cost`` and ``joules`` where the machine has a price and a power, ``efficiency`` (fewest core-hours
+        of any row over those of this one) and ``knee`` (true in one row). Totals up to 512 are all looked at, longer
         curves on 256 totals in equal ratios; totals that would leave cores idle are left out.
     """
     asked = totals(problem, always)

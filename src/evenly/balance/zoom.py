@@ -1,8 +1,8 @@
 """The fastest assignment of solvers side by side, without tabulating every count.
 
-For models that certify where they rise and fall, the best time of a solver with at least p cores is known exactly on any
-few counts that include the ends of these intervals. From such a coarse table follow bounds on the best time of the step,
-and with them bounds on each solver's cores; looking closer between the bounds, a few rounds lead from a million
+For models that certify where they rise and fall, the best time of a solver with at least p cores is known exactly on
+any few counts that include the ends of these intervals. From such a coarse table follow bounds on the best time of the
+step, and with them bounds on each solver's cores; looking closer between the bounds, a few rounds lead from a million
 counts to a few thousand, which are tabulated. The answer is exact: the same as from full tables.
 """
 
@@ -163,7 +163,7 @@ def _step(curve: SolverCurve) -> int:
 
 
 def _spread(curve: SolverCurve, low: int, high: int, points: int) -> Ints:
-    """Return positions from `low` to `high`: all if few, else some, more densely at the start, and all turning points."""
+    """Return positions from `low` to `high`: all if few, else some (denser at the start) and all turns."""
     if high - low <= max(_FEW, points):
         return np.arange(low, high + 1)
     start, step = int(curve.counts[0]), _step(curve)
