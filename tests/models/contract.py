@@ -5,7 +5,9 @@ Laws are those in the docstring of `evenly.models.base.Model`.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -56,7 +58,7 @@ def intervals_hold_the_prediction_and_nest(make: Make, table: pd.DataFrame, valu
         assert np.isfinite(upper).all()
         assert (lower <= predicted * (1 + 1e-12)).all()
         assert (predicted <= upper * (1 + 1e-12)).all()
-    for (lower, upper), (wider_lower, wider_upper) in zip(bounds, bounds[1:], strict=False):
+    for (lower, upper), (wider_lower, wider_upper) in itertools.pairwise(bounds):
         assert (wider_lower <= lower * (1 + 1e-12)).all()
         assert (upper <= wider_upper * (1 + 1e-12)).all()
 
@@ -104,7 +106,7 @@ def a_restored_model_predicts_the_same(make: Make, table: pd.DataFrame, values: 
         np.testing.assert_array_equal(a, b)
 
 
-def through_files(state: object) -> object:
+def through_files(state: Any) -> Any:
     """Do to a state what storing does: JSON for all but numeric arrays; anything else is refused."""
     if isinstance(state, dict):
         assert all(isinstance(key, str) for key in state)

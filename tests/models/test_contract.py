@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.typing import NDArray
+from tests.models.contract import LAWS
 
 from evenly.models.base import Model
 from evenly.models.log_quadratic import LogQuadratic
@@ -11,7 +12,6 @@ from evenly.models.offset_power_law import OffsetPowerLaw
 from evenly.models.piecewise_linear import PiecewiseLinear
 from evenly.models.pmnf import PMNF
 from evenly.models.power_law import PowerLaw
-from tests.models.contract import LAWS
 
 Data = tuple[pd.DataFrame, NDArray[np.float64]]
 

@@ -95,7 +95,7 @@ class Member:
 
 
 def rivals(table: pd.DataFrame, values: Floats, weights: Floats, conditions: Conditions) -> list[Member]:
-    """Fit the power law and the log-quadratic model; leave out what breaks the monotony asked for, if anything is left."""
+    """Fit the power law and the log-quadratic model, the latter left out where it breaks the monotony asked for."""
     fitted = []
     for model in (PowerLaw(), LogQuadratic()):
         model._learn(table, values, weights)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -125,6 +125,14 @@ class Problem:
     def response(self) -> Floats:
         """What is fitted: the values or their logarithms, (n_runs,)."""
         return np.log(self.values) if self.fit == "log" else self.values
+
+    def extremes_first(self) -> Problem:
+        """Return the same problem with its runs in the order in which they tell candidates apart; folds stay."""
+        if self.folds is not None:
+            return self
+        logs = np.log(self.values)
+        order = np.argsort(-np.abs(logs - np.median(logs)), kind="stable")
+        return replace(self, points=self.points[order], values=self.values[order], weights=self.weights[order])
 
     def predicted(self, response: Floats) -> Floats:
         """Turn fitted responses into values."""
@@ -345,7 +353,7 @@ def search_all(
 
     from evenly.models import _search_kernels as kernels
 
-    columns = _Columns(problem, terms, conditions)
+    columns = _Columns(problem.extremes_first(), terms, conditions)
     best = _Best(keep, get_num_threads())
     counts = np.zeros((get_num_threads(), len(kernels.COUNTERS)), dtype=np.int64)
     n_terms = len(terms)

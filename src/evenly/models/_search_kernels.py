@@ -2,7 +2,8 @@
 
 A candidate is two columns ``u`` and ``v`` beside columns that are already projected out (the constant and, for more
 than two terms, a prefix of further terms). With ``z`` the projected response, the normal equations are 2 × 2, the
-residual left out is ``e / (1 - h)``, and nothing but the two columns is read. Three exact shortcuts keep most candidates cheap:
+residual left out is ``e / (1 - h)``, and nothing but the two columns is read. Three exact shortcuts keep most
+candidates cheap:
 
 1. *Bound from the Gram matrix, O(1).* A residual left out is never smaller than the same residual fitted, so the loss
    is at least ``f(RSS)``, where f is the loss of a single residual whose square is RSS: all losses here are concave in
@@ -79,7 +80,7 @@ def _single(kind, r, scale):  # type: ignore[no-untyped-def]
     if kind == SMAPE:
         x = r * scale
         return 2.0 * abs(x) / (2.0 - x) if x < 1.0 else 2.0
-    if kind == MLOGQ2 or kind == MLOGQ:  # noqa: SIM109, PLR1714 - the compiler wants it plain
+    if kind == MLOGQ2 or kind == MLOGQ:  # noqa: SIM109 - the compiler wants it plain
         x = r * scale
         if x >= 1.0:
             return _HUGE
@@ -170,7 +171,7 @@ def _left_out_loss(kind, left, a, right, b, z, free, weight, scale, cu, cv, p, q
         if total >= limit:
             return total
         start = stop
-    if kind == MLOGQ2 or kind == MLOGQ:  # noqa: SIM109, PLR1714 - the compiler wants it plain
+    if kind == MLOGQ2 or kind == MLOGQ:  # noqa: SIM109 - the compiler wants it plain
         return _exact(kind, left, a, right, b, z, free, weight, scale, cu, cv, p, q, r, limit)
     return total
 

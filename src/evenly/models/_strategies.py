@@ -45,7 +45,7 @@ def usable_factors(
 
 
 def spread_points(bounds: Sequence[tuple[float, float]], n: int) -> Floats:
-    """Return points that fill a box evenly, by ratio where it lies above zero, its corners among them: (n_points, d)."""
+    """Return points (n_points, d) that fill a box evenly, by ratio where it is above zero, with its corners."""
     d = len(bounds)
     if d == 1:
         u = np.linspace(0.0, 1.0, n)[:, None]
@@ -170,8 +170,8 @@ def _by_all_pairs(alone: Problem, factors: tuple[Factor, ...], n: int, search: S
 def _by_golden_section(alone: Problem, factors: tuple[Factor, ...], n: int, search: Search) -> list[Factor]:  # noqa: ARG001
     """Rank the factors that a golden-section search along their growth looks at (section 2.2.1 of the thesis).
 
-    Growth is the elasticity ``i + j / ln(x)`` at the largest value: ``x f' / f``, which orders as the derivative does but
-    needs no fit.
+    Growth is the elasticity ``i + j / ln(x)`` at the largest value: ``x f' / f``, which orders as the derivative does
+    but needs no fit.
     """
     largest = float(alone.points.max())
     by_growth = sorted(factors, key=lambda f: f[0] + (f[1] / math.log(largest) if largest > 1 else f[1]))

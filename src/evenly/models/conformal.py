@@ -1,14 +1,14 @@
 """Prediction intervals from residuals of left-out runs, in log space.
 
-Run times err by factors, so intervals are symmetric in the logarithm: ``prediction · exp(±half-width)``. The residual of
-a run left out is divided by ``sqrt(1 + h)``, where h is its leverage on the fit without it (how far the run lies from the
-others): if errors have equal spread σ, the quotient has spread σ everywhere. A new configuration gets the quantile of these
-scores times its own ``sqrt(1 + h)``, so intervals widen outside the measured range.
+Run times err by factors, so intervals are symmetric in the logarithm: ``prediction · exp(±half-width)``. The residual
+of a run left out is divided by ``sqrt(1 + h)``, where h is its leverage on the fit without it (how far the run lies
+from the others): if errors have equal spread σ, the quotient has spread σ everywhere. A new configuration gets the
+quantile of these scores times its own ``sqrt(1 + h)``, so intervals widen outside the measured range.
 
 The quantile is that of split-free (jackknife) conformal prediction, the ``ceil((n + 1) · level)``-th smallest score
-[Vovk et al., Algorithmic Learning in a Random World, 2005; Barber et al., Predictive inference with the jackknife+, 2021].
-With too few runs for it (fewer than 9 for 90 %) it is Student's t times the scores' root mean square, with the degrees of
-freedom that the fit leaves.
+[Vovk et al., Algorithmic Learning in a Random World, 2005; Barber et al., Predictive inference with the jackknife+,
+2021]. With too few runs for it (fewer than 9 for 90 %) it is Student's t times the scores' root mean square, with the
+degrees of freedom that the fit leaves.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Models as formulas: sums of terms that a person can read, and a program can reason about.
 
-A term is ``c · Π p^i · log2(p)^j``, as in the performance model normal form (equations 2.6 and 2.12 of the thesis), times
-``exp(Σ q ln(p) ln(p'))`` for the log-quadratic model. A formula says its value and derivatives, which term dominates at
-a given scale and in the limit, and on which ranges of whole numbers it is certainly monotone.
+A term is ``c · Π p^i · log2(p)^j``, as in the performance model normal form (equations 2.6 and 2.12 of the thesis),
+times ``exp(Σ q ln(p) ln(p'))`` for the log-quadratic model. A formula says its value and derivatives, which term
+dominates at a given scale and in the limit, and on which ranges of whole numbers it is certainly monotone.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Term:
 
 @dataclass(frozen=True)
 class Formula:
-    """A sum of terms over named parameters.
+    r"""A sum of terms over named parameters.
 
     Examples
     --------
@@ -85,7 +85,7 @@ class Formula:
     >>> formula.shares({"cores": 64})
     [('2.1e+04 · cores^-1', 0.990...), ('0.5 · log2(cores)', 0.009...)]
     >>> formula.latex()
-    '2.1 \\\\cdot 10^{4} \\\\, \\\\mathrm{cores}^{-1} + 0.5 \\\\, \\\\log_2(\\\\mathrm{cores})'
+    '2.1 \\cdot 10^{4} \\, \\mathrm{cores}^{-1} + 0.5 \\, \\log_2(\\mathrm{cores})'
     """
 
     names: tuple[str, ...]

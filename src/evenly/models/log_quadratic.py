@@ -1,8 +1,9 @@
 """Log-quadratic models: ``log(seconds)`` is a polynomial of second degree in the logarithms of the parameters.
 
-Bends where a power law is straight, needs (d + 1)(d + 2) / 2 coefficients for d parameters, and is hard to beat by anything
-of that size within the measured range. With fewer than twice as many runs as coefficients the mixed terms are left out,
-then the squares. Outside the range the parabola goes on, for better or worse; its intervals widen accordingly.
+Bends where a power law is straight, needs (d + 1)(d + 2) / 2 coefficients for d parameters, and is hard to beat by
+anything of that size within the measured range. With fewer than twice as many runs as coefficients the mixed terms
+are left out, then the squares. Outside the range the parabola goes on, for better or worse; its intervals widen
+accordingly.
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
 A part that scales perfectly, a part that grows with the number of processes (communication), and a part that doesn't
 scale. This is the curve by which the component layouts of CESM were optimised [Alexeev et al., The heuristic static
 load-balancing algorithm applied to the Community Earth System Model, 2014]. For each c the rest is a non-negative
-linear least-squares problem with one global solution, so the fit is a search along c alone and needs no starting values.
+linear least-squares problem with one global solution, so the fit is a search along c alone and needs no starting
+values.
 """
 
 from __future__ import annotations
@@ -78,7 +79,8 @@ class OffsetPowerLaw(Model):
     def _check(self, table: pd.DataFrame) -> Floats:
         if self.residuals not in ("absolute", "relative"):
             raise InputError(f"residuals must be 'absolute' or 'relative', but got {self.residuals!r}")
-        if not (len(self.growth) == 2 and np.isfinite(self.growth).all() and self.growth[0] <= self.growth[1]):
+        ends: list[float] = list(self.growth)
+        if len(ends) != 2 or not np.isfinite(ends).all() or ends[0] > ends[1]:
             raise InputError(f"growth must be the least and the largest c, both finite, but got {self.growth!r}")
         return one_positive_column(table, self.method)
 

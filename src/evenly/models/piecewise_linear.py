@@ -4,10 +4,10 @@ Believes the measurements: between them it draws straight lines, and it makes no
 measurements contradict monotony, neighbours are pooled into their mean in log space (isotonic regression by pooling
 adjacent violators).
 
-Beyond the points it goes on as measured run times do. Above, the same share of the time scales from the last point on as
-scaled from the last but one, ``y(n) = y_last · (1 - s + s · n_last / n)``. Below, perfect scaling. With `asked` these
-continuations are knots at the ends of the range asked, joined by straight lines: so the curve is piecewise linear
-throughout, as mixed-integer programs need it, and as published layouts of CESM were computed.
+Beyond the points it goes on as measured run times do. Above, the same share of the time scales from the last point on
+as scaled from the last but one, ``y(n) = y_last · (1 - s + s · n_last / n)``. Below, perfect scaling. With `asked`
+these continuations are knots at the ends of the range asked, joined by straight lines: so the curve is piecewise
+linear throughout, as mixed-integer programs need it, and as published layouts of CESM were computed.
 """
 
 from __future__ import annotations
@@ -80,7 +80,8 @@ class PiecewiseLinear(Model):
     def _check(self) -> None:
         if self.monotone not in (None, "decreasing", "increasing"):
             raise InputError(f"monotone must be 'decreasing', 'increasing' or None, but got {self.monotone!r}")
-        if self.asked is not None and not (len(self.asked) == 2 and 0 < self.asked[0] <= self.asked[1]):
+        ends: list[float] = [1.0, 1.0] if self.asked is None else list(self.asked)
+        if len(ends) != 2 or not 0 < ends[0] <= ends[1]:
             raise InputError(f"asked must be two numbers above zero, the lower first, but got {self.asked!r}")
 
     def _runs_down(self, logs: Floats, totals: Floats) -> bool:
@@ -105,7 +106,7 @@ class PiecewiseLinear(Model):
         return np.asarray(self._measured[0] * (ratio if self._decreasing else 1 / ratio), dtype=np.float64)
 
     def _above(self, x: Floats) -> Floats:
-        """Go on by the last two points: the share that scales is kept where the curve falls, the slope where it rises."""
+        """Go on by the last two points: the same share scales where the curve falls, the slope stays where it rises."""
         if len(self._points) == 1:
             return np.full(len(x), self._measured[-1])
         (x1, x2), (y1, y2) = self._points[-2:], self._measured[-2:]
@@ -167,7 +168,7 @@ def _pooled(x: Floats, logs: Floats, weights: Floats) -> tuple[Floats, Floats, F
     order = np.lexsort((logs, x))
     order = order[weights[order] > 0]
     points, index = np.unique(x[order], return_inverse=True)
-    totals = np.bincount(index, weights[order])
+    totals: Floats = np.bincount(index, weights[order]).astype(np.float64)
     return points, np.bincount(index, weights[order] * logs[order]) / totals, totals
 
 

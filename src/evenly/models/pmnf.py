@@ -1,9 +1,9 @@
 """The performance model normal form: sums of products of powers and logarithms, found by exact search.
 
-``f(p) = c_0 + Σ_k c_k · Π_l p_l^i_kl · log2(p_l)^j_kl``, equations 2.6 (one parameter, PMNF) and 2.12 (several, EPMNF) of the
-thesis on core assignment for coupled simulations, after Calotoiu et al. The exponents come from finite sets; each
-combination of n terms is a candidate. Every candidate is fitted in closed form and judged by its exact loss on runs left
-out of the fit, some ten million candidates a second.
+``f(p) = c_0 + Σ_k c_k · Π_l p_l^i_kl · log2(p_l)^j_kl``, equations 2.6 (one parameter, PMNF) and 2.12 (several,
+EPMNF) of the thesis on core assignment for coupled simulations, after Calotoiu et al. The exponents come from finite
+sets; each combination of n terms is a candidate. Every candidate is fitted in closed form and judged by its exact
+loss on runs left out of the fit, some ten million candidates a second.
 
 **Why the best candidate alone is not the model.** Among thousands of candidates and few runs, the smallest loss is a
 lottery: on the thesis' two solvers, predicting the two largest core counts from the five smaller, the winner errs by
@@ -12,14 +12,15 @@ lottery: on the thesis' two solvers, predicting the two largest core counts from
 
     S = m · log(L) + 2 k + 2 k (k + 1) / (m - k - 1) + 2 log(N):
 
-L is the mean squared log error on left-out runs; k counts the coefficients, the noise, and a quarter for exponents that were
-searched (Akaike's criterion for small samples); N is the number of candidates with as many terms: each of them starts with
-the N-th part of the weight of one power law.
+L is the mean squared log error on left-out runs; k counts the coefficients, the noise, and a quarter for exponents
+that were searched (Akaike's criterion for small samples); N is the number of candidates with as many terms that were
+searched: each of them starts with the N-th part of the weight of one power law.
 
-**What was measured** (nine planted scaling curves, 7-20 runs, 5 and 15 % noise, predicting up to 4 × the largest run; root
-mean square of log errors): winner alone 0.44-1.0, power law 0.74-0.79, weights by L alone 0.21-0.87, with N 0.16-0.69, with N
-and Akaike's terms 0.15-0.56. Averaging logarithms instead of times improves the last by 0-10 % and would leave no formula;
-averaging times keeps the model a sum of terms, which can be read, differentiated and bounded. So times are averaged.
+**What was measured** (nine planted scaling curves, 7-20 runs, 5 and 15 % noise, predicting up to 4 × the largest run;
+root mean square of log errors): winner alone 0.44-1.0, power law 0.74-0.79, weights by L alone 0.21-0.87, with N
+0.16-0.69, with N and Akaike's terms 0.15-0.56. Averaging logarithms instead of times improves the last by 0-10 % and
+would leave no formula; averaging times keeps the model a sum of terms, which can be read, differentiated and bounded.
+So times are averaged.
 """
 
 from __future__ import annotations
@@ -35,7 +36,6 @@ from numpy.typing import NDArray
 from evenly.errors import InputError
 from evenly.models import _averaging, _strategies
 from evenly.models._averaging import Member
-from evenly.models._candidates import TermSet
 from evenly.models._loglinear import Coordinates, LogLinear
 from evenly.models._search import Conditions, Loss, Problem, Search
 from evenly.models.base import Model
@@ -66,9 +66,10 @@ class PMNF(Model):
     exponents, log_exponents : sequence of float
         Values that powers (I) and powers of logarithms (J) may take; fractions and negatives too.
     search : {"auto", "full", "hierarchical", "golden-section"}
-        ``"full"`` judges every combination. ``"hierarchical"`` finds the best factors of each parameter first (the other
-        parameters' effects divided out by a power law) and combines only these; ``"golden-section"`` finds these factors
-        with fewer fits, ordered by growth. ``"auto"`` is full up to 50 million candidates, then hierarchical.
+        ``"full"`` judges every combination. ``"hierarchical"`` finds the best factors of each parameter first (the
+        other parameters' effects divided out by a power law) and combines only these; ``"golden-section"`` finds
+        these factors with fewer fits, ordered by growth. ``"auto"`` is full up to 50 million candidates, then
+        hierarchical.
     residuals : {"relative", "absolute", "log"}
         What least squares minimise: relative errors (which strong scaling needs), errors in seconds, or errors of
         logarithms (the sum of terms then models the logarithm of the response).
@@ -169,7 +170,7 @@ class PMNF(Model):
             problem, factors, poles, n, conditions, method=self.search, progress=self.progress
         )
         rivals = _averaging.rivals(table, values, weights, conditions)
-        counts = [math.comb(len(TermSet(factors)), k) for k in range(n + 1)]
+        counts = [math.comb(len(terms), k) for k in range(n + 1)]
         self.members_ = _averaging.weigh(problem, terms, found, rivals, counts, names=list(self.asked_), unit=unit)
         self._learn_interval(table, values * unit, weights)
         self._finish()
@@ -191,7 +192,8 @@ class PMNF(Model):
         for name, numbers in (("exponents", self.exponents), ("log_exponents", self.log_exponents)):
             if not len(numbers) or not np.isfinite(np.asarray(numbers, dtype=np.float64)).all():
                 raise InputError(f"{name} must be finite numbers, one or more, but got {numbers!r}")
-        if self.validation != "loo" and not (isinstance(self.validation, int) and self.validation >= 2):
+        folds: Any = self.validation
+        if folds != "loo" and not (isinstance(folds, int) and folds >= 2):
             raise InputError(f"validation must be 'loo' or a number of folds, 2 or more, but got {self.validation!r}")
         strange = sorted(set(self.asked or {}) - set(table.columns))
         if strange:
