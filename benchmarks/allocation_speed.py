@@ -33,9 +33,9 @@ class Formula:
         cores = table["cores"].to_numpy(dtype=np.float64)
         return self.a / cores + self.b * np.log2(cores) + self.k
 
-    def monotone_pieces(self, low: int, high: int) -> list[tuple[int, int]]:
-        turn = int(min(max(self.a * np.log(2) / self.b, low), high))
-        return [(low, turn), (turn, high)]
+    def monotone_pieces(self, low: int, high: int) -> list[tuple[int, int, int]]:
+        turn = int(min(max(self.a * np.log(2) / self.b, low), high))  # f' = 0
+        return [(low, turn, -1), (turn + 1, high, 1)] if turn < high else [(low, high, -1)]
 
 
 def formulas(n: int) -> dict[str, Formula]:

@@ -150,5 +150,7 @@ def _check_number(name: str, value: Any, *, whole: bool) -> None:
 
 
 def _toml(value: Any) -> str:
-    # JSON's strings, integers, floats and booleans are valid TOML, except for an exponent without sign or fraction.
-    return repr(value) if isinstance(value, float) else json.dumps(value, ensure_ascii=False)
+    # JSON's strings, integers and booleans are valid TOML but for one character; Python's floats are.
+    if isinstance(value, float):
+        return repr(value)
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -30,9 +30,9 @@ class Wavy:
         self.looked_at += len(cores)
         return np.round(np.interp(cores, self.turns, self.levels), self.digits)  # rounding makes plateaus and ties
 
-    def monotone_pieces(self, low: int, high: int) -> list[tuple[int, int]]:
-        ends = [low, *[turn for turn in self.turns if low < turn < high], high]
-        return list(itertools.pairwise(ends))
+    def monotone_pieces(self, low: int, high: int) -> list[tuple[int, int, int]]:
+        starts = [low, *[turn + 1 for turn in self.turns if low <= turn < high], high + 1]
+        return [(start, after - 1, 0) for start, after in itertools.pairwise(starts)]
 
 
 @st.composite

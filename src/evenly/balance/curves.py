@@ -107,14 +107,14 @@ class SolverCurve:
         if _parameters(self.source) is not None and len(_parameters(self.source) or ()) != 1:
             return None
         found = certify(int(self.counts[0]), int(self.counts[-1]))
-        return None if found is None else [(int(low), int(high)) for low, high in found]
+        return None if found is None else [(int(piece[0]), int(piece[1])) for piece in found]
 
     def outside(self, count: int) -> str | None:
         """Say in words that `count` lies outside what the model was learned on; None where it doesn't."""
         space = getattr(self.source, "space_", None)
         if space is None:
             return None
-        table = space.frame(_frame(self.source, np.array([count]), self.at))
+        table = _frame(self.source, np.array([count]), self.at)
         beyond = list(space.outside(table))
         if not beyond:
             return None
