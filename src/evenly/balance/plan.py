@@ -92,7 +92,7 @@ class Plan:
 
     @property
     def idle(self) -> int:
-        """Cores that stay unused because they would not make a step faster."""
+        """Cores of the total that the assignment leaves unused."""
         return self.problem.cores - self.used
 
     @property

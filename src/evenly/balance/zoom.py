@@ -24,7 +24,7 @@ Ints = NDArray[np.int64]
 
 _WORTH_IT = 100_000
 _POINTS = 400
-_FEW = 2_000
+_FEW = 8_000
 _OUT_OF_REACH = 1 << 60
 
 
