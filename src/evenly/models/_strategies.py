@@ -21,7 +21,18 @@ Progress = Callable[[float], None]
 _FULL_LIMIT = 50_000_000
 #: Combinations that the second stage of a hierarchical search may cost.
 _COMBINED_LIMIT = 5_000_000
-_MOST_FACTORS = 12
+_MOST_FACTORS = 13
+#: What work, communication trees and strong scaling bring about. Fits of one parameter alone miss some of these where
+#: two terms mix: perfect scaling and a logarithm together look like a weaker power.
+_COMMON: tuple[Factor, ...] = (
+    (-1.0, 0.0),
+    (0.0, 1.0),
+    (1.0, 0.0),
+    (0.5, 0.0),
+    (1.0, 1.0),
+    (-0.5, 0.0),
+    (2.0, 0.0),
+)
 _KEEP = 128
 _ONE: Factor = (0.0, 0.0)
 
@@ -125,12 +136,16 @@ def _without_constant(found: list[Candidate], constant: int | None) -> list[Cand
 def _suggested(
     problem: Problem, factors: tuple[tuple[Factor, ...], ...], n: int, search: Search, *, golden: bool
 ) -> tuple[tuple[Factor, ...], ...]:
-    """Return each parameter's most promising factors, as many as can be combined within the limit."""
+    """Return each parameter's most promising factors, by turns with common ones, as many as can be combined."""
     ranked = []
     for k, mine in enumerate(factors):
         alone = replace(problem, points=problem.points[:, [k]], values=_adjusted(problem, k))
         choose = _by_golden_section if golden else _by_all_pairs
-        ranked.append([factor for factor in choose(alone, mine, n, search) if factor != _ONE])
+        found = choose(alone, mine, n, search)
+        common = [factor for factor in _COMMON if factor in mine]
+        # Two that the fits suggest, then a common one.
+        turns = itertools.zip_longest(found[::2], found[1::2], common)
+        ranked.append([f for f in dict.fromkeys(itertools.chain(*turns)) if f is not None and f != _ONE])
     most = _MOST_FACTORS
     while most > 1 and math.comb(math.prod(1 + min(most, len(r)) for r in ranked), n) > _COMBINED_LIMIT:
         most -= 1

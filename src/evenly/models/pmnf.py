@@ -67,9 +67,9 @@ class PMNF(Model):
         Values that powers (I) and powers of logarithms (J) may take; fractions and negatives too.
     search : {"auto", "full", "hierarchical", "golden-section"}
         ``"full"`` judges every combination. ``"hierarchical"`` finds the best factors of each parameter first (the
-        other parameters' effects divided out by a power law) and combines only these; ``"golden-section"`` finds
-        these factors with fewer fits, ordered by growth. ``"auto"`` is full up to 50 million candidates, then
-        hierarchical.
+        other parameters' effects divided out by a power law) and combines these and the commonest;
+        ``"golden-section"`` finds these factors with fewer fits, ordered by growth. ``"auto"`` is full up to 50
+        million candidates, then hierarchical.
     residuals : {"relative", "absolute", "log"}
         What least squares minimise: relative errors (which strong scaling needs), errors in seconds, or errors of
         logarithms (the sum of terms then models the logarithm of the response).
