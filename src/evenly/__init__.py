@@ -16,6 +16,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from evenly import metrics as metrics
     from evenly.balance.allocate import allocate as allocate
+    from evenly.balance.limits import Bound as Bound
+    from evenly.balance.limits import Limits as Limits
+    from evenly.balance.noise import Compare as Compare
+    from evenly.balance.noise import Noise as Noise
+    from evenly.balance.objective import Objective as Objective
+    from evenly.balance.plan import Plan as Plan
     from evenly.errors import EvenlyError as EvenlyError
     from evenly.errors import InfeasibleError as InfeasibleError
     from evenly.errors import InputError as InputError
@@ -35,6 +41,12 @@ if TYPE_CHECKING:
     from evenly.space import Space as Space
 
 _HOMES = {
+    "Bound": "evenly.balance.limits",
+    "Compare": "evenly.balance.noise",
+    "Limits": "evenly.balance.limits",
+    "Noise": "evenly.balance.noise",
+    "Objective": "evenly.balance.objective",
+    "Plan": "evenly.balance.plan",
     "Categorical": "evenly.parameters",
     "Constraint": "evenly.space",
     "EvenlyError": "evenly.errors",

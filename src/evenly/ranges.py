@@ -14,7 +14,7 @@ from evenly.configurations import as_labels, as_number_column, is_numeric, label
 from evenly.errors import InputError
 from evenly.parameters import Categorical, Integer, Ordinal, Parameter, Real, Scale, as_values
 
-__all__ = ["beyond", "span", "union"]
+__all__ = ["beyond", "ends", "span", "union"]
 
 
 def span(column: pd.Series[Any], *, unit: str = "", like: Parameter | None = None) -> Parameter:
@@ -80,7 +80,7 @@ def beyond(kind: Parameter, column: pd.Series[Any]) -> NDArray[np.bool_]:
     """
     match kind:
         case Integer() | Real() | Ordinal():
-            low, high = map(float, _ends(kind))
+            low, high = map(float, ends(kind))
         case _:
             return ~kind.contains(column)
     x = column.to_numpy(dtype=np.float64)
@@ -111,12 +111,12 @@ def union(kinds: Sequence[Parameter], column: pd.Series[Any]) -> Parameter:
         return span(column, like=labels[0])
     if labels:
         return Categorical(*_all_options(labels), unit=first.unit)
-    low, high = min(_ends(kind)[0] for kind in kinds), max(_ends(kind)[1] for kind in kinds)
+    low, high = min(ends(kind)[0] for kind in kinds), max(ends(kind)[1] for kind in kinds)
     scale: Scale = "log" if getattr(first, "scale", "linear") == "log" and low > 0 else "linear"
     ordinals = [kind for kind in kinds if isinstance(kind, Ordinal)]
     if len(ordinals) == len(kinds):
         return Ordinal(*_all_options(ordinals), scale=scale, unit=first.unit)
-    if any(isinstance(kind, Real) or not all(float(end).is_integer() for end in _ends(kind)) for kind in kinds):
+    if any(isinstance(kind, Real) or not all(float(end).is_integer() for end in ends(kind)) for kind in kinds):
         return Real(low, high, scale=scale, unit=first.unit)
     return Integer(int(low), int(high), scale=scale, step=_common_step(kinds, int(low)), unit=first.unit)
 
@@ -125,7 +125,14 @@ def _all_options(kinds: Sequence[Categorical] | Sequence[Ordinal]) -> list[Any]:
     return list(dict.fromkeys(option for kind in kinds for option in kind.options))
 
 
-def _ends(kind: Parameter) -> tuple[float, float]:
+def ends(kind: Parameter) -> tuple[float, float]:
+    """Return the smallest and largest value of a numeric parameter.
+
+    Examples
+    --------
+    >>> ends(Ordinal(960, 480))
+    (480, 960)
+    """
     if isinstance(kind, Integer | Real):
         return kind.low, kind.high
     options = kind.values()

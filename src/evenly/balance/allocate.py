@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from evenly.balance.base import Balancer, Problem, check_names
-from evenly.balance.curves import SolverCurve, call
+from evenly.balance.curves import SolverCurve, call, cores_parameter
 from evenly.balance.layout import Layout, parse_layout
 from evenly.balance.limits import Limits, possible_counts
 from evenly.balance.noise import Compare, Noise
@@ -27,6 +27,8 @@ from evenly.balance.plan import Plan
 from evenly.balance.scaling import best_total
 from evenly.errors import ExtrapolationWarning, InfeasibleError, InputError
 from evenly.machine import Machine
+from evenly.parameters import Categorical
+from evenly.ranges import ends
 
 __all__ = ["allocate", "balancer_named", "balancers"]
 
@@ -188,7 +190,24 @@ def _curve(name: str, source: Any, limits: Limits, at: Mapping[str, Any], total:
             f"but got {type(source).__name__}"
         )
     counts = possible_counts(name, limits, total, machine, lambda quantity, asked: call(quantity, asked, at))
+    _check_learned(name, source, counts, at)
     return SolverCurve(name, source, counts, at)
+
+
+def _check_learned(name: str, source: Any, counts: Any, at: Mapping[str, Any]) -> None:
+    """Refuse a model that can't know how time depends on cores: its constant would look like a reason to use one."""
+    space = getattr(source, "space_", None)
+    kind = None if space is None else space.parameters[cores_parameter(source, at)]
+    if kind is None or isinstance(kind, Categorical):
+        return
+    low, high = ends(kind)
+    if low == high and any(count != low for count in counts):
+        only = f"{low:g}"
+        raise InputError(
+            f"{name!r} was measured on {only} cores only, so how its time depends on cores is not known: measure it on "
+            f"at least one more count, or keep it there with limits={{{name!r}: {{'allowed': [{only}]}}}} "
+            f"(--allowed {name}={only})"
+        )
 
 
 def _table(name: str, source: Any, limits: Limits) -> tuple[Any, Limits]:

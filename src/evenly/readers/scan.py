@@ -62,7 +62,7 @@ class Measurements:
     def layout(self) -> str | None:
         """How preCICE couples the solvers, as an expression for `evenly.allocate`; None without a configuration.
 
-        An implicit scheme counts its iterations per time window, where the measured runs and the configuration tell them.
+        An implicit scheme counts its iterations per time window, where the runs and the configuration tell them.
         """
         if self.coupling is None:
             return None
