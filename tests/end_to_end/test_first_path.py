@@ -61,7 +61,7 @@ def test_the_shipped_example_gives_the_thesis_assignments(tmp_path: Path, method
 
 
 def test_profiles_with_known_truth_give_the_best_split(samples: Path) -> None:
-    """Inner takes 80/p + 2 log2 p + 4 ms, Outer 40/p + log2 p + 3 ms, each 10 % · (p - 1)/p more on its slowest rank."""
+    """Inner takes 80/p + 2 log2 p + 4 ms, Outer 40/p + log2 p + 3 ms, 10 % · (p - 1)/p more on the slowest rank."""
     runs = evenly.read(samples / "precice-v3" / "parallel-explicit")
     assert isinstance(runs, dict)
     plan = evenly.allocate(evenly.fit(runs), cores=12)
