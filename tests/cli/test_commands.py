@@ -200,3 +200,47 @@ def test_jitter_uses_steps(evenly: Evenly) -> None:
     shown = evenly("allocate", "steps.csv", "--cores", "48", "--method", "power-law", "--jitter", "--json")
     assert shown.code == 0, shown.err
     assert shown.json["jitter"]["expected_seconds"] <= plain["jitter"]["expected_seconds"] * (1 + 1e-9)
+
+
+def test_fit_tells_all_about_a_model(evenly: Evenly) -> None:
+    rows = [(p, 120 / p + 0.25 * np.log2(p) + 1) for p in (2, 4, 8, 16, 32, 64, 128, 256)]
+    pd.DataFrame(rows, columns=["cores", "seconds"]).to_csv("planted.csv", index=False)
+    shown = evenly("fit", "planted.csv", "--scale", "cores=16", "--effort", "quick")
+    assert shown.code == 0, shown.err
+    assert "120 · cores^-1 + 0.25 · log2(cores) + 1" in shown.out
+    assert "O(log2(cores))" in shown.out
+    # 120 / 16 = 7.5 of 7.5 + 1 + 1 seconds.
+    assert "79 % at cores = 16" in shown.out
+    assert evenly("fit", "planted.csv", "--json").json[""]["in_the_limit"] == "O(log2(cores))"
+    assert evenly("fit", "planted.csv", "--scale", "colour=3").code == 2
+
+
+def test_sort_makes_a_case_folder(evenly: Evenly, samples: Path) -> None:
+    logs = samples / "precice-v2" / "heated-plate"
+    files = sorted(logs.glob("*-events.json"))
+    dry = evenly("sort", *files, "--into", "case", "--dry-run", "--json")
+    assert dry.code == 0, dry.err
+    assert dry.json["done"] is False
+    assert not Path("case").exists()
+    done = evenly("sort", *files, "--into", "case")
+    assert done.code == 0, done.err
+    assert "sorted 2 files" in done.out
+    assert set(evenly("read", "case", "--json").json["solvers"]) == {"Calculix", "OpenFOAM"}
+
+
+def test_allocate_finds_the_scheme_in_the_precice_configuration(evenly: Evenly, samples: Path) -> None:
+    found = evenly("allocate", samples / "precice-v3" / "parallel-explicit", "--cores", "12", "--json")
+    assert found.code == 0, found.err
+    assert found.json["layout"] == "max(Inner, Outer)"
+    assert "from the preCICE configuration" in found.err
+
+
+def test_memory_needs_measured_memory(evenly: Evenly, pulse: Path) -> None:
+    shown = evenly("allocate", pulse, "--cores", "560", "--memory", "8GiB", "--cores-per-node", "28")
+    assert shown.code == 2
+    assert "--quantity peak_memory" in shown.err
+
+
+def test_latex_needs_a_formula(evenly: Evenly, pulse: Path) -> None:
+    assert "\\mathrm{cores}" in evenly("fit", pulse, "--latex", "--method", "power-law").out
+    assert evenly("fit", pulse, "--latex", "--method", "piecewise-linear").code == 2

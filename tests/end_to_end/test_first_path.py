@@ -42,7 +42,7 @@ def test_power_laws_with_offset_give_the_published_layout() -> None:
 
 
 def test_piecewise_linear_curves_give_the_published_layout() -> None:
-    models = evenly.fit(cesm_runs(), method="piecewise-linear", asked=(8, 1024))
+    models = evenly.fit(cesm_runs(), method="piecewise-linear", asked={"cores": (8, 1024)})
     plan = evenly.allocate(models, cores=1024, layout=LAYOUT, limits=Limits(multiple=8))
     assert plan.cores == {"atm": 992, "ocn": 32, "lnd": 120, "ice": 872}
     assert plan.seconds == pytest.approx(23.943, abs=5e-4)

@@ -58,7 +58,7 @@ def test_offset_power_laws_give_the_published_layout() -> None:
 
 
 def test_piecewise_linear_curves_give_the_published_layout() -> None:
-    layout, seconds = _best_layout(lambda: PiecewiseLinear(asked=(1, 1024)), 1024, 8)
+    layout, seconds = _best_layout(lambda: PiecewiseLinear(asked={"cores": (1, 1024)}), 1024, 8)
     assert layout == [992, 872, 120, 32]
     assert seconds == pytest.approx(23.943, abs=0.001)
 

@@ -116,7 +116,10 @@ def allocate(
         constants=constants,
         others=reader_options,
     )
-    learned = learn(path, reading, FitOptions(method, statistic, train=train))
+    totals = parsing.counts(cores) if cores else []
+    fixed = _one_value_each(at or [])
+    most = max(totals, default=None)
+    learned = learn(path, reading, FitOptions(method, statistic, train=train, cores=most, fixed=tuple(fixed)))
     spent = _machine(machine, cores_per_node, memory)
     question: dict[str, Any] = {
         "layout": _layout(layout, learned),
@@ -124,16 +127,15 @@ def allocate(
             learned, minimum or [], maximum or [], multiple or [], allowed or [],
             memory=memory_quantity if memory else None,
         ),
-        "at": _one_value_each(at or []),
+        "at": fixed,
         "objective": _objective(minimise, within, deadline),
         "compare": _compare(current, degrees_of_freedom),
         "noise": _noise(learned, level, jitter),
         "machine": spent,
     }  # fmt: skip
-    totals = parsing.counts(cores) if cores else []
     if len(totals) > 1 and not question["objective"].is_fastest:
         raise InputError(f"--minimise {minimise} picks the number of cores itself: give --cores the most there are")
-    plan = _plan(learned, max(totals, default=None), question)
+    plan = _plan(learned, most, question)
     _show(plan, totals, json=json)
     if plot is not None:
         _save_pictures(learned, plan, plot, suffix, level)

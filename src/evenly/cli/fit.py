@@ -62,6 +62,13 @@ def fit(
     save: Annotated[Path | None, typer.Option("--save", "-o", help="Save the models, as models.evenly.")] = None,
     plot: Annotated[Path | None, typer.Option("--plot", help="Save pictures into this folder.")] = None,
     suffix: Annotated[str, typer.Option("--plot-format", help="svg, png or pdf.")] = "svg",
+    details: Annotated[
+        bool, typer.Option("--details", help="All about each model: candidates, terms by share, every error.")
+    ] = False,
+    scale: Annotated[
+        list[str] | None,
+        typer.Option("--scale", help="With --details: where terms are ranked, as cores=4096."),
+    ] = None,
     latex: Annotated[bool, typer.Option("--latex", help="Print the formulas in LaTeX.")] = False,
     format: opt.Format = None,  # noqa: A002 - the option's name
     time: opt.TimeColumn = None,
@@ -106,13 +113,13 @@ def fit(
     arguments = {name: value for name, value in given.items() if value is not None}
     if path.suffix == ".evenly" and (arguments or method or train):
         raise InputError(f"{path} holds models that are fitted already: give the measurements to fit them anew")
-    learned = learn(path, reading, FitOptions(method, statistic, effort, response, train, arguments))
+    learned = learn(path, reading, FitOptions(method, statistic, effort, response, train, arguments=arguments))
     if save is not None:
         from evenly.models.storage import save as write
 
         write(learned.models if set(learned.models) != {""} else learned.models[""], save)
         note(f"saved {save}")
-    _show(learned, latex=latex, json=json)
+    _show(learned, latex=latex, scale=scale or [], details=details or bool(scale), json=json)
     if plot is not None:
         from evenly.cli.pictures import save_all
         from evenly.cli.plot import pictures_of
@@ -147,13 +154,17 @@ def _ranges(items: list[str]) -> dict[str, tuple[float, float]]:
     return found
 
 
-def _show(learned: Learned, *, latex: bool, json: bool) -> None:
-    from evenly.report.model_tables import models_as_dict, models_table
+def _show(learned: Learned, *, latex: bool, scale: list[str], details: bool, json: bool) -> None:
+    from evenly.report.model_tables import model_table, models_as_dict, models_table
 
     if json:
         print_json(models_as_dict(learned.models, learned.runs, learned.test))
     elif latex:
         _show_latex(learned)
+    elif details:
+        at = parsing.values(scale, "--scale")
+        for name, model in learned.models.items():
+            out.print(model_table(model, learned.runs.get(name), learned.test.get(name), name=name, at=at))
     else:
         out.print(models_table(learned.models, learned.runs, learned.test))
 

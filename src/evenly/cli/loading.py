@@ -19,13 +19,18 @@ __all__ = ["FitOptions", "Learned", "learn", "measurements", "split"]
 
 @dataclass(frozen=True)
 class FitOptions:
-    """What was asked of `evenly.fit`."""
+    """What was asked of `evenly.fit`.
+
+    `cores` is the largest core count that predictions will be asked for, `fixed` names the parameters other than cores.
+    """
 
     method: str | None = None
     statistic: str = "median"
     effort: str = "normal"
     response: str | None = None
     train: str | None = None
+    cores: int | None = None
+    fixed: tuple[str, ...] = ()
     arguments: dict[str, Any] = field(default_factory=dict)
 
 
@@ -74,19 +79,23 @@ def split(runs: dict[str, Runs], condition: str | None) -> tuple[dict[str, Runs]
 
 
 def _fit_each(runs: dict[str, Runs], options: FitOptions) -> dict[str, Model]:
+    return {solver: _fit_one(solver, one, options) for solver, one in runs.items()}
+
+
+def _fit_one(solver: str, runs: Runs, options: FitOptions) -> Model:
     from evenly.models.fitting import DEFAULT_METHOD, fit
     from evenly.models.registry import model_class
 
-    tells = "progress" in model_class(options.method or DEFAULT_METHOD)._get_param_names()
-    models: dict[str, Model] = {}
-    for solver, one in runs.items():
-        with progress(f"learning {solver or options.method or 'a model'}") as done:
-            told = {"progress": done} if tells else {}
-            try:
-                models[solver] = fit(
-                    one, method=options.method, statistic=options.statistic, effort=options.effort,
-                    response=options.response, **told, **options.arguments,
-                )  # fmt: skip
-            except InputError as error:
-                raise InputError(f"{solver}: {error}" if solver else str(error)) from None
-    return models
+    known = model_class(options.method or DEFAULT_METHOD)._get_param_names()
+    with progress(f"learning {solver or options.method or 'a model'}") as done:
+        told: dict[str, Any] = {"progress": done} if "progress" in known else {}
+        open_ = [name for name in runs.parameters if name not in options.fixed]
+        if options.cores is not None and "asked" in known and len(open_) == 1:
+            told["asked"] = {open_[0]: (1, max(options.cores, 1))}
+        try:
+            return fit(
+                runs, method=options.method, statistic=options.statistic, effort=options.effort,
+                response=options.response, **{**told, **options.arguments},
+            )  # fmt: skip
+        except InputError as error:
+            raise InputError(f"{solver}: {error}" if solver else str(error)) from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,15 +13,37 @@ from numpy.typing import NDArray
 from evenly.models._candidates import Factor, TermSet, all_factors, without_poles
 from evenly.models._search import Candidate, Conditions, Problem, Search, search_all
 
-__all__ = ["find", "spread_points", "usable_factors"]
+__all__ = ["BUDGETS", "Budget", "find", "spread_points", "usable_factors"]
 
 Floats = NDArray[np.float64]
 Progress = Callable[[float], None]
 
-_FULL_LIMIT = 50_000_000
-#: Combinations that the second stage of a hierarchical search may cost.
-_COMBINED_LIMIT = 5_000_000
-_MOST_FACTORS = 13
+
+@dataclass(frozen=True)
+class Budget:
+    """What a search may cost.
+
+    Attributes
+    ----------
+    full : int
+        Candidates up to which an automatic search is full.
+    combined : int
+        Candidates in the second stage of a hierarchical search.
+    factors : int
+        Factors that each parameter brings to that stage.
+    """
+
+    full: int
+    combined: int
+    factors: int
+
+
+#: At some ten million candidates a second: blinks, seconds, minutes.
+BUDGETS = {
+    "quick": Budget(2_000_000, 500_000, 8),
+    "normal": Budget(50_000_000, 5_000_000, 13),
+    "thorough": Budget(1_000_000_000, 100_000_000, 20),
+}
 #: What work, communication trees and strong scaling bring about. Fits of one parameter alone miss some of these where
 #: two terms mix: perfect scaling and a logarithm together look like a weaker power.
 _COMMON: tuple[Factor, ...] = (
@@ -80,6 +102,7 @@ def find(
     conditions: Conditions,
     *,
     method: str,
+    budget: Budget,
     progress: Progress | None,
 ) -> tuple[list[Candidate], TermSet, Search]:
     """Search candidates of 1 … n terms.
@@ -95,6 +118,7 @@ def find(
     n : int
         Terms of a candidate beside the constant; 0 finds nothing.
     method : {"auto", "full", "hierarchical", "golden-section"}
+    budget : Budget
     progress : callable, optional
 
     Returns
@@ -105,7 +129,7 @@ def find(
     terms = TermSet(factors)
     size = math.comb(len(terms), n)
     if method == "auto":
-        method = "full" if size <= _FULL_LIMIT else "hierarchical"
+        method = "full" if size <= budget.full else "hierarchical"
     search = Search(method, asked=math.comb(n_terms, n))
     if n == 0:
         return [], terms, search
@@ -113,7 +137,7 @@ def find(
         search.add("pole", search.asked - size)
         search.considered += search.asked - size
     else:
-        terms = TermSet(_suggested(problem, factors, n, search, golden=method == "golden-section"))
+        terms = TermSet(_suggested(problem, factors, n, search, budget, golden=method == "golden-section"))
     found = search_all(problem, terms, min(n, len(terms)), conditions, keep=_KEEP, search=search, progress=progress)
     for fewer in range(1, min(n, len(terms))):
         # Counted already: the constant term makes them candidates of n terms.
@@ -134,7 +158,13 @@ def _without_constant(found: list[Candidate], constant: int | None) -> list[Cand
 
 
 def _suggested(
-    problem: Problem, factors: tuple[tuple[Factor, ...], ...], n: int, search: Search, *, golden: bool
+    problem: Problem,
+    factors: tuple[tuple[Factor, ...], ...],
+    n: int,
+    search: Search,
+    budget: Budget,
+    *,
+    golden: bool,
 ) -> tuple[tuple[Factor, ...], ...]:
     """Return each parameter's most promising factors, by turns with common ones, as many as can be combined."""
     ranked = []
@@ -146,8 +176,8 @@ def _suggested(
         # Two that the fits suggest, then a common one.
         turns = itertools.zip_longest(found[::2], found[1::2], common)
         ranked.append([f for f in dict.fromkeys(itertools.chain(*turns)) if f is not None and f != _ONE])
-    most = _MOST_FACTORS
-    while most > 1 and math.comb(math.prod(1 + min(most, len(r)) for r in ranked), n) > _COMBINED_LIMIT:
+    most = budget.factors
+    while most > 1 and math.comb(math.prod(1 + min(most, len(r)) for r in ranked), n) > budget.combined:
         most -= 1
     return tuple((_ONE, *r[:most]) for r in ranked)
 

@@ -12,6 +12,7 @@ linear throughout, as mixed-integer programs need it, and as published layouts o
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, final
 
@@ -40,8 +41,8 @@ class PiecewiseLinear(Model):
     ----------
     monotone : {"decreasing", "increasing"}, optional
         Which way the curve runs; by default the way that needs less pooling.
-    asked : tuple of two floats, optional
-        Range with knots at its ends, joined to the measured points by straight lines.
+    asked : mapping of str to tuple of two floats, optional
+        Range of the parameter with knots at its ends, joined to the measured points by straight lines.
 
     Attributes
     ----------
@@ -50,7 +51,7 @@ class PiecewiseLinear(Model):
 
     Examples
     --------
-    >>> model = PiecewiseLinear(asked=(16, 512)).fit({"cores": [32, 64, 128]}, [80.0, 45.0, 30.0])
+    >>> model = PiecewiseLinear(asked={"cores": (16, 512)}).fit({"cores": [32, 64, 128]}, [80.0, 45.0, 30.0])
     >>> model.predict({"cores": [48, 64]})
     array([62.5, 45. ])
     >>> model.knots_, model.values_
@@ -60,13 +61,15 @@ class PiecewiseLinear(Model):
     method: ClassVar[str] = "piecewise-linear"
     summary: ClassVar[str] = "straight lines through the measured points of one parameter, made monotone"
 
-    def __init__(self, *, monotone: Monotone | None = None, asked: tuple[float, float] | None = None) -> None:
+    def __init__(
+        self, *, monotone: Monotone | None = None, asked: Mapping[str, tuple[float, float]] | None = None
+    ) -> None:
         self.monotone = monotone
         self.asked = asked
 
     def _learn(self, table: pd.DataFrame, values: Floats, weights: Floats) -> None:
         x = one_positive_column(table, self.method)
-        self._check()
+        self._ends = self._check(str(table.columns[0]))
         points, logs, totals = _pooled(x, np.log(values), weights)
         self._decreasing = self._runs_down(logs, totals)
         self._points, self._measured = points, np.exp(_isotonic(logs, totals, self._decreasing))
@@ -77,12 +80,20 @@ class PiecewiseLinear(Model):
             residuals, self._loglinear.leverages, coefficients=min(2, len(points))
         )
 
-    def _check(self) -> None:
+    def _check(self, name: str) -> tuple[float, float] | None:
+        """Check the arguments and return the ends of the range asked."""
         if self.monotone not in (None, "decreasing", "increasing"):
             raise InputError(f"monotone must be 'decreasing', 'increasing' or None, but got {self.monotone!r}")
-        ends: list[float] = [1.0, 1.0] if self.asked is None else list(self.asked)
-        if len(ends) != 2 or not 0 < ends[0] <= ends[1]:
-            raise InputError(f"asked must be two numbers above zero, the lower first, but got {self.asked!r}")
+        if self.asked is None:
+            return None
+        if set(self.asked) != {name}:
+            raise InputError(f"asked must name the parameter {name!r}, but got {', '.join(map(repr, self.asked))}")
+        ends = tuple(float(value) for value in self.asked[name])
+        if len(ends) != 2 or not 0 < ends[0] <= ends[1] < math.inf:
+            raise InputError(
+                f"asked[{name!r}] must be two numbers above zero, the lower first, but got {self.asked[name]!r}"
+            )
+        return ends[0], ends[1]
 
     def _runs_down(self, logs: Floats, totals: Floats) -> bool:
         if self.monotone is not None:
@@ -92,8 +103,8 @@ class PiecewiseLinear(Model):
 
     def _finish(self) -> None:
         knots, values = self._points, self._measured
-        if self.asked is not None:
-            low, high = (float(v) for v in self.asked)
+        if self._ends is not None:
+            low, high = self._ends
             if low < knots[0]:
                 knots, values = np.append(low, knots), np.append(self._below(np.array([low])), values)
             if high > knots[-1]:
@@ -130,7 +141,7 @@ class PiecewiseLinear(Model):
             return float("nan")
         fitted = PiecewiseLinear(monotone="decreasing" if self._decreasing else "increasing")
         points, logs, totals = _pooled(x[others], np.log(values[others]), weights[others])
-        fitted._decreasing = self._decreasing
+        fitted._decreasing, fitted._ends = self._decreasing, None
         fitted._points, fitted._measured = points, np.exp(_isotonic(logs, totals, self._decreasing))
         fitted._finish()
         return float(np.log(values[k] / fitted._curve(x[k : k + 1])[0]))
@@ -150,12 +161,14 @@ class PiecewiseLinear(Model):
 
     def _get_state(self) -> dict[str, Any]:
         return {
-            "decreasing": bool(self._decreasing), "points": self._points, "measured": self._measured,
+            "decreasing": bool(self._decreasing), "ends": self._ends,
+            "points": self._points, "measured": self._measured,
             "loglinear": self._loglinear.to_state(), "conformal": self._conformal.to_state(),
         }  # fmt: skip
 
     def _set_state(self, state: Mapping[str, Any]) -> None:
         self._decreasing = bool(state["decreasing"])
+        self._ends = None if state["ends"] is None else (float(state["ends"][0]), float(state["ends"][1]))
         self._points = np.asarray(state["points"], dtype=np.float64)
         self._measured = np.asarray(state["measured"], dtype=np.float64)
         self._loglinear = LogLinear.from_state(state["loglinear"])

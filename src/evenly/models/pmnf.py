@@ -68,8 +68,8 @@ class PMNF(Model):
     search : {"auto", "full", "hierarchical", "golden-section"}
         ``"full"`` judges every combination. ``"hierarchical"`` finds the best factors of each parameter first (the
         other parameters' effects divided out by a power law) and combines these and the commonest;
-        ``"golden-section"`` finds these factors with fewer fits, ordered by growth. ``"auto"`` is full up to 50
-        million candidates, then hierarchical.
+        ``"golden-section"`` finds these factors with fewer fits, ordered by growth. ``"auto"`` is full as far as
+        `effort` allows, then hierarchical.
     residuals : {"relative", "absolute", "log"}
         What least squares minimise: relative errors (which strong scaling needs), errors in seconds, or errors of
         logarithms (the sum of terms then models the logarithm of the response).
@@ -87,6 +87,8 @@ class PMNF(Model):
     asked : dict of str to tuple of two floats, optional
         Range that predictions will be asked on. By default from half the smallest to four times the largest measured
         value of parameters above zero, and the measured range of others.
+    effort : {"quick", "normal", "thorough"}
+        Candidates that an automatic search judges at most: 2 million, 50 million (seconds), 1,000 million (minutes).
     progress : callable, optional
         Called with the share of the search that is done, 0 to 1.
 
@@ -136,6 +138,7 @@ class PMNF(Model):
         positive: bool = True,
         monotone: Slope | Mapping[str, Slope] | None = None,
         asked: Mapping[str, tuple[float, float]] | None = None,
+        effort: Literal["quick", "normal", "thorough"] = "normal",
         progress: Callable[[float], None] | None = None,
     ) -> None:
         self.terms = terms
@@ -149,6 +152,7 @@ class PMNF(Model):
         self.positive = positive
         self.monotone = monotone
         self.asked = asked
+        self.effort = effort
         self.progress = progress
 
     # ---- learning -----------------------------------------------------------------------------------------------
@@ -167,8 +171,9 @@ class PMNF(Model):
         n = _affordable_terms(int(self.terms), len(np.unique(points, axis=0)), folds)
         conditions = self._conditions(points)
         found, terms, self.search_ = _strategies.find(
-            problem, factors, poles, n, conditions, method=self.search, progress=self.progress
-        )
+            problem, factors, poles, n, conditions,
+            method=self.search, budget=_strategies.BUDGETS[self.effort], progress=self.progress,
+        )  # fmt: skip
         rivals = _averaging.rivals(table, values, weights, conditions)
         counts = [math.comb(len(terms), k) for k in range(n + 1)]
         self.members_ = _averaging.weigh(problem, terms, found, rivals, counts, names=list(self.asked_), unit=unit)
@@ -183,6 +188,7 @@ class PMNF(Model):
                     "model per label, or use power-law or log-quadratic, which take labels"
                 )
         _check_choice("search", self.search, ("auto", "full", "hierarchical", "golden-section"))
+        _check_choice("effort", self.effort, tuple(_strategies.BUDGETS))
         _check_choice("residuals", self.residuals, ("relative", "absolute", "log"))
         _check_choice("loss", self.loss, get_args(Loss))
         if self.terms < 1 or int(self.terms) != self.terms:

@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from rich.table import Table
 
+from evenly.errors import InputError
 from evenly.metrics import METRICS
 from evenly.models.base import Model
 from evenly.parameters import Parameter
@@ -136,9 +137,15 @@ def _coverage(model: Model, runs: Runs, level: float) -> float:
 
 
 def model_table(
-    model: Model, runs: Runs | None = None, test: Runs | None = None, *, name: str = "", title: str = ""
+    model: Model,
+    runs: Runs | None = None,
+    test: Runs | None = None,
+    *,
+    name: str = "",
+    title: str = "",
+    at: Mapping[str, Any] | None = None,
 ) -> Table:
-    """Show all about one model: formula, range, and its errors by every metric.
+    """Show all about one model: formula, its terms by their share, range, and its errors by every metric.
 
     Parameters
     ----------
@@ -148,6 +155,8 @@ def model_table(
         What it was learned from and what was held out.
     name, title : str
         The solver, and what stands above the table.
+    at : mapping of str to float, optional
+        Where the terms are ranked; by default at the upper ends of the range learned on.
 
     Returns
     -------
@@ -162,7 +171,7 @@ def model_table(
         table.add_column(label, no_wrap=True)
     for key, value in _facts(model).items():
         add_row(table, key, value)
-    for key, value in _candidates(model):
+    for key, value in [*_candidates(model), *_terms(model, at)]:
         add_row(table, key, value)
     table.add_section()
     for metric in METRICS if given else ():
@@ -192,6 +201,30 @@ def _candidates(model: Model) -> list[tuple[str, str]]:
     return found
 
 
+def _scale_of(model: Model, at: Mapping[str, Any] | None) -> dict[str, float]:
+    """Return where terms are ranked: `at`, and the upper ends of the range learned on for what it leaves open."""
+    known = {name: bounds(kind) for name, kind in model.space_.parameters.items()}
+    upper = {name: ends[1] for name, ends in known.items() if ends is not None}
+    strange = sorted(set(at or {}) - set(upper))
+    if strange:
+        raise InputError(
+            f"terms can be ranked at values of {', '.join(upper) or 'no parameter'}, not of {strange[0]!r}"
+        )
+    return {**upper, **{name: float(value) for name, value in (at or {}).items()}}
+
+
+def _terms(model: Model, at: Mapping[str, Any] | None) -> list[tuple[str, str]]:
+    """Return the terms of the leading formula by their share at a scale, and which of them wins in the limit."""
+    formula = getattr(model, "leading_", None) or getattr(model, "formula_", None)
+    if formula is None:
+        return []
+    scale = _scale_of(model, at)
+    place = ", ".join(f"{name} = {compact(value)}" for name, value in scale.items())
+    shares = formula.shares(scale)[:_CANDIDATES] if len(formula.terms) > 1 else []
+    rows = [(f"{percent(share, 2)} at {place}", text) for text, share in shares]
+    return [*rows, ("in the limit", formula.dominating())]
+
+
 def models_as_dict(
     models: Mapping[str, Model],
     runs: Mapping[str, Runs] | None = None,
@@ -207,6 +240,7 @@ def models_as_dict(
                 {"kind": one.kind, "weight": float(one.weight), "formula": str(one.formula) if one.formula else None}
                 for one in getattr(model, "members_", ())
             ],
+            "in_the_limit": _limit(model),
             "parameters": model.space_.to_dict()["parameters"],
             "response": dict(model.response_),
             "training": plain(model.training_),
@@ -215,6 +249,11 @@ def models_as_dict(
         }
         for solver, model in models.items()
     }
+
+
+def _limit(model: Model) -> str | None:
+    formula = getattr(model, "leading_", None) or getattr(model, "formula_", None)
+    return None if formula is None else formula.dominating()
 
 
 def _errors_or_none(model: Model, runs: Runs | None) -> dict[str, Any] | None:
