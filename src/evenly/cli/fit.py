@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,121 +11,99 @@ import typer
 from evenly.cli import options as opt
 from evenly.cli import parsing
 from evenly.cli.console import note, out, print_json
-from evenly.cli.loading import FitOptions, Learned, learn
+from evenly.cli.groups import grouped
+from evenly.cli.loading import Learned, learn
 from evenly.errors import InputError
 
-_SEARCH = "PMNF search"
+
+def _searches(*names: str, **settings: Any) -> Any:
+    return typer.Option(*names, rich_help_panel="PMNF search", **settings)
 
 
+@dataclass(frozen=True)
+class SearchOptions:
+    """The PMNF search: what is typed, and what it means."""
+
+    terms: Annotated[int | None, _searches("--terms", "-n", min=1, max=9, help="Number of terms.")] = None
+    exponents: Annotated[
+        str | None, _searches("--exponents", "-I", help="Of the parameters: -2:2.75:0.25 or 0,1/2,1.")
+    ] = None
+    log_exponents: Annotated[str | None, _searches("--log-exponents", "-J", help="Of their logarithms: -2:2.")] = None
+    ridge: Annotated[float | None, _searches("--ridge", help="Ridge parameter α.")] = None
+    log: Annotated[bool, _searches("--log", help="Learn the logarithm of the times.")] = False
+    loss: Annotated[str | None, _searches("--loss", help="Of left-out runs: mlogq2, mlogq, smape or se.")] = None
+    validation: Annotated[str | None, _searches("--validation", help="loo, or a number of folds.")] = None
+    search: Annotated[str | None, _searches("--search", help="full, hierarchical, golden-section or auto.")] = None
+    monotone: Annotated[
+        list[str] | None, _searches("--monotone", help="cores=decreasing: keep only such candidates.")
+    ] = None
+    asked: Annotated[list[str] | None, _searches("--asked", help="Range to stay positive on: cores=1:4096.")] = None
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments of the method's class for what was typed."""
+        given: dict[str, Any] = {
+            "terms": self.terms,
+            "exponents": None if self.exponents is None else parsing.numbers(self.exponents),
+            "log_exponents": None if self.log_exponents is None else parsing.numbers(self.log_exponents),
+            "ridge": self.ridge,
+            "residuals": "log" if self.log else None,
+            "loss": self.loss,
+            "validation": _validation(self.validation),
+            "search": self.search,
+            "monotone": parsing.pairs(self.monotone, "--monotone") if self.monotone else None,
+            "asked": _ranges(self.asked) if self.asked else None,
+        }
+        return {name: value for name, value in given.items() if value is not None}
+
+
+@dataclass(frozen=True)
+class Showing:
+    """How models are shown."""
+
+    details: Annotated[
+        bool, typer.Option("--details", help="All about each model: candidates, terms by share, every error.")
+    ] = False
+    scale: Annotated[
+        list[str] | None, typer.Option("--scale", help="With --details: where terms are ranked, as cores=4096.")
+    ] = None
+    latex: Annotated[bool, typer.Option("--latex", help="Print the formulas in LaTeX.")] = False
+    json: opt.Json = False
+
+
+@grouped
 def fit(
     path: Annotated[
         Path | None, typer.Argument(help="A measurement file or a folder of them; or a saved model.")
     ] = None,
     methods: Annotated[bool, typer.Option("--methods", help="List the methods.")] = False,
-    method: opt.Method = None,
-    effort: Annotated[str, typer.Option("--effort", help="quick, normal or thorough.")] = "normal",
-    response: opt.Response = None,
-    train: opt.Train = None,
-    statistic: opt.Statistic = "median",
-    terms: Annotated[
-        int | None, typer.Option("--terms", "-n", min=1, max=9, help="Number of terms.", rich_help_panel=_SEARCH)
-    ] = None,
-    exponents: Annotated[
-        str | None,
-        typer.Option("--exponents", "-I", help="Of the parameters: -2:2.75:0.25 or 0,1/2,1.", rich_help_panel=_SEARCH),
-    ] = None,
-    log_exponents: Annotated[
-        str | None, typer.Option("--log-exponents", "-J", help="Of their logarithms: -2:2.", rich_help_panel=_SEARCH)
-    ] = None,
-    ridge: Annotated[float | None, typer.Option("--ridge", help="Ridge parameter α.", rich_help_panel=_SEARCH)] = None,
-    log: Annotated[
-        bool, typer.Option("--log", help="Learn the logarithm of the times.", rich_help_panel=_SEARCH)
-    ] = False,
-    loss: Annotated[
-        str | None,
-        typer.Option("--loss", help="Of left-out runs: mlogq2, mlogq, smape or se.", rich_help_panel=_SEARCH),
-    ] = None,
-    validation: Annotated[
-        str | None, typer.Option("--validation", help="loo, or a number of folds.", rich_help_panel=_SEARCH)
-    ] = None,
-    search: Annotated[
-        str | None,
-        typer.Option("--search", help="full, hierarchical, golden-section or auto.", rich_help_panel=_SEARCH),
-    ] = None,
-    monotone: Annotated[
-        list[str] | None,
-        typer.Option("--monotone", help="cores=decreasing: keep only such candidates.", rich_help_panel=_SEARCH),
-    ] = None,
-    asked: Annotated[
-        list[str] | None,
-        typer.Option("--asked", help="Range to stay positive on: cores=1:4096.", rich_help_panel=_SEARCH),
-    ] = None,
     save: Annotated[Path | None, typer.Option("--save", "-o", help="Save the models, as models.evenly.")] = None,
-    plot: Annotated[Path | None, typer.Option("--plot", help="Save pictures into this folder.")] = None,
-    suffix: Annotated[str, typer.Option("--plot-format", help="svg, png or pdf.")] = "svg",
-    details: Annotated[
-        bool, typer.Option("--details", help="All about each model: candidates, terms by share, every error.")
-    ] = False,
-    scale: Annotated[
-        list[str] | None,
-        typer.Option("--scale", help="With --details: where terms are ranked, as cores=4096."),
-    ] = None,
-    latex: Annotated[bool, typer.Option("--latex", help="Print the formulas in LaTeX.")] = False,
-    format: opt.Format = None,  # noqa: A002 - the option's name
-    time: opt.TimeColumn = None,
-    unit: opt.Unit = None,
-    parameters: opt.Parameters = None,
-    solver: opt.SolverColumn = None,
-    quantities: opt.Quantities = None,
-    where: opt.Where = None,
-    constants: opt.Constants = None,
-    reader_options: opt.ReaderOptions = None,
-    json: opt.Json = False,
+    showing: Showing = Showing(),
+    pictures: opt.Pictures = opt.Pictures(),  # noqa: B008 - frozen
+    learning: opt.Learning = opt.Learning(),  # noqa: B008 - frozen
+    search: SearchOptions = SearchOptions(),
+    reading: opt.Reading = opt.Reading(),  # noqa: B008 - frozen
 ) -> None:
     """Learn from measured run times how long configurations take: one model per solver, as a formula with errors."""
     if methods:
-        _list_methods(json=json)
+        _list_methods(json=showing.json)
         return
     if path is None:
         raise InputError("which file or folder? as in: evenly fit case/ (--methods lists the methods)")
-    reading = opt.reading(
-        format=format,
-        time=time,
-        unit=unit,
-        parameters=parameters,
-        solver=solver,
-        quantities=quantities,
-        where=where,
-        constants=constants,
-        others=reader_options,
-    )
-    given: dict[str, Any] = {
-        "terms": terms,
-        "exponents": None if exponents is None else parsing.numbers(exponents),
-        "log_exponents": None if log_exponents is None else parsing.numbers(log_exponents),
-        "ridge": ridge,
-        "residuals": "log" if log else None,
-        "loss": loss,
-        "validation": _validation(validation),
-        "search": search,
-        "monotone": parsing.pairs(monotone, "--monotone") if monotone else None,
-        "asked": _ranges(asked) if asked else None,
-    }
-    arguments = {name: value for name, value in given.items() if value is not None}
-    if path.suffix == ".evenly" and (arguments or method or train):
+    arguments = search.arguments()
+    if path.suffix == ".evenly" and (arguments or learning != opt.Learning()):
         raise InputError(f"{path} holds models that are fitted already: give the measurements to fit them anew")
-    learned = learn(path, reading, FitOptions(method, statistic, effort, response, train, arguments=arguments))
+    learned = learn(path, reading, learning, lambda _runs, _known: arguments)
     if save is not None:
         from evenly.models.storage import save as write
 
         write(learned.models if set(learned.models) != {""} else learned.models[""], save)
         note(f"saved {save}")
-    _show(learned, latex=latex, scale=scale or [], details=details or bool(scale), json=json)
-    if plot is not None:
+    _show(learned, showing)
+    if pictures.plot is not None:
         from evenly.cli.pictures import save_all
         from evenly.cli.plot import pictures_of
 
-        save_all(pictures_of(learned, level=0.9), plot, suffix)
+        save_all(pictures_of(learned, level=0.9), pictures)
 
 
 def _list_methods(*, json: bool) -> None:
@@ -154,15 +133,15 @@ def _ranges(items: list[str]) -> dict[str, tuple[float, float]]:
     return found
 
 
-def _show(learned: Learned, *, latex: bool, scale: list[str], details: bool, json: bool) -> None:
+def _show(learned: Learned, showing: Showing) -> None:
     from evenly.report.model_tables import model_table, models_as_dict, models_table
 
-    if json:
+    if showing.json:
         print_json(models_as_dict(learned.models, learned.runs, learned.test))
-    elif latex:
+    elif showing.latex:
         _show_latex(learned)
-    elif details:
-        at = parsing.values(scale, "--scale")
+    elif showing.details or showing.scale:
+        at = parsing.values(showing.scale or [], "--scale")
         for name, model in learned.models.items():
             out.print(model_table(model, learned.runs.get(name), learned.test.get(name), name=name, at=at))
     else:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evenly.cli.console import note, progress
+from evenly.cli.options import Learning, Reading
 from evenly.errors import InputError
 
 if TYPE_CHECKING:
@@ -14,24 +16,7 @@ if TYPE_CHECKING:
     from evenly.readers import Measurements
     from evenly.runs import Runs
 
-__all__ = ["FitOptions", "Learned", "learn", "measurements", "split"]
-
-
-@dataclass(frozen=True)
-class FitOptions:
-    """What was asked of `evenly.fit`.
-
-    `cores` is the largest core count that predictions will be asked for, `fixed` names the parameters other than cores.
-    """
-
-    method: str | None = None
-    statistic: str = "median"
-    effort: str = "normal"
-    response: str | None = None
-    train: str | None = None
-    cores: int | None = None
-    fixed: tuple[str, ...] = ()
-    arguments: dict[str, Any] = field(default_factory=dict)
+__all__ = ["Learned", "learn", "measurements", "split"]
 
 
 @dataclass(frozen=True)
@@ -55,16 +40,25 @@ def measurements(path: Path, reading: dict[str, Any]) -> Measurements:
     return found
 
 
-def learn(path: Path, reading: dict[str, Any], options: FitOptions) -> Learned:
-    """Load the models in a ``.evenly`` file, or read measurements and fit one model per solver."""
+def learn(
+    path: Path,
+    reading: Reading,
+    learning: Learning,
+    arguments: Callable[[Runs, list[str]], dict[str, Any]] | None = None,
+) -> Learned:
+    """Load the models in a ``.evenly`` file, or read measurements and fit one model per solver.
+
+    `arguments` gives further arguments of a method for runs, knowing the names of those that it takes.
+    """
     from evenly.models.storage import load
 
     if path.suffix == ".evenly":
         loaded = load(path)
         return Learned(loaded if isinstance(loaded, dict) else {"": loaded})
-    found = measurements(path, reading)
-    train, test = split(found.runs, options.train)
-    return Learned(_fit_each(train, options), train, test, found)
+    found = measurements(path, reading.arguments())
+    train, test = split(found.runs, learning.train)
+    models = {solver: _fit(solver, runs, learning, arguments) for solver, runs in train.items()}
+    return Learned(models, train, test, found)
 
 
 def split(runs: dict[str, Runs], condition: str | None) -> tuple[dict[str, Runs], dict[str, Runs]]:
@@ -78,24 +72,20 @@ def split(runs: dict[str, Runs], condition: str | None) -> tuple[dict[str, Runs]
     return {s: train for s, (train, _) in halves.items()}, {s: test for s, (_, test) in halves.items() if len(test)}
 
 
-def _fit_each(runs: dict[str, Runs], options: FitOptions) -> dict[str, Model]:
-    return {solver: _fit_one(solver, one, options) for solver, one in runs.items()}
-
-
-def _fit_one(solver: str, runs: Runs, options: FitOptions) -> Model:
+def _fit(
+    solver: str, runs: Runs, learning: Learning, arguments: Callable[[Runs, list[str]], dict[str, Any]] | None
+) -> Model:
     from evenly.models.fitting import DEFAULT_METHOD, fit
     from evenly.models.registry import model_class
 
-    known = model_class(options.method or DEFAULT_METHOD)._get_param_names()
-    with progress(f"learning {solver or options.method or 'a model'}") as done:
-        told: dict[str, Any] = {"progress": done} if "progress" in known else {}
-        open_ = [name for name in runs.parameters if name not in options.fixed]
-        if options.cores is not None and "asked" in known and len(open_) == 1:
-            told["asked"] = {open_[0]: (1, max(options.cores, 1))}
+    known = model_class(learning.method or DEFAULT_METHOD)._get_param_names()
+    given = arguments(runs, known) if arguments else {}
+    with progress(f"learning {solver or learning.method or 'a model'}") as done:
+        told = {"progress": done} if "progress" in known else {}
         try:
             return fit(
-                runs, method=options.method, statistic=options.statistic, effort=options.effort,
-                response=options.response, **{**told, **options.arguments},
+                runs, method=learning.method, statistic=learning.statistic, effort=learning.effort,
+                response=learning.response, **told, **given,
             )  # fmt: skip
         except InputError as error:
             raise InputError(f"{solver}: {error}" if solver else str(error)) from None

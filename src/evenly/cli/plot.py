@@ -9,7 +9,8 @@ import typer
 
 from evenly.cli import options as opt
 from evenly.cli import parsing
-from evenly.cli.loading import FitOptions, Learned, learn
+from evenly.cli.groups import grouped
+from evenly.cli.loading import Learned, learn
 from evenly.cli.pictures import save_all
 from evenly.errors import InputError
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 View = Literal["map", "3d"]
 
 
+@grouped
 def plot(
     path: opt.PathArgument,
     into: Annotated[Path, typer.Option("--into", "-o", help="The folder for the pictures.")] = Path("plots"),
@@ -33,41 +35,18 @@ def plot(
     extend_to: Annotated[float | None, typer.Option("--extend-to", help="Draw up to this value of --along.")] = None,
     at: opt.At = None,
     level: opt.Level = 0.9,
-    method: opt.Method = None,
-    response: opt.Response = None,
-    train: opt.Train = None,
-    statistic: opt.Statistic = "median",
-    format: opt.Format = None,  # noqa: A002 - the option's name
-    time: opt.TimeColumn = None,
-    unit: opt.Unit = None,
-    parameters: opt.Parameters = None,
-    solver: opt.SolverColumn = None,
-    quantities: opt.Quantities = None,
-    where: opt.Where = None,
-    constants: opt.Constants = None,
-    reader_options: opt.ReaderOptions = None,
+    learning: opt.Learning = opt.Learning(),  # noqa: B008 - frozen
+    reading: opt.Reading = opt.Reading(),  # noqa: B008 - frozen
 ) -> None:
     """Draw models with intervals beside the measurements: along parameters, over two, predicted against measured."""
-    reading = opt.reading(
-        format=format,
-        time=time,
-        unit=unit,
-        parameters=parameters,
-        solver=solver,
-        quantities=quantities,
-        where=where,
-        constants=constants,
-        others=reader_options,
-    )
-    learned = learn(path, reading, FitOptions(method, statistic, response=response, train=train))
-    fixed = parsing.configurations(at) if at else [None]
-    if len(fixed) != 1:
-        raise InputError("--at takes one value per parameter here, as level=8")
+    learned = learn(path, reading, learning)
     axes = parsing.names(surface)
     if axes is not None and len(axes) != 2:
         raise InputError(f"--surface takes two parameters, as cores,level, but got {surface!r}")
-    figures = pictures_of(learned, level=level, along=along, at=fixed[0], axes=axes, view=view, extend_to=extend_to)
-    save_all(figures, into, suffix)
+    figures = pictures_of(
+        learned, level=level, along=along, at=fixed or None, axes=axes, view=view, extend_to=extend_to
+    )
+    save_all(figures, opt.Pictures(into, suffix))
 
 
 def pictures_of(

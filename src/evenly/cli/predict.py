@@ -10,50 +10,30 @@ import typer
 from evenly.cli import options as opt
 from evenly.cli import parsing
 from evenly.cli.console import note, out, print_json
-from evenly.cli.loading import FitOptions, learn
+from evenly.cli.groups import grouped
+from evenly.cli.loading import learn
 from evenly.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
+@grouped
 def predict(
     path: opt.PathArgument,
     at: opt.At = None,
     file: Annotated[Path | None, typer.Option("--file", help="A CSV file of configurations, one per row.")] = None,
     save: Annotated[Path | None, typer.Option("--save", "-o", help="Save the predictions as CSV.")] = None,
     level: opt.Level = 0.9,
-    method: opt.Method = None,
-    response: opt.Response = None,
-    train: opt.Train = None,
-    statistic: opt.Statistic = "median",
-    format: opt.Format = None,  # noqa: A002 - the option's name
-    time: opt.TimeColumn = None,
-    unit: opt.Unit = None,
-    parameters: opt.Parameters = None,
-    solver: opt.SolverColumn = None,
-    quantities: opt.Quantities = None,
-    where: opt.Where = None,
-    constants: opt.Constants = None,
-    reader_options: opt.ReaderOptions = None,
+    learning: opt.Learning = opt.Learning(),  # noqa: B008 - frozen
+    reading: opt.Reading = opt.Reading(),  # noqa: B008 - frozen
     json: opt.Json = False,
 ) -> None:
     """Predict how long configurations take, with intervals, from saved models or straight from measurements."""
     from evenly.report.model_tables import predictions_as_dict, predictions_table
 
-    reading = opt.reading(
-        format=format,
-        time=time,
-        unit=unit,
-        parameters=parameters,
-        solver=solver,
-        quantities=quantities,
-        where=where,
-        constants=constants,
-        others=reader_options,
-    )
     asked = _asked(at, file)
-    learned = learn(path, reading, FitOptions(method, statistic, response=response, train=train))
+    learned = learn(path, reading, learning)
     if save is not None:
         _save(predictions_as_dict(learned.models, asked, level=level)["predictions"], save)
     if json:

@@ -9,6 +9,7 @@ import typer
 
 from evenly.cli import options as opt
 from evenly.cli.console import note, note_once_per_text, out, print_json
+from evenly.cli.groups import grouped
 from evenly.cli.loading import measurements
 from evenly.errors import InputError
 
@@ -17,18 +18,11 @@ if TYPE_CHECKING:
     from evenly.runs import Runs
 
 
+@grouped
 def read(
     path: Annotated[Path | None, typer.Argument(help="A measurement file or a folder of them.")] = None,
     formats: Annotated[bool, typer.Option("--formats", help="List the formats that can be read.")] = False,
-    format: opt.Format = None,  # noqa: A002 - the option's name
-    time: opt.TimeColumn = None,
-    unit: opt.Unit = None,
-    parameters: opt.Parameters = None,
-    solver: opt.SolverColumn = None,
-    quantities: opt.Quantities = None,
-    where: opt.Where = None,
-    constants: opt.Constants = None,
-    reader_options: opt.ReaderOptions = None,
+    reading: opt.Reading = opt.Reading(),  # noqa: B008 - frozen
     save: Annotated[
         Path | None,
         typer.Option("--save", help="Save all runs as .csv or .parquet; a folder gets one file per solver."),
@@ -41,18 +35,7 @@ def read(
         return
     if path is None:
         raise InputError("which file or folder? as in: evenly read case/ (--formats lists what can be read)")
-    reading = opt.reading(
-        format=format,
-        time=time,
-        unit=unit,
-        parameters=parameters,
-        solver=solver,
-        quantities=quantities,
-        where=where,
-        constants=constants,
-        others=reader_options,
-    )
-    found = measurements(path, reading)
+    found = measurements(path, reading.arguments())
     if save is not None:
         _save(found.runs, save)
     _show(found, json=json)
