@@ -39,13 +39,12 @@ def plot(
     reading: opt.Reading = opt.Reading(),  # noqa: B008 - frozen
 ) -> None:
     """Draw models with intervals beside the measurements: along parameters, over two, predicted against measured."""
-    learned = learn(path, reading, learning)
+    fixed = opt.one_value_each(at) or None
     axes = parsing.names(surface)
     if axes is not None and len(axes) != 2:
         raise InputError(f"--surface takes two parameters, as cores,level, but got {surface!r}")
-    figures = pictures_of(
-        learned, level=level, along=along, at=fixed or None, axes=axes, view=view, extend_to=extend_to
-    )
+    learned = learn(path, reading, learning)
+    figures = pictures_of(learned, level=level, along=along, at=fixed, axes=axes, view=view, extend_to=extend_to)
     save_all(figures, opt.Pictures(into, suffix))
 
 
