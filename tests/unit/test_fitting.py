@@ -72,3 +72,13 @@ def test_a_model_per_solver() -> None:
 def test_wrong_questions(runs: Any, options: dict[str, Any], reason: str) -> None:
     with pytest.raises(InputError, match=reason):
         fit(runs, **options)
+
+
+def test_labels_choose_a_method_that_takes_them() -> None:
+    table = pd.DataFrame({
+        "cores": [1, 2, 4, 8] * 2, "solver": ["cg"] * 4 + ["mg"] * 4,
+        "seconds": [8.0, 4.0, 2.0, 1.0, 4.0, 2.0, 1.0, 0.5],
+    })  # fmt: skip
+    model = fit(Runs.from_frame(table, ["cores", "solver"]))
+    assert model.method == "log-quadratic"
+    assert model.predict({"cores": [4], "solver": ["mg"]})[0] == pytest.approx(1.0, rel=1e-6)

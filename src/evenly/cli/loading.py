@@ -75,10 +75,10 @@ def split(runs: dict[str, Runs], condition: str | None) -> tuple[dict[str, Runs]
 def _fit(
     solver: str, runs: Runs, learning: Learning, arguments: Callable[[Runs, list[str]], dict[str, Any]] | None
 ) -> Model:
-    from evenly.models.fitting import DEFAULT_METHOD, fit
+    from evenly.models.fitting import default_method, fit
     from evenly.models.registry import model_class
 
-    known = model_class(learning.method or DEFAULT_METHOD)._get_param_names()
+    known = model_class(learning.method or default_method(runs))._get_param_names()
     given = arguments(runs, known) if arguments else {}
     with progress(f"learning {solver or learning.method or 'a model'}") as done:
         told = {"progress": done} if "progress" in known else {}

@@ -10,12 +10,12 @@ import numpy as np
 from evenly.errors import InputError
 from evenly.models.base import Model
 from evenly.models.registry import model_class
+from evenly.parameters import Categorical
 from evenly.runs import Runs, Statistic
 
-__all__ = ["Effort", "fit"]
+__all__ = ["Effort", "default_method", "fit"]
 
 Effort = Literal["quick", "normal", "thorough"]
-DEFAULT_METHOD = "pmnf"
 
 
 @overload
@@ -40,8 +40,8 @@ def fit(
     runs : Runs or mapping of str to Runs
         Repetitions of a configuration are condensed to one value first; failed runs are left out.
     method : str, optional
-        One of `evenly.models.registry.method_names`; by default near-tied PMNF candidates, the power law and the
-        log-quadratic law are averaged by their leave-one-out errors.
+        One of `evenly.models.registry.method_names`; see `default_method`. PMNF averages its near-tied candidates and
+        simple laws by their errors on left-out runs.
     effort : {"quick", "normal", "thorough"}
         How much time a method may spend on its search, where it has one.
     statistic : {"median", "min", "mean"}
@@ -80,11 +80,25 @@ def fit(
     table = table[table[chosen.response].notna()]
     if not len(table):
         raise InputError(f"there are no runs with {chosen.response!r} that went well: nothing to learn from")
-    model = _create(method or DEFAULT_METHOD, effort, options)
+    model = _create(method or default_method(chosen), effort, options)
     model.fit(table[chosen.parameters], table[chosen.response], space=chosen.space)
     model.response_ = {"name": chosen.response, "unit": chosen.quantities[chosen.response]}
     model.training_ = _training(chosen, statistic)
     return model
+
+
+def default_method(runs: Runs) -> str:
+    """Return the method that `fit` takes where none is named: PMNF, or log-quadratic where parameters hold labels.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"cores": [1, 2], "solver": ["cg", "gmres"], "seconds": [80.0, 40.0]})
+    >>> default_method(Runs.from_frame(table, ["cores", "solver"])), default_method(Runs.from_frame(table, ["cores"]))
+    ('log-quadratic', 'pmnf')
+    """
+    labels = any(isinstance(kind, Categorical) for kind in runs.space.parameters.values())
+    return "log-quadratic" if labels else "pmnf"
 
 
 def _named(solver: str, runs: Runs, arguments: dict[str, Any]) -> Model:
