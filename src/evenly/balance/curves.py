@@ -100,13 +100,19 @@ class SolverCurve:
 
     @cached_property
     def certified(self) -> list[tuple[int, int]] | None:
-        """Intervals of cores, together covering all counts, on each of which the time only rises or only falls."""
+        """Intervals of cores, together covering all counts, on each of which the time only rises or only falls.
+
+        None where the model can't certify any; then every count is tabulated.
+        """
         certify = getattr(self.source, "monotone_pieces", None)
         if certify is None or not len(self.counts) or not isinstance(self.counts, range):
             return None
         if _parameters(self.source) is not None and len(_parameters(self.source) or ()) != 1:
             return None
-        found = certify(int(self.counts[0]), int(self.counts[-1]))
+        try:
+            found = certify(int(self.counts[0]), int(self.counts[-1]))
+        except InputError:
+            return None
         return None if found is None else [(int(piece[0]), int(piece[1])) for piece in found]
 
     def outside(self, count: int) -> str | None:

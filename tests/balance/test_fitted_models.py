@@ -1,0 +1,93 @@
+"""Fitted models of every installed method are assigned large totals, with the answer that full tables give."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from functools import cache
+from importlib.metadata import entry_points
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import evenly
+from evenly.balance.allocate import allocate
+from evenly.balance.base import Problem
+from evenly.balance.curves import SolverCurve
+from evenly.balance.fronts import build
+from evenly.balance.layout import parse_layout
+from evenly.balance.zoom import can_zoom
+from evenly.errors import ExtrapolationWarning, InputError
+from evenly.models.base import Model
+from evenly.runs import Runs
+
+METHODS = sorted(entry.name for entry in entry_points(group="evenly.models"))
+WORK = {"inner": 60.0, "outer": 35.0, "third": 8.0}
+
+
+@cache
+def fitted(method: str, *, levels: bool = False) -> Mapping[str, Model]:
+    """Return a model per solver; with `levels`, of two parameters."""
+    random = np.random.default_rng(7)
+    models = {}
+    for name, work in WORK.items():
+        cores, level = (a.ravel() for a in np.meshgrid([16, 32, 64, 128, 256, 512], [1, 2, 4] if levels else [1]))
+        seconds = (level * work / cores + 0.002 * np.log2(cores)) * np.exp(random.normal(0, 0.02, len(cores)))
+        table = pd.DataFrame({"cores": cores, "level": level, "seconds": seconds})
+        parameters = ["cores", "level"] if levels else ["cores"]
+        models[name] = evenly.fit(Runs.from_frame(table[[*parameters, "seconds"]], parameters), method=method)
+    return models
+
+
+def check(models: Mapping[str, Model], cores: int, layout: str, at: dict[str, Any]) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ExtrapolationWarning)
+        plan = allocate(models, cores, layout=layout, at=at)
+    tables = {}
+    for name, curve in plan.problem.curves.items():
+        seconds = curve.seconds(np.arange(1, cores + 1))
+        tables[name] = SolverCurve(name, lambda counts, s=seconds: s[counts - 1], range(1, cores + 1))
+    tree = build(parse_layout(layout, models), tables, cores)
+    expected = {name: int(found[0]) for name, found in tree.divide(tree.front.cores[-1:]).items()}
+    assert plan.problem.allows(plan.cores)
+    assert plan.cores == expected
+    assert plan.seconds == pytest.approx(float(tree.front.seconds[-1]), rel=1e-12)
+
+
+@pytest.mark.parametrize("cores", [5_000, 50_000, 100_000, 1_000_000])
+@pytest.mark.parametrize("method", METHODS)
+def test_large_totals_equal_a_tabulated_answer(method: str, cores: int) -> None:
+    check(fitted(method), cores, "max(inner, 3 * outer, third)", {})
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_other_layouts_at_large_totals(method: str) -> None:
+    check(fitted(method), 100_000, "max(inner, sum(outer, third))", {})
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_models_of_several_parameters_at_large_totals(method: str) -> None:
+    try:
+        models = fitted(method, levels=True)
+    except InputError as error:
+        assert "one parameter" in str(error)  # noqa: PT017 - the methods of one parameter say so
+        return
+    check(models, 100_000, "parallel", {"level": 2})
+
+
+def test_models_that_cannot_certify_are_tabulated() -> None:
+    def curve(counts: Any) -> Any:
+        return 1e4 / counts + 1.0
+
+    class Unsure:
+        def __call__(self, counts: Any) -> Any:
+            return curve(counts)
+
+        def monotone_pieces(self, low: int, high: int) -> list[tuple[int, int, int]]:
+            raise InputError(f"no formula between {low} and {high}")
+
+    curves = {name: SolverCurve(name, Unsure(), range(1, 150_001)) for name in "ab"}
+    assert not can_zoom(Problem(parse_layout("max(a, b)"), curves, 150_000))
+    assert allocate({"a": Unsure(), "b": Unsure()}, 150_000).cores == {"a": 75_000, "b": 75_000}
