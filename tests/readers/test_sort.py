@@ -99,7 +99,7 @@ def test_logs_without_a_partner_are_named(loose: Path, tmp_path: Path) -> None:
     write(loose / "timeinfo_broken_1", " Timings for a run on 4 processes\n")
     plan = sort_into_case(loose, tmp_path / "case", dry_run=True)
     reasons = {entry.path: entry.reason for entry in plan.skipped}
-    assert reasons[lonely].startswith("no log of the other solvers (inner, outer) belongs to it")
+    assert reasons[lonely].startswith("no one log of inner belongs to this one of outer")
 
 
 def test_logs_that_lie_together_are_one_run(tmp_path: Path) -> None:
@@ -181,3 +181,40 @@ def test_a_link_falls_back_to_a_copy(loose: Path, tmp_path: Path, monkeypatch: p
     copied = tmp_path / "case" / "170_110" / "inner.log"
     assert copied.read_text() == (loose / "timeinfo_inner_1").read_text()
     assert not copied.samefile(loose / "timeinfo_inner_1")
+
+
+def test_the_coupling_beside_the_logs_comes_along(samples: Path, tmp_path: Path) -> None:
+    shutil.copytree(samples / "precice-v3" / "serial-implicit", tmp_path / "runs")
+    plan = sort_into_case(tmp_path / "runs", tmp_path / "case")
+    assert plan.coupling is not None
+    assert (tmp_path / "case" / "precice-config.xml").is_file()
+    assert scan(tmp_path / "case").layout == "3 * sum(Inner, Outer)"
+    again = sort_into_case(tmp_path / "runs", tmp_path / "case")
+    assert again.coupling is None
+    assert any("nothing is new" in note for note in again.notes)
+
+
+def test_the_coupling_is_found_beside_the_given_folders(samples: Path, tmp_path: Path) -> None:
+    shutil.copytree(samples / "precice-v3" / "serial-implicit" / "2_2", tmp_path / "run")
+    plan = sort_into_case([tmp_path / "run" / "Inner", tmp_path / "run" / "Outer"], tmp_path / "case", dry_run=True)
+    assert plan.coupling is not None
+    assert plan.coupling.source == tmp_path / "run" / "precice-config.xml"
+
+
+def test_couplings_that_differ_are_left_and_told(samples: Path, tmp_path: Path) -> None:
+    for name in ("serial-implicit", "serial-explicit"):
+        shutil.copytree(samples / "precice-v3" / name / "2_2", tmp_path / "runs" / name)
+    plan = sort_into_case(tmp_path / "runs", tmp_path / "case")
+    assert plan.coupling is None
+    assert any("different couplings" in note for note in plan.notes)
+    one = sort_into_case(tmp_path / "runs" / "serial-implicit", tmp_path / "one")
+    assert one.coupling is not None
+    other = sort_into_case(tmp_path / "runs" / "serial-explicit", tmp_path / "one", dry_run=True)
+    assert any("left as it is" in note for note in other.notes)
+
+
+def test_a_lonely_log_is_told_which_others_lack(tmp_path: Path) -> None:
+    for name, cores in (("a", 2), ("b", 2), ("c", 4)):
+        write(tmp_path / name / f"timeinfo_{name}_{10 * cores + ord(name)}", timeinfo(cores))
+    with pytest.raises(InputError, match="no one log of b, c belongs to this one of a"):
+        sort_into_case([tmp_path / name for name in "abc"], tmp_path / "case")

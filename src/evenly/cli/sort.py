@@ -32,10 +32,12 @@ def sort(
     plan = sort_into_case(files, into, solvers=parsing.names(solvers), how=how, dry_run=dry_run)
     for skipped in plan.skipped:
         note(f"left out: {skipped}")
+    for text in plan.notes:
+        note(text)
     if json:
         print_json(_as_dict(plan))
         return
-    for placed in plan.placements:
+    for placed in [*plan.placements, *([plan.coupling] if plan.coupling else [])]:
         out.print(f"{placed.source} → {placed.target}", markup=False, soft_wrap=True)
     verb = "sorted" if plan.done else "would sort"
     out.print(f"{verb} {len(plan.placements)} files into {plan.case}", markup=False, soft_wrap=True)
@@ -46,6 +48,8 @@ def _as_dict(plan: SortPlan) -> dict[str, Any]:
         "case": str(plan.case),
         "done": plan.done,
         "placements": [{"source": str(p.source), "target": str(p.target)} for p in plan.placements],
+        "coupling": None if plan.coupling is None else str(plan.coupling.source),
         "case_ini": plan.case_ini,
+        "notes": list(plan.notes),
         "skipped": [str(entry) for entry in plan.skipped],
     }

@@ -11,7 +11,7 @@ from evenly.errors import EvenlyError, ReadError
 from evenly.readers.files import head
 from evenly.readers.registry import Skipped
 
-__all__ = ["Strays", "find_coupling"]
+__all__ = ["Strays", "configurations_beside", "find_coupling"]
 
 
 @dataclass
@@ -59,9 +59,40 @@ def find_coupling(candidates: Iterable[Path]) -> tuple[Any, Strays]:
             strays.skipped.append(Skipped(path, str(error)))
     if not found:
         return None, strays
-    kinds = {(str(c.layout), frozenset(map(str, c.participants))): path for path, c in reversed(found)}
+    kinds = {
+        (f"{'implicit' if c.implicit else 'explicit'} {c.layout}", frozenset(map(str, c.participants))): path
+        for path, c in reversed(found)
+    }
     if len(kinds) > 1:
-        listed = "; ".join(f"{layout} in {path}" for (layout, _), path in kinds.items())
+        listed = "; ".join(f"{scheme} in {path}" for (scheme, _), path in kinds.items())
         strays.notes.append(f"the configurations name different couplings, so none is taken: {listed}")
         return None, strays
     return found[0][1], strays
+
+
+def configurations_beside(logs: Iterable[Path], given: Iterable[Path], *, outside: Path) -> list[Path]:
+    """Return the XML files in the folders of `logs` and above, up to the folders of the `given` paths.
+
+    Parameters
+    ----------
+    logs : iterable of Path
+        Logs of runs, files or folders.
+    given : iterable of Path
+        The files and folders in which the user said to look.
+    outside : Path
+        A folder whose files don't count.
+
+    Examples
+    --------
+    >>> configurations_beside([], [], outside=Path("case"))
+    []
+    """
+    tops = [path.resolve().parent for path in given]
+    folders = [
+        folder
+        for log in logs
+        for folder in log.resolve().parents
+        if any(top in (folder, *folder.parents) for top in tops)
+    ]
+    files = [file for folder in dict.fromkeys(folders) for file in sorted(folder.glob("*.xml"))]
+    return [file for file in files if outside.resolve() not in file.parents]

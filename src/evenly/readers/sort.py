@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from evenly.errors import InputError, ReadError
+from evenly.readers.coupling import configurations_beside, find_coupling
 from evenly.readers.files import head, plain_suffix
 from evenly.readers.registry import Skipped
 from evenly.readers.scan import scan
@@ -28,6 +29,7 @@ __all__ = ["How", "Placement", "SortPlan", "sort_into_case"]
 How = Literal["copy", "link"]
 
 _CASE = "case.ini"
+_CONFIGURATION = "precice-config.xml"
 #: So many parts at the end of a path may be named after the solver.
 _NAMED_PARTS = 3
 
@@ -56,6 +58,10 @@ class SortPlan:
         Logs that could not be placed, and why.
     done : bool
         False for a dry run.
+    coupling : Placement, optional
+        The preCICE configuration that lies beside the logs, if it isn't there already.
+    notes : tuple of str
+        What else a user should know: why nothing was done, or why no configuration was taken.
     """
 
     case: Path
@@ -63,6 +69,8 @@ class SortPlan:
     case_ini: str
     skipped: tuple[Skipped, ...]
     done: bool
+    coupling: Placement | None = None
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -84,6 +92,8 @@ def sort_into_case(
     **options: Any,
 ) -> SortPlan:
     r"""Sort loose logs into ``target/p1_p2/`` and write ``target/case.ini``.
+
+    A preCICE configuration beside the logs comes along, so that the case still tells how the solvers are coupled.
 
     Parameters
     ----------
@@ -125,7 +135,8 @@ def sort_into_case(
     if how not in get_args(How):
         raise InputError(f"how must be one of {', '.join(get_args(How))}, but got {how!r}")
     case = Path(target)
-    logs, skipped = _logs([Path(p) for p in ([paths] if isinstance(paths, str | Path) else paths)], case, options)
+    given = [Path(p) for p in ([paths] if isinstance(paths, str | Path) else paths)]
+    logs, skipped = _logs(given, case, options)
     order = _order(logs, solvers)
     measurements, unmatched = _pair(logs, order)
     skipped += unmatched
@@ -136,9 +147,13 @@ def sort_into_case(
     case_ini = _case_text(measurements[0], order, names)
     written = _existing_case(case, case_ini)
     placements = _place(case, measurements, order, names)
+    coupling, notes = _coupling(case, logs, given)
+    if not placements:
+        notes.append(f"nothing is new: {case} holds all {len(logs) - len(unmatched)} logs already")
     if not dry_run:
-        _carry_out(case, placements, "" if written else case_ini, how)
-    return SortPlan(case, tuple(placements), "" if written else case_ini, tuple(skipped), not dry_run)
+        _carry_out(case, [*placements, *([coupling] if coupling else [])], "" if written else case_ini, how)
+    todo = "" if written else case_ini
+    return SortPlan(case, tuple(placements), todo, tuple(skipped), not dry_run, coupling, tuple(notes))
 
 
 # ---- what there is ------------------------------------------------------------------------------------------
@@ -222,11 +237,17 @@ def _pair(logs: Sequence[_Log], order: Sequence[str]) -> tuple[list[_Measurement
         placed = {log.path for measurement in complete for log in measurement.values()}
         left = [log for log in left if log.path not in placed]
     found.sort(key=lambda m: ([m[solver].cores for solver in order], str(m[order[0]].path)))
-    others = ", ".join(order)
-    return found, [
-        Skipped(log.path, f"no log of the other solvers ({others}) belongs to it: put the logs of a run in one folder")
-        for log in left
-    ]
+    return found, [Skipped(log.path, _alone(log, order)) for log in left]
+
+
+def _alone(log: _Log, order: Sequence[str]) -> str:
+    others = ", ".join(solver for solver in order if solver != log.solver)
+    if not others:
+        return f"several logs of {log.solver} lie there, and no name tells them apart: put each run into its own folder"
+    return (
+        f"no one log of {others} belongs to this one of {log.solver}: put the logs of a run in one folder, and sort "
+        "runs of other solvers apart"
+    )
 
 
 def _complete(
@@ -260,6 +281,21 @@ def _by_run(log: _Log) -> tuple[str, ...] | None:
     # A run's name may hold its solver and cores, which differ between the logs of one run.
     plain = sorted(re.sub(rf"{re.escape(log.solver)}-{log.cores}-", "", run, flags=re.IGNORECASE) for run in log.runs)
     return tuple(plain)
+
+
+def _coupling(case: Path, logs: Sequence[_Log], given: Sequence[Path]) -> tuple[Placement | None, list[str]]:
+    """Return where the configuration goes that all runs share, and notes if there is none to take."""
+    beside = configurations_beside([log.path for log in logs], given, outside=case)
+    found, strays = find_coupling(beside)
+    notes = [*strays.notes, *map(str, strays.skipped)]
+    target = case / _CONFIGURATION
+    if found is None:
+        return None, notes
+    if not target.exists():
+        return Placement(strays.used[0], target), notes
+    if find_coupling([target, strays.used[0]])[0] is None:
+        notes.append(f"{target} is there already and couples otherwise than {strays.used[0]}: it is left as it is")
+    return None, notes
 
 
 # ---- where they go ------------------------------------------------------------------------------------------
