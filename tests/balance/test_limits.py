@@ -75,10 +75,20 @@ def test_memory_per_node_bounds_the_assignment() -> None:
 
 
 def test_a_bound_that_nothing_keeps_is_named() -> None:
-    with pytest.raises(InfeasibleError, match="must keep memory per node at or below") as caught:
+    words = r"must keep memory per node at or below 96 GiB, but .* at least 476 GiB \(on 100\): .*--cores.* at_most"
+    with pytest.raises(InfeasibleError, match=words) as caught:
         allocate({"a": lambda p: 1 / p}, 100, machine=Machine(cores_per_node=28),
                  limits={"a": {"bounds": Bound(_memory, at_most=96 * GIB)}})  # fmt: skip
     assert caught.value.constraint == "a.memory"
+
+
+def test_a_bound_from_the_machine_says_what_to_raise() -> None:
+    machine = Machine(cores_per_node=28, memory_bytes_per_node=96 * GIB)
+    with pytest.raises(InfeasibleError, match=r"memory_bytes_per_node \(--memory\)"):
+        allocate({"a": lambda p: 1 / p}, 100, machine=machine, limits={"a": {"bounds": Bound(_memory)}})
+    bound = Bound(lambda cores: 12.0 / cores, at_most=1.0, per="rank", name="energy")
+    with pytest.raises(InfeasibleError, match=r"keep energy per rank at or below 1, but .* at least 1\.2 \(on 10\)"):
+        allocate({"a": lambda p: 1 / p}, 10, limits={"a": {"bounds": bound}})
 
 
 def test_bounds_per_rank_and_per_solver() -> None:

@@ -10,15 +10,16 @@ from __future__ import annotations
 
 import dataclasses
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib.metadata import entry_points
+from numbers import Real
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from evenly.balance.base import Balancer, Problem, check_names
-from evenly.balance.curves import SolverCurve, call, cores_parameter
+from evenly.balance.curves import SolverCurve, Table, call, cores_parameter
 from evenly.balance.layout import Layout, parse_layout
 from evenly.balance.limits import Limits, possible_counts
 from evenly.balance.noise import Compare, Noise
@@ -29,6 +30,7 @@ from evenly.errors import ExtrapolationWarning, InfeasibleError, InputError
 from evenly.machine import Machine
 from evenly.parameters import Categorical
 from evenly.ranges import ends
+from evenly.runs import Runs
 
 __all__ = ["allocate", "balancer_named", "balancers"]
 
@@ -143,8 +145,7 @@ def _problem(
     compare: Compare,
     machine: Machine,
 ) -> Problem:
-    if not solvers:
-        raise InputError("allocate needs at least one solver, but got none")
+    _check_solvers(solvers)
     tree = parse_layout(str(layout), solvers)
     total = _total(cores, machine)
     by_solver = _by_solver(limits, solvers)
@@ -152,17 +153,53 @@ def _problem(
     curves = {
         name: _curve(name, source, by_solver[name], fixed[name], total, machine) for name, source in solvers.items()
     }
+    problem = Problem(tree, curves, total, compare.degrees_of_freedom or {})
+    _check_others(problem, compare)
+    return problem
+
+
+def _check_solvers(solvers: Any) -> None:
+    if isinstance(solvers, Runs) or (
+        isinstance(solvers, Mapping) and any(isinstance(s, Runs) for s in solvers.values())
+    ):
+        raise InputError(
+            "solvers must be models, functions or tables of their times, but got measured runs: fit them first: "
+            "evenly.allocate(evenly.fit(runs), …)"
+        )
+    if not isinstance(solvers, Mapping):
+        raise InputError(
+            f"solvers must be a mapping of names to models, but got {type(solvers).__name__}: give each solver a name, "
+            "as in {'inner': model, 'outer': other}"
+        )
+    if not solvers:
+        raise InputError("allocate needs at least one solver, but got none")
+
+
+def _check_others(problem: Problem, compare: Compare) -> None:
+    """Refuse now what a comparison would stumble over later: solvers missing, counts without a time."""
     for what, given in (("current", compare.current), ("degrees_of_freedom", compare.degrees_of_freedom)):
-        check_names(what, given or {}, solvers)
-    return Problem(tree, curves, total, compare.degrees_of_freedom or {})
+        check_names(what, given or {}, problem.curves)
+        missing = [name for name in problem.names if given and name not in given]
+        if missing:
+            raise InputError(
+                f"{what} must name every solver ({', '.join(problem.names)}), but {', '.join(map(repr, missing))} is "
+                f"missing: give its {'cores' if what == 'current' else 'size'} too"
+            )
+    if compare.current:
+        problem.times(compare.current)
 
 
-def _total(cores: int | None, machine: Machine) -> int:
+def _total(cores: Any, machine: Machine) -> int:
     total = machine.cores if cores is None else cores
     if total is None:
         raise InputError("how many cores are there? give cores, or a machine with nodes and cores_per_node")
-    if isinstance(total, bool) or int(total) != total or total < 1:
-        raise InputError(f"cores must be a whole number of at least 1, but got {total!r}")
+    if isinstance(total, Iterable) and not isinstance(total, str | bytes | Mapping):
+        raise InputError(
+            f"cores must be one whole number, but got {total!r}: allocate for the most, then ask plan.at(cores) for "
+            "fewer, or plan.curve for all"
+        )
+    if not isinstance(total, Real) or isinstance(total, bool) or not (total >= 1 and float(total).is_integer()):
+        raise InputError(f"cores must be a whole number of at least 1, but got {total!r}: give all cores there are")
     return int(total)
 
 
@@ -224,7 +261,7 @@ def _table(name: str, source: Any, limits: Limits) -> tuple[Any, Limits]:
             constraint=f"{name}.allowed",
         )
     allowed = [int(count) for count in wanted]
-    return lambda cores: seconds[np.searchsorted(known, cores)], dataclasses.replace(limits, allowed=allowed)
+    return Table(name, known, seconds), dataclasses.replace(limits, allowed=allowed)
 
 
 def _budget(problem: Problem, balancer: Balancer, objective: Objective, machine: Machine) -> Problem:

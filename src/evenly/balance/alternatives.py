@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenly.balance.base import Problem
-from evenly.balance.curves import SolverCurve
+from evenly.balance.curves import SolverCurve, Table
 from evenly.balance.noise import Alternative, Draws
 from evenly.balance.optimal import OptimalBalancer
 from evenly.errors import InfeasibleError
@@ -115,17 +115,8 @@ def _thinned(curve: SolverCurve, chosen: int, most: int) -> SolverCurve:
     else:
         places = np.arange(len(counts))
     kept = np.array([counts[int(place)] for place in places], dtype=np.int64)
-    return SolverCurve(curve.name, _Table(kept, curve.seconds(kept)), kept)
+    return SolverCurve(curve.name, Table(curve.name, kept, curve.seconds(kept)), kept)
 
 
 def _no_time(cores: Ints) -> NDArray[np.float64]:
     return np.full(len(cores), np.finfo(np.float64).tiny)
-
-
-@dataclasses.dataclass(frozen=True)
-class _Table:
-    counts: Ints
-    seconds: NDArray[np.float64]
-
-    def __call__(self, cores: Ints) -> NDArray[np.float64]:
-        return self.seconds[np.searchsorted(self.counts, cores)]

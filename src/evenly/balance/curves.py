@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from evenly.balance.limits import Counts
 from evenly.errors import ExtrapolationWarning, InputError
 
-__all__ = ["Front", "SolverCurve", "call", "cores_parameter"]
+__all__ = ["Front", "SolverCurve", "Table", "call", "cores_parameter"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -128,6 +128,25 @@ class SolverCurve:
         return f"{self.name!r} is extrapolated ({told})"
 
 
+@dataclass(frozen=True)
+class Table:
+    """Seconds (n,) of a solver on the only counts (n,), increasing, on which they are known."""
+
+    name: str
+    counts: Ints
+    seconds: Floats
+
+    def __call__(self, cores: Ints) -> Floats:
+        places = np.minimum(np.searchsorted(self.counts, cores), len(self.counts) - 1)
+        strange = cores[self.counts[places] != cores]
+        if len(strange):
+            held = ", ".join([*map(str, self.counts[:8]), *(["…"] if len(self.counts) > 8 else [])])
+            raise InputError(
+                f"{self.name!r} has no time on {strange[0]} cores: its table holds {held}: add it, or give a model"
+            )
+        return self.seconds[places]
+
+
 def call(source: Any, counts: Ints, at: Mapping[str, Any]) -> Floats:
     """Return a model's or function's values (n,) on `counts` (n,), in one call where it takes arrays.
 
@@ -138,6 +157,8 @@ def call(source: Any, counts: Ints, at: Mapping[str, Any]) -> Floats:
     >>> call({8: 3.0, 16: 2.0}.get, np.array([8, 16]), {})
     array([3., 2.])
     """
+    if isinstance(source, Table):
+        return source(counts)
     if hasattr(source, "predict"):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ExtrapolationWarning)

@@ -60,9 +60,22 @@ class Bound:
         self, counts: Ints, machine: Machine | None, evaluate: Callable[[Any, Ints], Any] | None = None
     ) -> NDArray[np.bool_]:
         """Tell for which `counts` (n,) the quantity stays within the bound; `evaluate` calls a model."""
-        per_rank = np.asarray(evaluate(self.quantity, counts) if evaluate else self.quantity(counts), dtype=np.float64)
-        within: NDArray[np.bool_] = per_rank * self._ranks(counts, machine) <= self.limit(machine)
+        within: NDArray[np.bool_] = self.amounts(counts, machine, evaluate) <= self.limit(machine)
         return within
+
+    def amounts(
+        self, counts: Ints, machine: Machine | None, evaluate: Callable[[Any, Ints], Any] | None = None
+    ) -> NDArray[np.float64]:
+        """Return the quantity (n,) per node, rank or solver on `counts` (n,); `evaluate` calls a model."""
+        per_rank = np.asarray(evaluate(self.quantity, counts) if evaluate else self.quantity(counts), dtype=np.float64)
+        return np.asarray(per_rank * self._ranks(counts, machine), dtype=np.float64)
+
+    def written(self, amount: float) -> str:
+        """Return an amount in words: memory in GiB, other quantities in the unit that their model knows."""
+        unit = getattr(self.quantity, "response_", {}).get("unit", "B" if self.name == "memory" else "1")
+        if unit == "B":
+            return f"{amount / 2.0**30:.4g} GiB"
+        return f"{amount:.4g} {unit}".removesuffix(" 1")
 
     def limit(self, machine: Machine | None) -> float:
         """Return `at_most`, or what the machine has."""
@@ -177,12 +190,21 @@ def possible_counts(
         table = np.asarray(counts, dtype=np.int64)
         counts = table[bound.holds(table, machine, evaluate)]
         if not len(counts):
-            raise InfeasibleError(
-                f"{name!r} must keep {bound.name} per {bound.per} at or below {bound.limit(machine):g}, but it exceeds "
-                f"that on every count from {table[0]} to {table[-1]}: raise the bound, `cores` or the machine",
-                constraint=f"{name}.{bound.name}",
-            )
+            raise _no_count_within(name, bound, bound.amounts(table, machine, evaluate), table, machine)
     return counts
+
+
+def _no_count_within(
+    name: str, bound: Bound, amounts: NDArray[np.float64], table: Ints, machine: Machine | None
+) -> InfeasibleError:
+    least = int(np.argmin(amounts))
+    raised = "at_most" if bound.at_most is not None else "the machine's memory_bytes_per_node (--memory)"
+    return InfeasibleError(
+        f"{name!r} must keep {bound.name} per {bound.per} at or below {bound.written(bound.limit(machine))}, but from "
+        f"{table[0]} to {table[-1]} cores it needs at least {bound.written(amounts[least])} (on {table[least]}): give "
+        f"more cores (--cores), or raise {raised}",
+        constraint=f"{name}.{bound.name}",
+    )
 
 
 def _no_count(name: str, limits: Limits, total: int) -> InfeasibleError:
