@@ -32,11 +32,14 @@ def test_several_totals_are_refused_with_a_way_out(cores: Any) -> None:
         evenly.allocate(PAIR, cores=cores)
 
 
+int_like: Any = np.int64
+
+
 @pytest.mark.parametrize("cores", ["100", 2.5, float("nan"), 0, -3, True, {100: 1}])
 def test_cores_are_a_whole_number(cores: Any) -> None:
     with pytest.raises(InputError, match="cores must be a whole number of at least 1, but got"):
         evenly.allocate(PAIR, cores=cores)
-    assert evenly.allocate(PAIR, cores=np.int64(9)).cores == evenly.allocate(PAIR, cores=9).cores
+    assert evenly.allocate(PAIR, cores=int_like(9)).cores == evenly.allocate(PAIR, cores=9).cores
 
 
 def test_runs_must_be_fitted_first() -> None:
@@ -55,7 +58,7 @@ def test_solvers_need_names(solvers: Any) -> None:
 @pytest.mark.parametrize("what", ["current", "degrees_of_freedom"])
 def test_comparisons_name_every_solver(what: str) -> None:
     with pytest.raises(InputError, match=rf"{what} must name every solver \(a, b\), but 'b' is missing"):
-        evenly.allocate(PAIR, cores=90, compare=Compare(**{what: {"a": 60}}))  # type: ignore[arg-type]
+        evenly.allocate(PAIR, cores=90, compare=Compare(**{what: {"a": 60}}))
 
 
 def test_the_present_may_break_limits_and_total() -> None:

@@ -110,11 +110,22 @@ def test_imbalance_and_waiting() -> None:
     plan = allocate(solvers, 4, layout="max(max(ice, lnd) + atm, ocn)")
     assert plan.seconds == 9.0
     assert plan.imbalance == pytest.approx(9.0 / ((3.0 + 5.0 + 6.0) / 2))
-    assert plan.waiting == pytest.approx({"ice": 7 / 9, "lnd": 5 / 9, "atm": 4 / 9, "ocn": 3 / 9})
+    assert plan.waiting == pytest.approx({"ice": 2 / 9, "lnd": 5 / 9, "atm": 2 / 9, "ocn": 3 / 9})  # one core each
     flat = allocate({"a": solvers["ice"], "b": solvers["ocn"]}, 2)
     assert flat.imbalance == pytest.approx(6.0 / 4.0)
     in_turn = allocate({"a": solvers["ice"], "b": solvers["ocn"]}, 2, layout="5 * sum(a, b)")
-    assert in_turn.imbalance == 1.0
+    assert in_turn.imbalance is None
+    assert allocate({"a": solvers["ice"]}, 2).imbalance is None
+
+
+def test_waiting_counts_only_cores_that_do_nothing() -> None:
+    """Eight cores: `a` on 4 of those that `b` uses after it, so only b's other four wait, while a runs."""
+    times = {"a": {4: 2.0}, "b": {8: 6.0}}
+    shared = allocate(times, 8, layout="a + b")
+    assert shared.waiting == pytest.approx({"a": 0.0, "b": 0.5 * 2 / 8})
+    assert allocate(times, 12, layout="sum(a, b)").waiting == pytest.approx({"a": 6 / 8, "b": 2 / 8})
+    beside = allocate({**times, "c": {2: 10.0}}, 10, layout="max(a + b, c)")
+    assert beside.waiting == pytest.approx({"a": 0.2, "b": 1 - (6 + 2 / 2) / 10, "c": 0.0})
 
 
 def _scaling(p: Any) -> Any:
@@ -136,6 +147,7 @@ def test_curve_knee_and_cheapest_against_trying_all_totals() -> None:
     np.testing.assert_allclose(table["joules"], 5.0 * billed * seconds)
     assert table["efficiency"].max() == 1.0
     assert table["knee"].sum() == 1
+    assert 2 < int(table["cores"].iloc[-1]) > (plan.knee or 0) > 2
     assert plan.knee == int(table["cores"].iloc[int(np.argmin(billed * seconds**2))])
     near = table[table["seconds"] <= 1.1 * table["seconds"].min()]
     cheapest = plan.cheapest(within=0.1)
@@ -175,9 +187,12 @@ def test_another_total() -> None:
 
 
 def test_extrapolation_is_told_once_for_the_answer() -> None:
-    with pytest.warns(ExtrapolationWarning, match=r"'b' is extrapolated \(cores = 2000, learned on"):
+    with pytest.warns(ExtrapolationWarning, match=r"'b' is extrapolated \(cores = 2000, learned on 10 … 1000\)"):
         plan = allocate(PAIR, 3000)
     assert len(plan.extrapolated) == 1
+    with pytest.warns(ExtrapolationWarning) as told:
+        assert len(allocate(PAIR, 9000).extrapolated) == 2
+    assert [str(one.message).count("is extrapolated") for one in told] == [2]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert allocate(PAIR, 90).extrapolated == ()
@@ -190,6 +205,11 @@ def test_json_holds_the_answer() -> None:
     found = json.loads(json.dumps(plan.to_dict()))
     assert found["cores"] == {"a": 30, "b": 60}
     assert found["layout"] == "max(a, b)"
+    assert found["interval_seconds"] == list(plan.interval or ())
+    assert found["expected_seconds"] == plan.expected_seconds > plan.seconds
+    assert found["objective"] == "the fastest step"
+    assert (found["idle_cores"], found["idle_reason"]) == (0, None)
+    assert found["machine"]["format"] == "evenly.machine"
     assert found["jitter"]["loss"] > 0
     assert set(found["versus"]) == {"current"}
     assert "30" in repr(plan)
@@ -257,3 +277,82 @@ def test_wrong_questions_are_refused(arguments: dict[str, Any], words: str) -> N
 
 def test_cores_come_from_the_machine() -> None:
     assert allocate({"a": _scaling, "b": _scaling}, machine=Machine(nodes=2, cores_per_node=28)).used == 56
+
+
+def test_no_knee_at_the_ends_of_what_was_looked_at() -> None:
+    def early(p: Any) -> Any:
+        return 100.0 / p + 0.5  # p·t² is least at 200 cores each
+
+    solvers = {"a": early, "b": early}
+    short, long = allocate(solvers, 300), allocate(solvers, 500)
+    assert short.knee is None
+    assert not short.curve["knee"].any()
+    assert long.knee == 400
+    assert allocate({"a": lambda p: np.full(len(p), 2.0)}, 100).knee is None
+    # All totals were looked at here, and none past 10 cores is faster: that is a knee, and no end of what was seen.
+    assert (
+        allocate({"a": lambda p: 10.0 / p + 0.1 * p}, 500).knee == allocate({"a": lambda p: 10 / p + p / 10}, 11).knee
+    )
+
+
+@pytest.mark.parametrize(
+    ("cores", "arguments", "words"),
+    [
+        (565, {"limits": Limits(multiple=28)}, "a may only get multiples of 28 cores, and more do not fit"),
+        (565, {"limits": {"a": {"maximum": 100}}}, "a may get no more than 100 cores"),
+        (150, {"limits": {"b": {"allowed": [8, 64]}}}, "b may only get 8, 64 cores, and more do not fit"),
+        (300, {"objective": "cost"}, "the goal is the fewest core-hours"),
+        (
+            300,
+            {"objective": Objective("cores", max_seconds=2.5)},
+            "the goal is the fewest cores, at most 2.5 s per step",
+        ),
+        (
+            300,
+            {"objective": Objective("cost", within=0.05)},
+            "the goal is the fewest core-hours, at most 5 % slower than the fastest step",
+        ),
+        (300, {"objective": Objective(max_core_hours=250 / 3600)}, "the goal is the fastest step, at most 0.0694"),
+    ],
+)
+def test_idle_cores_have_their_reason(cores: int, arguments: dict[str, Any], words: str) -> None:
+    plan = allocate({"a": _scaling, "b": _scaling}, cores, **arguments)
+    assert plan.idle > 0
+    assert plan.total == cores
+    assert (plan.idle_reason or "").startswith(words)
+
+
+def test_idle_cores_that_would_not_help() -> None:
+    slow_down = {"a": lambda p: 10 / p + p, "b": lambda p: 1 / p + p}
+    assert allocate(slow_down, 50).idle_reason == "they would not make a step faster"
+    # A limit that does not bind is no reason.
+    assert allocate(slow_down, 50, limits={"a": {"maximum": 40}}).idle_reason == "they would not make a step faster"
+    assert allocate({"a": _scaling}, 50).idle_reason is None
+    tables = {"a": {4: 2.0, 8: 1.0}}
+    assert allocate(tables, 20).idle_reason == "a has no time on more than 8 cores"
+    assert allocate(tables, 7).idle_reason is not None
+    assert allocate(tables, 20).at(8).idle_reason is None
+
+
+def test_a_plan_that_is_not_the_fastest_shows_the_fastest() -> None:
+    plan = allocate(PAIR, 900, objective=Objective("cost", within=0.5))
+    fastest = allocate(PAIR, 900)
+    assert not plan.is_fastest
+    assert plan.runner_up is None
+    assert plan.within_noise == {name: (count, count) for name, count in plan.cores.items()}
+    assert plan.versus["fastest"].cores == fastest.cores
+    assert plan.versus["fastest"].gain < 0
+    assert fastest.is_fastest
+    assert not fastest.versus
+    practice = allocate(PAIR, 90, balancer="proportional", compare=Compare(degrees_of_freedom={"a": 1.0, "b": 1.0}))
+    assert practice.versus["fastest"].cores == {"a": 30, "b": 60}
+    assert allocate(PAIR, 90, objective=Objective(max_seconds=5.0)).versus == {}
+
+
+def test_a_plan_for_another_total_is_compared_at_that_total() -> None:
+    sizes = Compare(degrees_of_freedom={"a": 1.0, "b": 1.0})
+    direct, other = allocate(PAIR, 60, compare=sizes), allocate(PAIR, 90, compare=sizes).at(60)
+    assert other.idle == 0
+    assert other.within_noise == direct.within_noise
+    assert other.runner_up == direct.runner_up
+    assert other.versus == direct.versus

@@ -57,7 +57,16 @@ def test_the_curve_holds_time_cost_and_marks(nested: Plan) -> None:
     np.testing.assert_allclose(line(figure, "core-hours").get_ydata(), nested.curve["core_hours"])
     assert line(figure, "plan").get_data() == ([nested.used], [nested.seconds])
     assert line(figure, "current").get_data() == ([128], [nested.versus["current"].seconds])
-    assert line(figure, "knee").get_xdata()[0] == nested.knee
+    assert nested.knee is None
+    assert not [one for axes in figure.axes for one in axes.lines if one.get_gid() == "knee"]
+    assert "no knee up to 128 cores" in figure.axes[0].get_title(loc="left")
+
+
+def test_a_knee_inside_is_marked() -> None:
+    plan = evenly.allocate({"a": lambda p: 10 / p + 0.5, "b": lambda p: 5 / p + 0.5}, cores=100)
+    figure = plot_curve(plan)
+    assert line(figure, "knee").get_xdata()[0] == plan.knee
+    assert f"knee at {plan.knee} cores" in figure.axes[0].get_title(loc="left")
 
 
 def test_shared_cores_are_lines_that_need_not_add_up(nested: Plan) -> None:

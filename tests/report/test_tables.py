@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import json
 import warnings
 from collections.abc import Callable
@@ -184,6 +185,19 @@ def test_the_curve_for_several_totals(plan: Plan) -> None:
         assert row["interval_seconds"] == list(plan.at(row["total_cores"]).interval or ())
 
 
+def test_what_one_more_node_brings() -> None:
+    plan = evenly.allocate({"a": lambda p: 80 / p + 0.1, "b": lambda p: 80 / p + 0.1}, cores=64)
+    rows = curve_as_dict(plan, [16, 32, 64])["totals"]
+    seconds, hours = [10.1, 5.1, 2.6], [16 * 10.1, 32 * 5.1, 64 * 2.6]
+    assert [row["saved"] for row in rows] == [None, *(pytest.approx(1 - b / a) for a, b in itertools.pairwise(seconds))]
+    assert [row["efficiency"] for row in rows] == pytest.approx([hours[0] / one for one in hours])
+    text = rendered(curve_table(plan, [16, 32, 64]))
+    assert "saves" in text
+    line = next(one for one in text.splitlines() if one.split()[:1] == ["32"])
+    assert "50 %" in line
+    assert "99 %" in line
+
+
 def test_the_whole_curve_as_numbers(plan: Plan) -> None:
     found = curve_as_dict(plan)
     assert len(found["totals"]) == len(plan.curve)
@@ -200,7 +214,23 @@ def test_the_plan_as_numbers(plan: Plan) -> None:
 
 def test_idle_cores_are_told() -> None:
     plan = evenly.allocate({"a": lambda p: 10 / p + p, "b": lambda p: 1 / p + p}, cores=50)
-    assert "cores stay idle" in rendered(plan_table(plan))
+    assert "cores stay idle: they would not make a step faster" in " ".join(rendered(plan_table(plan)).split())
+    cheap = evenly.allocate({"a": lambda p: 10 / p + 1, "b": lambda p: 5 / p + 1}, cores=50, objective="cost")
+    assert "47 of 50 cores stay idle: the goal is the fewest core-hours" in " ".join(
+        rendered(plan_table(cheap)).split()
+    )
+    assert "fastest on these cores" in rendered(comparison_table(cheap))
+    assert "runner-up" not in rendered(comparison_table(cheap))
+
+
+def test_what_means_nothing_is_left_out(plan: Plan) -> None:
+    assert "as good with: counts with which a step can't be told apart within noise" in " ".join(
+        rendered(plan_table(plan)).split()
+    )
+    sure = evenly.allocate({"a": lambda p: 10 / p, "b": lambda p: 5 / p}, cores=30, layout="a + b")
+    assert "as good with" not in rendered(plan_table(sure))
+    assert "imbalance" not in rendered(plan_table(sure))
+    assert "imbalance" in rendered(plan_table(plan))
 
 
 def test_six_solvers_fit_into_eighty_columns() -> None:

@@ -12,7 +12,6 @@ import dataclasses
 import warnings
 from collections.abc import Iterable, Mapping
 from importlib.metadata import entry_points
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -99,15 +98,16 @@ def allocate(
     machine, noise, compare = machine or Machine(), noise or Noise(), compare or Compare()
     problem = _problem(solvers, cores, layout, limits, at or {}, compare, machine)
     chosen = balancer_named(balancer) if isinstance(balancer, str) else balancer
-    budget = _budget(problem, chosen, Objective.of(objective), machine)
+    goal = Objective.of(objective)
+    budget = _budget(problem, chosen, goal, machine)
     found = chosen.assign(budget)
     if noise.optimise:
         from evenly.balance.jitter import refine
 
         found = refine(budget, found, noise)
-    plan = Plan(problem, found, chosen, machine=machine, noise=noise, compare=compare)
-    for note in plan.extrapolated:
-        warnings.warn(note, ExtrapolationWarning, stacklevel=2)
+    plan = Plan(problem, found, chosen, machine=machine, noise=noise, compare=compare, objective=goal)
+    if plan.extrapolated:
+        warnings.warn("; ".join(plan.extrapolated), ExtrapolationWarning, stacklevel=2)
     return plan
 
 
@@ -190,7 +190,7 @@ def _check_others(problem: Problem, compare: Compare) -> None:
 
 
 def _total(cores: Any, machine: Machine) -> int:
-    total = machine.cores if cores is None else cores
+    total: Any = machine.cores if cores is None else cores
     if total is None:
         raise InputError("how many cores are there? give cores, or a machine with nodes and cores_per_node")
     if isinstance(total, Iterable) and not isinstance(total, str | bytes | Mapping):
@@ -198,7 +198,8 @@ def _total(cores: Any, machine: Machine) -> int:
             f"cores must be one whole number, but got {total!r}: allocate for the most, then ask plan.at(cores) for "
             "fewer, or plan.curve for all"
         )
-    if not isinstance(total, Real) or isinstance(total, bool) or not (total >= 1 and float(total).is_integer()):
+    whole = isinstance(total, int | float | np.number) and not isinstance(total, bool) and float(total).is_integer()
+    if not whole or total < 1:
         raise InputError(f"cores must be a whole number of at least 1, but got {total!r}: give all cores there are")
     return int(total)
 
@@ -219,6 +220,7 @@ def _values_at(at: Mapping[str, Any], solvers: Mapping[str, Any]) -> dict[str, d
 
 
 def _curve(name: str, source: Any, limits: Limits, at: Mapping[str, Any], total: int, machine: Machine) -> SolverCurve:
+    asked = limits
     if isinstance(source, pd.Series | Mapping):
         source, limits = _table(name, source, limits)
     if not (hasattr(source, "predict") or callable(source)):
@@ -228,7 +230,7 @@ def _curve(name: str, source: Any, limits: Limits, at: Mapping[str, Any], total:
         )
     counts = possible_counts(name, limits, total, machine, lambda quantity, asked: call(quantity, asked, at))
     _check_learned(name, source, counts, at)
-    return SolverCurve(name, source, counts, at)
+    return SolverCurve(name, source, counts, at, asked)
 
 
 def _check_learned(name: str, source: Any, counts: Any, at: Mapping[str, Any]) -> None:

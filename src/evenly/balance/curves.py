@@ -17,8 +17,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from evenly.balance.limits import Counts
+from evenly.balance.limits import Counts, Limits
 from evenly.errors import ExtrapolationWarning, InputError
+from evenly.parameters import Categorical, Parameter
+from evenly.ranges import ends
 
 __all__ = ["Front", "SolverCurve", "Table", "call", "cores_parameter"]
 
@@ -64,12 +66,15 @@ class SolverCurve:
         Core counts it may get, increasing.
     at : mapping
         Values of a model's other parameters.
+    limits : Limits
+        What left these counts; only for messages.
     """
 
     name: str
     source: Any
     counts: Counts
     at: Mapping[str, Any] = field(default_factory=dict)
+    limits: Limits = field(default_factory=Limits)
 
     def seconds(self, counts: Any) -> Floats:
         """Return seconds (n,) on `counts` (n,); infinite where the function says it can't run.
@@ -124,7 +129,7 @@ class SolverCurve:
         beyond = list(space.outside(table))
         if not beyond:
             return None
-        told = ", ".join(f"{n} = {table[n].iloc[0]}, learned on {space.parameters[n].describe()}" for n in beyond)
+        told = ", ".join(f"{n} = {table[n].iloc[0]}, learned on {_learned_on(space.parameters[n])}" for n in beyond)
         return f"{self.name!r} is extrapolated ({told})"
 
 
@@ -187,6 +192,13 @@ def cores_parameter(source: Any, at: Mapping[str, Any]) -> str:
         f"a model of {', '.join(names)} needs values for all but the cores: give {', '.join(others)} in `at`, "
         f"as in at={{{others[0]!r}: …}}"
     )
+
+
+def _learned_on(kind: Parameter) -> str:
+    if isinstance(kind, Categorical):
+        return ", ".join(map(str, kind.options))
+    low, high = ends(kind)
+    return f"{low:.6g}" if low == high else f"{low:.6g} … {high:.6g}"
 
 
 def _parameters(source: Any) -> tuple[str, ...] | None:

@@ -48,6 +48,23 @@ class Footprint:
         totals = [part.cores(cores) for part in self.parts]
         return sum(totals[1:], totals[0]) if self.kind == "split" else reduce(np.maximum, totals)
 
+    def places(self, cores: Mapping[str, int], base: int = 0) -> dict[str, int]:
+        """Return the first core of each solver, counted from `base`; parts that share cores start at the same one.
+
+        Examples
+        --------
+        >>> from evenly.balance.layout import parse_layout
+        >>> footprint_of(parse_layout("max(a + b, c)")).places({"a": 4, "b": 6, "c": 2})
+        {'a': 0, 'b': 0, 'c': 6}
+        """
+        if self.kind == "solver":
+            return {self.name: base}
+        found: dict[str, int] = {}
+        for part in self.parts:
+            found |= part.places(cores, base)
+            base += int(part.cores(cores)) if self.kind == "split" else 0
+        return found
+
     def names(self) -> tuple[str, ...]:
         """Return the solvers below."""
         return (self.name,) if self.kind == "solver" else tuple(n for part in self.parts for n in part.names())

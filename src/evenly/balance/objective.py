@@ -40,6 +40,8 @@ class Objective:
     2
     >>> Objective("cores", max_seconds=5.0).choose(front)
     1
+    >>> print(Objective("cost", within=0.1))
+    the fewest core-hours, at most 10 % slower than the fastest step
     """
 
     minimise: Literal["time", "cost", "cores"] = "time"
@@ -64,6 +66,15 @@ class Objective:
     def is_fastest(self) -> bool:
         """Whether this is the fastest assignment, whatever it costs."""
         return self.minimise == "time" and self.max_core_hours is None and self.max_seconds is None
+
+    def __str__(self) -> str:
+        wanted = {"time": "the fastest step", "cost": "the fewest core-hours", "cores": "the fewest cores"}
+        rules = [
+            None if self.within is None else f"at most {100 * self.within:.4g} % slower than the fastest step",
+            None if self.max_seconds is None else f"at most {self.max_seconds:g} s per step",
+            None if self.max_core_hours is None else f"at most {self.max_core_hours:g} core-hours per step",
+        ]
+        return ", ".join([wanted[self.minimise], *(rule for rule in rules if rule)])
 
     def choose(self, front: Front, machine: Machine | None = None) -> int:
         """Return the position in `front` of the best total; ties go to fewer cores.

@@ -17,10 +17,12 @@ from numpy.typing import NDArray
 from evenly.balance import scaling
 from evenly.balance.alternatives import Alternatives
 from evenly.balance.base import Balancer, Problem
+from evenly.balance.idle import why_idle
 from evenly.balance.jitter import Jitter, jitter_of, patterns
 from evenly.balance.layout import Layout, Repeated, SideBySide, Solver
 from evenly.balance.noise import Alternative, Compare, Comparison, Draws, Noise
 from evenly.balance.objective import Objective, core_hours
+from evenly.balance.optimal import OptimalBalancer
 from evenly.balance.scaling import totals
 from evenly.errors import InfeasibleError
 from evenly.machine import Machine
@@ -41,8 +43,10 @@ class Plan:
         The assignment.
     balancer : Balancer
         Who found it.
-    machine, noise, compare
+    machine, noise, compare, objective
         As given to `evenly.allocate`.
+    total : int, optional
+        Cores that this assignment could use, if not all of the problem's.
 
     Attributes
     ----------
@@ -59,13 +63,17 @@ class Plan:
         machine: Machine | None = None,
         noise: Noise | None = None,
         compare: Compare | None = None,
+        objective: Objective | None = None,
+        total: int | None = None,
     ) -> None:
         self.problem = problem
+        self.total = problem.cores if total is None else int(total)
         self.cores = {name: int(cores[name]) for name in problem.curves}
         self.balancer = balancer
         self.machine = machine or Machine()
         self.noise = noise or Noise()
         self.compare = compare or Compare()
+        self.objective = objective or Objective()
 
     # ---- the step ----------------------------------------------------------------------------------------------
 
@@ -82,7 +90,11 @@ class Plan:
 
     @cached_property
     def interval(self) -> tuple[float, float] | None:
-        """Bounds of the step's seconds at the level asked for; None where no solver's uncertainty is known."""
+        """Bounds of the step's seconds at the level asked for; None where no solver's uncertainty is known.
+
+        `seconds` takes every solver at its prediction. Of several uncertain solvers side by side the slowest decides,
+        so a step likely takes longer than that: then `seconds` lies near the lower bound, and never outside.
+        """
         return self._draws.interval()
 
     @property
@@ -93,7 +105,20 @@ class Plan:
     @property
     def idle(self) -> int:
         """Cores of the total that the assignment leaves unused."""
-        return self.problem.cores - self.used
+        return self.total - self.used
+
+    @cached_property
+    def idle_reason(self) -> str | None:
+        """Why cores stay idle, in words: the goal, limits, or since they would not help; None where none does."""
+        if not self.idle:
+            return None
+        if not self.is_fastest and not self.objective.is_fastest:
+            return f"the goal is {self.objective}"
+        if self.noise.optimise:
+            return "they would not make varying steps faster on average"
+        if not self.is_fastest:
+            return f"the balancer {self.balancer.name!r} assigns no more"
+        return why_idle(self._own, self.cores)
 
     @property
     def core_hours(self) -> float:
@@ -101,19 +126,31 @@ class Plan:
         return float(core_hours(self.used, self.seconds, self.machine))
 
     @cached_property
-    def imbalance(self) -> float:
+    def imbalance(self) -> float | None:
         """Predicted imbalance: the longest over the mean time of the parts that run side by side; 1 is perfect.
 
         In nested layouts the mean is taken group by group from the inside, and added up over groups that run in turn.
+        None where nothing runs side by side.
         """
+        if not _side_by_side(self.problem.layout):
+            return None
         return self.seconds / _balanced(self.problem.layout, self.times)
 
     @cached_property
     def waiting(self) -> dict[str, float]:
-        """Fraction of a step that each solver's cores wait for others, on cores that it does not share."""
+        """Fraction of a step in which the cores of each solver do nothing, neither for it nor for those it shares with.
+
+        Parts that share cores start at the same one, as in `evenly.report.timeline`.
+        """
         work = dict.fromkeys(self.cores, 0.0)
         _add_work(self.problem.layout, 1.0, self.times, work)
-        return {name: max(0.0, 1.0 - work[name] / self.seconds) for name in self.cores}
+        first = self.problem.footprint.places(self.cores)
+        ends = {name: (first[name], first[name] + count) for name, count in self.cores.items()}
+        busy = {
+            name: sum(work[other] * _overlap(ends[name], ends[other]) for other in self.cores) / self.cores[name]
+            for name in self.cores
+        }
+        return {name: max(0.0, 1.0 - busy[name] / self.seconds) for name in self.cores}
 
     @cached_property
     def jitter(self) -> Jitter | None:
@@ -136,23 +173,47 @@ class Plan:
         return tuple(note for note in notes if note is not None)
 
     @cached_property
+    def fastest(self) -> dict[str, int]:
+        """The fastest assignment of the same total: this one, unless another goal or balancer was asked for."""
+        if self.objective.is_fastest and isinstance(self.balancer, OptimalBalancer) and not self.noise.optimise:
+            return self.cores
+        return OptimalBalancer().assign(self._own)
+
+    @cached_property
+    def is_fastest(self) -> bool:
+        """Whether no assignment of the same total is faster."""
+        return bool(self.seconds <= self.problem.seconds(self.fastest) * (1 + 1e-12))
+
+    @cached_property
     def runner_up(self) -> Alternative | None:
-        """The fastest clearly different assignment, if it can't be told apart from this one by time."""
-        return self._alternatives.runner_up()
+        """The fastest clearly different assignment, if it can't be told apart from this one by time.
+
+        None for plans that are not the fastest (`is_fastest`): others are faster there.
+        """
+        return self._alternatives.runner_up() if self.is_fastest else None
 
     @cached_property
     def within_noise(self) -> dict[str, tuple[int, int]]:
-        """Fewest and most cores of each solver with which a step can't be told apart by time."""
+        """Fewest and most cores of each solver with which a step can't be told apart by time.
+
+        Only the plan's own counts where it is not the fastest (`is_fastest`).
+        """
+        if not self.is_fastest:
+            return {name: (count, count) for name, count in self.cores.items()}
         return self._alternatives.ranges()
 
     @cached_property
     def versus(self) -> dict[str, Comparison]:
-        """How the plan does against ``"proportional"`` and ``"current"``, as far as these were given."""
-        others: dict[str, Mapping[str, int]] = {}
+        """How the plan does against ``"fastest"``, where it is not, ``"proportional"`` and ``"current"``, where given.
+
+        Cores in proportion to degrees of freedom are as many as the plan's goal picked.
+        """
+        others: dict[str, Mapping[str, int]] = {} if self.is_fastest else {"fastest": self.fastest}
         if self.compare.degrees_of_freedom:
             from evenly.balance.proportional import ProportionalBalancer
 
-            others["proportional"] = ProportionalBalancer().assign(self.problem)
+            cores = self.total if self.objective.is_fastest else self.used
+            others["proportional"] = ProportionalBalancer().assign(dataclasses.replace(self.problem, cores=cores))
         if self.compare.current:
             others["current"] = self.compare.current
         return {name: self._draws.compare(cores) for name, cores in others.items()}
@@ -165,9 +226,13 @@ class Plan:
         return scaling.curve_of(self.problem, self.balancer, self.machine, always=(self.used,))
 
     @property
-    def knee(self) -> int:
-        """Total cores at the knee of the curve, past which efficiency falls faster than time."""
-        return int(self.curve.loc[self.curve["knee"], "cores"].iloc[0])
+    def knee(self) -> int | None:
+        """Total cores at the knee of the curve, past which efficiency falls faster than time; None if it lies beyond.
+
+        Where efficiency over time is largest at the fewest or at all cores, the ends of what was looked at decide.
+        """
+        found = self.curve.loc[self.curve["knee"], "cores"]
+        return int(found.iloc[0]) if len(found) else None
 
     def cheapest(self, within: float = 0.05) -> Plan:
         """Return the plan with the fewest core-hours per step among those at most `within` slower than the fastest.
@@ -179,8 +244,9 @@ class Plan:
         >>> plan.cheapest(within=0.2).cores
         {'a': 37, 'b': 6}
         """
-        total = scaling.best_total(self.problem, self.balancer, Objective("cost", within=within), self.machine)
-        return self.at(total)
+        objective = Objective("cost", within=within)
+        total = scaling.best_total(self.problem, self.balancer, objective, self.machine)
+        return self._like(self.at(total).cores, objective=objective)
 
     def at(self, cores: int) -> Plan:
         """Return the plan for another total.
@@ -196,8 +262,13 @@ class Plan:
                 f"this plan knows totals up to {self.problem.cores} cores, but {cores} were asked: allocate again",
                 constraint="cores",
             )
-        found = self.balancer.assign(problem)
-        return Plan(self.problem, found, self.balancer, machine=self.machine, noise=self.noise, compare=self.compare)
+        return self._like(self.balancer.assign(problem), total=int(cores))
+
+    def _like(self, cores: Mapping[str, int], **others: Any) -> Plan:
+        """Return a plan of other cores for the same question."""
+        return Plan(
+            self.problem, cores, self.balancer, machine=self.machine, noise=self.noise, compare=self.compare, **others
+        )
 
     # ---- for people and programs -------------------------------------------------------------------------------
 
@@ -206,11 +277,16 @@ class Plan:
         runner_up = self.runner_up
         return {
             "layout": str(self.problem.layout),
-            "total_cores": self.problem.cores,
+            "objective": str(self.objective),
+            "machine": self.machine.to_dict(),
+            "total_cores": self.total,
+            "used_cores": self.used,
+            "idle_cores": self.idle,
+            "idle_reason": self.idle_reason,
             "cores": self.cores,
-            "idle": self.idle,
             "seconds": self.seconds,
-            "interval": None if self.interval is None else list(self.interval),
+            "expected_seconds": self.expected_seconds,
+            "interval_seconds": None if self.interval is None else list(self.interval),
             "level": self.noise.level,
             "solver_seconds": self.times,
             "imbalance": self.imbalance,
@@ -218,6 +294,7 @@ class Plan:
             "core_hours": self.core_hours,
             "jitter": None if self.jitter is None else {**dataclasses.asdict(self.jitter), "loss": self.jitter.loss},
             "runner_up": None if runner_up is None else dataclasses.asdict(runner_up),
+            "is_fastest": self.is_fastest,
             "within_noise": {name: list(ends) for name, ends in self.within_noise.items()},
             "versus": {name: dataclasses.asdict(found) for name, found in self.versus.items()},
             "extrapolated": list(self.extrapolated),
@@ -225,15 +302,28 @@ class Plan:
 
     def __repr__(self) -> str:
         given = ", ".join(f"{name}={count}" for name, count in self.cores.items())
-        return f"Plan({given}; {self.seconds:.4g} s per step, {self.used} of {self.problem.cores} cores)"
+        return f"Plan({given}; {self.seconds:.4g} s per step, {self.used} of {self.total} cores)"
 
     @cached_property
     def _draws(self) -> Draws:
-        return Draws(self.problem, self.cores, self.noise)
+        return Draws(self._own, self.cores, self.noise)
 
     @cached_property
     def _alternatives(self) -> Alternatives:
-        return Alternatives(self.problem, self._draws)
+        return Alternatives(self._own, self._draws)
+
+    @property
+    def _own(self) -> Problem:
+        """The problem with the cores that this assignment could use."""
+        return dataclasses.replace(self.problem, cores=self.total)
+
+
+def _side_by_side(layout: Layout) -> bool:
+    return isinstance(layout, SideBySide) or any(_side_by_side(part) for part in layout.children())
+
+
+def _overlap(one: tuple[int, int], other: tuple[int, int]) -> int:
+    return max(0, min(one[1], other[1]) - max(one[0], other[0]))
 
 
 def _balanced(layout: Layout, times: Mapping[str, float]) -> float:

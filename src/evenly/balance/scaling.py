@@ -21,6 +21,7 @@ Ints = NDArray[np.int64]
 
 _ALL = 512
 _SOME = 256
+_CLEARLY_MORE = 0.1
 JOULES_PER_CORE_HOUR_AND_WATT = 3600.0
 
 
@@ -41,8 +42,9 @@ def curve_of(problem: Problem, balancer: Balancer, machine: Machine, always: tup
     DataFrame
         ``cores`` (used in total), ``seconds`` per step, ``cores[name]`` of each solver, ``core_hours`` per step as
         billed, ``cost`` and ``joules`` where the machine has a price and a power, ``efficiency`` (fewest core-hours
-        of any row over those of this one) and ``knee`` (true in one row). Totals up to 512 are all looked at, longer
-        curves on 256 totals in equal ratios; totals that would leave cores idle are left out.
+        of any row over those of this one) and ``knee`` (true in one row, or in none where the knee lies beyond).
+        Totals up to 512 are all looked at, longer curves on 256 totals in equal ratios; totals that would leave cores
+        idle are left out.
     """
     asked = totals(problem, always)
     found = balancer.assign_all(problem, asked)
@@ -57,9 +59,19 @@ def curve_of(problem: Problem, balancer: Balancer, machine: Machine, always: tup
     if machine.watts_per_core is not None:
         table["joules"] = hours * machine.watts_per_core * JOULES_PER_CORE_HOUR_AND_WATT
     table["efficiency"] = hours.min() / hours
-    best = int(np.argmin(hours * table["seconds"].to_numpy()))
-    table["knee"] = np.arange(len(table)) == best
+    table["knee"] = np.arange(len(table)) == _knee(problem, table, hours)
     return table
+
+
+def _knee(problem: Problem, table: pd.DataFrame, hours: NDArray[np.float64]) -> int:
+    """Return the row of the knee, or -1 where efficiency over time is largest at an end of what was looked at."""
+    best = int(np.argmin(hours * table["seconds"].to_numpy()))
+    if 0 < best < len(table) - 1:
+        return best
+    # The last row is no end where many more cores were there, but would not help.
+    idle = problem.cores - int(table["cores"].iloc[-1])
+    steps = sum(counts.step for c in problem.curves.values() if isinstance(counts := c.counts, range))
+    return best if best and idle > max(_CLEARLY_MORE * problem.cores, steps) else -1
 
 
 def best_total(problem: Problem, balancer: Balancer, objective: Objective, machine: Machine) -> int:

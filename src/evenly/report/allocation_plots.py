@@ -43,7 +43,11 @@ _INTERVALS = 48
 _TIME = PALETTE[6]
 _DASHES = (0, (4, 2))
 _DOTS = (0, (1, 1.5))
-_OTHERS = {"current": ("now", "s"), "proportional": ("cores ∝ degrees of freedom", "^")}
+_OTHERS = {
+    "current": ("now", "s"),
+    "proportional": ("cores ∝ degrees of freedom", "^"),
+    "fastest": ("fastest on these cores", "v"),
+}
 
 
 def plot_curve(plan: Plan, *, first: int | None = None, log: Scaling = "auto") -> Figure:
@@ -71,7 +75,7 @@ def plot_curve(plan: Plan, *, first: int | None = None, log: Scaling = "auto") -
     ['time per step (s)', 'core-hours', 'share of cores (%)']
     """
     lowest = plan.problem.cores / 16 if first is None else first
-    curve = plan.curve[plan.curve["cores"] >= min(lowest, plan.used, plan.knee)].reset_index(drop=True)
+    curve = plan.curve[plan.curve["cores"] >= min(lowest, plan.used, plan.knee or plan.used)].reset_index(drop=True)
     totals = curve["cores"].to_numpy(dtype=np.float64)
     scale = log == "log" or (log == "auto" and bool(totals.max() >= 4 * totals.min()))
     figure = new_figure(6.4, 7.0)
@@ -82,7 +86,8 @@ def plot_curve(plan: Plan, *, first: int | None = None, log: Scaling = "auto") -
     for axes in (time, cost, shares):
         value_axis(axes, "x", "total cores" if axes is shares else "", "", totals, log=scale)
         axes.axvline(plan.used, color=INK, linewidth=0.9, zorder=1, gid="used")
-        axes.axvline(plan.knee, color=GREY, linewidth=1.1, linestyle=_DOTS, zorder=1, gid="knee")
+        if plan.knee is not None:
+            axes.axvline(plan.knee, color=GREY, linewidth=1.1, linestyle=_DOTS, zorder=1, gid="knee")
         axes.set_xlim(totals.min(), max(totals.max(), plan.used) * 1.03 + (totals.max() == totals.min()))
     set_title(figure, *_finding(plan))
     figure.align_ylabels([time, cost, shares])
@@ -94,10 +99,12 @@ def _finding(plan: Plan) -> tuple[str, str]:
     curve = plan.curve
     at = int(np.argmin(np.abs(curve["cores"].to_numpy() - plan.used)))
     efficiency = percent(float(curve["efficiency"].iloc[at]), 2)
-    knee = curve.loc[curve["knee"]].iloc[0]
     finding = f"{plan.used} cores: {quantity(plan.seconds, digits=3)} per step at {efficiency} efficiency"
-    if int(knee["cores"]) == plan.used:
+    if plan.knee is None:
+        return finding, f"no knee up to {plan.problem.cores} cores"
+    if plan.knee == plan.used:
         return finding, "this is the knee of the curve: up to here, time falls faster than efficiency"
+    knee = curve.loc[curve["knee"]].iloc[0]
     detail = f"knee at {int(knee['cores'])} cores: {quantity(float(knee['seconds']), digits=3)}"
     return finding, f"{detail} at {percent(float(knee['efficiency']), 2)} efficiency"
 
@@ -120,7 +127,8 @@ def _draw_time(axes: Axes, plan: Plan, curve: pd.DataFrame, *, log: bool) -> dic
     (handles["this plan"],) = axes.plot(
         plan.used, plan.seconds, "o", color=INK, markersize=7, linestyle="none", zorder=4, clip_on=False, gid="plan"
     )
-    handles["knee"] = Line2D([], [], color=GREY, linewidth=1.1, linestyle=_DOTS)
+    if plan.knee is not None:
+        handles["knee"] = Line2D([], [], color=GREY, linewidth=1.1, linestyle=_DOTS)
     if _outside(plan, curve).any():
         handles["extrapolated"] = Line2D([], [], color=_TIME, linewidth=1.8, linestyle=_DASHES)
     if not log:

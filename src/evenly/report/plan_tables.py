@@ -13,7 +13,11 @@ from evenly.report.run_tables import add_row, new_table
 
 __all__ = ["comparison_table", "curve_as_dict", "curve_table", "plan_as_dict", "plan_table"]
 
-_OTHERS = {"current": "now", "proportional": "cores ∝ degrees of freedom"}
+_OTHERS = {"fastest": "fastest on these cores", "current": "now", "proportional": "cores ∝ degrees of freedom"}
+_SAVES = "saves: of the time in the row above; efficiency: fewest core-hours of all rows over those of this one"
+#: Letters for the solvers' columns in a table of 80.
+_ROOM, _ROOM_BESIDE_INTERVALS = 38, 22
+_ALIKE = "as good with: counts with which a step can't be told apart within noise"
 
 
 def plan_table(plan: Plan, *, title: str = "") -> Table:
@@ -37,18 +41,18 @@ def plan_table(plan: Plan, *, title: str = "") -> Table:
     >>> plan_table(plan).row_count
     3
     """
-    table = new_table(title, "\n".join(_notes(plan)))
+    alike = {name: f"{low} … {high}" for name, (low, high) in plan.within_noise.items() if low < high}
+    table = new_table(title, "\n".join([*([_ALIKE] if alike else []), *_notes(plan)]))
     table.add_column("solver", overflow="fold")
-    for heading in ("cores", "as good with", "time", "waits"):
+    for heading in ("cores", *(["as good with"] if alike else []), "time", "waits"):
         table.add_column(heading, justify="right", no_wrap=True)
     factor, prefix = common_prefix([*plan.times.values(), plan.seconds])
     for name, cores in plan.cores.items():
-        ends = plan.within_noise.get(name, (cores, cores))
-        alike = "" if ends[0] == ends[1] else f"{ends[0]} … {ends[1]}"
         seconds = f"{compact(plan.times[name] / factor)} {prefix}"
-        add_row(table, name, str(cores), alike, seconds, percent(plan.waiting[name], 2))
+        between = [alike.get(name, "")] if alike else []
+        add_row(table, name, str(cores), *between, seconds, percent(plan.waiting[name], 2))
     table.add_section()
-    add_row(table, "step", str(plan.used), "", f"{compact(plan.seconds / factor)} {prefix}", "")
+    add_row(table, "step", str(plan.used), *([""] if alike else []), f"{compact(plan.seconds / factor)} {prefix}", "")
     return table
 
 
@@ -59,9 +63,10 @@ def _notes(plan: Plan) -> list[str]:
     if plan.jitter is not None:
         expected = quantity(plan.expected_seconds)
         notes.append(f"with steps that vary: {expected} per step, {percent(plan.jitter.loss, 2)} lost to waiting")
-    notes.append(f"imbalance {compact(plan.imbalance, 4)}, {compact(plan.core_hours)} core-hours per step")
+    balance = "" if plan.imbalance is None else f"imbalance {compact(plan.imbalance, 4)}, "
+    notes.append(f"{balance}{compact(plan.core_hours)} core-hours per step")
     if plan.idle:
-        notes.append(f"{plan.idle} of {plan.problem.cores} cores stay idle: they would not make a step faster")
+        notes.append(f"{plan.idle} of {plan.total} cores stay idle: {plan.idle_reason}")
     notes.extend(f"note: {text}" for text in plan.extrapolated)
     return notes
 
@@ -111,6 +116,8 @@ def _saving(gain: float, bounds: tuple[float, float] | None) -> str:
     if bounds is None:
         return percent(gain, 2)
     low, high = (compact(round(100 * bound, 1), 2) for bound in bounds)
+    if low == high:
+        return percent(gain, 2)
     return f"{percent(gain, 2)} ({low} … {high})"
 
 
@@ -129,29 +136,29 @@ def curve_table(plan: Plan, totals: Iterable[int], *, title: str = "") -> Table:
     Returns
     -------
     rich.table.Table
-        Where there are more than four solvers, their cores share one column.
+        Where there are many solvers, their cores share one column. ``saves``: the time saved against the
+        row above; ``efficiency``: the fewest core-hours of any row over those of this one.
     """
     rows = curve_as_dict(plan, totals)["totals"]
-    table = new_table(title)
-    table.add_column("cores", justify="right", no_wrap=True)
-    apart = len(plan.cores) <= 4
-    if apart:
-        for name in plan.cores:
-            table.add_column(name, justify="right", no_wrap=len(name) <= 8, overflow="fold")
-    else:
-        table.add_column("solvers", overflow="fold")
     known = any(row["interval_seconds"] for row in rows)
-    headings = ["time", *([f"{percent(plan.noise.level)} interval"] if known else []), "core-hours", "imbalance"]
+    headed = {name: name.replace(" ", "\n") for name in plan.cores}
+    wide = sum(max(5, *map(len, name.splitlines())) + 3 for name in headed.values())
+    apart = wide <= (_ROOM_BESIDE_INTERVALS if known else _ROOM)
+    table = new_table(title, _SAVES)
+    table.add_column("cores", justify="right", no_wrap=True)
+    for name in headed.values() if apart else ["solvers"]:
+        table.add_column(name, justify="right" if apart else "left", overflow="fold", no_wrap=apart)
+    headings = ["time", *([f"{percent(plan.noise.level)}\ninterval"] if known else []), "saves", "core-h", "efficiency"]
     for heading in headings:
         table.add_column(heading, justify="right", no_wrap=True)
     factor, prefix = common_prefix([row["seconds"] for row in rows])
     for row in rows:
         shares = [str(n) for n in row["cores"].values()] if apart else [_listed(row["cores"])]
         between = [interval(*row["interval_seconds"]) if row["interval_seconds"] else "–"] if known else []
-        numbers = [compact(row["core_hours"]), compact(row["imbalance"])]
-        add_row(
-            table, str(row["total_cores"]), *shares, f"{compact(row['seconds'] / factor)} {prefix}", *between, *numbers
-        )
+        time = f"{compact(row['seconds'] / factor)} {prefix}"
+        saved = "" if row["saved"] is None else percent(row["saved"], 2)
+        cost = [saved, compact(row["core_hours"], 3), percent(row["efficiency"], 2)]
+        add_row(table, str(row["total_cores"]), *shares, time, *between, *cost)
     return table
 
 
@@ -181,7 +188,7 @@ def curve_as_dict(plan: Plan, totals: Iterable[int] | None = None) -> dict[str, 
     [{'inner': 20, 'outer': 10}, {'inner': 40, 'outer': 20}]
     """
     if totals is not None:
-        return {"totals": [_row(plan.at(total), total) for total in totals]}
+        return {"totals": _against_each_other([_row(plan.at(total), total) for total in totals])}
     return {"knee_cores": plan.knee, "totals": [_of_curve(row, plan.cores) for row in plan.curve.to_dict("records")]}
 
 
@@ -198,6 +205,20 @@ def _row(plan: Plan, total: int) -> dict[str, Any]:
         }
     )
     return found
+
+
+def _against_each_other(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Add to each row the share of time that it saves against the row before, and its efficiency among all."""
+    cheapest = min((row["core_hours"] for row in rows), default=1.0)
+    before = [None, *(row["seconds"] for row in rows)]
+    return [
+        {
+            **row,
+            "saved": None if last is None else 1.0 - row["seconds"] / last,
+            "efficiency": cheapest / row["core_hours"],
+        }
+        for row, last in zip(rows, before, strict=False)
+    ]
 
 
 def _of_curve(row: Mapping[Any, Any], names: Iterable[str]) -> dict[str, Any]:
