@@ -168,7 +168,7 @@ def test_plots(evenly: Evenly, pulse: Path) -> None:
     ):
         assert evenly("plot", "grid.csv", "--method", "power-law", "--into", "b", *extra).code == 0
     assert {f.name for f in Path("b").iterdir()} == {
-        "model-slices.svg", "model-surface.svg", "model.svg", "model-predicted.svg",
+        "grid-slices.svg", "grid-surface.svg", "grid.svg", "grid-predicted.svg",
     }  # fmt: skip
 
 
@@ -211,7 +211,7 @@ def test_fit_tells_all_about_a_model(evenly: Evenly) -> None:
     assert "O(log2(cores))" in shown.out
     # 120 / 16 = 7.5 of 7.5 + 1 + 1 seconds.
     assert "79 % at cores = 16" in shown.out
-    assert evenly("fit", "planted.csv", "--json").json[""]["in_the_limit"] == "O(log2(cores))"
+    assert evenly("fit", "planted.csv", "--json").json["planted"]["in_the_limit"] == "O(log2(cores))"
     assert evenly("fit", "planted.csv", "--scale", "colour=3").code == 2
 
 

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
+import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from evenly.cli import options as opt
 from evenly.cli import parsing
-from evenly.cli.console import note, out, print_json
+from evenly.cli.console import note, out, print_json, silence
 from evenly.cli.groups import grouped
 from evenly.cli.loading import Learned, learn
-from evenly.errors import InputError
+from evenly.cli.memory import MemoryIs, memory_bounds
+from evenly.errors import ExtrapolationWarning, InputError
 
 if TYPE_CHECKING:
     from evenly.balance.limits import Limits
@@ -46,14 +48,19 @@ class LimitOptions:
     maximum: Annotated[list[str] | None, _limits("--max", help="Most cores: ocn=512.")] = None
     multiple: Annotated[list[str] | None, _limits("--multiple", help="Multiples: 28, or ocn=8.")] = None
     allowed: Annotated[list[str] | None, _limits("--allowed", help="Only these: ocn=480,960.")] = None
-    memory: Annotated[str | None, _limits("--memory", help="Keep measured memory per node below this: 96GiB.")] = None
+    memory: Annotated[
+        str | None, _limits("--memory", help="Keep predicted memory per node below this: 96GiB. See --memory-is.")
+    ] = None
     memory_quantity: Annotated[str, _limits("--memory-quantity", help="Which measured quantity that is.")] = (
         "peak_memory"
     )
+    memory_is: Annotated[
+        MemoryIs, _limits("--memory-is", help="What the measured memory is that of: one rank (core), one node, or all.")
+    ] = "per-rank"
     cores_per_node: Annotated[int | None, _limits("--cores-per-node", min=1, help="Cores of one node.")] = None
     machine: Annotated[Path | None, _limits("--machine", help="A machine file (TOML or JSON).")] = None
 
-    def by_solver(self, learned: Learned) -> dict[str, Limits]:
+    def by_solver(self, learned: Learned, at: dict[str, Any]) -> dict[str, Limits]:
         """Return the limits of each solver."""
         from evenly.balance.limits import Limits
 
@@ -65,11 +72,17 @@ class LimitOptions:
             for name, count in parsing.assignments(_for_all(items or [], fields), option).items():
                 _known(fields, name, option)[key] = count
         for name, text in parsing.pairs(_for_all(self.allowed or [], fields), "--allowed").items():
-            _known(fields, name, "--allowed")["allowed"] = tuple(parsing.counts(text))
+            _known(fields, name, "--allowed")["allowed"] = tuple(parsing.counts(text, f"--allowed {name}"))
         if self.memory is not None:
-            for name, bound in _memory_bounds(learned, self.memory_quantity).items():
+            for name, bound in memory_bounds(
+                learned, self.memory_quantity, self.memory_is, at, self.spent().cores_per_node
+            ).items():
                 fields[name]["bounds"] = bound
         return {name: Limits(**given) for name, given in fields.items()}
+
+    def check(self) -> None:
+        """Refuse what can't be read, before anything is learned."""
+        self.spent()
 
     def spent(self) -> Machine:
         """Return the machine: that of the file, with what was typed beside it."""
@@ -86,7 +99,7 @@ class LimitOptions:
 class GoalOptions:
     """What to minimise."""
 
-    minimise: Annotated[str, _goal("--minimise", help="time, cost or cores.")] = "time"
+    minimise: Annotated[Literal["time", "cost", "cores"], _goal("--minimise", help="What.")] = "time"
     within: Annotated[
         str | None, _goal("--within", help="The cheapest, at most this much slower than the fastest: 5%.")
     ] = None
@@ -96,9 +109,9 @@ class GoalOptions:
         """Return the objective; a share means the cheapest within it, unless something else is minimised."""
         from evenly.balance.objective import Objective
 
-        share = None if self.within is None else _share(self.within)
-        minimise = "cost" if share is not None and self.minimise == "time" else self.minimise
-        return Objective(minimise, within=share, max_seconds=self.max_seconds)  # type: ignore[arg-type]
+        share = None if self.within is None else parsing.share(self.within, "--within")
+        minimise: Any = "cost" if share is not None and self.minimise == "time" else self.minimise
+        return Objective(minimise, within=share, max_seconds=self.max_seconds)
 
 
 @dataclass(frozen=True)
@@ -133,7 +146,7 @@ class CompareOptions:
 
 @grouped
 def allocate(
-    path: opt.PathArgument,
+    path: opt.Paths,
     cores: Annotated[
         str | None, typer.Option("--cores", "-P", help="All cores there are: 560, or several: 280,336 or 280:560:56.")
     ] = None,
@@ -158,17 +171,26 @@ def allocate(
 
     PATH holds measured run times of the solvers (log files, tables) or models saved by `evenly fit`.
     """
-    totals = parsing.counts(cores) if cores else []
-    fixed, objective = opt.one_value_each(at), goal.objective()
+    totals = parsing.counts(cores, "--cores") if cores else []
+    fixed, objective, compare = opt.one_value_each(at), goal.objective(), against.compare()
+    pictures.check()
+    limits.check()
+    silence(ExtrapolationWarning)  # the plan says it
     if len(totals) > 1 and not objective.is_fastest:
         raise InputError(
             f"--minimise {goal.minimise} picks the number of cores itself: give --cores the most there are"
         )
     most = max(totals, default=None)
-    learned = learn(path, reading, learning, lambda runs, known: _asked(runs, known, most, fixed))
+
+    def accept(solvers: list[str]) -> None:
+        check_names(solvers, layout, limits, compare)
+
+    learned = learn(path, reading, learning, lambda runs, known: _asked(runs, known, most, fixed), accept=accept)
+    for model in learned.models.values():
+        _check_fixed(model.space_.names, fixed)
     question = {
-        "layout": _layout(layout, learned), "limits": limits.by_solver(learned), "at": fixed, "objective": objective,
-        "compare": against.compare(), "noise": against.noise(learned), "machine": limits.spent(),
+        "layout": _layout(layout, learned), "limits": limits.by_solver(learned, fixed), "at": fixed,
+        "objective": objective, "compare": compare, "noise": against.noise(learned), "machine": limits.spent(),
     }  # fmt: skip
     plan = _plan(learned, most, question)
     _show(plan, totals, json=json)
@@ -178,9 +200,22 @@ def allocate(
 
 def _asked(runs: Runs, known: list[str], cores: int | None, fixed: dict[str, Any]) -> dict[str, Any]:
     """Tell a method that wants to know on which range it will be asked: from one core to all there are."""
+    _check_fixed(runs.parameters, fixed)
     left = [name for name in runs.parameters if name not in fixed]
     wanted = "asked" in known and cores is not None and len(left) == 1
     return {"asked": {left[0]: (1, cores)}} if wanted else {}
+
+
+def _check_fixed(parameters: list[str], fixed: dict[str, Any]) -> None:
+    """Refuse a model of which more is open than the cores."""
+    left = [name for name in parameters if name not in fixed]
+    if len(left) > 1:
+        others = [name for name in left if name != "cores"] if "cores" in left else left[1:]
+        listed = " ".join(f"--at {shlex.quote(f'{name}=…')}" for name in others)
+        raise InputError(
+            f"the measurements vary {', '.join(parameters)}, but an assignment decides only on cores: give a value for "
+            f"{', '.join(others)}, as in {listed}"
+        )
 
 
 def _plan(learned: Learned, cores: int | None, question: dict[str, Any]) -> Plan:
@@ -205,32 +240,39 @@ def _for_all(items: list[str], solvers: Iterable[str]) -> list[str]:
 
 
 def _known(fields: dict[str, dict[str, Any]], name: str, option: str) -> dict[str, Any]:
-    if name not in fields:
-        raise InputError(f"{option} names {name!r}, but the solvers are {', '.join(fields)}")
-    return fields[name]
+    return fields[parsing.one_of(name, fields, f"the solver that {option} names")]
 
 
-def _memory_bounds(learned: Learned, quantity: str) -> dict[str, Any]:
-    from evenly.balance.limits import Bound
-    from evenly.models.fitting import fit
+def check_names(solvers: list[str], layout: str | None, limits: LimitOptions, compare: Compare) -> None:
+    """Refuse names that are no solvers, and a layout that leaves solvers out, before anything is learned."""
+    typed = {
+        "--min": limits.minimum,
+        "--max": limits.maximum,
+        "--multiple": limits.multiple,
+        "--allowed": limits.allowed,
+    }
+    given: dict[str, Iterable[str]] = {
+        option: parsing.pairs(_for_all(items, solvers), option) for option, items in typed.items() if items
+    }
+    given |= {"--current": compare.current or (), "--dof": compare.degrees_of_freedom or ()}
+    for option, names in given.items():
+        for name in names:
+            parsing.one_of(name, solvers, f"the solver that {option} names")
+    if layout is not None and layout.strip() not in ("parallel", "serial"):
+        _check_layout(layout, solvers)
 
-    if not learned.runs:
-        raise InputError("--memory needs measured runs, not a saved model: give the measurements' folder")
-    missing = [name for name, runs in learned.runs.items() if quantity not in runs.quantities]
-    if missing:
-        have = ", ".join(learned.runs[missing[0]].quantities)
+
+def _check_layout(layout: str, solvers: list[str]) -> None:
+    from evenly.balance.layout import parse_layout
+
+    named = parse_layout(layout).names
+    missing = [name for name in solvers if name not in named]
+    if missing and set(named) < set(solvers):
         raise InputError(
-            f"--memory needs the quantity {quantity!r} of {missing[0]!r}, but only {have} was measured: name its "
-            f"column with --quantity {quantity}=GiB"
+            f"the layout names {', '.join(named)}, but {', '.join(missing)} {'was' if len(missing) == 1 else 'were'} "
+            f"measured too: leave the rest out with --only {shlex.quote(','.join(named))}, or add it to --layout"
         )
-    return {name: Bound(fit(runs, response=quantity)) for name, runs in learned.runs.items()}
-
-
-def _share(text: str) -> float:
-    try:
-        return float(text.strip().removesuffix("%")) / (100 if text.strip().endswith("%") else 1)
-    except ValueError:
-        raise InputError(f"--within takes a share such as 5% or 0.05, but got {text!r}") from None
+    parse_layout(layout, solvers)
 
 
 def _show(plan: Plan, totals: list[int], *, json: bool) -> None:

@@ -6,17 +6,37 @@ Exit codes: 0 done; 1 the question has no answer; 2 bad input. Usage errors and 
 from __future__ import annotations
 
 import sys
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
+from typer.core import TyperCommand
 
 from evenly.cli import allocate, example, fit, plot, predict, read, sort
-from evenly.cli.console import be_quiet, err, show_warnings_as_notes
-from evenly.errors import EvenlyError, InfeasibleError
+from evenly.cli.console import be_quiet, err, start
+from evenly.cli.groups import with_quiet
+from evenly.errors import EvenlyError, InfeasibleError, InputError
 
 __all__ = ["app", "main"]
 
 DONE, NO_ANSWER, BAD_INPUT = 0, 1, 2
+
+
+class _Command(TyperCommand):
+    """A command that refuses an option given twice, where only one of them would count."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        _, _, order = self.make_parser(ctx).parse_args(args=list(args))
+        options: list[Any] = list(order)
+        for option in options:
+            if option.param_type_name == "option" and not (option.multiple or option.is_flag or option.is_eager):
+                self._refuse_twice(option, [other for other in options if other is option])
+        return super().parse_args(ctx, args)
+
+    def _refuse_twice(self, option: Any, given: list[Any]) -> None:
+        if len(given) > 1:
+            hint = ": give several numbers of cores with commas, as 64,128" if option.opts[0] == "--cores" else ""
+            raise InputError(f"{option.opts[0]} is given {len(given)} times, but takes one value{hint}")
+
 
 app = typer.Typer(
     name="evenly",
@@ -28,7 +48,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for command in (read.read, fit.fit, predict.predict, allocate.allocate, plot.plot, sort.sort, example.example):
-    app.command()(command)
+    app.command(command.__name__, cls=_Command)(with_quiet(command, be_quiet))
 
 
 def _version(asked: bool) -> None:
@@ -51,7 +71,7 @@ def _root(
 
 def main() -> NoReturn:
     """Run the command line and exit with its code; a user's mistake never shows a traceback."""
-    show_warnings_as_notes()
+    start()
     try:
         app()
     except InfeasibleError as error:

@@ -16,11 +16,28 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from evenly.errors import EvenlyWarning
 
-__all__ = ["be_quiet", "err", "note", "note_once_per_text", "out", "print_json", "progress", "show_warnings_as_notes"]
+__all__ = [
+    "be_quiet", "err", "note", "note_once_per_text", "out", "print_json", "progress", "silence", "start",
+]  # fmt: skip
 
 out = Console(highlight=False, soft_wrap=False)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
 _notes = Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+_silenced: set[type[Warning]] = set()
+
+
+def start() -> None:
+    """Begin one call of the program: notes are shown, and evenly's warnings are notes."""
+    _notes.quiet = False
+    _silenced.clear()
+    show_warnings_as_notes()
+
+
+def silence(kind: type[Warning]) -> None:
+    """Show no notes for warnings of this kind from here on, since the result tells the same."""
+    _silenced.add(kind)
 
 
 def be_quiet() -> None:
@@ -87,6 +104,8 @@ def show_warnings_as_notes() -> None:
         message: Warning | str, category: type[Warning], filename: str, lineno: int,
         file: TextIO | None = None, line: str | None = None,
     ) -> None:  # fmt: skip
+        if issubclass(category, tuple(_silenced)):
+            return
         if issubclass(category, EvenlyWarning):
             note(str(message))
         else:

@@ -43,8 +43,10 @@ class SearchOptions:
         """Return the arguments of the method's class for what was typed."""
         given: dict[str, Any] = {
             "terms": self.terms,
-            "exponents": None if self.exponents is None else parsing.numbers(self.exponents),
-            "log_exponents": None if self.log_exponents is None else parsing.numbers(self.log_exponents),
+            "exponents": None if self.exponents is None else parsing.numbers(self.exponents, "--exponents"),
+            "log_exponents": None
+            if self.log_exponents is None
+            else parsing.numbers(self.log_exponents, "--log-exponents"),
             "ridge": self.ridge,
             "residuals": "log" if self.log else None,
             "loss": self.loss,
@@ -72,9 +74,7 @@ class Showing:
 
 @grouped
 def fit(
-    path: Annotated[
-        Path | None, typer.Argument(help="A measurement file or a folder of them; or a saved model.")
-    ] = None,
+    path: opt.OptionalPaths = None,
     methods: Annotated[bool, typer.Option("--methods", help="List the methods.")] = False,
     save: Annotated[Path | None, typer.Option("--save", "-o", help="Save the models, as models.evenly.")] = None,
     showing: Showing = Showing(),
@@ -87,16 +87,17 @@ def fit(
     if methods:
         _list_methods(json=showing.json)
         return
-    if path is None:
+    if not path:
         raise InputError("which file or folder? as in: evenly fit case/ (--methods lists the methods)")
     arguments = search.arguments()
-    if path.suffix == ".evenly" and (arguments or learning != opt.Learning()):
-        raise InputError(f"{path} holds models that are fitted already: give the measurements to fit them anew")
-    learned = learn(path, reading, learning, lambda _runs, _known: arguments)
+    pictures.check()
+    if save is not None:
+        opt.check_writable(save, "models")
+    learned = learn(path, reading, learning, lambda _runs, _known: arguments, others=opt.typed(search))
     if save is not None:
         from evenly.models.storage import save as write
 
-        write(learned.models if set(learned.models) != {""} else learned.models[""], save)
+        write(next(iter(learned.models.values())) if learned.unnamed else learned.models, save)
         note(f"saved {save}")
     _show(learned, showing)
     if pictures.plot is not None:
@@ -120,7 +121,7 @@ def _list_methods(*, json: bool) -> None:
 def _validation(text: str | None) -> str | int | None:
     if text is None or text == "loo":
         return text
-    return parsing.counts(text)[0]
+    return parsing.counts(text, "--validation")[0]
 
 
 def _ranges(items: list[str]) -> dict[str, tuple[float, float]]:
@@ -129,7 +130,7 @@ def _ranges(items: list[str]) -> dict[str, tuple[float, float]]:
         bounds = text.split(":")
         if len(bounds) != 2:
             raise InputError(f"--asked takes low:high, as cores=1:4096, but {name!r} has {text!r}")
-        found[name] = (parsing.numbers(bounds[0])[0], parsing.numbers(bounds[1])[0])
+        found[name] = (parsing.numbers(bounds[0], "--asked")[0], parsing.numbers(bounds[1], "--asked")[0])
     return found
 
 

@@ -10,9 +10,11 @@ import dataclasses
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any, get_type_hints
+from typing import Annotated, Any, get_type_hints
 
-__all__ = ["grouped"]
+import typer
+
+__all__ = ["grouped", "with_quiet"]
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
@@ -51,6 +53,36 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     run.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in shown}
     return run
+
+
+def with_quiet(command: Callable[..., None], be_quiet: Callable[[], None]) -> Callable[..., None]:
+    """Return a command that also takes ``--quiet`` behind its name, and calls `be_quiet` first if it is given.
+
+    Examples
+    --------
+    >>> with_quiet(lambda: print("done"), lambda: print("hush"))(quiet=True)
+    hush
+    done
+    """
+    option = typer.Option("--quiet", "-q", help="No progress bars and no notes.")
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    shown = inspect.Parameter("quiet", keyword, default=False, annotation=Annotated[bool, option])
+    hints = get_type_hints(command, include_extras=True)
+
+    @functools.wraps(command)
+    def run(*, quiet: bool, **values: Any) -> None:
+        if quiet:
+            be_quiet()
+        command(**values)
+
+    own = [p.replace(kind=keyword, annotation=hints.get(p.name, p.annotation)) for p in _parameters(command)]
+    run.__signature__ = inspect.Signature([*own, shown])  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in [*own, shown]}
+    return run
+
+
+def _parameters(command: Callable[..., None]) -> list[inspect.Parameter]:
+    return list(inspect.signature(command).parameters.values())
 
 
 def _fields(kind: Any) -> list[inspect.Parameter]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evenly.cli.console import note, progress
-from evenly.cli.options import Learning, Reading
+from evenly.cli import parsing
+from evenly.cli.console import note, note_once_per_text, progress
+from evenly.cli.options import Learning, Reading, typed
 from evenly.errors import InputError
 
 if TYPE_CHECKING:
@@ -16,49 +18,108 @@ if TYPE_CHECKING:
     from evenly.readers import Measurements
     from evenly.runs import Runs
 
-__all__ = ["Learned", "learn", "measurements", "split"]
+__all__ = ["Learned", "learn", "measurements", "name_of", "split", "tell_about"]
 
 
 @dataclass(frozen=True)
 class Learned:
-    """Models by solver, with what they were learned from and tested on where that is known."""
+    """Models by solver, with what they were learned from and tested on where that is known.
+
+    `unnamed` tells that the only solver has its name from its file.
+    """
 
     models: dict[str, Model]
     runs: dict[str, Runs] = field(default_factory=dict)
     test: dict[str, Runs] = field(default_factory=dict)
     found: Measurements | None = None
+    unnamed: bool = False
 
 
-def measurements(path: Path, reading: dict[str, Any]) -> Measurements:
-    """Read `path` and tell what was left out."""
+def measurements(paths: Sequence[Path], reading: Reading) -> Measurements:
+    """Read `paths`, tell what was left out, and keep the solvers that the user wants.
+
+    A solver that no file names is called by the name of the first path.
+    """
     from evenly.readers import scan
 
-    found = scan(path, **reading)
+    if saved := [path for path in paths if path.suffix == ".evenly"]:
+        raise InputError(f"{saved[0]} holds models, not measurements: give it to predict, allocate, fit or plot, alone")
+    found = scan(list(paths), **reading.arguments())
     for skipped in found.skipped:
         if not skipped.benign:
             note(f"left out: {skipped}")
-    return found
+    named = {name or name_of(paths[0]): runs for name, runs in found.runs.items()}
+    return dataclasses.replace(found, runs={name: named[name] for name in reading.chosen(named)})
+
+
+def name_of(path: Path) -> str:
+    """Return what a solver is called that only a file or folder names.
+
+    Examples
+    --------
+    >>> name_of(Path("runs/ocean.csv.gz")), name_of(Path("models.evenly"))
+    ('ocean', 'models')
+    """
+    name = path.resolve().name
+    return (name if path.is_dir() else name.split(".")[0]) or name or "runs"
+
+
+def tell_about(found: Measurements) -> None:
+    """Tell what was guessed on reading."""
+    note_once_per_text(found.notes, [path for path, _ in found.sources])
 
 
 def learn(
-    path: Path,
+    paths: Sequence[Path],
     reading: Reading,
     learning: Learning,
     arguments: Callable[[Runs, list[str]], dict[str, Any]] | None = None,
+    *,
+    accept: Callable[[list[str]], None] | None = None,
+    others: Sequence[str] = (),
 ) -> Learned:
     """Load the models in a ``.evenly`` file, or read measurements and fit one model per solver.
 
-    `arguments` gives further arguments of a method for runs, knowing the names of those that it takes.
+    `arguments` gives further arguments of a method for runs, knowing the names of those that it takes. `accept` is
+    called with the solvers before any is fitted. `others` are options that don't suit models that are there already.
     """
+    from evenly.models.registry import method_names
+
+    if learning.method is not None:
+        parsing.one_of(learning.method, method_names(), "--method")
+    if len(paths) == 1 and paths[0].suffix == ".evenly":
+        return _load(paths[0], reading, [*typed(reading), *typed(learning), *others], accept)
+    found = measurements(paths, reading)
+    tell_about(found)
+    if accept is not None:
+        accept(list(found.runs))
+    train, test = split(found.runs, learning.train)
+    _tell_failed(train)
+    models = {solver: _fit(solver, runs, learning, arguments) for solver, runs in train.items()}
+    return Learned(models, train, test, found, unnamed=list(models) == [name_of(paths[0])])
+
+
+def _load(path: Path, reading: Reading, options: Sequence[str], accept: Callable[[list[str]], None] | None) -> Learned:
     from evenly.models.storage import load
 
-    if path.suffix == ".evenly":
-        loaded = load(path)
-        return Learned(loaded if isinstance(loaded, dict) else {"": loaded})
-    found = measurements(path, reading.arguments())
-    train, test = split(found.runs, learning.train)
-    models = {solver: _fit(solver, runs, learning, arguments) for solver, runs in train.items()}
-    return Learned(models, train, test, found)
+    useless = [option for option in options if option not in ("--only", "--without")]
+    if useless:
+        raise InputError(
+            f"{path} holds models that are fitted already, so {', '.join(useless)} can't change them: leave that out, "
+            "or give the measurements to fit them anew"
+        )
+    loaded = load(path)
+    models = loaded if isinstance(loaded, dict) else {name_of(path): loaded}
+    chosen = reading.chosen(models)
+    if accept is not None:
+        accept(chosen)
+    return Learned({name: models[name] for name in chosen})
+
+
+def _tell_failed(runs: Mapping[str, Runs]) -> None:
+    for solver, one in runs.items():
+        if failed := len(one.failed):
+            note(f"{failed} failed run{'s' if failed > 1 else ''} of {solver} left out of {len(one)}")
 
 
 def split(runs: dict[str, Runs], condition: str | None) -> tuple[dict[str, Runs], dict[str, Runs]]:

@@ -2,23 +2,47 @@
 
 from __future__ import annotations
 
+import dataclasses
+import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, get_type_hints
 
 import typer
 
 from evenly.cli import parsing
 from evenly.errors import InputError
 
-__all__ = ["At", "Json", "Learning", "Level", "PathArgument", "Pictures", "Reading", "one_value_each"]
+__all__ = [
+    "At", "Json", "Learning", "Level", "OptionalPaths", "Paths", "PictureFormat", "Pictures", "Reading",
+    "check_writable", "one_value_each", "typed",
+]  # fmt: skip
 
 _READING = "Reading"
 _MODEL = "Model"
 
-PathArgument = Annotated[Path, typer.Argument(help="A measurement file, a folder of them, or a saved model.")]
+PictureFormat = Literal["svg", "png", "pdf"]
+
+
+def _level(text: object) -> float:
+    try:
+        return parsing.probability(str(text), "--level")
+    except InputError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+Paths = Annotated[
+    list[Path], typer.Argument(metavar="PATH…", help="Measurement files, folders of them, or one saved model.")
+]
+OptionalPaths = Annotated[
+    list[Path] | None,
+    typer.Argument(metavar="PATH…", help="Measurement files, folders of them, or one saved model."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
-Level = Annotated[float, typer.Option("--level", min=0.01, max=0.999, help="Probability that intervals cover.")]
+Level = Annotated[
+    float, typer.Option("--level", parser=_level, metavar="SHARE", help="Probability that intervals cover: 0.9 or 90%.")
+]
 At = Annotated[
     list[str] | None, typer.Option("--at", help="Values of parameters, as level=8 (several allowed: cores=64,128).")
 ]
@@ -53,6 +77,8 @@ class Reading:
     others: Annotated[
         list[str] | None, _reads("--reader-option", "-O", help="Any option of a reader, as warm_up=0.")
     ] = None
+    only: Annotated[list[str] | None, _reads("--only", help="Only these solvers: ice,lnd,atm,ocn.")] = None
+    without: Annotated[list[str] | None, _reads("--without", help="All solvers but these: cpl.")] = None
 
     def arguments(self) -> dict[str, Any]:
         """Return the keyword arguments of `evenly.readers.scan` for what was typed."""
@@ -71,6 +97,25 @@ class Reading:
             raise InputError("--parameters must name at least one column")
         return {name: value for name, value in given.items() if value is not None}
 
+    def chosen(self, solvers: Iterable[str]) -> list[str]:
+        """Return the solvers that ``--only`` and ``--without`` leave, in their order.
+
+        Raises
+        ------
+        InputError
+            If a name is no solver, or none is left.
+        """
+        there = list(solvers)
+        given = {"--only": self.only, "--without": self.without}
+        listed = {option: parsing.names(",".join(items)) or [] for option, items in given.items() if items}
+        for option, names in listed.items():
+            for name in names:
+                parsing.one_of(name, there, option)
+        left = [s for s in there if s in listed.get("--only", there) and s not in listed.get("--without", ())]
+        if not left:
+            raise InputError(f"--only and --without leave none of the solvers {', '.join(there)}")
+        return left
+
 
 @dataclass(frozen=True)
 class Learning:
@@ -79,10 +124,12 @@ class Learning:
     method: Annotated[
         str | None, _learns("--method", help="pmnf, power-law, … (default: pmnf, near-ties averaged).")
     ] = None
-    effort: Annotated[str, _learns("--effort", help="quick, normal or thorough.")] = "normal"
-    statistic: Annotated[str, _learns("--statistic", help="How repetitions are condensed: median, min, mean.")] = (
-        "median"
-    )
+    effort: Annotated[
+        Literal["quick", "normal", "thorough"], _learns("--effort", help="How long to search for a formula.")
+    ] = "normal"
+    statistic: Annotated[
+        Literal["median", "min", "mean"], _learns("--statistic", help="How repetitions are condensed.")
+    ] = "median"
     response: Annotated[
         str | None, _learns("--learn", help="What to learn: seconds, or another measured quantity.")
     ] = None
@@ -97,7 +144,55 @@ class Pictures:
     """Where pictures go."""
 
     plot: Annotated[Path | None, typer.Option("--plot", help="Save pictures into this folder.")] = None
-    suffix: Annotated[str, typer.Option("--plot-format", help="svg, png or pdf.")] = "svg"
+    suffix: Annotated[PictureFormat, typer.Option("--plot-format", help="Their format.")] = "svg"
+
+    def check(self) -> None:
+        """Refuse a folder that pictures can't be written to, before anything is computed."""
+        if self.plot is not None:
+            check_writable(self.plot / f"picture.{self.suffix}", "pictures")
+
+
+def check_writable(file: Path, what: str) -> None:
+    """Refuse now what could not be saved later.
+
+    Raises
+    ------
+    InputError
+        If `file` is a folder, lies in what is no folder, or may not be written.
+
+    Examples
+    --------
+    >>> check_writable(Path("models.evenly"), "models")
+    """
+    if file.is_dir():
+        raise InputError(f"{what} can't be saved in {file}: it is a folder, give a file in it")
+    folder = next(parent for parent in file.absolute().parents if parent.exists())
+    if not folder.is_dir():
+        raise InputError(f"{what} can't be saved in {file.parent}: {folder} is not a folder")
+    if not os.access(file if file.exists() else folder, os.W_OK):
+        raise InputError(f"{what} can't be saved in {file}: it may not be written")
+
+
+def typed(group: Any) -> list[str]:
+    """Return the options of a group that were typed, as they are typed.
+
+    Examples
+    --------
+    >>> typed(Reading(time="wall", where=None))
+    ['--time']
+    """
+    hints = get_type_hints(type(group), include_extras=True)
+    empty: tuple[Any, ...] = ([], ())
+    return [
+        _as_typed(hints[field.name].__metadata__[0])
+        for field in dataclasses.fields(group)
+        if (value := getattr(group, field.name)) != field.default and value not in empty
+    ]
+
+
+def _as_typed(option: Any) -> str:
+    """Return an option's first name; typer keeps it where defaults are given outside ``Annotated``."""
+    return str(option.default if isinstance(option.default, str) else option.param_decls[0])
 
 
 def one_value_each(items: list[str] | None) -> dict[str, Any]:

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
 from evenly.errors import InputError
+from evenly.readers.spelling import did_you_mean
 from evenly.units import base_unit, to_base
 
-__all__ = ["assignments", "configurations", "counts", "names", "numbers", "pairs", "size_in_bytes", "values"]
+__all__ = [
+    "assignments", "configurations", "counts", "names", "numbers", "one_of", "pairs", "probability", "share",
+    "size_in_bytes", "values",
+]  # fmt: skip
 
 _MOST = 1_000_000
+#: A value ends at the first blank; what follows it is the next name, which may hold blanks.
+_NEXT_NAME = re.compile(r"(?P<value>\S*(?:,\s+[-+.\d]\S*)*?)\s+(?P<name>\S.*)", re.DOTALL)
 
 
 def names(text: str | None) -> list[str] | None:
@@ -26,7 +33,22 @@ def names(text: str | None) -> list[str] | None:
     return None if text is None else [part.strip() for part in text.split(",") if part.strip()]
 
 
-def numbers(text: str) -> list[float]:
+def one_of(value: str, allowed: Iterable[str], option: str) -> str:
+    """Return `value` if it is allowed; else say what is, and what may have been meant.
+
+    Examples
+    --------
+    >>> one_of("pmfn", ["pmnf", "power-law"], "--method")
+    Traceback (most recent call last):
+    evenly.errors.InputError: --method must be one of pmnf, power-law, but got 'pmfn' (did you mean 'pmnf'?)
+    """
+    known = list(allowed)
+    if value in known:
+        return value
+    raise InputError(f"{option} must be one of {', '.join(known)}, but got {value!r}{did_you_mean(value, known)}")
+
+
+def numbers(text: str, option: str = "") -> list[float]:
     """Read ``"1,2,4"``, fractions and ``"first:last:step"`` (last included).
 
     Examples
@@ -34,10 +56,10 @@ def numbers(text: str) -> list[float]:
     >>> numbers("-1:1:1/2")
     [-1.0, -0.5, 0.0, 0.5, 1.0]
     """
-    return [float(value) for part in text.split(",") for value in _range(part.strip(), text)]
+    return [float(value) for part in text.split(",") for value in _range(part.strip(), text, option)]
 
 
-def counts(text: str) -> list[int]:
+def counts(text: str, option: str = "") -> list[int]:
     """Read whole numbers above zero, as ``"280,336"`` or ``"280:560:56"``.
 
     Examples
@@ -45,14 +67,18 @@ def counts(text: str) -> list[int]:
     >>> counts("280:392:56, 1024")
     [280, 336, 392, 1024]
     """
-    values = numbers(text)
+    values = numbers(text, option)
     wrong = [value for value in values if value < 1 or value != int(value)]
     if wrong:
-        raise InputError(f"{text!r} must hold whole numbers above zero, but {wrong[0]:g} is not")
+        raise InputError(f"{_place(option)}{text!r} must hold whole numbers above zero, but {wrong[0]:g} is not")
     return [int(value) for value in values]
 
 
-def _range(part: str, whole: str) -> list[Fraction]:
+def _place(option: str) -> str:
+    return f"{option}: " if option else ""
+
+
+def _range(part: str, whole: str, option: str) -> list[Fraction]:
     try:
         bounds = [Fraction(piece.strip()) for piece in part.split(":")]
         first, last = bounds[0], bounds[min(1, len(bounds) - 1)]
@@ -61,29 +87,44 @@ def _range(part: str, whole: str) -> list[Fraction]:
             raise ValueError
     except (ValueError, ZeroDivisionError):
         raise InputError(
-            f"{whole!r} must be numbers separated by commas, or first:last:step with first <= last, but {part!r} is not"
+            f"{_place(option)}{whole!r} must be numbers separated by commas, or first:last:step with first <= last, "
+            f"but {part!r} is not"
         ) from None
     if (last - first) / step > _MOST:
-        raise InputError(f"{part!r} has more than {_MOST} values")
+        raise InputError(f"{_place(option)}{part!r} has more than {_MOST} values")
     return [first + i * step for i in range(int((last - first) / step) + 1)]
 
 
 def pairs(items: Sequence[str], option: str) -> dict[str, str]:
-    """Read ``name=value`` items, several per item if separated by blanks.
+    """Read ``name=value`` items, several per item if separated by blanks; names may hold blanks.
 
     Examples
     --------
     >>> pairs(["inner=4 outer=8"], "--min")
     {'inner': '4', 'outer': '8'}
+    >>> pairs(["mesh size=160000 cores=64,128"], "--at")
+    {'mesh size': '160000', 'cores': '64,128'}
     """
     found: dict[str, str] = {}
-    for word in itertools.chain.from_iterable(item.split() for item in items):
-        name, equals, value = word.rpartition("=")
-        if not equals or not name or not value:
-            raise InputError(f"{option} takes name=value, but got {word!r}")
+    for name, value in itertools.chain.from_iterable(_pairs(item, option) for item in items):
         if name in found:
             raise InputError(f"{option} names {name!r} twice")
         found[name] = value
+    return found
+
+
+def _pairs(item: str, option: str) -> list[tuple[str, str]]:
+    name, *rest = item.split("=")
+    found: list[tuple[str, str]] = []
+    for text in rest[:-1]:
+        match = _NEXT_NAME.fullmatch(text.strip())
+        if match is None:
+            raise InputError(f"{option} takes name=value, but got {item!r}")
+        found.append((name.strip(), match["value"].rstrip(",")))
+        name = match["name"]
+    found.append((name.strip(), rest[-1].strip() if rest else ""))
+    if not all(name and value for name, value in found):
+        raise InputError(f"{option} takes name=value, but got {item!r}")
     return found
 
 
@@ -109,7 +150,7 @@ def assignments(items: Sequence[str], option: str) -> dict[str, int]:
     """
     result: dict[str, int] = {}
     for name, value in pairs(items, option).items():
-        found = counts(value)
+        found = counts(value, f"{option} {name}")
         if len(found) != 1:
             raise InputError(f"{option} takes one count per solver, but {name!r} has {value!r}")
         result[name] = found[0]
@@ -139,6 +180,47 @@ def _values(text: str) -> list[Any]:
     except InputError:
         return [part.strip() for part in text.split(",")]
     return [int(value) if value == int(value) else value for value in values]
+
+
+def share(text: str, option: str) -> float:
+    """Read a share: ``"5%"`` or ``"0.05"``; 1 and more only with the sign, since ``10`` may mean either.
+
+    Examples
+    --------
+    >>> share("5%", "--within"), share("0.05", "--within")
+    (0.05, 0.05)
+    >>> share("10", "--within")
+    Traceback (most recent call last):
+    evenly.errors.InputError: --within takes a share such as 5% or 0.05, but got '10': write 10%
+    """
+    percent = text.strip().endswith("%")
+    try:
+        value = float(text.strip().removesuffix("%"))
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < float("inf"):
+        raise InputError(f"{option} takes a share such as 5% or 0.05, but got {text!r}")
+    if value >= 1 and not percent:
+        raise InputError(f"{option} takes a share such as 5% or 0.05, but got {text!r}: write {value:g}%")
+    return value / 100 if percent else value
+
+
+def probability(text: str, option: str) -> float:
+    """Read a probability from 1 % to 99.9 %, with or without the sign.
+
+    Examples
+    --------
+    >>> probability("0.9", "--level"), probability("90", "--level"), probability("90%", "--level")
+    (0.9, 0.9, 0.9)
+    """
+    try:
+        value = float(text.strip().removesuffix("%"))
+    except ValueError:
+        value = float("nan")
+    value = value / 100 if text.strip().endswith("%") or value > 1 else value
+    if not 0.01 <= value <= 0.999:
+        raise InputError(f"{option} takes a probability from 1% to 99.9%, as 0.9 or 90%, but got {text!r}")
+    return value
 
 
 def size_in_bytes(text: str) -> float:

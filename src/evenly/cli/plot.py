@@ -22,9 +22,9 @@ View = Literal["map", "3d"]
 
 @grouped
 def plot(
-    path: opt.PathArgument,
+    path: opt.Paths,
     into: Annotated[Path, typer.Option("--into", "-o", help="The folder for the pictures.")] = Path("plots"),
-    suffix: Annotated[str, typer.Option("--plot-format", help="svg, png or pdf.")] = "svg",
+    suffix: Annotated[opt.PictureFormat, typer.Option("--plot-format", help="Their format.")] = "svg",
     along: Annotated[
         str | None, typer.Option("--along", help="The parameter on the axis of 1-d pictures (default: all).")
     ] = None,
@@ -43,9 +43,11 @@ def plot(
     axes = parsing.names(surface)
     if axes is not None and len(axes) != 2:
         raise InputError(f"--surface takes two parameters, as cores,level, but got {surface!r}")
+    where = opt.Pictures(into, suffix)
+    where.check()
     learned = learn(path, reading, learning)
     figures = pictures_of(learned, level=level, along=along, at=fixed, axes=axes, view=view, extend_to=extend_to)
-    save_all(figures, opt.Pictures(into, suffix))
+    save_all(figures, where)
 
 
 def pictures_of(
@@ -66,7 +68,7 @@ def pictures_of(
     figures: dict[str, Figure] = {}
     for name, model in learned.models.items():
         runs, test = learned.runs.get(name), learned.test.get(name)
-        title = name or "model"
+        title = name.replace("/", "-") or "model"
         if axes is not None:
             figures[f"{title}-surface"] = plot_surface(
                 model,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,20 +10,25 @@ import typer
 
 from evenly.cli import options as opt
 from evenly.cli import parsing
-from evenly.cli.console import note, out, print_json
+from evenly.cli.console import note, out, print_json, silence
 from evenly.cli.groups import grouped
 from evenly.cli.loading import learn
-from evenly.errors import InputError
+from evenly.errors import ExtrapolationWarning, InputError
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from evenly.models.base import Model
+
 
 @grouped
 def predict(
-    path: opt.PathArgument,
+    path: opt.Paths,
     at: opt.At = None,
-    file: Annotated[Path | None, typer.Option("--file", help="A CSV file of configurations, one per row.")] = None,
+    file: Annotated[
+        Path | None,
+        typer.Option("--file", help="A CSV file of configurations, one per row; a column may name the solver of each."),
+    ] = None,
     save: Annotated[Path | None, typer.Option("--save", "-o", help="Save the predictions as CSV.")] = None,
     level: opt.Level = 0.9,
     learning: opt.Learning = opt.Learning(),  # noqa: B008 - frozen
@@ -30,16 +36,72 @@ def predict(
     json: opt.Json = False,
 ) -> None:
     """Predict how long configurations take, with intervals, from saved models or straight from measurements."""
-    from evenly.report.model_tables import predictions_as_dict, predictions_table
-
     asked = _asked(at, file)
-    learned = learn(path, reading, learning)
     if save is not None:
-        _save(predictions_as_dict(learned.models, asked, level=level)["predictions"], save)
+        opt.check_writable(save, "predictions")
+    silence(ExtrapolationWarning)  # a star marks it
+    learned = learn(path, reading, learning)
+    parts = _parts(learned.models, asked, reading.solver)
+    if save is not None:
+        _save(_predicted(parts, level), save)
     if json:
-        print_json(predictions_as_dict(learned.models, asked, level=level))
+        print_json({"level": level, "predictions": _predicted(parts, level)})
     else:
-        out.print(predictions_table(learned.models, asked, level=level))
+        _show(parts, level)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Rows that are asked of some models."""
+
+    models: dict[str, Model]
+    rows: pd.DataFrame
+    solver: str = ""
+
+
+def _parts(models: dict[str, Model], asked: pd.DataFrame, given: str | None) -> list[_Part]:
+    """Ask each row only of the solver that it names, where a column names solvers; else of all."""
+    column = _solver_column(models, asked, given)
+    if column is None:
+        return [_Part(models, asked)]
+    names = asked[column].astype(str)
+    for name in names.unique():
+        parsing.one_of(name, models, f"the column {column!r} of --file")
+    left = asked.drop(columns=column)
+    return [_Part({name: models[name]}, left[names == name], name) for name in names.unique()]
+
+
+def _solver_column(models: dict[str, Model], asked: pd.DataFrame, given: str | None) -> str | None:
+    from evenly.readers.columns import SOLVER_NAMES
+
+    if given is not None:
+        return parsing.one_of(given, map(str, asked.columns), "--solver")
+    parameters = {name for model in models.values() for name in model.space_.names}
+    free = [name for name in asked.columns if name not in parameters]
+    named = [
+        name for name in free if name.strip().lower() in SOLVER_NAMES and asked[name].astype(str).isin(models).any()
+    ]
+    return named[0] if named else None
+
+
+def _predicted(parts: list[_Part], level: float) -> list[dict[str, Any]]:
+    """Return all predictions, those of rows that name their solver in the order of the rows."""
+    from evenly.report.model_tables import predictions_as_dict
+
+    found = [predictions_as_dict(part.models, part.rows, level=level)["predictions"] for part in parts]
+    if len(parts) == 1:
+        return list(found[0])
+    numbered = [
+        pair for part, rows in zip(parts, found, strict=True) for pair in zip(part.rows.index, rows, strict=True)
+    ]
+    return [row for _, row in sorted(numbered, key=lambda pair: int(pair[0]))]
+
+
+def _show(parts: list[_Part], level: float) -> None:
+    from evenly.report.model_tables import predictions_table
+
+    for part in parts:
+        out.print(predictions_table(part.models, part.rows, level=level, title=part.solver))
 
 
 def _save(predictions: list[dict[str, Any]], path: Path) -> None:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from evenly.cli import options as opt
-from evenly.cli.console import note, note_once_per_text, out, print_json
+from evenly.cli.console import note, out, print_json
 from evenly.cli.groups import grouped
-from evenly.cli.loading import measurements
+from evenly.cli.loading import measurements, tell_about
 from evenly.errors import InputError
 
 if TYPE_CHECKING:
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 @grouped
 def read(
-    path: Annotated[Path | None, typer.Argument(help="A measurement file or a folder of them.")] = None,
+    path: Annotated[
+        list[Path] | None, typer.Argument(metavar="PATH…", help="Measurement files, or folders of them.")
+    ] = None,
     formats: Annotated[bool, typer.Option("--formats", help="List the formats that can be read.")] = False,
     reading: opt.Reading = opt.Reading(),  # noqa: B008 - frozen
     save: Annotated[
@@ -33,9 +35,11 @@ def read(
     if formats:
         _list_formats(json=json)
         return
-    if path is None:
+    if not path:
         raise InputError("which file or folder? as in: evenly read case/ (--formats lists what can be read)")
-    found = measurements(path, reading.arguments())
+    if save is not None and save.suffix:
+        opt.check_writable(save, "runs")
+    found = measurements(path, reading)
     if save is not None:
         _save(found.runs, save)
     _show(found, json=json)
@@ -49,7 +53,7 @@ def _show(found: Measurements, *, json: bool) -> None:
         print_json({**runs_as_dict(found.runs, sources=found.sources, skipped=found.skipped), **told})
         return
     out.print(runs_table(found.runs, sources=found.sources))
-    note_once_per_text(found.notes, [path for path, _ in found.sources])
+    tell_about(found)
     if found.layout is not None:
         note(f"preCICE couples them as {found.layout}")
 
@@ -74,5 +78,5 @@ def _save(runs: dict[str, Runs], path: Path) -> None:
         raise InputError(f"there are {len(runs)} solvers ({', '.join(runs)}): give a folder to --save, not {path.name}")
     path.mkdir(parents=True, exist_ok=True)
     for solver, one in runs.items():
-        one.save(path / f"{solver or 'runs'}.csv")
+        one.save(path / f"{solver.replace('/', '-')}.csv")
     note(f"saved {len(runs)} files in {path}")

@@ -113,7 +113,7 @@ def load(path: str | Path) -> Model | dict[str, Model]:
     except InputError as error:
         raise ReadError(target, str(error)) from None
     except Exception as error:  # a damaged file may fail anywhere in the libraries that parse it
-        raise ReadError(target, f"not a model of evenly, or damaged ({error!r})") from None
+        raise ReadError(target, f"not a model of evenly, or damaged ({error})") from None
 
 
 def _unzip(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, Any]]]:

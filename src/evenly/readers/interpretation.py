@@ -19,6 +19,7 @@ from evenly.errors import ReadError
 from evenly.expressions import Expression
 from evenly.readers import columns as words
 from evenly.readers.delimited import Decimal, numbers
+from evenly.readers.spelling import did_you_mean
 from evenly.runs import Runs
 from evenly.units import SECONDS_PER, base_unit, to_base
 
@@ -258,7 +259,7 @@ class Interpretation:
             raise ReadError(
                 self.path,
                 f"{option}= names the column {missing[0]!r}, but there are only "
-                f"{', '.join(map(repr, self.cells.columns))}",
+                f"{', '.join(map(repr, self.cells.columns))}{did_you_mean(missing[0], self.cells.columns)}",
             )
 
     # ---- cells to values -----------------------------------------------------------------------------------

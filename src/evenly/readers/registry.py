@@ -19,6 +19,7 @@ from typing import Any
 
 from evenly.errors import InputError
 from evenly.readers.base import Reader
+from evenly.readers.spelling import did_you_mean
 
 __all__ = [
     "Skipped",
@@ -137,6 +138,7 @@ def reader_class(name: str) -> type[Reader]:
     except KeyError:
         failure = load_failures().get(name)
         hint = f" ({name!r} failed to load: {failure})" if failure else ""
+        hint = hint or did_you_mean(name, format_names())
         raise InputError(f"format must be one of {', '.join(format_names())}, but got {name!r}{hint}") from None
 
 
