@@ -38,8 +38,8 @@ class LogConformal:
     ----------
     scores : array (n_scores,)
         Absolute log residuals of left-out runs, each divided by its ``sqrt(1 + leverage)``; ascending.
-    freedom : int
-        Runs minus coefficients, at least 0.
+    freedom : float
+        Runs minus coefficients, at least 0; an average of models has a fraction of a coefficient.
 
     Examples
     --------
@@ -52,17 +52,17 @@ class LogConformal:
     """
 
     scores: Floats
-    freedom: int
+    freedom: float
 
     @classmethod
-    def from_residuals(cls, residuals: Floats, leverages: Floats, *, coefficients: int) -> LogConformal:
+    def from_residuals(cls, residuals: Floats, leverages: Floats, *, coefficients: float) -> LogConformal:
         """Build from log residuals of left-out runs (n_runs,) and their leverages on the fit without them (n_runs,).
 
         Runs that the others don't determine (leverage or residual not finite) give no score.
         """
         with np.errstate(all="ignore"):
             scores = np.abs(residuals) / np.sqrt(1.0 + leverages)
-        return cls(np.sort(scores[np.isfinite(scores)]), max(len(residuals) - coefficients, 0))
+        return cls(np.sort(scores[np.isfinite(scores)]), max(float(len(residuals) - coefficients), 0.0))
 
     def half_width(self, level: float) -> float:
         """Return the half-width, in log units, that a new run of leverage 0 obeys with probability `level`."""
@@ -88,4 +88,4 @@ class LogConformal:
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> LogConformal:
         """Restore what `to_state` returned."""
-        return cls(np.asarray(state["scores"], dtype=np.float64), int(state["freedom"]))
+        return cls(np.asarray(state["scores"], dtype=np.float64), float(state["freedom"]))

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from evenly.errors import InputError
 from evenly.models import _intervals
-from evenly.models._candidates import factor_values
+from evenly.models._candidates import factor_derivatives, factor_values
 
 __all__ = ["Formula", "Piece", "Term"]
 
@@ -57,6 +57,18 @@ class Term:
             logs = np.log(points)
             result = result * np.exp(np.einsum("ni,ij,nj->n", logs, np.array(self.curvature), logs))
         return result
+
+    def derivative(self, points: Floats, k: int) -> Floats:
+        """Return the derivative with respect to the k-th parameter at points (n, d)."""
+        if self.logs[k] == 0:
+            return self.values(points) * self.elasticity(points, k) / points[:, k]
+        # At 1 the logarithm is zero, and the elasticity infinite, but the derivative is not.
+        rest = Term(
+            self.coefficient,
+            tuple(0.0 if one == k else i for one, i in enumerate(self.powers)),
+            tuple(0.0 if one == k else j for one, j in enumerate(self.logs)),
+        )
+        return rest.values(points) * factor_derivatives(points[:, k], (self.powers[k], self.logs[k]))
 
     def elasticity(self, points: Floats, k: int) -> Floats:
         """Return ``d ln(term) / d ln(p_k)`` at points (n, d)."""
@@ -121,7 +133,7 @@ class Formula:
         array([30.])
         """
         array, k = self._points(points), self._index(name)
-        parts = (t.values(array) * t.elasticity(array, k) / array[:, k] for t in self.terms)
+        parts = (t.derivative(array, k) for t in self.terms)
         return np.asarray(sum(parts, np.zeros(len(array))), dtype=np.float64)
 
     def _points(self, points: ArrayLike) -> Floats:

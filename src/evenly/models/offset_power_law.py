@@ -17,6 +17,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evenly.errors import InputError
+from evenly.models._doubt import Doubt
 from evenly.models._loglinear import LogLinear
 from evenly.models.base import Model
 from evenly.models.conformal import LogConformal
@@ -74,6 +75,8 @@ class OffsetPowerLaw(Model):
         self._conformal = LogConformal.from_residuals(
             np.log(values) - logs, self._loglinear.leverages, coefficients=min(3, len(np.unique(x)))
         )
+        loss = float(np.average((np.log(values) - logs) ** 2, weights=weights))
+        self._doubt = Doubt.learn(table, values, weights, loss=loss, coefficients=3)
         self._finish()
 
     def _check(self, table: pd.DataFrame) -> Floats:
@@ -107,9 +110,7 @@ class OffsetPowerLaw(Model):
     def _interval(self, table: pd.DataFrame, level: float) -> tuple[Floats, Floats]:
         x = one_positive_column(table, self.method)
         leverage = self._loglinear.leverage(np.column_stack([np.ones(len(x)), np.log(x)]))
-        factor = np.exp(self._conformal.half_width(level) * np.sqrt(1.0 + leverage))
-        values = _value(self._parts, x)
-        return values / factor, values * factor
+        return self._doubt.bounds(table, _value(self._parts, x), leverage, self._conformal, level)
 
     def monotone_pieces(self, low: int, high: int) -> list[Piece]:
         """Cut whole numbers from `low` to `high` into monotone ranges; see `Formula.monotone_pieces`."""
@@ -118,7 +119,7 @@ class OffsetPowerLaw(Model):
     def _get_state(self) -> dict[str, Any]:
         return {
             "name": self._name, "parts": np.array(self._parts), "loglinear": self._loglinear.to_state(),
-            "conformal": self._conformal.to_state(),
+            "conformal": self._conformal.to_state(), "doubt": self._doubt.to_state(),
         }  # fmt: skip
 
     def _set_state(self, state: Mapping[str, Any]) -> None:
@@ -126,6 +127,7 @@ class OffsetPowerLaw(Model):
         self._parts = tuple(float(v) for v in state["parts"])
         self._loglinear = LogLinear.from_state(state["loglinear"])
         self._conformal = LogConformal.from_state(state["conformal"])
+        self._doubt = Doubt.from_state(state["doubt"])
         self._finish()
 
 

@@ -36,6 +36,7 @@ from numpy.typing import NDArray
 from evenly.errors import InputError
 from evenly.models import _averaging, _strategies
 from evenly.models._averaging import Member
+from evenly.models._doubt import credible_bounds
 from evenly.models._loglinear import Coordinates, LogLinear
 from evenly.models._search import Conditions, Loss, Problem, Search
 from evenly.models.base import Model
@@ -53,6 +54,8 @@ _LOG_EXPONENTS = (0, 1, 2)
 #: The range asked by default reaches this far beyond what was measured, as a ratio.
 _BELOW, _ABOVE = 2.0, 4.0
 _POINTS = 256
+#: What choosing among models counts as, in coefficients, where few runs tell how large errors are.
+_CHOSEN = 0.5
 
 
 @final
@@ -255,11 +258,10 @@ class PMNF(Model):
         self._coordinates = Coordinates.learn(table)
         design = np.column_stack([np.ones(len(table)), self._coordinates.numeric(table)])
         self._local = LogLinear.learn(design, np.log(values), weights)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            left_out = np.log(_averaging.left_out(self.members_))
+        residuals = _averaging.residuals(self.members_, values)
         effective = sum(member.weight * member.coefficients for member in self.members_)
         self._conformal = LogConformal.from_residuals(
-            np.log(values) - left_out, self._local.leverages, coefficients=math.ceil(effective)
+            residuals, self._local.leverages, coefficients=effective + _CHOSEN
         )
 
     def _finish(self) -> None:
@@ -270,13 +272,11 @@ class PMNF(Model):
         return _averaging.predict(self.members_, table)[0]
 
     def _interval(self, table: pd.DataFrame, level: float) -> tuple[Floats, Floats]:
-        values, spread = _averaging.predict(self.members_, table)
-        design = np.column_stack([np.ones(len(table)), self._coordinates.numeric(table)])
-        noise = self._conformal.half_width(level) * np.sqrt(1.0 + self._local.leverage(design))
-        from scipy.stats import norm
-
-        width = np.hypot(noise, float(norm.ppf((1 + level) / 2)) * spread)
-        return values * np.exp(-width), values * np.exp(width)
+        centre, logs = _averaging.predict(self.members_, table)
+        leverages = np.array([member.leverage(table) for member in self.members_])
+        widths = self._conformal.half_width(level) * np.sqrt(1.0 + leverages)
+        shares = np.array([member.credibility for member in self.members_])
+        return credible_bounds(centre, logs, widths, shares, level)
 
     def monotone_pieces(self, low: int, high: int) -> list[Piece]:
         """Cut whole numbers from `low` to `high` into ranges on which predictions are certainly monotone.

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from evenly.models._doubt import Doubt
 from evenly.models._loglinear import Coordinates, LogLinear
 from evenly.models.base import Model
 from evenly.models.conformal import LogConformal
@@ -44,8 +45,17 @@ class PowerLaw(Model):
 
     method: ClassVar[str] = "power-law"
     summary: ClassVar[str] = "c · Π p^a: least squares on logarithms; safe with very few runs"
+    _fit: LogLinear
+    _doubt: Doubt
 
     def _learn(self, table: pd.DataFrame, values: Floats, weights: Floats) -> None:
+        self._learn_itself(table, values, weights)
+        loss = float(np.average(self._fit.left_out**2, weights=weights))
+        self._doubt = Doubt.learn(table, values, weights, loss=loss, coefficients=self._fit.rank)
+
+    def _learn_itself(self, table: pd.DataFrame, values: Floats, weights: Floats) -> None:
+        """Fit without asking which laws the runs can't tell it from."""
+        self._doubt = Doubt(1.0, [])
         self._coordinates = Coordinates.learn(table)
         self._fit = LogLinear.learn(self._design(table), np.log(values), weights)
         self._finish()
@@ -63,9 +73,9 @@ class PowerLaw(Model):
 
     def _interval(self, table: pd.DataFrame, level: float) -> tuple[Floats, Floats]:
         design = self._design(table)
-        width = self._conformal.half_width(level) * np.sqrt(1.0 + self._fit.leverage(design))
-        logs = self._fit.logs(design)
-        return np.exp(logs - width), np.exp(logs + width)
+        return self._doubt.bounds(
+            table, np.exp(self._fit.logs(design)), self._fit.leverage(design), self._conformal, level
+        )
 
     def _formula(self) -> Formula | None:
         c = self._coordinates
@@ -81,11 +91,16 @@ class PowerLaw(Model):
         return _formula_of(self.formula_).monotone_pieces(low, high)
 
     def _get_state(self) -> dict[str, Any]:
-        return {"coordinates": self._coordinates.to_state(), "fit": self._fit.to_state()}
+        return {
+            "coordinates": self._coordinates.to_state(),
+            "fit": self._fit.to_state(),
+            "doubt": self._doubt.to_state(),
+        }
 
     def _set_state(self, state: Mapping[str, Any]) -> None:
         self._coordinates = Coordinates.from_state(state["coordinates"])
         self._fit = LogLinear.from_state(state["fit"])
+        self._doubt = Doubt.from_state(state["doubt"])
         self._finish()
 
 
