@@ -107,6 +107,27 @@ def test_time_from_extrapolating_models_is_dashed(uncertain: Plan) -> None:
     assert dashed.is_dashed()
 
 
+def test_the_time_never_leaves_its_band(strong: Runs, fit: Fit) -> None:
+    model = fit(strong)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ExtrapolationWarning)
+        plan = evenly.allocate({f"s{i}": model for i in range(8)}, cores=3000)
+    figure = plot_curve(plan, first=1)
+    band = next(one for one in figure.axes[0].collections if one.get_gid() == "interval")
+    outline: Any = band.get_paths()[0].vertices
+    totals, seconds = plan.curve["cores"].to_numpy(), plan.curve["seconds"].to_numpy()
+    for total, value in zip(totals, seconds, strict=True):
+        edges = outline[outline[:, 0] == total, 1]
+        assert edges.min() <= value <= edges.max()
+
+
+def test_lines_that_coincide_are_nested() -> None:
+    plan = evenly.allocate({"ice": lambda p: 8 / p, "atm": lambda p: 9 / p}, cores=64, layout="ice + atm")
+    figure = plot_curve(plan, first=1)
+    np.testing.assert_allclose(line(figure, "share of ice").get_ydata(), line(figure, "share of atm").get_ydata())
+    assert line(figure, "share of ice").get_linewidth() > line(figure, "share of atm").get_linewidth() + 1
+
+
 def test_functions_without_uncertainty_give_no_band(nested: Plan) -> None:
     texts = [text.get_text() for text in plot_curve(nested).legends[0].get_texts()]
     assert "time" in texts
@@ -169,7 +190,30 @@ def test_the_timeline_draws_every_step_of_both_on_one_axis() -> None:
     waiting = [p for p in before.patches if p.get_gid() == "waiting"]
     assert all(p.get_hatch() for p in waiting)
     assert before.get_title(loc="left") == "now: 2 s per step on 100 cores (a 60, b 40), 20 % waiting"
-    assert figure._suptitle.get_text() == "A step takes 1.6 s instead of 2 s: 20 % less"  # type: ignore[attr-defined]
+    assert figure._suptitle.get_text() == "A step takes 1.6 s instead of 2 s: 20 % less than now"  # type: ignore[attr-defined]
+
+
+def test_the_title_says_with_what_the_plan_is_compared() -> None:
+    plan = evenly.allocate({"a": lambda p: 60 / p, "b": lambda p: 30 / p}, cores=90)
+    assert plot_plan(plan)._suptitle.get_text().endswith(" less than with equal shares")  # type: ignore[attr-defined]
+
+
+def test_names_stand_only_in_bars_that_hold_them() -> None:
+    """Names keep inside their bars, and are light on dark and dark on light."""
+    seconds = {"large": 3.0, "flat": 3.0, "a-rather-long-name": 0.1, "yellow": 3.0, "pale": 3.0, "sky": 3.0}
+    cores = {"large": 3000, "flat": 40, "a-rather-long-name": 3000, "yellow": 3000, "pale": 3000, "sky": 3000}
+    figure = plot_timeline("parallel", CoupledStep("now", cores, seconds), count=3)
+    figure.draw_without_rendering()
+    (axes,) = figure.axes
+    names = {text.get_gid(): text for text in axes.texts}
+    assert set(names) == {f"name of {name}" for name in ("large", "yellow", "pale", "sky")}
+    assert names["name of large"].get_color() == "white"
+    assert names["name of sky"].get_color() != "white"
+    for gid, text in names.items():
+        work = next(p for p in axes.patches if p.get_gid() == f"work of {str(gid).removeprefix('name of ')}")
+        inner, outer = text.get_window_extent(), work.get_window_extent()
+        assert outer.x0 < inner.x0 < inner.x1 < outer.x1
+        assert outer.y0 < inner.y0 < inner.y1 < outer.y1
 
 
 @pytest.mark.parametrize(("after", "said"), [(2.0, "no difference"), (3.0, "50 % more"), (1.0, "50 % less")])

@@ -228,3 +228,24 @@ def test_unknown_parameters_are_refused(grid: Runs, fit: Fit, options: dict[str,
 def test_no_models_are_refused() -> None:
     with pytest.raises(InputError, match="no model"):
         plot_models({})
+
+
+def test_only_repeated_runs_are_moved_beside(fit: Fit) -> None:
+    table = pd.DataFrame({"cores": [1, 2, 2, 4, 8], "seconds": [8.0, 4.0, 4.4, 2.0, 1.0]})
+    runs = Runs.from_frame(table, ["cores"])
+    raw = by_gid(plot_model(fit(runs), runs).axes[0], "repetitions")
+    assert list(raw.get_xdata()) == [2, 2]
+    once = Runs.from_frame(table.iloc[[0, 1, 3, 4]], ["cores"])
+    assert not [a for a in plot_model(fit(once), once).axes[0].get_children() if a.get_gid() == "repetitions"]
+
+
+def test_solvers_decades_apart_have_their_own_axes(fit: Fit) -> None:
+    cores = np.array([1, 2, 4, 8])
+    runs = {
+        name: Runs.from_frame(pd.DataFrame({"cores": cores, "seconds": scale / cores}), ["cores"])
+        for name, scale in (("slow", 1e4), ("fast", 1e-2))
+    }
+    slow, fast = plot_models({name: fit(one) for name, one in runs.items()}, runs).axes
+    assert slow.get_ylim()[0] > 100 * fast.get_ylim()[1]
+    assert fast.get_ylabel() != slow.get_ylabel()
+    assert "ms" in fast.get_ylabel()

@@ -144,3 +144,8 @@ def test_averaged_models_show_their_leading_formula_and_candidates() -> None:
     assert sum(name.endswith(" others") for name in names) == 1
     detail = plot_model(model, runs).axes[0].get_title(loc="left")
     assert detail.startswith("time ≈ " if share < 0.9999 else "time = ")
+
+
+def test_whole_numbers_have_no_decimals() -> None:
+    assert trend(line_of([3456.0], [1.0]), "cores") == "time at cores = 3456"
+    assert trend(line_of(X, 100 / X**2 + 20), "p").endswith("}$, then flattens out")

@@ -39,6 +39,8 @@ __all__ = ["plot_curve", "plot_plan", "steps_of"]
 
 Floats = NDArray[np.float64]
 _INTERVALS = 48
+#: Lines closer than this, in per cent of the cores, hide each other.
+_SAME = 2.0
 #: Of what belongs to no single solver.
 _TIME = PALETTE[6]
 _DASHES = (0, (4, 2))
@@ -65,7 +67,8 @@ def plot_curve(plan: Plan, *, first: int | None = None, log: Scaling = "auto") -
     Returns
     -------
     Figure
-        Where a solver's model is asked outside its learned range, the line of time is dashed.
+        Where a solver's model is asked outside its learned range, the line of time is dashed. With several uncertain
+        solvers side by side it runs along the lower part of its band: see `Plan.interval`.
 
     Examples
     --------
@@ -118,10 +121,10 @@ def _draw_time(axes: Axes, plan: Plan, curve: pd.DataFrame, *, log: bool) -> dic
     if band is None:
         handles["time"] = line
     else:
-        axes.fill_between(band[0], band[1], band[2], color=_TIME, alpha=0.18, linewidth=0, gid="interval")
+        axes.fill_between(curve["cores"], band[0], band[1], color=_TIME, alpha=0.18, linewidth=0, gid="interval")
         patch = Patch(facecolor=_TIME, alpha=0.18, linewidth=0)
         handles[f"time and {percent(plan.noise.level)} interval"] = (patch, line)
-    shown = [seconds, *([] if band is None else band[1:])]
+    shown = [seconds, *(band or [])]
     quantity_axis(axes, "y", "time per step", "s", np.concatenate(shown), log=log)
     handles |= _mark_others(axes, plan)
     (handles["this plan"],) = axes.plot(
@@ -175,8 +178,11 @@ def _mark_others(axes: Axes, plan: Plan) -> dict[str, Any]:
     return handles
 
 
-def _intervals(plan: Plan, curve: pd.DataFrame) -> tuple[Floats, Floats, Floats] | None:
-    """Return totals and bounds (n,) of the time for some rows of the curve; None where no uncertainty is known."""
+def _intervals(plan: Plan, curve: pd.DataFrame) -> tuple[Floats, Floats] | None:
+    """Return bounds (n,) of the time for the rows of the curve; None where no uncertainty is known.
+
+    Some rows are asked for theirs; in between, bounds follow the time, which so never leaves them.
+    """
     if plan.interval is None:
         return None
     rows = np.unique(np.linspace(0, len(curve) - 1, _INTERVALS).round().astype(np.int64))
@@ -184,9 +190,10 @@ def _intervals(plan: Plan, curve: pd.DataFrame) -> tuple[Floats, Floats, Floats]
     for row in curve.iloc[rows].to_dict("records"):
         cores = {name: int(row[f"cores[{name}]"]) for name in plan.cores}
         bounds = Plan(plan.problem, cores, plan.balancer, machine=plan.machine, noise=plan.noise).interval
-        found.append((float(row["cores"]), *(bounds or (row["seconds"], row["seconds"]))))
-    totals, lower, upper = np.array(found, dtype=np.float64).T
-    return totals, lower, upper
+        found.append([bound / row["seconds"] for bound in bounds] if bounds else [1.0, 1.0])
+    lower, upper = np.array(found, dtype=np.float64).T
+    seconds, every = curve["seconds"].to_numpy(dtype=np.float64), np.arange(len(curve))
+    return seconds * np.interp(every, rows, lower), seconds * np.interp(every, rows, upper)
 
 
 def _draw_cost(axes: Axes, curve: pd.DataFrame, *, log: bool) -> None:
@@ -210,14 +217,22 @@ def _draw_shares(axes: Axes, plan: Plan, curve: pd.DataFrame) -> dict[str, Any]:
         axes.stackplot(totals, *shares.values(), colors=list(colours.values()), alpha=0.85, linewidth=0)
         handles = {labels[name]: Patch(facecolor=colour, alpha=0.85) for name, colour in colours.items()}
     else:
-        for name, colour in colours.items():
+        for (name, colour), width in zip(colours.items(), _widths(list(shares.values())), strict=True):
             (handles[labels[name]],) = axes.plot(
-                totals, shares[name], color=colour, linewidth=1.8, gid=f"share of {name}"
+                totals, shares[name], color=colour, linewidth=width, gid=f"share of {name}"
             )
     quantity_axis(axes, "y", "share of cores (%)", "1", [0.0, 100.0])
     axes.set_yticks([0, 25, 50, 75, 100])
     axes.set_ylim(0, 102)
     return handles
+
+
+def _widths(lines: list[Floats]) -> list[float]:
+    """Return widths that leave each line visible under those drawn on top of it, after it."""
+    covering = [
+        sum(np.mean(np.abs(line - later) < _SAME) > 0.25 for later in lines[i + 1 :]) for i, line in enumerate(lines)
+    ]
+    return [1.8 + 1.7 * min(int(count), 4) for count in covering]
 
 
 # ---- before and after ---------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from evenly.errors import InputError
 from evenly.models.base import Model
 from evenly.report.formatting import value_text
-from evenly.report.slice_drawing import Slice, draw_slice, share_limits, slice_through
+from evenly.report.slice_drawing import Slice, comparable, draw_slice, share_limits, slice_through
 from evenly.report.slices import (
     choose_parameter,
     fixed_at,
@@ -117,7 +117,7 @@ def plot_models(
     log: Scaling = "auto",
     extend_to: float | None = None,
 ) -> Figure:
-    """Show several solvers' models side by side, one panel each, with one time axis.
+    """Show several solvers' models side by side, one panel each, on one time axis unless they are decades apart.
 
     Parameters are those of `plot_model`, with runs and held-out runs per solver.
 
@@ -210,16 +210,18 @@ def _panels(panels: list[tuple[str, Slice, str]], log: Scaling, title: str) -> F
     grid = figure.subplots(rows, columns, squeeze=False).ravel()
     handles: dict[str, Any] = {}
     everything = [shown for _, shown, _ in panels]
+    alike = comparable(everything)
     for i, (axes, (heading, shown, colour)) in enumerate(zip(grid, panels, strict=False)):
-        draw_slice(axes, shown, colour, log, together=everything)
+        draw_slice(axes, shown, colour, log, together=everything if alike else ())
         axes.set_title(wrapped(heading, _PANEL[0] - 0.5, 0.074), loc="left", fontsize=9.5, color=colour)
-        if i % columns:
+        if i % columns and alike:
             axes.set_ylabel("")
         for label, handle in shown.handles.items():
             handles.setdefault(label.partition(" (learned")[0], handle)
     for axes in grid[len(panels) :]:
         axes.remove()
-    share_limits(list(grid[: len(panels)]))
+    if alike:
+        share_limits(list(grid[: len(panels)]))
     set_title(figure, title)
     legend_below(figure, list(handles.values()), list(handles))
     return figure

@@ -34,11 +34,12 @@ from evenly.report.style import (
 from evenly.report.trend import quantity_name
 from evenly.runs import Runs
 
-__all__ = ["Slice", "draw_slice", "share_limits", "slice_through"]
+__all__ = ["Slice", "comparable", "draw_slice", "share_limits", "slice_through"]
 
 _TEST_COLOUR = "#000000"
 #: More points than this are pixels in vector formats, so that files stay small.
 _RASTER = 2000
+_DECADES_APART = 1e3
 
 
 @dataclass
@@ -66,6 +67,12 @@ class Slice:
         """Return every value on the panel, for its scale."""
         points = [p.value for p in (self.points, self.test) if p is not None]
         return np.concatenate([self.line.value, *points])
+
+
+def comparable(slices: Sequence[Slice]) -> bool:
+    """Tell whether values of all panels can be read on one axis: their middles lie within three decades."""
+    middles = [abs(float(np.median(one.shown()))) for one in slices]
+    return max(middles) <= _DECADES_APART * min(middles)
 
 
 def share_limits(panels: list[Axes]) -> None:
@@ -197,10 +204,12 @@ def _places(shown: Slice, x: NDArray[Any]) -> NDArray[Any]:
 
 
 def _draw_points(axes: Axes, shown: Slice, points: Points, colour: str, *, held_out: bool) -> None:
-    if len(points.raw) > len(points.x):
+    repeated = _repeated(points.raw_x)
+    if repeated.any():
+        x, value = _places(shown, points.raw_x[repeated]), points.raw[repeated]
         raw = axes.plot(
-            _places(shown, points.raw_x), points.raw, ".", color=colour, alpha=0.4, markersize=5, markeredgewidth=0,
-            zorder=2.5, gid="repetitions", transform=_beside(axes), rasterized=len(points.raw) > _RASTER,
+            x, value, ".", color=colour, alpha=0.4, markersize=5, markeredgewidth=0, zorder=2.5, gid="repetitions",
+            transform=_beside(axes), rasterized=len(x) > _RASTER,
         )  # fmt: skip
         if not held_out:
             shown.handles["single runs"] = raw[0]
@@ -216,6 +225,12 @@ def _draw_points(axes: Axes, shown: Slice, points: Points, colour: str, *, held_
     )  # fmt: skip
     bars[0].set_gid("test" if held_out else "medians")
     shown.handles[_points_label(points, held_out=held_out)] = bars
+
+
+def _repeated(x: NDArray[Any]) -> NDArray[np.bool_]:
+    """Tell which single runs (m,) share their place with others; the others are already drawn as medians."""
+    _, place, count = np.unique(x, return_inverse=True, return_counts=True)
+    return np.asarray(count[place.ravel()] > 1, dtype=np.bool_)
 
 
 def _beside(axes: Axes) -> Transform:

@@ -32,6 +32,7 @@ __all__ = [
     "new_figure",
     "nice_ticks",
     "quantity_axis",
+    "readable_on",
     "save_figure",
     "set_title",
     "solver_colours",
@@ -61,6 +62,27 @@ def new_figure(width: float = 6.4, height: float = 4.2) -> Figure:
 def solver_colours(names: Iterable[str]) -> dict[str, str]:
     """Give each solver a colour, the same in every picture that shows the same solvers in this order."""
     return {name: PALETTE[i % len(PALETTE)] for i, name in enumerate(names)}
+
+
+def readable_on(colour: str) -> str:
+    """Return white or dark ink, whichever stands out more on a colour given as ``#RRGGBB``.
+
+    The contrast is that of the Web Content Accessibility Guidelines: (lighter + 0.05) / (darker + 0.05), in relative
+    luminance.
+
+    Examples
+    --------
+    >>> readable_on("#0072B2"), readable_on("#E69F00")
+    ('white', '#222222')
+    """
+    light = _luminance(colour) + 0.05
+    return "white" if 1.05 / light >= light / (_luminance(INK) + 0.05) else INK
+
+
+def _luminance(colour: str) -> float:
+    channels = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+    return float(linear @ [0.2126, 0.7152, 0.0722])
 
 
 def tidy(axes: Axes, *, grid: Literal["x", "y", "both", "none"] = "y") -> None:

@@ -13,16 +13,28 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 from matplotlib.ticker import MaxNLocator
 
-from evenly.balance.footprint import Footprint, footprint_of
+from evenly.balance.footprint import footprint_of
 from evenly.balance.layout import Layout, Repeated, SideBySide, Solver, parse_layout
 from evenly.errors import InputError
 from evenly.report.formatting import percent, quantity
-from evenly.report.style import GREY, INK, escape, legend_below, new_figure, quantity_axis, set_title, solver_colours
+from evenly.report.style import (
+    GREY,
+    INK,
+    escape,
+    legend_below,
+    new_figure,
+    quantity_axis,
+    readable_on,
+    set_title,
+    solver_colours,
+)
 from evenly.report.style import tidy as tidy_axes
 
 __all__ = ["Bar", "CoupledStep", "bars_of", "plot_timeline"]
 
 _MOST_ITERATIONS = 12
+#: Inches: of the panels, of a letter, of a line of text with room around it.
+_WIDTH, _LETTER, _LINE = 6.6, 0.083, 0.19
 
 
 @dataclass(frozen=True)
@@ -79,7 +91,7 @@ def bars_of(layout: Layout, step: CoupledStep) -> list[Bar]:
     Bar(solver='atm', start=1.0, seconds=4.0, first=0, cores=3)
     """
     _check(layout, step)
-    first = _first_cores(footprint_of(layout), step.cores, 0)
+    first = footprint_of(layout).places(step.cores)
     return [
         Bar(name, start, seconds, first[name], int(step.cores[name]))
         for name, start, seconds in _turns(layout, step.seconds, 0.0, 1.0)
@@ -90,16 +102,6 @@ def _check(layout: Layout, step: CoupledStep) -> None:
     missing = [name for name in layout.names if name not in step.cores or name not in step.seconds]
     if missing:
         raise InputError(f"{step.label!r} must give cores and seconds for every solver, but {missing[0]!r} has none")
-
-
-def _first_cores(node: Footprint, cores: Mapping[str, int], base: int) -> dict[str, int]:
-    if node.kind == "solver":
-        return {node.name: base}
-    found: dict[str, int] = {}
-    for part in node.parts:
-        found |= _first_cores(part, cores, base)
-        base += int(part.cores(cores)) if node.kind == "split" else 0
-    return found
 
 
 def _turns(
@@ -156,31 +158,32 @@ def plot_timeline(layout: Layout | str, *steps: CoupledStep, count: int = 3) -> 
     colours = solver_colours(tree.names)
     totals = [int(footprint_of(tree).cores(step.cores)) for step in steps]
     lengths = [float(tree.seconds(step.seconds)) for step in steps]
-    figure = new_figure(7.6, 1.0 + sum(0.7 + 1.3 * total / max(totals) for total in totals))
-    grid = figure.subplots(
-        len(steps), 1, sharex=True, squeeze=False, height_ratios=[0.4 + t / max(totals) for t in totals]
-    )
-    for axes, step, total, length in zip(grid.ravel(), steps, totals, lengths, strict=True):
-        _draw(axes, bars_of(tree, step), colours, total=total, length=length, count=count)
+    heights = [0.55 + 1.3 * total / max(totals) for total in totals]
+    figure = new_figure(7.6, 1.0 + sum(0.35 + height for height in heights))
+    grid = figure.subplots(len(steps), 1, sharex=True, squeeze=False, height_ratios=heights)
+    span = count * max(lengths)
+    for axes, step, total, length, inches in zip(grid.ravel(), steps, totals, lengths, heights, strict=True):
+        _draw(axes, bars_of(tree, step), colours, total=total, length=length, count=count, span=span, inches=inches)
         axes.set_title(_heading(tree, step, total, length), loc="left", fontsize=9.5, color=INK)
     last = grid.ravel()[-1]
-    quantity_axis(last, "x", "time", "s", [count * max(lengths)])
-    last.set_xlim(0, count * max(lengths) * 1.005)
-    set_title(figure, _finding(lengths))
+    quantity_axis(last, "x", "time", "s", [span])
+    last.set_xlim(0, span * 1.005)
+    set_title(figure, _finding(lengths, steps[0].label))
     waiting = Patch(facecolor="white", edgecolor="#B0B0B0", hatch="/////", linewidth=0)
     handles = {name: Patch(facecolor=colour) for name, colour in colours.items()} | {"waiting": waiting}
     legend_below(figure, list(handles.values()), list(handles))
     return figure
 
 
-def _finding(lengths: Sequence[float]) -> str:
+def _finding(lengths: Sequence[float], compared: str) -> str:
     first, last = lengths[0], lengths[-1]
     if len(lengths) == 1:
         return f"A step takes {quantity(first, digits=3)}"
     said = f"A step takes {quantity(last, digits=3)} instead of {quantity(first, digits=3)}"
     if abs(last - first) < 0.0005 * first:
         return f"{said}: no difference"
-    return f"{said}: {percent(abs(1 - last / first), 2)} {'less' if last < first else 'more'}"
+    than = compared if compared in ("now", "before") else f"with {compared}"
+    return f"{said}: {percent(abs(1 - last / first), 2)} {'less' if last < first else 'more'} than {than}"
 
 
 def _heading(layout: Layout, step: CoupledStep, total: int, length: float) -> str:
@@ -192,7 +195,10 @@ def _heading(layout: Layout, step: CoupledStep, total: int, length: float) -> st
     return escape(said)
 
 
-def _draw(axes: Axes, bars: list[Bar], colours: Mapping[str, str], *, total: int, length: float, count: int) -> None:
+def _draw(
+    axes: Axes, bars: list[Bar], colours: Mapping[str, str], *, total: int, length: float, count: int, span: float,
+    inches: float,
+) -> None:  # fmt: skip
     tidy_axes(axes, grid="none")
     for turn in range(count):
         idle = Rectangle((turn * length, 0), length, total, facecolor="white", edgecolor="#B0B0B0", hatch="/////")
@@ -206,20 +212,25 @@ def _draw(axes: Axes, bars: list[Bar], colours: Mapping[str, str], *, total: int
             )  # fmt: skip
     for turn in range(1, count + 1):
         axes.axvline(turn * length, color=INK, linewidth=0.9)
-    _name_bars(axes, bars, total=total, span=count * length)
+    _name_bars(axes, bars, colours, total=total, inches=inches, span=span)
     axes.set_ylim(0, total)
     axes.set_ylabel("cores", fontsize=10, color=INK)
     axes.yaxis.set_major_locator(MaxNLocator(4, integer=True, steps=[1, 2, 5, 10]))
     axes.spines["left"].set_color(GREY)
 
 
-def _name_bars(axes: Axes, bars: list[Bar], *, total: int, span: float) -> None:
-    """Write solver and cores into the first step's bars that are large enough."""
+def _name_bars(
+    axes: Axes, bars: list[Bar], colours: Mapping[str, str], *, total: int, inches: float, span: float
+) -> None:
+    """Write solver and cores into the first step's bars that are large enough; the legend names the others."""
     seen: set[str] = set()
     for bar in sorted(bars, key=lambda one: -one.seconds):
         text = f"{bar.solver} {bar.cores}"
-        roomy = bar.seconds > 0.013 * len(text) * span and bar.cores > 0.12 * total
-        if roomy and bar.solver not in seen:
+        wide = bar.seconds / span * _WIDTH > _LETTER * (len(text) + 1)
+        if wide and bar.cores / total * inches > _LINE and bar.solver not in seen:
             seen.add(bar.solver)
             x, y = bar.start + bar.seconds / 2, bar.first + bar.cores / 2
-            axes.text(x, y, escape(text), ha="center", va="center", fontsize=8.5, color="white", fontweight="bold")
+            axes.text(
+                x, y, escape(text), ha="center", va="center", fontsize=8.5, fontweight="bold", clip_on=True,
+                color=readable_on(colours[bar.solver]), gid=f"name of {bar.solver}",
+            )  # fmt: skip

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenly.report.formatting import compact
+from evenly.report.formatting import compact, value_text
 from evenly.report.slices import Line
 
 __all__ = ["quantity_name", "trend"]
 
 _FLAT = 1.05
 _STRAIGHT = 0.25
+_LEVEL = 0.05
 
 
 def quantity_name(response: dict[str, str]) -> str:
@@ -46,14 +47,14 @@ def trend(line: Line, parameter: str, quantity: str = "time") -> str:
     """
     x, value = line.x[line.inside], line.value[line.inside]
     if len(x) < 2:
-        return f"{quantity} at {parameter} = {x[0] if len(x) else '?'}"
+        return f"{quantity} at {parameter} = {value_text(x[0]) if len(x) else '?'}"
     if not np.issubdtype(x.dtype, np.number):
         return _of_labels(x, value, parameter, quantity)
     if value.max() < _FLAT * value.min():
         return f"{quantity} hardly depends on {parameter}"
     lowest = int(np.argmin(value))
     if min(value[0], value[-1]) > _FLAT * value[lowest]:
-        best = compact(float(x[lowest]), 3)
+        best = compact(float(x[lowest]), 2)
         return f"{'fastest' if quantity == 'time' else f'least {quantity}'} near {parameter} = {best}"
     verb = "falls" if value[-1] < value[0] else "grows"
     if x[0] <= 0:
@@ -78,5 +79,7 @@ def _powers(log_x: NDArray[np.float64], log_value: NDArray[np.float64], paramete
     last = float(np.polyfit(log_x[-part:], log_value[-part:], 1)[0])
     if abs(last - first) < _STRAIGHT:
         return f"{name}$^{{{np.polyfit(log_x, log_value, 1)[0]:.2f}}}$"
+    if abs(last) < _LEVEL:
+        return f"{name}$^{{{first:.2f}}}$, then flattens out"
     how = "flattening" if abs(last) < abs(first) else "steepening"
     return f"{name}$^{{{first:.2f}}}$, {how} to {name}$^{{{last:.2f}}}$"
