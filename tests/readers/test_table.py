@@ -158,10 +158,10 @@ def test_other_encodings_and_compression(tmp_path: Path) -> None:
 
 
 def test_thousands_or_decimals_is_asked_not_guessed(tmp_path: Path) -> None:
-    path = write(tmp_path, "cores;seconds\n1,024;3,5\n")
-    with pytest.raises(ReadError, match=r"line 2: '1,024' in column 'cores' may be a thousand or a decimal comma"):
+    path = write(tmp_path, "level;seconds\n1,024;3,5\n")
+    with pytest.raises(ReadError, match=r"line 2: '1,024' in column 'level' may be a thousand or a decimal comma"):
         TableReader().read(path)
-    assert read_one(path, decimal=",").configurations["cores"].tolist() == [1.024]
+    assert read_one(path, decimal=",").configurations["level"].tolist() == [1.024]
 
 
 def test_evenly_files_come_back_as_they_were(tmp_path: Path) -> None:
@@ -388,7 +388,7 @@ def test_several_machines_are_noted_and_can_be_told_apart(tmp_path: Path) -> Non
     reader = TableReader()
     runs = reader.read(path)[""]
     assert runs.parameters == ["cores"]
-    assert "runs of several machines (a, b) are read together: choose one with where=" in reader.notes
+    assert "runs of several machines (a, b) are read together: choose one with where= (--where)" in reader.notes
     assert read_one(path, where="machine == 'b'").values.tolist() == [9.0]
 
 

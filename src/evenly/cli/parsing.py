@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from evenly.errors import InputError
+from evenly.readers.columns import canonical_unit
 from evenly.readers.spelling import did_you_mean
 from evenly.units import base_unit, to_base
 
@@ -178,7 +179,7 @@ def _values(text: str) -> list[Any]:
     try:
         values = numbers(text)
     except InputError:
-        return [part.strip() for part in text.split(",")]
+        return [part.strip() for part in text.split(",")] if text.strip(" ,") else [text]
     return [int(value) if value == int(value) else value for value in values]
 
 
@@ -232,8 +233,8 @@ def size_in_bytes(text: str) -> float:
     1536.0
     """
     stripped = text.strip()
-    digits = stripped.rstrip("BKMGTki ").strip()
-    unit = stripped[len(digits) :].strip() or "B"
+    digits = stripped.rstrip("BKMGTbkmgti ").strip()
+    unit = canonical_unit(stripped[len(digits) :].strip() or "B")
     try:
         if base_unit(unit) != "B":
             raise ValueError

@@ -133,7 +133,8 @@ class CesmTimingReader(Reader):
         if self._settings and setting not in self._settings and not {"grid", "compset"} & set(self.fields):
             other = next(iter(self._settings.values()))
             self.notes.append(
-                f"its grid or compset is not that of {other}: pass fields='grid,compset' to tell them apart"
+                f"its grid or compset is not that of {other}: pass fields='grid,compset' "
+                "(-O fields=grid,compset) to tell them apart"
             )
         self._settings.setdefault(setting, path)
 

@@ -15,13 +15,16 @@ from evenly.units import base_unit
 
 __all__ = [
     "ALIASES",
+    "COUNTS",
     "NO_TIME",
     "SOLVER_NAMES",
     "STATISTICS",
     "STATUS_WORDS",
     "Measured",
+    "canonical_unit",
     "measured",
     "time_candidates",
+    "unit_of_time",
 ]
 
 #: Names that mean one of the bookkeeping columns.
@@ -36,6 +39,11 @@ ALIASES: dict[str, str] = {
 #: Names of a column that says which solver of a coupled run a row belongs to. ``solver`` may also be a choice of
 #: linear solver, so it counts only where no other column holds labels.
 SOLVER_NAMES = ("domain", "participant", "component", "solver")
+#: Names of parameters that count something: whole numbers above zero.
+COUNTS = frozenset({
+    "cores", "ncores", "ranks", "nranks", "np", "nproc", "nprocs", "procs", "tasks", "ntasks", "pes", "nodes",
+    "threads",
+})  # fmt: skip
 #: Statistics that other tools write beside a time; evenly computes its own.
 STATISTICS = frozenset(
     {"count", "spread", "std", "stddev", "std_dev", "stdev", "stderr", "sem", "n_samples", "variance"}
@@ -73,6 +81,8 @@ _UNIT_NAMES = {
 _WHOLE_NAME_UNITS = frozenset({"seconds", "milliseconds", "microseconds", "nanoseconds", "ms", "us", "µs", "μs", "ns",
                                "minutes", "hours", "sypd", "sdpd"})  # fmt: skip
 _OTHER_UNITS = ("B", "kB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "TiB", "J", "kJ", "MJ", "Wh", "kWh")
+#: Without regard to capitals; mJ and MJ are different units.
+_ANY_CASE = {unit.lower(): unit for unit in _OTHER_UNITS if unit.lower() not in ("b", "j", "mj")}
 _BRACKETS = re.compile(r"^(?P<base>.*?)\s*(?:\[(?P<a>[^\]]+)\]|\((?P<b>[^)]+)\))\s*$")
 _SUFFIX = re.compile(r"^(?P<base>.+?)(?:\s*/\s*|_in_|\s+in\s+|_|\.|\s+)(?P<unit>[^\s_./]+)$")
 
@@ -136,10 +146,48 @@ def time_candidates(columns: Iterable[str]) -> list[Measured]:
     ['seconds_before', 'seconds_after']
     >>> [m.column for m in time_candidates(["cores", "comm_time_s", "time_s"])]
     ['time_s']
+    >>> [m.column for m in time_candidates(["Kerne", "Laufzeit (s)"])]
+    ['Laufzeit (s)']
     """
+    columns = list(columns)
     times = [m for m in map(measured, columns) if m is not None and m.certainty > 0]
     best = max((m.certainty for m in times), default=0)
-    return [m for m in times if m.certainty == best]
+    return [m for m in times if m.certainty == best] or _by_unit(columns)
+
+
+def _by_unit(columns: Iterable[str]) -> list[Measured]:
+    """Return the column of which only the unit, in brackets, says that it is a time, if it is the only one."""
+    found = [
+        Measured(column, match["base"].strip(), unit, 1)
+        for column in columns
+        if (match := _BRACKETS.match(column.strip())) and (unit := unit_of_time(column))
+        if not set(re.split(r"[\s_\-.]+", match["base"].lower()))
+        & {*_NOT_MEASURED, "dt", "step", "timestep", "interval"}
+    ]
+    return found if len(found) == 1 else []
+
+
+def unit_of_time(column: str) -> str:
+    """Return the unit that a column's name tells, if it is one of time or a rate; else nothing.
+
+    Examples
+    --------
+    >>> unit_of_time("Laufzeit (s)"), unit_of_time("X [ms]"), unit_of_time("memory [GiB]")
+    ('s', 'ms', '')
+    """
+    unit = _split_unit(column.strip())[1]
+    return unit if unit and base_unit(unit) == "s" else ""
+
+
+def canonical_unit(text: str) -> str:
+    """Return a unit as evenly spells it; unchanged if it isn't known.
+
+    Examples
+    --------
+    >>> canonical_unit("gib"), canonical_unit("Seconds"), canonical_unit("apples")
+    ('GiB', 's', 'apples')
+    """
+    return _known_unit(text.strip()) or text
 
 
 def _split_unit(name: str) -> tuple[str, str]:
@@ -157,8 +205,8 @@ def _split_unit(name: str) -> tuple[str, str]:
 
 
 def _known_unit(text: str) -> str:
-    if text in _OTHER_UNITS:
-        return text
+    if text in _OTHER_UNITS or text.lower() in _ANY_CASE:
+        return text if text in _OTHER_UNITS else _ANY_CASE[text.lower()]
     if text.lower() in _UNIT_NAMES:
         return _UNIT_NAMES[text.lower()]
     try:

@@ -120,7 +120,7 @@ def numbers(
         raise ReadError(
             path,
             f"{cells.iloc[first]!r} in column {name!r} may be a thousand or a decimal comma: "
-            "pass decimal=',' or write the number without it",
+            "pass decimal=',' (-O decimal=,) or write the number without it",
             line=int(lines[first]),
         )
     return _floats([cell.replace(",", ".") for cell in cells])

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,38 +17,17 @@ from numpy.typing import NDArray
 from evenly.errors import ReadError
 from evenly.expressions import Expression
 from evenly.readers import columns as words
-from evenly.readers.delimited import Decimal, numbers
+from evenly.readers.delimited import numbers
 from evenly.readers.spelling import did_you_mean
+from evenly.readers.table_options import TableOptions
 from evenly.runs import Runs
 from evenly.units import SECONDS_PER, base_unit, to_base
 
-__all__ = ["Interpretation", "TableOptions"]
+__all__ = ["Interpretation"]
 
 #: A column of at least this many cells, of which at most one in so many isn't a number, is meant to be numeric.
 _ONE_IN = 5
 _UNNAMED = re.compile(r"(unnamed: ?\d+|__index_level_\d+__)?", re.IGNORECASE)
-
-
-@dataclass(frozen=True)
-class TableOptions:
-    """What the user said about a table; the fields are those of `TableReader`.
-
-    Examples
-    --------
-    >>> TableOptions(time="wall", unit="ms").constants
-    {}
-    """
-
-    parameters: tuple[str, ...] = ()
-    time: str | None = None
-    unit: str | None = None
-    solver: str | None = None
-    quantities: Mapping[str, str] = field(default_factory=dict)
-    status: str | None = None
-    where: str | None = None
-    constants: Mapping[str, float | str] = field(default_factory=dict)
-    categories: tuple[str, ...] = ()
-    decimal: Decimal = "auto"
 
 
 class Interpretation:
@@ -104,6 +82,8 @@ class Interpretation:
         solver = self._solver()
         parameters = self._parameters()
         frame = pd.DataFrame({name: self._parameter(name) for name in parameters}, index=self.cells.index)
+        for name in parameters:
+            self._check_counts(name)
         for name, value in self.options.constants.items():
             frame[name] = value
         frame["status"], frame["seconds"] = self._times(time, unit, book.get("status"))
@@ -153,7 +133,9 @@ class Interpretation:
         self._taken |= set(found.values())
         if "machine" in found and self.cells[found["machine"]].nunique() > 1:
             several = ", ".join(map(str, pd.unique(self.cells[found["machine"]])))
-            self.notes.append(f"runs of several machines ({several}) are read together: choose one with where=")
+            self.notes.append(
+                f"runs of several machines ({several}) are read together: choose one with where= (--where)"
+            )
         return found
 
     def _time(self) -> tuple[str, str]:
@@ -163,11 +145,12 @@ class Interpretation:
         else:
             column = self._guess_time()
         known = words.measured(column)
-        unit = self.options.unit or (known.unit if known else "") or "s"
+        told = (known.unit if known else "") or words.unit_of_time(column)
+        unit = words.canonical_unit(self.options.unit or "") or told or "s"
         if base_unit(unit) != "s":
             raise ReadError(self.path, f"the time's unit must be a time or a rate, but got {unit!r}")
         self._taken.add(column)
-        assumed = "" if self.options.unit or (known and known.unit) else " (assumed: pass unit= otherwise)"
+        assumed = "" if self.options.unit or told else " (assumed: pass unit=, --unit, otherwise)"
         if unit in SECONDS_PER or unit.startswith("ticks@"):
             self.notes.append(f"{column!r} is the time in {unit}{assumed}")
         else:
@@ -185,16 +168,20 @@ class Interpretation:
             if found
             else "no column's name says that it is a time"
         )
+        wide = (
+            "; columns of each solver are told apart by names: a_cores, a_time_ms, b_cores, b_time_ms" if found else ""
+        )
         raise ReadError(
             self.path,
-            f"{why}: pass time= (--time) with one of the columns {shown}, and unit= (--unit) if it isn't in seconds",
+            f"{why}: pass time= (--time) with one of the columns {shown}, and unit= (--unit) if it isn't in seconds"
+            f"{wide}",
         )
 
     def _quantities(self) -> dict[str, tuple[str, str]]:
         """Return column → (quantity, unit)."""
         given = self.options.quantities
         self._require(list(given), "quantities")
-        found = {column: (column, unit) for column, unit in given.items()}
+        found = {column: (column, words.canonical_unit(unit)) for column, unit in given.items()}
         asked = {*self.options.parameters, *self._settled, self.options.solver}
         for column in self.cells.columns:
             known = words.measured(column)
@@ -244,7 +231,8 @@ class Interpretation:
             raise ReadError(
                 self.path,
                 f"no column is left to be a parameter (what was varied between runs); the columns are {taken}: pass "
-                "parameters= (--parameters), or constants= with what the file doesn't say, as in {'cores': 512}",
+                "parameters= (--parameters), or constants= with what the file doesn't say, as in {'cores': 512} "
+                "(--constant cores=512)",
             )
         self.notes.append(f"parameters: {', '.join([*chosen, *self.options.constants])}")
         return chosen
@@ -284,6 +272,20 @@ class Interpretation:
         whole = np.isfinite(values).all() and np.all(values == np.round(values)) and np.abs(values).max() < 2**53
         return pd.Series(values.astype(np.int64) if whole else values, index=cells.index)
 
+    def _check_counts(self, name: str) -> None:
+        """Refuse cores, ranks, … that are no whole numbers above zero, unless the column holds labels."""
+        if name.strip().lower() not in words.COUNTS or name in self.options.categories:
+            return
+        values, filled = self._numbers(name), (self.cells[name] != "").to_numpy()
+        if np.isfinite(values).sum() * 2 < filled.sum():
+            return
+        fine = np.isfinite(values) & (values >= 1) & (values == np.round(values))
+        wrong = np.flatnonzero(~fine & filled)
+        if len(wrong):
+            row = int(wrong[0])
+            reason = f"{name!r} must be a whole number above zero, but got {self.cells[name].iloc[row]!r}"
+            raise self._at(row, f"{reason}: correct it, or choose rows with where= (--where)")
+
     def _complain_if_mostly_numeric(self, name: str, wrong: NDArray[np.bool_], blank: NDArray[np.bool_]) -> None:
         filled = int((~blank).sum())
         if filled >= _ONE_IN and wrong.sum() * _ONE_IN <= filled:
@@ -291,7 +293,7 @@ class Interpretation:
             raise self._at(
                 row,
                 f"a number was expected in column {name!r}, as in most rows, but got {self.cells[name].iloc[row]!r}: "
-                f"correct it, or pass categories=[{name!r}] (--categories) if the column holds labels",
+                f"correct it, or pass categories=[{name!r}] (-O categories={name}) if the column holds labels",
             )
 
     def _times(self, column: str, unit: str, status_column: str | None) -> tuple[pd.Series[Any], pd.Series[Any]]:
@@ -325,7 +327,7 @@ class Interpretation:
             raise self._at(
                 row,
                 f"the status in column {column!r} must be ok, failed or timed out, "
-                f"but got {self.cells[column].iloc[row]!r}: correct it, or choose rows with where=",
+                f"but got {self.cells[column].iloc[row]!r}: correct it, or choose rows with where= (--where)",
             )
         return np.array(found, dtype=object)
 

@@ -2,11 +2,14 @@
 
 Without any option the columns' meaning is told from their names: a time (``seconds``, ``time_ms``, ``wall [s]``) or a
 rate (``SYPD``), the solver (``domain``, ``participant``, …), bookkeeping (``status``, ``machine``, …), other quantities
-(``peak_memory_GiB``); what is left are the parameters. Every guess is reported, and an option overrides it.
+(``peak_memory_GiB``); what is left are the parameters. Columns for each solver (``inner_cores``, ``inner_time_ms``,
+``outer_cores``, ``outer_time_ms``) are told apart by what their names share. Every guess is reported,
+and an option overrides it.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, get_args
@@ -20,8 +23,10 @@ from evenly.readers.base import Reader
 from evenly.readers.columns import time_candidates
 from evenly.readers.delimited import Decimal, numbers, parse
 from evenly.readers.files import head, is_file, lines, plain_suffix
-from evenly.readers.interpretation import Interpretation, TableOptions
+from evenly.readers.interpretation import Interpretation
 from evenly.readers.registry import name_list
+from evenly.readers.table_options import TableOptions
+from evenly.readers.wide import narrowed
 from evenly.runs import Runs
 
 __all__ = ["TableReader"]
@@ -157,9 +162,15 @@ class TableReader(Reader):
             categories=name_list(self.categories),
             decimal=self.decimal,
         )
+        told: tuple[str, ...] = ()
+        if not (options.time or options.solver or options.parameters or options.quantities):
+            wide = narrowed(cells, rows)
+            if wide is not None:
+                options = dataclasses.replace(options, solver=wide.solver, time=wide.time)
+                cells, rows, told = wide.cells, wide.lines, wide.notes
         meaning = Interpretation(options, path, cells, rows)
         runs = meaning.runs()
-        self.notes = meaning.notes
+        self.notes = [*told, *meaning.notes]
         return runs
 
 
