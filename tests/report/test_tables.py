@@ -185,6 +185,14 @@ def test_the_curve_for_several_totals(plan: Plan) -> None:
         assert row["interval_seconds"] == list(plan.at(row["total_cores"]).interval or ())
 
 
+def test_a_step_of_many_uncertain_solvers_is_likelier_longer(strong: Runs, fit: Fit) -> None:
+    model = fit(strong)
+    alone = evenly.allocate({"a": model}, cores=300)
+    many = evenly.allocate(dict.fromkeys("abcdefgh", model), cores=2000)
+    assert "likelier longer" not in rendered(plan_table(alone))
+    assert "likelier longer than predicted" in " ".join(rendered(plan_table(many)).split())
+
+
 def test_what_one_more_node_brings() -> None:
     plan = evenly.allocate({"a": lambda p: 80 / p + 0.1, "b": lambda p: 80 / p + 0.1}, cores=64)
     rows = curve_as_dict(plan, [16, 32, 64])["totals"]

@@ -83,11 +83,8 @@ def depth_first(
     """
     n = len(order)
     best = np.full(n, -1, np.int64)
-    now_cores = np.empty(n, np.float64)
-    now_times = np.empty(n, np.float64)
-    for i in range(n):
-        now_cores[i] = cores[ends[i]]
-        now_times[i] = times[ends[i + 1] - 1]
+    now_cores = cores[ends[:-1]]
+    now_times = times[ends[1:] - 1]
     at = np.full(n, -1, np.int64)
     spent = np.zeros(n + 1, np.float64)
     depth = 0
@@ -101,18 +98,14 @@ def depth_first(
             used = evaluate(core_operations, core_arguments, now_cores)
             done = used > limit
         if not done and depth + 1 == n:
-            k = _last_fitting(ends[i], ends[i + 1], cores, i, now_cores, core_operations, core_arguments, limit)
-            k = _fewest_as_fast(ends[i], k, times, i, now_times, time_operations, time_arguments)
-            now_cores[i] = cores[k]
-            now_times[i] = times[k]
-            time = evaluate(time_operations, time_arguments, now_times)
-            used = evaluate(core_operations, core_arguments, now_cores)
+            k, time, used = _finished(
+                ends[i], ends[i + 1], cores, times, i, now_cores, now_times,
+                time_operations, time_arguments, core_operations, core_arguments, limit,
+            )  # fmt: skip
             if time < best_time or (time == best_time and used < best_cores):
-                best_time = time
-                best_cores = used
+                best_time, best_cores = time, used
                 at[depth] = k - ends[i]
-                for d in range(n):
-                    best[order[d]] = at[d]
+                best[order] = at
             done = True
         if done:
             now_cores[i] = cores[ends[i]]
@@ -128,6 +121,30 @@ def depth_first(
         if time < best_time or (time == best_time and used < best_cores):
             depth += 1
     return best
+
+
+@njit(cache=True)
+def _finished(
+    first: int,
+    end: int,
+    cores: Floats,
+    times: Floats,
+    i: int,
+    now_cores: Floats,
+    now_times: Floats,
+    time_operations: Ints,
+    time_arguments: Floats,
+    core_operations: Ints,
+    core_arguments: Floats,
+    limit: float,
+) -> Any:
+    """Give the last undecided solver i its best candidate; return it, and the step's time and the cores used."""
+    k = _last_fitting(first, end, cores, i, now_cores, core_operations, core_arguments, limit)
+    k = _fewest_as_fast(first, k, times, i, now_times, time_operations, time_arguments)
+    now_cores[i] = cores[k]
+    now_times[i] = times[k]
+    time = evaluate(time_operations, time_arguments, now_times)
+    return k, time, evaluate(core_operations, core_arguments, now_cores)
 
 
 @njit(cache=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import numpy as np
 from rich.table import Table
 
 from evenly.balance.plan import Plan
@@ -17,6 +18,8 @@ _OTHERS = {"fastest": "fastest on these cores", "current": "now", "proportional"
 _SAVES = "saves: of the time in the row above; efficiency: fewest core-hours of all rows over those of this one"
 #: Letters for the solvers' columns in a table of 80.
 _ROOM, _ROOM_BESIDE_INTERVALS = 38, 22
+#: Below this share of the interval's middle, a prediction lies clearly off it.
+_SKEWED = 0.95
 _ALIKE = "as good with: counts with which a step can't be told apart within noise"
 
 
@@ -59,7 +62,11 @@ def plan_table(plan: Plan, *, title: str = "") -> Table:
 def _notes(plan: Plan) -> list[str]:
     notes = []
     if plan.interval is not None:
-        notes.append(f"{percent(plan.noise.level)} interval of a step: {interval(*plan.interval)}")
+        middle = np.sqrt(plan.interval[0] * plan.interval[1])
+        skewed = (
+            ", likelier longer than predicted: the slowest solver decides" if plan.seconds < _SKEWED * middle else ""
+        )
+        notes.append(f"{percent(plan.noise.level)} interval of a step: {interval(*plan.interval)}{skewed}")
     if plan.jitter is not None:
         expected = quantity(plan.expected_seconds)
         notes.append(f"with steps that vary: {expected} per step, {percent(plan.jitter.loss, 2)} lost to waiting")

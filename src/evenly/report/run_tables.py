@@ -51,7 +51,13 @@ def add_row(table: Table, *cells: str) -> None:
     table.add_row(*(Text(cell) for cell in cells))
 
 
-def runs_table(runs: Mapping[str, Runs], *, sources: Sequence[tuple[Path, str]] = (), title: str = "") -> Table:
+def runs_table(
+    runs: Mapping[str, Runs],
+    *,
+    sources: Sequence[tuple[Path, str]] = (),
+    title: str = "",
+    details: bool = False,
+) -> Table:
     """Show what was measured, one line per solver.
 
     Parameters
@@ -62,6 +68,8 @@ def runs_table(runs: Mapping[str, Runs], *, sources: Sequence[tuple[Path, str]] 
         What was read, and in which format; counted below the table.
     title : str, optional
         Above it.
+    details : bool
+        Whether quantities other than the response are shown too, and not only counted.
 
     Returns
     -------
@@ -76,7 +84,7 @@ def runs_table(runs: Mapping[str, Runs], *, sources: Sequence[tuple[Path, str]] 
     table = new_table(title, _sources(sources))
     table.add_column("solver", overflow="fold")
     table.add_column("runs", justify="right", no_wrap=True)
-    table.add_column("configurations", overflow="fold")
+    table.add_column("configs", overflow="fold")
     table.add_column("measured", no_wrap=True)
     table.add_column("repeats", justify="right", no_wrap=True)
     table.add_column("spread", justify="right", no_wrap=True)
@@ -85,7 +93,9 @@ def runs_table(runs: Mapping[str, Runs], *, sources: Sequence[tuple[Path, str]] 
         rows = f"{facts['rows']}" + (f"\n{facts['failed']} failed" if facts["failed"] else "")
         repeats = span(facts["fewest_repetitions"], facts["most_repetitions"])
         spread = "–" if facts["typical_spread"] is None else percent(facts["typical_spread"], 2)
-        add_row(table, solver or "(all)", rows, _configurations(facts), _measured(one), repeats, spread)
+        add_row(
+            table, solver or "(all)", rows, _configurations(facts), _measured(one, details=details), repeats, spread
+        )
     return table
 
 
@@ -186,14 +196,16 @@ def _configurations(facts: Mapping[str, Any]) -> str:
     return f"{lines[0]} of {lines[1]}" if len(lines) == 2 else "\n".join(lines)
 
 
-def _measured(runs: Runs) -> str:
+def _measured(runs: Runs, *, details: bool) -> str:
     lines = []
-    for name, unit in runs.quantities.items():
+    shown = runs.quantities if details else {runs.response: runs.quantities[runs.response]}
+    for name, unit in shown.items():
         known = runs.ok.to_frame()[name].dropna()
         if len(known):
             text = interval(float(known.min()), float(known.max()), unit)
             lines.append(text if name == "seconds" else f"{name} {text}")
-    return "\n".join(lines) or "nothing"
+    others = len(runs.quantities) - len(shown)
+    return "\n".join([*(lines or ["nothing"]), *([f"and {others} more"] if others else [])])
 
 
 def _sources(sources: Sequence[tuple[Path, str]]) -> str:
