@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from evenly.models._candidates import TermSet, all_factors
-from evenly.models._search import Candidate, Conditions, Fit, Loss, Problem, Search, search_all
+from evenly.models._problem import Candidate, Conditions, Fit, Loss, Problem, Search
+from evenly.models._search import search_all
 
 Floats = NDArray[np.float64]
 FITS: list[Fit] = ["relative", "absolute", "log"]

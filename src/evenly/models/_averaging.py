@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from evenly.models._candidates import TermSet
 from evenly.models._doubt import credibilities, relative_leverage
 from evenly.models._laws import fit_laws
-from evenly.models._search import Candidate, Conditions, Problem
+from evenly.models._problem import Candidate, Conditions, Problem
 from evenly.models.formula import Formula, Term
 from evenly.models.log_quadratic import LogQuadratic
 from evenly.models.power_law import PowerLaw
 
-__all__ = ["Member", "average_formula", "predict", "residuals", "rivals", "weigh"]
+__all__ = ["Member", "average_formula", "predict", "residuals", "rivals", "weigh", "who_leads"]
 
 Floats = NDArray[np.float64]
 
@@ -291,6 +291,14 @@ def _in_unit(formula: Formula | None, unit: float) -> Formula | None:
     if formula is None:
         return None
     return Formula(formula.names, tuple(replace(t, coefficient=t.coefficient * unit) for t in formula.terms))
+
+
+def who_leads(members: Sequence[Member]) -> list[str]:
+    """Say so where most of the weight is not on candidates that were searched."""
+    searched = sum(member.weight for member in members if member.kind in _FOUND_BY_SEARCH)
+    if searched >= 0.5:
+        return []
+    return [f"{members[0].kind} leads, candidates searched have {searched:.0%} of the weight"]
 
 
 def average_formula(members: Sequence[Member]) -> Formula | None:

@@ -84,8 +84,13 @@ class TermSet:
 
     factors: tuple[tuple[Factor, ...], ...]
 
-    def __len__(self) -> int:
+    @property
+    def size(self) -> int:
+        """Number of terms, which may be too large for `len`."""
         return math.prod(len(f) for f in self.factors)
+
+    def __len__(self) -> int:
+        return self.size
 
     @property
     def _shape(self) -> tuple[int, ...]:

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenly.models._candidates import Factor, TermSet, all_factors, without_poles
-from evenly.models._search import Candidate, Conditions, Problem, Search, search_all
+from evenly.models._problem import Candidate, Conditions, Problem, Search
+from evenly.models._search import search_all
 
 __all__ = ["BUDGETS", "Budget", "find", "spread_points", "usable_factors"]
 
@@ -127,7 +128,7 @@ def find(
         Candidates of n and of fewer terms, each without the constant term.
     """
     terms = TermSet(factors)
-    size = math.comb(len(terms), n)
+    size = math.comb(terms.size, n)
     if method == "auto":
         method = "full" if size <= budget.full else "hierarchical"
     search = Search(method, asked=math.comb(n_terms, n))
