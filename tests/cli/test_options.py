@@ -150,6 +150,10 @@ def test_rows_of_a_file_are_asked_of_the_solver_that_they_name(evenly: Evenly) -
     ]  # fmt: skip
     assert "ice" in evenly("predict", "runs.csv", *LAW, "--file", "asked.csv", "--save", "p.csv").out
     assert len(pd.read_csv("p.csv")) == 3
+    chosen = evenly("predict", "runs.csv", *LAW, "--file", "asked.csv", "--only", "ice", "--json").json
+    assert [row["solver"] for row in chosen["predictions"]] == ["ice"]
+    Path("asked.csv").write_text("solver,cores\nocn,4\n")
+    assert evenly("predict", "runs.csv", *LAW, "--file", "asked.csv", "--only", "ice").code == 2
     Path("asked.csv").write_text("solver,cores\nocn,4\nicy,2\n")
     strange = evenly("predict", "runs.csv", *LAW, "--file", "asked.csv")
     assert strange.code == 2
@@ -200,3 +204,13 @@ def test_what_is_wrong_is_named_before_anything_is_read(evenly: Evenly, argument
     assert said in " ".join(shown.err.replace("│", " ").split())
     assert "BadZipFile" not in shown.err
     assert "broken.csv" not in shown.err
+
+
+def test_headings_fit_a_narrow_terminal(evenly: Evenly, samples: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    shown = evenly("read", samples / "cesm").out
+    headings = next(line.split() for line in shown.splitlines() if "repeats" in line)
+    assert headings == ["solver", "runs", "configs", "measured", "repeats", "spread"]
+    assert "3 of cores 2 … 3456" in shown
+    assert "and 1 more" in shown
+    assert "run_seconds 3.85 … 5.42 min" in evenly("read", samples / "cesm", "--details").out

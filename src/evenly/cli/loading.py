@@ -25,7 +25,7 @@ __all__ = ["Learned", "learn", "measurements", "name_of", "split", "tell_about"]
 class Learned:
     """Models by solver, with what they were learned from and tested on where that is known.
 
-    `unnamed` tells that the only solver has its name from its file.
+    `unnamed` tells that the only solver has its name from its file; `left_out` are solvers that the user doesn't want.
     """
 
     models: dict[str, Model]
@@ -33,6 +33,7 @@ class Learned:
     test: dict[str, Runs] = field(default_factory=dict)
     found: Measurements | None = None
     unnamed: bool = False
+    left_out: tuple[str, ...] = ()
 
 
 def measurements(paths: Sequence[Path], reading: Reading) -> Measurements:
@@ -40,6 +41,11 @@ def measurements(paths: Sequence[Path], reading: Reading) -> Measurements:
 
     A solver that no file names is called by the name of the first path.
     """
+    found = _measured(paths, reading)
+    return dataclasses.replace(found, runs={name: found.runs[name] for name in reading.chosen(found.runs)})
+
+
+def _measured(paths: Sequence[Path], reading: Reading) -> Measurements:
     from evenly.readers import scan
 
     if saved := [path for path in paths if path.suffix == ".evenly"]:
@@ -48,8 +54,7 @@ def measurements(paths: Sequence[Path], reading: Reading) -> Measurements:
     for skipped in found.skipped:
         if not skipped.benign:
             note(f"left out: {skipped}")
-    named = {name or name_of(paths[0]): runs for name, runs in found.runs.items()}
-    return dataclasses.replace(found, runs={name: named[name] for name in reading.chosen(named)})
+    return dataclasses.replace(found, runs={name or name_of(paths[0]): runs for name, runs in found.runs.items()})
 
 
 def name_of(path: Path) -> str:
@@ -89,14 +94,16 @@ def learn(
         parsing.one_of(learning.method, method_names(), "--method")
     if len(paths) == 1 and paths[0].suffix == ".evenly":
         return _load(paths[0], reading, [*typed(reading), *typed(learning), *others], accept)
-    found = measurements(paths, reading)
+    found = _measured(paths, reading)
     tell_about(found)
+    chosen = reading.chosen(found.runs)
     if accept is not None:
-        accept(list(found.runs))
-    train, test = split(found.runs, learning.train)
+        accept(chosen)
+    train, test = split({name: found.runs[name] for name in chosen}, learning.train)
     _tell_failed(train)
     models = {solver: _fit(solver, runs, learning, arguments) for solver, runs in train.items()}
-    return Learned(models, train, test, found, unnamed=list(models) == [name_of(paths[0])])
+    left_out = tuple(name for name in found.runs if name not in chosen)
+    return Learned(models, train, test, found, unnamed=list(found.runs) == [name_of(paths[0])], left_out=left_out)
 
 
 def _load(path: Path, reading: Reading, options: Sequence[str], accept: Callable[[list[str]], None] | None) -> Learned:
@@ -113,7 +120,8 @@ def _load(path: Path, reading: Reading, options: Sequence[str], accept: Callable
     chosen = reading.chosen(models)
     if accept is not None:
         accept(chosen)
-    return Learned({name: models[name] for name in chosen})
+    left_out = tuple(name for name in models if name not in chosen)
+    return Learned({name: models[name] for name in chosen}, left_out=left_out)
 
 
 def _tell_failed(runs: Mapping[str, Runs]) -> None:

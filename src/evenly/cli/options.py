@@ -33,11 +33,11 @@ def _level(text: object) -> float:
 
 
 Paths = Annotated[
-    list[Path], typer.Argument(metavar="PATH…", help="Measurement files, folders of them, or one saved model.")
+    list[Path], typer.Argument(metavar="PATH", help="Measurement files, folders of them, or one saved model.")
 ]
 OptionalPaths = Annotated[
     list[Path] | None,
-    typer.Argument(metavar="PATH…", help="Measurement files, folders of them, or one saved model."),
+    typer.Argument(metavar="PATH", help="Measurement files, folders of them, or one saved model."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 Level = Annotated[

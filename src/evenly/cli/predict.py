@@ -12,7 +12,7 @@ from evenly.cli import options as opt
 from evenly.cli import parsing
 from evenly.cli.console import note, out, print_json, silence
 from evenly.cli.groups import grouped
-from evenly.cli.loading import learn
+from evenly.cli.loading import Learned, learn
 from evenly.errors import ExtrapolationWarning, InputError
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def predict(
         opt.check_writable(save, "predictions")
     silence(ExtrapolationWarning)  # a star marks it
     learned = learn(path, reading, learning)
-    parts = _parts(learned.models, asked, reading.solver)
+    parts = _parts(learned, asked, reading.solver)
     if save is not None:
         _save(_predicted(parts, level), save)
     if json:
@@ -59,11 +59,15 @@ class _Part:
     solver: str = ""
 
 
-def _parts(models: dict[str, Model], asked: pd.DataFrame, given: str | None) -> list[_Part]:
+def _parts(learned: Learned, asked: pd.DataFrame, given: str | None) -> list[_Part]:
     """Ask each row only of the solver that it names, where a column names solvers; else of all."""
-    column = _solver_column(models, asked, given)
+    models = learned.models
+    column = _solver_column([*models, *learned.left_out], models, asked, given)
     if column is None:
         return [_Part(models, asked)]
+    asked = asked[~asked[column].astype(str).isin(learned.left_out)]
+    if not len(asked):
+        raise InputError(f"no row of --file is left: those of {', '.join(learned.left_out)} are left out")
     names = asked[column].astype(str)
     for name in names.unique():
         parsing.one_of(name, models, f"the column {column!r} of --file")
@@ -71,7 +75,7 @@ def _parts(models: dict[str, Model], asked: pd.DataFrame, given: str | None) -> 
     return [_Part({name: models[name]}, left[names == name], name) for name in names.unique()]
 
 
-def _solver_column(models: dict[str, Model], asked: pd.DataFrame, given: str | None) -> str | None:
+def _solver_column(solvers: list[str], models: dict[str, Model], asked: pd.DataFrame, given: str | None) -> str | None:
     from evenly.readers.columns import SOLVER_NAMES
 
     if given is not None:
@@ -79,7 +83,7 @@ def _solver_column(models: dict[str, Model], asked: pd.DataFrame, given: str | N
     parameters = {name for model in models.values() for name in model.space_.names}
     free = [name for name in asked.columns if name not in parameters]
     named = [
-        name for name in free if name.strip().lower() in SOLVER_NAMES and asked[name].astype(str).isin(models).any()
+        name for name in free if name.strip().lower() in SOLVER_NAMES and asked[name].astype(str).isin(solvers).any()
     ]
     return named[0] if named else None
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @grouped
 def read(
     path: Annotated[
-        list[Path] | None, typer.Argument(metavar="PATH…", help="Measurement files, or folders of them.")
+        list[Path] | None, typer.Argument(metavar="PATH", help="Measurement files, or folders of them.")
     ] = None,
     formats: Annotated[bool, typer.Option("--formats", help="List the formats that can be read.")] = False,
     reading: opt.Reading = opt.Reading(),  # noqa: B008 - frozen
@@ -29,6 +29,7 @@ def read(
         Path | None,
         typer.Option("--save", help="Save all runs as .csv or .parquet; a folder gets one file per solver."),
     ] = None,
+    details: Annotated[bool, typer.Option("--details", help="Show every measured quantity.")] = False,
     json: opt.Json = False,
 ) -> None:
     """Show what was measured: solvers, configurations, repetitions, spread, and what was left out and why."""
@@ -42,17 +43,17 @@ def read(
     found = measurements(path, reading)
     if save is not None:
         _save(found.runs, save)
-    _show(found, json=json)
+    _show(found, details=details, json=json)
 
 
-def _show(found: Measurements, *, json: bool) -> None:
+def _show(found: Measurements, *, details: bool, json: bool) -> None:
     from evenly.report.run_tables import runs_as_dict, runs_table
 
     if json:
         told = {"layout": found.layout, "notes": list(found.notes)}
         print_json({**runs_as_dict(found.runs, sources=found.sources, skipped=found.skipped), **told})
         return
-    out.print(runs_table(found.runs, sources=found.sources))
+    out.print(runs_table(found.runs, sources=found.sources, details=details))
     tell_about(found)
     if found.layout is not None:
         note(f"preCICE couples them as {found.layout}")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def sort(
-    files: Annotated[list[Path], typer.Argument(help="Log files, or folders of them.")],
+    files: Annotated[list[Path], typer.Argument(metavar="PATH", help="Log files, or folders of them.")],
     into: Annotated[Path, typer.Option("--into", help="The case folder to make or add to.")],
     solvers: Annotated[str | None, typer.Option("--order", help="Solvers in the order of folder names: a,b.")] = None,
     how: Annotated[Literal["copy", "link"], typer.Option("--how", help="Copy the files or link them.")] = "copy",

@@ -360,8 +360,6 @@ class Interpretation:
         self.notes.append("the unnamed first column numbers the repetitions (steps of one run)")
         return values.astype(np.int64)
 
-    # ---- the result ----------------------------------------------------------------------------------------
-
     def _split(
         self, frame: pd.DataFrame, solver: str | None, parameters: list[str], units: Mapping[str, str]
     ) -> dict[str, Runs]:

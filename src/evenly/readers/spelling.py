@@ -19,5 +19,5 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     ''
     """
     lowered = {one.lower(): one for one in known}
-    near = get_close_matches(name.lower(), list(lowered), n=1, cutoff=0.6)
+    near = get_close_matches(name.lower(), list(lowered), n=1, cutoff=0.65)
     return f" (did you mean {lowered[near[0]]!r}?)" if near else ""
