@@ -5,6 +5,7 @@ CPU seconds of this process, first call (compiled code read from the cache, or c
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable
 from typing import Any
@@ -50,13 +51,21 @@ def curves(sources: dict[str, Any], step: int = 1) -> dict[str, SolverCurve]:
 def laws(n: int) -> dict[str, Callable[[Any], Any]]:
     random = np.random.default_rng(2)
     weights = [float(w) for w in random.uniform(1, 9, n)]
-    return {f"s{i}": (lambda p, a=a: a / p + 1e-9 * a * p) for i, a in enumerate(weights)}
+    return {f"s{i}": functools.partial(_law, a) for i, a in enumerate(weights)}
+
+
+def _law(a: float, cores: Any) -> Any:
+    return a / cores + 1e-9 * a * cores
 
 
 def tables(n: int, blocks: int) -> dict[str, Callable[[Any], Any]]:
     random = np.random.default_rng(3)
     found = {f"s{i}": np.sort(random.random(blocks + 1))[::-1] + 0.1 for i in range(n)}
-    return {name: (lambda p, t=table: t[p // 48]) for name, table in found.items()}
+    return {name: functools.partial(_blocks, table) for name, table in found.items()}
+
+
+def _blocks(table: Any, cores: Any) -> Any:
+    return table[cores // 48]
 
 
 def cases() -> dict[str, tuple[float, Callable[[], object]]]:

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 import evenly
+from evenly.balance.limits import Limits
 from evenly.balance.noise import Compare
 from evenly.balance.plan import Plan
 from evenly.errors import ExtrapolationWarning, ReadError
@@ -191,6 +192,19 @@ def test_a_step_of_many_uncertain_solvers_is_likelier_longer(strong: Runs, fit: 
     many = evenly.allocate(dict.fromkeys("abcdefgh", model), cores=2000)
     assert "likelier longer" not in rendered(plan_table(alone))
     assert "likelier longer than predicted" in " ".join(rendered(plan_table(many)).split())
+
+
+def test_an_interval_that_says_nothing_is_not_written_out() -> None:
+    cores = [150, 170, 200, 250, 300]
+    runs = Runs.from_frame(pd.DataFrame({"cores": cores, "seconds": [0.45, 0.38, 0.30, 0.25, 0.27]}), ["cores"])
+    model = evenly.fit(runs, method="log-quadratic")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ExtrapolationWarning)
+        far = evenly.allocate({"a": model, "b": model}, cores=50_000, limits=Limits(minimum=20_000))
+        text = " ".join(rendered(plan_table(far)).split())
+    assert far.interval is not None
+    assert far.interval[1] > 1e4 * far.interval[0]
+    assert "90 % interval of a step: any, the models are asked too far from what was measured" in text
 
 
 def test_what_one_more_node_brings() -> None:

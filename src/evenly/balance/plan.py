@@ -278,7 +278,7 @@ class Plan:
         return {
             "layout": str(self.problem.layout),
             "objective": str(self.objective),
-            "machine": self.machine.to_dict(),
+            "machine": None if self.machine == Machine() else self.machine.to_dict(),
             "total_cores": self.total,
             "used_cores": self.used,
             "idle_cores": self.idle,

@@ -20,6 +20,8 @@ _SAVES = "saves: of the time in the row above; efficiency: fewest core-hours of 
 _ROOM, _ROOM_BESIDE_INTERVALS = 38, 22
 #: Below this share of the interval's middle, a prediction lies clearly off it.
 _SKEWED = 0.95
+#: Bounds further apart than this say nothing.
+_TOO_WIDE, _UNKNOWN = 1e4, "any"
 _ALIKE = "as good with: counts with which a step can't be told apart within noise"
 
 
@@ -62,11 +64,8 @@ def plan_table(plan: Plan, *, title: str = "") -> Table:
 def _notes(plan: Plan) -> list[str]:
     notes = []
     if plan.interval is not None:
-        middle = np.sqrt(plan.interval[0] * plan.interval[1])
-        skewed = (
-            ", likelier longer than predicted: the slowest solver decides" if plan.seconds < _SKEWED * middle else ""
-        )
-        notes.append(f"{percent(plan.noise.level)} interval of a step: {interval(*plan.interval)}{skewed}")
+        between = _between(plan.interval)
+        notes.append(f"{percent(plan.noise.level)} interval of a step: {between}{_remark(plan, between)}")
     if plan.jitter is not None:
         expected = quantity(plan.expected_seconds)
         notes.append(f"with steps that vary: {expected} per step, {percent(plan.jitter.loss, 2)} lost to waiting")
@@ -115,6 +114,18 @@ def comparison_table(plan: Plan, *, title: str = "") -> Table:
     return table
 
 
+def _between(bounds: tuple[float, float]) -> str:
+    return interval(*bounds) if bounds[1] <= _TOO_WIDE * bounds[0] else _UNKNOWN
+
+
+def _remark(plan: Plan, between: str) -> str:
+    if between == _UNKNOWN:
+        return ", the models are asked too far from what was measured"
+    lower, upper = plan.interval or (plan.seconds, plan.seconds)
+    skewed = plan.seconds < _SKEWED * np.sqrt(lower * upper)
+    return ", likelier longer than predicted: the slowest solver decides" if skewed else ""
+
+
 def _listed(cores: Mapping[str, int]) -> str:
     return ", ".join(f"{name} {count}" for name, count in cores.items())
 
@@ -161,7 +172,7 @@ def curve_table(plan: Plan, totals: Iterable[int], *, title: str = "") -> Table:
     factor, prefix = common_prefix([row["seconds"] for row in rows])
     for row in rows:
         shares = [str(n) for n in row["cores"].values()] if apart else [_listed(row["cores"])]
-        between = [interval(*row["interval_seconds"]) if row["interval_seconds"] else "–"] if known else []
+        between = [_between(row["interval_seconds"]) if row["interval_seconds"] else "–"] if known else []
         time = f"{compact(row['seconds'] / factor)} {prefix}"
         saved = "" if row["saved"] is None else percent(row["saved"], 2)
         cost = [saved, compact(row["core_hours"], 3), percent(row["efficiency"], 2)]
