@@ -173,6 +173,10 @@ REFUSED = [
     (["allocate", "a.csv", "--cores=-5"], "--cores"),
     (["allocate", "a.csv", "--cores", "8", "--dof", "a=x"], "--dof a"),
     (["allocate", "a.csv", "--cores", "8", "--min", "b=2"], "--min"),
+    (["allocate", "a.csv", "a.csv", "pair.csv", "--cores", "8", "--dof", "a=2"], "--dof must name every solver"),
+    (["allocate", "a.csv", "--cores", "8", "--at", "level=2"], "--at"),
+    (["predict", "a.csv", "--at", "coers=2"], "did you mean 'cores'?"),
+    (["plot", "a.csv", "--at", "level=2"], "--at"),
     (["allocate", "a.csv", "--cores", "128", "--cores", "64"], "--cores is given 2 times"),
     (["fit", "a.csv", "--method", "pmfn"], "did you mean 'pmnf'?"),
     (["read", "a.csv", "--format", "tabel"], "did you mean 'table'?"),
@@ -197,6 +201,7 @@ REFUSED = [
 def test_what_is_wrong_is_named_before_anything_is_read(evenly: Evenly, arguments: list[str], said: str) -> None:
     table("a.csv", 100)
     Path("broken.csv").write_text("no table")
+    table("pair.csv", 50)
     Path("notzip.evenly").write_text("nothing")
     assert evenly("fit", "a.csv", *LAW, "--save", "a.evenly").code == 0
     shown = evenly(*arguments)

@@ -186,6 +186,7 @@ def allocate(
         check_names(solvers, layout, limits, compare)
 
     learned = learn(path, reading, learning, lambda runs, known: _asked(runs, known, most, fixed), accept=accept)
+    opt.check_parameters(fixed, learned.models.values())
     for model in learned.models.values():
         _check_fixed(model.space_.names, fixed)
     question = {
@@ -258,6 +259,13 @@ def check_names(solvers: list[str], layout: str | None, limits: LimitOptions, co
     for option, names in given.items():
         for name in names:
             parsing.one_of(name, solvers, f"the solver that {option} names")
+    for option in ("--current", "--dof"):
+        missing = [name for name in solvers if given[option] and name not in given[option]]
+        if missing:
+            raise InputError(
+                f"{option} must name every solver ({', '.join(solvers)}), but {', '.join(missing)} is missing: "
+                f"add {missing[0]}=…"
+            )
     if layout is not None and layout.strip() not in ("parallel", "serial"):
         _check_layout(layout, solvers)
 

@@ -7,16 +7,19 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import typer
 
 from evenly.cli import parsing
 from evenly.errors import InputError
 
+if TYPE_CHECKING:
+    from evenly.models.base import Model
+
 __all__ = [
     "At", "Json", "Learning", "Level", "OptionalPaths", "Paths", "PictureFormat", "Pictures", "Reading",
-    "check_writable", "one_value_each", "typed",
+    "check_parameters", "check_writable", "one_value_each", "typed",
 ]  # fmt: skip
 
 _READING = "Reading"
@@ -171,6 +174,13 @@ def check_writable(file: Path, what: str) -> None:
         raise InputError(f"{what} can't be saved in {file.parent}: {folder} is not a folder")
     if not os.access(file if file.exists() else folder, os.W_OK):
         raise InputError(f"{what} can't be saved in {file}: it may not be written")
+
+
+def check_parameters(names: Iterable[str], models: Iterable[Model]) -> None:
+    """Refuse names in ``--at`` that are parameters of none of the models."""
+    known = dict.fromkeys(name for model in models for name in model.space_.names)
+    for name in names:
+        parsing.one_of(name, known, "the parameter that --at names")
 
 
 def typed(group: Any) -> list[str]:

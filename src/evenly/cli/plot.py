@@ -46,6 +46,7 @@ def plot(
     where = opt.Pictures(into, suffix)
     where.check()
     learned = learn(path, reading, learning)
+    opt.check_parameters(fixed or (), learned.models.values())
     figures = pictures_of(learned, level=level, along=along, at=fixed, axes=axes, view=view, extend_to=extend_to)
     save_all(figures, where)
 

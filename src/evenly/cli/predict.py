@@ -41,6 +41,8 @@ def predict(
         opt.check_writable(save, "predictions")
     silence(ExtrapolationWarning)  # a star marks it
     learned = learn(path, reading, learning)
+    if at is not None:
+        opt.check_parameters(asked.columns, learned.models.values())
     parts = _parts(learned, asked, reading.solver)
     if save is not None:
         _save(_predicted(parts, level), save)
