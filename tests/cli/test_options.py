@@ -178,6 +178,8 @@ REFUSED = [
     (["predict", "a.csv", "--at", "coers=2"], "did you mean 'cores'?"),
     (["plot", "a.csv", "--at", "level=2"], "--at"),
     (["allocate", "a.csv", "--cores", "128", "--cores", "64"], "--cores is given 2 times"),
+    (["fit", "a.csv", "--learn", "secondes"], "did you mean 'seconds'?"),
+    (["read", "a.csv", "-O", "warmup=2"], "did you mean 'warm_up'?"),
     (["fit", "a.csv", "--method", "pmfn"], "did you mean 'pmnf'?"),
     (["read", "a.csv", "--format", "tabel"], "did you mean 'table'?"),
     (["fit", "a.csv", "--time", "secnods"], "did you mean 'seconds'?"),

@@ -110,7 +110,8 @@ def test_options_go_to_the_readers_that_take_them(tmp_path: Path) -> None:
     assert isinstance(found, Runs)
     assert found.values.tolist() == [1.5]
     with pytest.raises(
-        InputError, match=r"no reader takes the option 'tme': there are .*table: parameters, time, unit"
+        InputError,
+        match=r"no reader takes the option 'tme' \(did you mean 'time'\?\): there are .*table: parameters, time, unit",
     ):
         read(path, tme="wall")
     with pytest.raises(InputError, match="no reader takes the option 'per'"):

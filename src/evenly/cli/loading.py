@@ -97,6 +97,9 @@ def learn(
     found = _measured(paths, reading)
     tell_about(found)
     chosen = reading.chosen(found.runs)
+    if learning.response is not None:
+        measured = dict.fromkeys(quantity for name in chosen for quantity in found.runs[name].quantities)
+        parsing.one_of(learning.response, measured, "--learn")
     if accept is not None:
         accept(chosen)
     train, test = split({name: found.runs[name] for name in chosen}, learning.train)

@@ -244,9 +244,10 @@ class Interpretation:
     def _require(self, names: list[str], option: str) -> None:
         missing = [name for name in names if name not in self.cells.columns]
         if missing:
+            typed = {"quantities": "--quantity", "status": "-O status"}.get(option, f"--{option}")
             raise ReadError(
                 self.path,
-                f"{option}= names the column {missing[0]!r}, but there are only "
+                f"{option}= ({typed}) names the column {missing[0]!r}, but there are only "
                 f"{', '.join(map(repr, self.cells.columns))}{did_you_mean(missing[0], self.cells.columns)}",
             )
 

@@ -165,7 +165,8 @@ def check_options(classes: Iterable[type[Reader]], options: Mapping[str, Any]) -
     unknown = sorted(set(options) - {name for names in known.values() for name in names})
     if unknown:
         listed = "; ".join(f"{name}: {', '.join(names)}" for name, names in known.items() if names)
-        raise InputError(f"no reader takes the option {unknown[0]!r}: there are {listed or 'none'}")
+        hint = did_you_mean(unknown[0], [name for names in known.values() for name in names])
+        raise InputError(f"no reader takes the option {unknown[0]!r}{hint}: there are {listed or 'none'}")
 
 
 def name_list(given: Iterable[str] | str | None) -> tuple[str, ...]:
