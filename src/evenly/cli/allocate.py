@@ -49,7 +49,7 @@ class LimitOptions:
     multiple: Annotated[list[str] | None, _limits("--multiple", help="Multiples: 28, or ocn=8.")] = None
     allowed: Annotated[list[str] | None, _limits("--allowed", help="Only these: ocn=480,960.")] = None
     memory: Annotated[
-        str | None, _limits("--memory", help="Keep predicted memory per node below this: 96GiB. See --memory-is.")
+        str | None, _limits("--memory", help="Most memory of a node: 96GiB. Measured per rank: see --memory-is.")
     ] = None
     memory_quantity: Annotated[str, _limits("--memory-quantity", help="Which measured quantity that is.")] = (
         "peak_memory"
@@ -99,7 +99,9 @@ class LimitOptions:
 class GoalOptions:
     """What to minimise."""
 
-    minimise: Annotated[Literal["time", "cost", "cores"], _goal("--minimise", help="What.")] = "time"
+    minimise: Annotated[Literal["time", "cost", "cores"], _goal("--minimise", help="Seconds, core-hours or cores.")] = (
+        "time"
+    )
     within: Annotated[
         str | None, _goal("--within", help="The cheapest, at most this much slower than the fastest: 5%.")
     ] = None
