@@ -18,9 +18,11 @@ from evenly.balance.base import Problem
 from evenly.balance.curves import SolverCurve
 from evenly.balance.fronts import build
 from evenly.balance.layout import parse_layout
+from evenly.balance.objective import Objective
 from evenly.balance.zoom import can_zoom
 from evenly.errors import ExtrapolationWarning, InputError
 from evenly.models.base import Model
+from evenly.models.formula import Formula, Term
 from evenly.runs import Runs
 
 METHODS = sorted(entry.name for entry in entry_points(group="evenly.models"))
@@ -91,3 +93,47 @@ def test_models_that_cannot_certify_are_tabulated() -> None:
     curves = {name: SolverCurve(name, Unsure(), range(1, 150_001)) for name in "ab"}
     assert not can_zoom(Problem(parse_layout("max(a, b)"), curves, 150_000))
     assert allocate({"a": Unsure(), "b": Unsure()}, 150_000).cores == {"a": 75_000, "b": 75_000}
+
+
+@pytest.mark.parametrize("objective", ["cost", "cores", "time"])
+def test_goals_at_large_totals_are_those_of_full_tables(objective: Any) -> None:
+    """A goal within a share of the fastest is met by totals that are looked for, as by trying every total."""
+    goal = Objective(objective, within=None if objective == "time" else 0.05, max_core_hours=60.0)
+    models = fitted("pmnf")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ExtrapolationWarning)
+        plan = allocate(models, 100_000, objective=goal)
+    tree = build(plan.problem.layout, plan.problem.curves, 100_000)
+    assert plan.seconds == pytest.approx(float(tree.front.seconds[goal.choose(tree.front)]), rel=1e-12)
+    assert plan.used == int(tree.front.cores[goal.choose(tree.front)])
+
+
+def test_the_curve_at_large_totals_is_that_of_full_tables() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ExtrapolationWarning)
+        plan = allocate(fitted("pmnf"), 200_000)
+        table = plan.curve
+    tree = build(plan.problem.layout, plan.problem.curves, 200_000)
+    np.testing.assert_allclose(table["seconds"], tree.front.at(table["cores"].to_numpy()), rtol=1e-12)
+
+
+def test_formulas_stand_for_models_only_where_both_agree() -> None:
+    model = fitted("pmnf")["inner"]
+    curve = SolverCurve("inner", model, range(1, 200_001))
+    asked = np.array([1, 3, 500, 20_000, 200_000])
+    assert curve.certified is not None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ExtrapolationWarning)
+        np.testing.assert_allclose(curve.seconds(asked), model.predict({"cores": asked}), rtol=1e-9)
+
+    class Bounded:
+        feature_names_in_ = ("cores",)
+        formula_ = Formula(("cores",), (Term(100.0, (-1.0,), (0.0,)),))
+        monotone_pieces = formula_.monotone_pieces
+
+        def predict(self, table: pd.DataFrame) -> Any:
+            return np.maximum(self.formula_({"cores": table["cores"]}), 0.01)  # reached on 10,000 cores
+
+    floor = SolverCurve("a", Bounded(), range(1, 200_001))
+    assert floor.certified is None
+    assert floor.seconds(np.array([100_000]))[0] == 0.01

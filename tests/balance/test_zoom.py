@@ -55,15 +55,28 @@ def test_equals_full_tables(data: st.DataObject, n: int, step: int, shape: str) 
     problem = Problem(parse_layout(text), curves, data.draw(st.integers(2 * n * step, size)))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_WORTH_IT", 0)
-        patch.setattr(module, "_FEW", 20)
         patch.setattr(module, "_POINTS", 8)
+        patch.setattr(module, "_POINTS_PER_TOTAL", 2)
         assert can_zoom(problem)
-        found = zoom(problem)
+        totals = np.array([n * step, problem.cores, (n * step + problem.cores) // 2])
+        found = zoom(problem, totals)
     tree = build(problem.layout, curves, problem.cores)
-    expected = {name: int(cores[0]) for name, cores in tree.divide(tree.front.cores[-1:]).items()}
-    assert problem.allows(found)
-    assert problem.seconds(found) == problem.seconds(expected)
-    assert found == expected
+    expected = tree.divide(tree.front.cores[np.searchsorted(tree.front.cores, totals, side="right") - 1])
+    assert found is not None
+    assert {name: list(cores) for name, cores in found.items()} == {n: list(c) for n, c in expected.items()}
+
+
+def test_totals_too_small_for_finite_times_are_left_to_full_tables() -> None:
+    class Late(Wavy):
+        def __call__(self, cores: NDArray[np.int64]) -> Any:
+            return np.where(cores < 50_000, np.inf, 1e6 / cores)
+
+    curves = {name: SolverCurve(name, Late([1, 10**5], [2.0, 1.0], 9), range(1, 10**5)) for name in "ab"}
+    problem = Problem(parse_layout("max(a, b)"), curves, 10**5)
+    assert zoom(problem, np.array([99_999])) is None
+    found = zoom(problem, np.array([100_000]))
+    assert found is not None
+    assert [int(found[name][0]) for name in "ab"] == [50_000, 50_000]
 
 
 def test_looks_at_few_of_a_million_counts() -> None:
@@ -72,7 +85,7 @@ def test_looks_at_few_of_a_million_counts() -> None:
     problem = Problem(parse_layout("parallel", curves), curves, 10**6)
     assert can_zoom(problem)
     zoom(problem)
-    assert all(source.looked_at < 20_000 for source in sources.values())
+    assert all(source.looked_at < 2_000 for source in sources.values())
 
 
 @pytest.mark.parametrize("text", ["sum(a, b)", "a + b", "max(a + b, c)"])

@@ -28,6 +28,10 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _ONE_BY_ONE = 200_000
+#: From so many counts on, a model's formula is asked instead of the model, where both agree.
+_LONG = 10_000
+_PROBES = 256
+_AGREE = 1e-9
 
 
 class Front(NamedTuple):
@@ -85,7 +89,7 @@ class SolverCurve:
             If a time is not a number above zero; the solver and count are named.
         """
         asked = np.asarray(counts, dtype=np.int64)
-        times = call(self.source, asked, self.at)
+        times = self._formula(asked) if self._by_formula(asked) else call(self.source, asked, self.at)
         bad = np.flatnonzero(~(times > 0))
         if len(bad):
             raise InputError(
@@ -118,7 +122,26 @@ class SolverCurve:
             found = certify(int(self.counts[0]), int(self.counts[-1]))
         except InputError:
             return None
-        return None if found is None else [(int(piece[0]), int(piece[1])) for piece in found]
+        if found is None or not self._agrees([int(piece[1]) for piece in found]):
+            return None
+        return [(int(piece[0]), int(piece[1])) for piece in found]
+
+    def _by_formula(self, asked: Ints) -> bool:
+        if len(self.counts) < _LONG or getattr(self.source, "formula_", None) is None or self.certified is None:
+            return False
+        return bool(len(asked)) and int(asked.min()) >= self.counts[0] and int(asked.max()) <= self.counts[-1]
+
+    def _formula(self, asked: Ints) -> Floats:
+        # Without a table of configurations, which takes longer than the formula itself.
+        return np.asarray(self.source.formula_.evaluate(asked.astype(np.float64)), dtype=np.float64)
+
+    def _agrees(self, ends: list[int]) -> bool:
+        """Tell whether the model's formula, where it has one, is what it predicts: it may be bounded below."""
+        if getattr(self.source, "formula_", None) is None:
+            return True
+        spread = np.rint(np.geomspace(self.counts[0], self.counts[-1], _PROBES)).astype(np.int64)
+        asked = np.concatenate([spread, np.array(ends, dtype=np.int64)])
+        return bool(np.allclose(self._formula(asked), call(self.source, asked, self.at), rtol=_AGREE, atol=0.0))
 
     def outside(self, count: int) -> str | None:
         """Say in words that `count` lies outside what the model was learned on; None where it doesn't."""

@@ -45,7 +45,8 @@ class OptimalBalancer(Balancer):
             return solve(problem)
         from evenly.balance.zoom import can_zoom, zoom
 
-        return zoom(problem) if can_zoom(problem) else self._by_fronts(problem)
+        found = zoom(problem) if can_zoom(problem) else None
+        return self._by_fronts(problem) if found is None else {name: int(found[name][0]) for name in problem.names}
 
     def _by_fronts(self, problem: Problem) -> dict[str, int]:
         tree = self._tree(problem)
@@ -55,11 +56,17 @@ class OptimalBalancer(Balancer):
     def assign_all(self, problem: Problem, totals: Ints) -> dict[str, Ints]:
         if problem.layout.repeats:
             return super().assign_all(problem, totals)
-        tree = self._tree(problem)
-        return tree.divide(np.asarray(totals, dtype=np.int64))
+        from evenly.balance.zoom import can_zoom, zoom
+
+        asked = np.asarray(totals, dtype=np.int64)
+        found = zoom(problem, asked) if can_zoom(problem) else None
+        return self._tree(problem).divide(asked) if found is None else found
 
     def front(self, problem: Problem) -> Front | None:
-        return None if problem.layout.repeats else self._tree(problem).front
+        from evenly.balance.zoom import can_zoom
+
+        # Where models certify their shape, some totals are assigned faster than all are tabulated.
+        return None if problem.layout.repeats or can_zoom(problem) else self._tree(problem).front
 
     def _tree(self, problem: Problem) -> GroupFront:
         problem.fewest()

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from evenly.balance.base import Balancer, Problem
 from evenly.balance.curves import Front
 from evenly.balance.objective import Objective, core_hours
+from evenly.errors import InfeasibleError
 from evenly.machine import Machine
 
 __all__ = ["best_total", "curve_of", "totals"]
@@ -21,6 +22,8 @@ Ints = NDArray[np.int64]
 
 _ALL = 512
 _SOME = 256
+#: Totals between the neighbours of the best that are looked at next.
+_CLOSER = 34
 _CLEARLY_MORE = 0.1
 JOULES_PER_CORE_HOUR_AND_WATT = 3600.0
 
@@ -77,6 +80,9 @@ def _knee(problem: Problem, table: pd.DataFrame, hours: NDArray[np.float64]) -> 
 def best_total(problem: Problem, balancer: Balancer, objective: Objective, machine: Machine) -> int:
     """Return the total that an objective picks.
 
+    Where the balancer does not know the front, totals in equal ratios are looked at, and then closer and closer around
+    the best: exact where cost has one minimum between its neighbours.
+
     Raises
     ------
     InfeasibleError
@@ -86,6 +92,29 @@ def best_total(problem: Problem, balancer: Balancer, objective: Objective, machi
     if front is not None:
         return int(front.cores[objective.choose(front, machine)])
     asked = totals(problem)
+    front = _front_at(problem, balancer, asked)
+    while True:
+        try:
+            best = objective.choose(front, machine)
+        except InfeasibleError as error:
+            # The largest total is among those asked, so only a bound on cost may hold between them.
+            if error.constraint != "max_core_hours":
+                raise
+            best = int(np.argmin(core_hours(front.cores, front.seconds, machine)))
+        low, high = int(asked[max(best - 1, 0)]), int(asked[min(best + 1, len(asked) - 1)])
+        closer = np.unique(np.rint(np.linspace(low, high, _CLOSER)).astype(np.int64))
+        new = closer[~np.isin(closer, asked)]
+        if not len(new):
+            return int(asked[objective.choose(front, machine)])
+        asked, front = _joined(asked, front, new, _front_at(problem, balancer, new))
+
+
+def _front_at(problem: Problem, balancer: Balancer, asked: Ints) -> Front:
     found = balancer.assign_all(problem, asked)
-    front = Front(np.asarray(problem.used(found), dtype=np.int64), np.asarray(problem.seconds(found)))
-    return int(asked[objective.choose(front, machine)])
+    return Front(np.asarray(problem.used(found), dtype=np.int64), np.asarray(problem.seconds(found)))
+
+
+def _joined(asked: Ints, front: Front, new: Ints, more: Front) -> tuple[Ints, Front]:
+    order = np.argsort(np.concatenate([asked, new]), kind="stable")
+    cores, seconds = np.concatenate([front.cores, more.cores]), np.concatenate([front.seconds, more.seconds])
+    return np.concatenate([asked, new])[order], Front(cores[order], seconds[order])

@@ -1,20 +1,23 @@
-"""The fastest assignment of solvers side by side, without tabulating every count.
+"""The fastest assignments of solvers side by side, without tabulating every count.
 
 For models that certify where they rise and fall, the best time of a solver with at least p cores is known exactly on
 any few counts that include the ends of these intervals. From such a coarse table follow bounds on the best time of the
-step, and with them bounds on each solver's cores; looking closer between the bounds, a few rounds lead from a million
-counts to a few thousand, which are tabulated. The answer is exact: the same as from full tables.
+step, and with them the gaps between counts in which the answer may lie; looking closer there, a few rounds lead from a
+million counts to a few hundred. The answer is exact: the same as from full tables. Several totals are looked for at
+once.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evenly.balance.base import Problem
-from evenly.balance.curves import Front, SolverCurve
+from evenly.balance.curves import SolverCurve
 from evenly.balance.layout import Layout, Repeated, SideBySide, Solver
 
 __all__ = ["can_zoom", "zoom"]
@@ -23,9 +26,9 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _WORTH_IT = 100_000
-_POINTS = 400
-_FEW = 8_000
-_OUT_OF_REACH = 1 << 60
+#: Counts that a round looks at per solver, and at least per total.
+_POINTS, _POINTS_PER_TOTAL = 160, 8
+_OUT_OF_REACH = 1 << 44
 
 
 def can_zoom(problem: Problem) -> bool:
@@ -38,19 +41,33 @@ def can_zoom(problem: Problem) -> bool:
     )
 
 
-def zoom(problem: Problem) -> dict[str, int]:
-    """Return the fastest assignment; among equally fast ones, the one with the fewest cores."""
+def zoom(problem: Problem, totals: Ints | None = None) -> dict[str, Ints] | None:
+    """Return the fastest assignments; among equally fast ones, those with the fewest cores.
+
+    Parameters
+    ----------
+    problem : Problem
+        One that `can_zoom`.
+    totals : array of int (n,), optional
+        Cores there are; by default only all of the problem's.
+
+    Returns
+    -------
+    dict of str to array of int (n,), or None
+        Each solver's cores; None if some total is too small for finite times.
+    """
+    wanted = np.array([problem.cores]) if totals is None else np.asarray(totals, dtype=np.int64)
     factors = _factors(problem.layout) or {}
-    lenses = [_Lens.over(problem.curves[name], factors[name]) for name in problem.names]
-    points = _POINTS
-    while any(lens.coarse for lens in lenses):
-        points *= 2  # so that plateaus, on which looking closer decides nothing, come to an end
-        fastest, slowest = _bracket(lenses, problem.cores)
-        for k, lens in enumerate(lenses):
-            low, high = lens.fewest_possible(slowest), lens.most_possible(fastest)
-            lenses[k] = lens.closer(low, high, points) if lens.coarse else lens
-    best = _bracket(lenses, problem.cores)[1]
-    return {name: int(lens.cores_for(best)) for name, lens in zip(problem.names, lenses, strict=True)}
+    points = max(_POINTS, _POINTS_PER_TOTAL * len(wanted))
+    lenses = [_Lens.over(problem.curves[name], factors[name], points) for name in problem.names]
+    while all(len(lens.front.cores) for lens in lenses):
+        bounds = _bracket(lenses, wanted)
+        closer = [lens.closer(*bounds, points) for lens in lenses]
+        if all(new is old for new, old in zip(closer, lenses, strict=True)):
+            found = [lens.cores_for(bounds[1]) for lens in lenses]
+            return dict(zip(problem.names, found, strict=True)) if np.all(sum(found) <= wanted) else None
+        lenses = closer
+    return None
 
 
 def _factors(layout: Layout) -> dict[str, float] | None:
@@ -66,20 +83,34 @@ def _factors(layout: Layout) -> dict[str, float] | None:
     return None if any(f is None for f in found) else {n: v for part in found for n, v in (part or {}).items()}
 
 
-def _bracket(lenses: list[_Lens], cores: int) -> tuple[float, float]:
-    """Return bounds on the best time: the largest known to be out of reach, the smallest known to be in reach."""
-    times = np.unique(np.concatenate([lens.front.seconds for lens in lenses]))
-    in_reach = _first(times, lambda time: sum(lens.cores_for(time) for lens in lenses) <= cores)
-    possible = _first(times, lambda time: sum(lens.fewest_possible(time) for lens in lenses) <= cores)
-    return (float(times[possible - 1]) if possible else 0.0), float(times[in_reach])
+def _bracket(lenses: list[_Lens], totals: Ints) -> tuple[Floats, Floats]:
+    """Return bounds (n,) on the best time: the smallest that may be, and that is surely, in reach of the totals (n,).
+
+    The largest time known where none is in reach.
+    """
+    times = np.sort(np.concatenate([lens.front.seconds for lens in lenses]))
+    in_reach = _first(times, totals, lambda asked: sum(lens.cores_for(asked) for lens in lenses))
+    possible = _first(times, totals, lambda asked: sum(lens.fewest_possible(asked) for lens in lenses))
+    return times[possible], times[in_reach]
 
 
-def _first(times: Floats, holds: object) -> int:
-    low, high = 0, len(times) - 1
-    while low < high:
+def _first(times: Floats, totals: Ints, needed: Any) -> Ints:
+    """Return the positions (n,) of the smallest times that need no more than the totals (n,)."""
+    low, high = np.zeros(len(totals), np.int64), np.full(len(totals), len(times) - 1)
+    while np.any(low < high):
         middle = (low + high) // 2
-        low, high = (low, middle) if holds(times[middle]) else (middle + 1, high)  # type: ignore[operator]
+        holds = needed(times[middle]) <= totals
+        low, high = np.where(holds | (low == high), low, middle + 1), np.where(holds, middle, high)
     return low
+
+
+@dataclass(frozen=True)
+class _Front:
+    """Steps (K,) of the best time known; `after`: the fewest cores that may already reach each step's time."""
+
+    cores: Ints
+    seconds: Floats
+    after: Ints
 
 
 @dataclass(frozen=True)
@@ -92,83 +123,76 @@ class _Lens:
         The curve.
     factor : float
         What its seconds are multiplied by in the layout.
-    points : array of int (n,)
-        Positions in the curve's counts that were looked at.
-    front : Front
-        The best time (K,) known from the points and from all counts before them.
-    after : array of int (K,)
-        For each step of the front, the fewest cores that may already reach its time: just after the point before it.
+    cores, seconds : array (n,)
+        What was looked at: counts, the first, the last and all ends of certified intervals among them.
     """
 
     curve: SolverCurve
     factor: float
-    points: Ints
-    front: Front
-    after: Ints
+    cores: Ints
+    seconds: Floats
 
     @classmethod
-    def over(cls, curve: SolverCurve, factor: float) -> _Lens:
-        return cls._look(curve, factor, _spread(curve, 0, len(curve.counts) - 1, _POINTS), None)
+    def over(cls, curve: SolverCurve, factor: float, points: int) -> _Lens:
+        cores = _spread(curve, points)
+        return cls(curve, factor, cores, factor * curve.seconds(cores))
 
-    @classmethod
-    def _look(cls, curve: SolverCurve, factor: float, points: Ints, before: tuple[int, float] | None) -> _Lens:
-        start, step = int(curve.counts[0]), _step(curve)
-        cores = start + step * points
-        seconds = factor * curve.seconds(cores)
-        after = np.concatenate([cores[:1], cores[:-1] + step])
-        if before is not None:
-            cores, seconds = np.insert(cores, 0, before[0]), np.insert(seconds, 0, before[1])
-            after = np.insert(after, 0, start)
-        best = np.minimum.accumulate(seconds)
+    @cached_property
+    def front(self) -> _Front:
+        best = np.minimum.accumulate(self.seconds)
         kept = np.concatenate([[True], best[1:] < best[:-1]]) & np.isfinite(best)
-        return cls(curve, factor, points, Front(cores[kept], best[kept]), after[kept])
+        after = np.concatenate([self.cores[:1], self.cores[:-1] + _step(self.curve)])
+        return _Front(self.cores[kept], best[kept], after[kept])
 
-    @property
-    def coarse(self) -> bool:
-        return int(self.points[-1] - self.points[0]) != len(self.points) - 1
+    def cores_for(self, seconds: Floats) -> Ints:
+        """Return enough cores (n,) to reach `seconds` (n,): the fewest where no gap is left before them."""
+        found: Ints = np.append(self.front.cores, _OUT_OF_REACH)[self._steps_for(seconds)]
+        return found
 
-    def cores_for(self, seconds: float) -> int:
-        """Return enough cores to reach `seconds`: the fewest on a lens that is not coarse."""
-        step = self._step_for(seconds)
-        return int(self.front.cores[step]) if step < len(self.after) else _OUT_OF_REACH
+    def fewest_possible(self, seconds: Floats) -> Ints:
+        """Return counts (n,) below which `seconds` (n,) are surely out of reach."""
+        found: Ints = np.append(self.front.after, _OUT_OF_REACH)[self._steps_for(seconds)]
+        return found
 
-    def fewest_possible(self, seconds: float) -> int:
-        """Return a count below which `seconds` is surely out of reach."""
-        step = self._step_for(seconds)
-        return int(self.after[step]) if step < len(self.after) else self._beyond()
+    def closer(self, lower: Floats, upper: Floats, points: int) -> _Lens:
+        """Look into the gaps before the times from `lower` to `upper` (n,); the same lens if there are none."""
+        front, last = self.front, len(self.front.cores) - 1
+        change = np.zeros(last + 2, np.int64)
+        np.add.at(change, np.minimum(self._steps_for(upper), last), 1)
+        np.add.at(change, np.minimum(self._steps_for(lower), last) + 1, -1)
+        widths = (front.cores - front.after) // _step(self.curve)
+        gaps = np.flatnonzero((np.cumsum(change[:-1]) > 0) & (widths > 0))
+        if not len(gaps):
+            return self
+        more = _inside(front.after[gaps], widths[gaps], _step(self.curve), max(2, points // len(gaps)))
+        cores = np.concatenate([self.cores, more])
+        seconds = np.concatenate([self.seconds, self.factor * self.curve.seconds(more)])
+        order = np.argsort(cores, kind="stable")
+        return _Lens(self.curve, self.factor, cores[order], seconds[order])
 
-    def most_possible(self, seconds: float) -> int:
-        """Return a count that surely reaches `seconds`, or the largest."""
-        return min(self.cores_for(seconds), int(self.curve.counts[-1]))
-
-    def closer(self, low: int, high: int, points: int) -> _Lens:
-        """Look at the counts from `low` to `high` only; counts below `low` enter by their best."""
-        start, step = int(self.curve.counts[0]), _step(self.curve)
-        known = int(np.searchsorted(self.front.cores, low)) - 1
-        before = (int(self.front.cores[known]), float(self.front.seconds[known])) if known >= 0 else None
-        places = _spread(self.curve, (min(low, high) - start) // step, (high - start) // step, points)
-        return self._look(self.curve, self.factor, places, before)
-
-    def _step_for(self, seconds: float) -> int:
-        return int(np.searchsorted(-self.front.seconds, -seconds, side="left"))
-
-    def _beyond(self) -> int:
-        # Past the last point looked at; nothing lies there on the first look, which covers all counts.
-        last = int(self.curve.counts[0]) + _step(self.curve) * int(self.points[-1])
-        return last + _step(self.curve) if last < self.curve.counts[-1] else _OUT_OF_REACH
+    def _steps_for(self, seconds: Floats) -> Ints:
+        return np.searchsorted(-self.front.seconds, -seconds, side="left")
 
 
 def _step(curve: SolverCurve) -> int:
     return curve.counts.step if isinstance(curve.counts, range) else 1
 
 
-def _spread(curve: SolverCurve, low: int, high: int, points: int) -> Ints:
-    """Return positions from `low` to `high`: all if few, else some (denser at the start) and all turns."""
-    if high - low <= max(_FEW, points):
-        return np.arange(low, high + 1)
-    start, step = int(curve.counts[0]), _step(curve)
-    chosen = low - 1 + np.geomspace(1, high - low + 1, points)
-    even = np.linspace(low, high, points)
+def _inside(starts: Ints, widths: Ints, step: int, most: int) -> Ints:
+    """Return counts in gaps of `widths` counts from `starts` on: all, or `most` of each in equal distances."""
+    chosen = np.minimum(widths, most)
+    gap = np.repeat(np.arange(len(starts)), chosen)
+    number = np.arange(len(gap)) - np.repeat(np.cumsum(chosen) - chosen, chosen)
+    inside: Ints = starts[gap] + step * ((2 * number + 1) * widths[gap] // (2 * chosen[gap]))
+    return inside
+
+
+def _spread(curve: SolverCurve, points: int) -> Ints:
+    """Return counts (n,), increasing: some in equal ratios, and all ends of certified intervals."""
+    start, step, last = int(curve.counts[0]), _step(curve), len(curve.counts) - 1
     ends = [(end - start) // step + side for piece in curve.certified or () for end in piece for side in (0, 1)]
-    turning = np.array([end for end in ends if low <= end <= high], dtype=np.int64)
-    return np.unique(np.concatenate([np.rint(chosen), np.rint(even), turning, [low, high]]).astype(np.int64))
+    turning = np.array([end for end in ends if 0 <= end <= last], dtype=np.int64)
+    ratios = np.rint(np.geomspace(1, last + 1, points)).astype(np.int64) - 1
+    places = np.sort(np.concatenate([ratios, turning, [0, last]]))
+    found: Ints = start + step * places[np.concatenate([[True], places[1:] > places[:-1]])]
+    return found
