@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 
 from evenly.models._candidates import TermSet, all_factors
+from evenly.models._points import spread_points
 from evenly.models._problem import Candidate, Conditions, Problem, Search
 from evenly.models._search import search_all
-from evenly.models._strategies import spread_points
 
 RUNS = 176
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 import pytest
 
@@ -17,6 +19,26 @@ def test_fewer_terms_than_asked_are_explained(runs: int, terms: int, used: str) 
     model = PMNF(terms=terms).fit({"cores": CORES[:runs]}, 100 / CORES[:runs] * noise)
     assert f"sums of {used} terms, not {terms}: {runs} different configurations are too few" in str(model.search_)
     assert f"({terms + 4} needed)" in str(model.search_)
+
+
+def test_too_few_runs_to_search_are_said_to_be() -> None:
+    report = str(PMNF().fit({"cores": CORES[:4]}, 100 / CORES[:4]).search_)
+    assert report.startswith("no search, laws of fixed form only; sums of no terms, not 2: 4 different")
+    assert "()" not in report
+
+
+@pytest.mark.parametrize("search", ["hierarchical", "golden-section"])
+def test_stages_of_single_parameters_are_counted_apart(search: Literal["hierarchical", "golden-section"]) -> None:
+    model = PMNF(search=search).fit({"cores": CORES}, 100 / CORES + 1)
+    counts = model.search_.counts
+    assert 0 < model.search_.considered <= model.search_.asked == 1953
+    assert sum(counts.get(name, 0) for name in ("evaluated", "pruned", "ill-conditioned")) == model.search_.considered
+    assert f"of factors that {model.search_.first_stage:,} fits of one parameter chose" in str(model.search_)
+
+
+def test_fewer_factors_than_terms_are_counted_right() -> None:
+    model = PMNF(exponents=[-1], log_exponents=[0]).fit({"cores": CORES}, 100 / CORES + 1)
+    assert model.search_.considered == model.search_.asked == 1
 
 
 def test_enough_runs_need_no_excuse() -> None:

@@ -12,14 +12,15 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evenly.models._candidates import TermSet
+from evenly.models._certify import Fault, fault
 from evenly.models._doubt import credibilities, relative_leverage
 from evenly.models._laws import fit_laws
-from evenly.models._problem import Candidate, Conditions, Problem
+from evenly.models._problem import Candidate, Conditions, Problem, Search
 from evenly.models.formula import Formula, Term
 from evenly.models.log_quadratic import LogQuadratic
 from evenly.models.power_law import PowerLaw
 
-__all__ = ["Member", "average_formula", "predict", "residuals", "rivals", "weigh", "who_leads"]
+__all__ = ["Member", "average_formula", "predict", "refit", "residuals", "rivals", "weigh", "who_leads"]
 
 Floats = NDArray[np.float64]
 
@@ -123,71 +124,128 @@ class Member:
         return cls(**shared, formula=Formula(tuple(state["names"]), terms))
 
 
-def rivals(table: pd.DataFrame, values: Floats, weights: Floats, conditions: Conditions) -> list[Member]:
-    """Fit the power law, the log-quadratic model and the laws; all but the first only if as monotone as asked."""
-    fitted = []
-    for model in (PowerLaw(), LogQuadratic()):
-        model._learn_itself(table, values, weights)
-        if isinstance(model, LogQuadratic) and model.degree_ == "linear":
-            continue
-        predictions = values / np.exp(model._fit.left_out)
-        loss = float(np.average(model._fit.left_out**2, weights=weights))
-        rank, none = model._fit.rank, np.zeros((0, 0))
-        fitted.append(Member(model.method, 0.0, loss, rank, predictions, model.formula_, none, rival=model))
-    fitted += [
+def rivals(
+    table: pd.DataFrame, values: Floats, weights: Floats, conditions: Conditions, search: Search
+) -> list[Member]:
+    """Fit the power law, the log-quadratic model and the laws; those not as monotone as asked are left out and counted.
+
+    In place of a power law that is not, there is one whose wrong exponents are zero, so that there always is a rival.
+    """
+    fitted = [_power_law(table, values, weights, conditions, search)]
+    quadratic = LogQuadratic()
+    quadratic._learn_itself(table, values, weights)
+    laws = [
         Member(law.kind, 0.0, law.loss, law.coefficients, law.left_out, law.formula, law.spread, share=law.share)
         for law in fit_laws(table, values, weights)
     ]
-    return fitted[:1] + [member for member in fitted[1:] if _obeys(member.formula, conditions)]
+    if quadratic.degree_ != "linear":
+        laws.insert(0, _as_rival(quadratic, values, weights))
+    for member in laws:
+        broken = _fault_of_rival(member, conditions)
+        if broken is None:
+            fitted.append(member)
+        else:
+            search.add(broken, 1)
+    return fitted
 
 
-def _obeys(formula: Formula | None, conditions: Conditions) -> bool:
-    if formula is None:
-        return True
-    if conditions.positive and not (formula.evaluate(conditions.points) > 0).all():
-        return False
-    names = formula.names
-    return all((s * formula.derivative(conditions.points, names[k]) > 0).all() for k, s in conditions.signs.items())
+def _fault_of_rival(member: Member, conditions: Conditions) -> Fault | None:
+    if member.formula is not None:
+        return fault(member.formula, conditions)
+    # Without a formula a slope is not known.
+    return "not monotone" if conditions.signs else None
+
+
+def _as_rival(model: PowerLaw | LogQuadratic, values: Floats, weights: Floats) -> Member:
+    predictions = values / np.exp(model._fit.left_out)
+    loss = float(np.average(model._fit.left_out**2, weights=weights))
+    none = np.zeros((0, 0))
+    return Member(model.method, 0.0, loss, model._fit.rank, predictions, model.formula_, none, rival=model)
+
+
+def _power_law(table: pd.DataFrame, values: Floats, weights: Floats, conditions: Conditions, search: Search) -> Member:
+    """Fit a power law; parameters whose exponents have the wrong sign are held constant, one by one."""
+    held = table.copy()
+    wrong: list[int] = []
+    while True:
+        model = PowerLaw()
+        model._learn_itself(held, values, weights)
+        exponents = model._fit.coefficients[1:].copy()
+        exponents[wrong] = 0.0
+        worst = min(((s * exponents[k], k) for k, s in conditions.signs.items()), default=(0.0, -1))
+        if worst[0] >= 0:
+            break
+        wrong.append(worst[1])
+        # The least value, as it decides between a power and an exponential.
+        held[table.columns[worst[1]]] = table.iloc[:, worst[1]].min()
+    if wrong:
+        search.add("not monotone", 1)
+        # Rounding leaves the coefficient of a constant column near zero.
+        model._fit = replace(model._fit, coefficients=np.append(model._fit.coefficients[:1], exponents))
+        model._finish()
+    return _as_rival(model, values, weights)
+
+
+def refit(problem: Problem, terms: TermSet, found: Sequence[Candidate], names: Sequence[str]) -> list[Member]:
+    """Fit candidates to all runs; without those that, fitted without some run, predict nothing above zero for it."""
+    tables = terms.tables(problem.points)
+    return [member for c in found if (member := _refit(problem, terms, tables, c, names)) is not None]
 
 
 def weigh(
     problem: Problem,
-    terms: TermSet,
-    found: Sequence[Candidate],
-    competitors: Sequence[Member],
+    members: Sequence[Member],
     counts: Sequence[int],
+    conditions: Conditions,
+    search: Search,
     *,
-    names: Sequence[str],
     unit: float,
 ) -> list[Member]:
-    """Refit candidates, weigh them against rivals, and keep those that matter, the largest weight first.
+    """Weigh members, and keep those that matter and obey the conditions everywhere, the largest weight first.
 
     Parameters
     ----------
-    problem, terms, found
-        What was measured, and the candidates found.
-    competitors : sequence of Member
+    problem : Problem
+    members : sequence of Member
+        Rivals, of which the first is never left out, and refitted candidates.
     counts : sequence of int
         Number of candidates of 0, 1, … terms.
-    names : sequence of str
+    conditions : Conditions
+        Of which candidates have seen only the points.
+    search : Search
+        Counts those that don't obey.
     unit : float
         What values are to be multiplied by.
     """
-    members = [*competitors, *(m for c in found if (m := _refit(problem, terms, c, names)) is not None)]
-    priors = np.array([_log_prior(m, counts) for m in members])
-    weights = _softmax(
-        np.array([_log_share(m) for m in members])
-        + priors
-        - 0.5 * np.array([_score(m, len(problem.values)) for m in members])
-    )
-    tails = credibilities(
-        np.array([m.loss for m in members]), np.array([m.coefficients for m in members]), priors, len(problem.values)
-    )
-    kept = _kept(weights) | _kept(tails)
+    members, checked = list(members), set[int]()
+    while True:
+        weights, tails = _weights(members, counts, len(problem.values))
+        kept = _kept(weights) | _kept(tails)
+        new = [members[k] for k in np.flatnonzero(kept) if id(members[k]) not in checked]
+        checked.update(map(id, new))
+        broken = {id(member): reason for member in new if (reason := _fault_of_found(member, conditions)) is not None}
+        if not broken:
+            break
+        for reason in broken.values():
+            search.add(reason, 1)
+        members = [member for member in members if id(member) not in broken]
     order = [int(k) for k in np.argsort(-weights, kind="stable") if kept[k]]
     total, credible = float(weights[order].sum()), float(tails[order].sum())
     shared = ((k, float(weights[k]) / total, float(tails[k]) / credible) for k in order)
     return [_scaled(_with_spread(replace(members[k], weight=w, credibility=c), problem), unit) for k, w, c in shared]
+
+
+def _fault_of_found(member: Member, conditions: Conditions) -> Fault | None:
+    return fault(member.formula, conditions) if member.kind in _FOUND_BY_SEARCH and member.formula else None
+
+
+def _weights(members: Sequence[Member], counts: Sequence[int], runs: int) -> tuple[Floats, Floats]:
+    """Return the members' weights in predictions and in intervals, each (n_members,)."""
+    priors = np.array([_log_prior(m, counts) for m in members])
+    scores = np.array([_score(m, runs) for m in members])
+    weights = _softmax(np.array([_log_share(m) for m in members]) + priors - 0.5 * scores)
+    losses, coefficients = np.array([m.loss for m in members]), np.array([m.coefficients for m in members])
+    return weights, credibilities(losses, coefficients, priors, runs)
 
 
 def _softmax(logs: Floats) -> Floats:
@@ -229,12 +287,14 @@ def _score(member: Member, m: int) -> float:
     return fit + 2 * all_in + 2 * all_in * (all_in + 1) / left if left > 0 else math.inf
 
 
-def _refit(problem: Problem, terms: TermSet, candidate: Candidate, names: Sequence[str]) -> Member | None:
+def _refit(
+    problem: Problem, terms: TermSet, tables: list[Floats], candidate: Candidate, names: Sequence[str]
+) -> Member | None:
     """Fit one candidate to all runs; None where the fit without some run predicts nothing above zero."""
     roots = problem.roots
     length = math.sqrt(float(roots @ roots))
     intercept = roots / length
-    raw = terms.values(problem.points, np.array(candidate.terms, dtype=np.int64)) * roots
+    raw = terms.from_tables(tables, np.array(candidate.terms, dtype=np.int64)) * roots
     along = raw @ intercept
     columns = raw - along[:, None] * intercept
     norms = np.sqrt(np.einsum("ij,ij->i", columns, columns))

@@ -9,6 +9,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from evenly.models._points import dense_points
+
 __all__ = ["Candidate", "Conditions", "Fit", "Loss", "Problem", "Search"]
 
 Floats = NDArray[np.float64]
@@ -27,11 +29,19 @@ class Conditions:
         Parameters whose derivative, times the sign, must be above zero at all points.
     positive : bool
         Whether values must be above zero; never asked of a model of the logarithm.
+    bounds : tuple of (low, high), one per parameter, optional
+        The range asked, on all of which what a search keeps is checked again.
     """
 
     points: Floats
     signs: dict[int, float]
     positive: bool
+    bounds: tuple[tuple[float, float], ...] = ()
+
+    @cached_property
+    def dense(self) -> Floats:
+        """Some 100,000 points of the range asked, (n, d)."""
+        return dense_points(self.bounds)
 
 
 @dataclass(frozen=True)
@@ -54,10 +64,13 @@ class Search:
         Candidates in the full space.
     considered : int
         Candidates that this search looked at.
+    first_stage : int
+        Fits of one parameter alone, that are no candidates: by these a search that is not full chose what to combine.
     counts : dict of str to int
         Of those considered: ``evaluated`` (loss on left-out runs computed as far as needed), ``pruned`` (a bound showed
         that the loss can't be among the best), and the rejected by reason: ``pole``, ``ill-conditioned``, and, among
-        those good enough to be kept, ``negative`` and ``not monotone``.
+        those good enough to be kept and the laws of fixed form,
+        ``negative`` and ``not monotone``.
     notes : list of str
         What else a reader must know: fewer terms than asked for, rows left out of the search, who leads.
     """
@@ -67,6 +80,7 @@ class Search:
     considered: int = 0
     counts: dict[str, int] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    first_stage: int = 0
 
     def add(self, name: str, number: int) -> None:
         """Count."""
@@ -74,8 +88,12 @@ class Search:
 
     def __str__(self) -> str:
         listed = ", ".join(f"{number:,} {name}" for name, number in self.counts.items() if number)
-        searched = f"{self.method} search: {self.considered:,} of {_short(self.asked)} candidates ({listed})"
-        return "; ".join([searched if self.considered else "no search", *self.notes])
+        counted = f" ({listed})" if listed else ""
+        if not self.considered:
+            return "; ".join([f"no search, laws of fixed form only{counted}", *self.notes])
+        chosen = f" of factors that {self.first_stage:,} fits of one parameter chose" if self.first_stage else ""
+        searched = f"{self.method} search: {self.considered:,} of {_short(self.asked)} candidates{chosen}{counted}"
+        return "; ".join([searched, *self.notes])
 
 
 @dataclass(frozen=True)

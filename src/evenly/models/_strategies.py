@@ -14,7 +14,7 @@ from evenly.models._candidates import Factor, TermSet, all_factors, without_pole
 from evenly.models._problem import Candidate, Conditions, Problem, Search
 from evenly.models._search import search_all
 
-__all__ = ["BUDGETS", "Budget", "find", "spread_points", "usable_factors"]
+__all__ = ["BUDGETS", "Budget", "find", "usable_factors"]
 
 Floats = NDArray[np.float64]
 Progress = Callable[[float], None]
@@ -78,23 +78,6 @@ def usable_factors(
     return tuple(kept), len(everything) ** points.shape[1]
 
 
-def spread_points(bounds: Sequence[tuple[float, float]], n: int) -> Floats:
-    """Return points (n_points, d) that fill a box evenly, by ratio where it is above zero, with its corners."""
-    d = len(bounds)
-    if d == 1:
-        u = np.linspace(0.0, 1.0, n)[:, None]
-    else:
-        from scipy.stats import qmc
-
-        corners = np.array(list(itertools.product((0.0, 1.0), repeat=d))) if d <= 6 else np.zeros((0, d))
-        u = np.concatenate([qmc.Halton(d, scramble=False).random(n), corners])
-    columns = [
-        low * (high / low) ** u[:, k] if low > 0 else low + (high - low) * u[:, k]
-        for k, (low, high) in enumerate(bounds)
-    ]
-    return np.column_stack([np.clip(column, low, high) for column, (low, high) in zip(columns, bounds, strict=True)])
-
-
 def find(
     problem: Problem,
     factors: tuple[tuple[Factor, ...], ...],
@@ -128,10 +111,10 @@ def find(
         Candidates of n and of fewer terms, each without the constant term.
     """
     terms = TermSet(factors)
-    size = math.comb(terms.size, n)
+    size = math.comb(terms.size, min(n, terms.size))
     if method == "auto":
         method = "full" if size <= budget.full else "hierarchical"
-    search = Search(method, asked=math.comb(n_terms, n))
+    search = Search(method, asked=math.comb(n_terms, min(n, n_terms)) if n else 0)
     if n == 0:
         return [], terms, search
     if method == "full":
@@ -169,14 +152,16 @@ def _suggested(
 ) -> tuple[tuple[Factor, ...], ...]:
     """Return each parameter's most promising factors, by turns with common ones, as many as can be combined."""
     ranked = []
+    first_stage = Search("full", 0)
     for k, mine in enumerate(factors):
         alone = replace(problem, points=problem.points[:, [k]], values=_adjusted(problem, k))
         choose = _by_golden_section if golden else _by_all_pairs
-        found = choose(alone, mine, n, search)
+        found = choose(alone, mine, n, first_stage)
         common = [factor for factor in _COMMON if factor in mine]
         # Two that the fits suggest, then a common one.
         turns = itertools.zip_longest(found[::2], found[1::2], common)
         ranked.append([f for f in dict.fromkeys(itertools.chain(*turns)) if f is not None and f != _ONE])
+    search.first_stage = first_stage.considered
     most = budget.factors
     while most > 1 and math.comb(math.prod(1 + min(most, len(r)) for r in ranked), n) > budget.combined:
         most -= 1

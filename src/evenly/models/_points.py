@@ -1,0 +1,46 @@
+"""Points of the range asked, at which candidates are tried: few for a search, many for what it keeps."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["dense_points", "spread_points"]
+
+Floats = NDArray[np.float64]
+_DENSE = 100_000
+
+
+def spread_points(bounds: Sequence[tuple[float, float]], n: int) -> Floats:
+    """Return points (n_points, d) that fill a box evenly, by ratio where it is above zero, with its corners."""
+    d = len(bounds)
+    if d == 1:
+        return _in_box(np.linspace(0.0, 1.0, n)[:, None], bounds)
+    from scipy.stats import qmc
+
+    corners = np.array(list(itertools.product((0.0, 1.0), repeat=d))) if d <= 6 else np.zeros((0, d))
+    return _in_box(np.concatenate([qmc.Halton(d, scramble=False).random(n), corners]), bounds)
+
+
+def dense_points(bounds: Sequence[tuple[float, float]]) -> Floats:
+    """Return some 100,000 points (n_points, d) of a box, half of them on its faces, edges and corners."""
+    d = len(bounds)
+    if d == 1:
+        return _in_box(np.linspace(0.0, 1.0, _DENSE)[:, None], bounds)
+    from scipy.stats import qmc
+
+    u = qmc.Halton(d, scramble=False).random(_DENSE // 2)
+    corners = np.array(list(itertools.product((0.0, 1.0), repeat=d))) if d <= 12 else np.zeros((0, d))
+    # A third of each coordinate's values falls on either end.
+    return _in_box(np.concatenate([u, np.clip(3 * u - 1, 0.0, 1.0), corners]), bounds)
+
+
+def _in_box(u: Floats, bounds: Sequence[tuple[float, float]]) -> Floats:
+    columns = [
+        low * (high / low) ** u[:, k] if low > 0 else low + (high - low) * u[:, k]
+        for k, (low, high) in enumerate(bounds)
+    ]
+    return np.column_stack([np.clip(column, low, high) for column, (low, high) in zip(columns, bounds, strict=True)])
