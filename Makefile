@@ -4,7 +4,10 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test test-fast lint format clean
+# The lower bounds: what Debian 12 ships, where it ships it.
+OLDEST := numpy==1.24.* scipy==1.10.* pandas==1.5.3 scikit-learn==1.2.* numba==0.57.* matplotlib==3.6.* pyarrow==15.*
+
+.PHONY: demo test test-fast test-oldest lint format clean
 
 $(VENV)/installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "evenly needs Python 3.11 or newer: make PYTHON=python3.11 …")'
@@ -26,6 +29,11 @@ test: lint
 test-fast: $(VENV)/installed-dev
 	$(BIN)/python -m pytest -m "not slow" -x
 
+test-oldest:
+	$(PYTHON) -m venv .venv-oldest
+	.venv-oldest/bin/python -m pip --quiet install --editable '.[all]' $(OLDEST) pytest pytest-cov hypothesis
+	.venv-oldest/bin/python -m pytest -m "not slow" -W ignore tests
+
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
@@ -37,4 +45,4 @@ format: $(VENV)/installed-dev
 	$(BIN)/ruff format
 
 clean:
-	rm -rf $(VENV) demo build dist .coverage
+	rm -rf $(VENV) .venv-oldest demo build dist .coverage
