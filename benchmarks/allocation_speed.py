@@ -1,25 +1,32 @@
 """How fast allocation is, on one core: ``python benchmarks/allocation_speed.py``.
 
-CPU seconds of this process, first call (compiled code read from the cache, or compiled) and best of the next three.
+Plain formulas, and models of every method as `evenly.fit` learns them from seven runs each. CPU seconds of this
+process, first call (compiled code read from the cache, or compiled) and best of the next three.
 """
 
 from __future__ import annotations
 
 import functools
 import time
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+import evenly
 from evenly.balance.allocate import allocate
 from evenly.balance.curves import SolverCurve
 from evenly.balance.fronts import build
 from evenly.balance.layout import parse_layout
 from evenly.balance.limits import Limits
+from evenly.errors import ExtrapolationWarning
+from evenly.models.base import Model
+from evenly.runs import Runs
 
 MILLION = 10**6
+METHODS = ("pmnf", "log-quadratic", "offset-power-law", "power-law", "piecewise-linear")
 
 
 class Formula:
@@ -68,6 +75,44 @@ def _blocks(table: Any, cores: Any) -> Any:
     return table[cores // 48]
 
 
+@functools.cache
+def fitted(method: str, n: int = 20) -> dict[str, Model]:
+    """Return models of seven runs each, on 16 … 1024 cores with 2 % noise."""
+    random, models = np.random.default_rng(7), {}
+    cores = 2.0 ** np.arange(4, 11)
+    for i in range(n):
+        work, growth, rest = random.uniform(0.1, 1.0, 3) * (1e4, 0.1, 1.0)
+        seconds = (work / cores + growth * np.log2(cores) + rest) * np.exp(random.normal(0, 0.02, len(cores)))
+        runs = Runs.from_frame(pd.DataFrame({"cores": cores.astype(int), "seconds": seconds}), ["cores"])
+        models[f"s{i}"] = evenly.fit(runs, method=method)
+    return models
+
+
+def of_fitted_models() -> dict[str, tuple[float, Callable[[], object]]]:
+    found: dict[str, tuple[float, Callable[[], object]]] = {
+        f"max, 20 fitted {method}, 1e6 cores, the answer": (
+            0.1, functools.partial(_answer, method))
+        for method in METHODS
+    }  # fmt: skip
+    asked: dict[str, Callable[[Any], object]] = {
+        "the curve": lambda plan: plan.curve,
+        "the cheapest total": lambda plan: plan.cheapest().cores,
+        "runner-up and within noise": lambda plan: (plan.runner_up, plan.within_noise),
+    }
+    for what, ask in asked.items():
+        run = functools.partial(_answer_and, ask)
+        found[f"max, 20 fitted pmnf, 1e6 cores, and {what}"] = (np.nan, run)
+    return found
+
+
+def _answer(method: str) -> float:
+    return allocate(fitted(method), MILLION).seconds
+
+
+def _answer_and(ask: Callable[[Any], object]) -> object:
+    return ask(allocate(fitted("pmnf"), MILLION))
+
+
 def cases() -> dict[str, tuple[float, Callable[[], object]]]:
     twenty, four = formulas(20), formulas(4)
     nested = parse_layout("max(max(s0, s1) + s2, s3)")
@@ -75,6 +120,7 @@ def cases() -> dict[str, tuple[float, Callable[[], object]]]:
     irregular = tables(4, 2_500)
     graph = parse_layout("max(sum(s0, s1), sum(s1, s2), sum(s2, s3))")
     return {
+        **of_fitted_models(),
         "max, 20 formulas, 1e6 cores, the answer": (0.05, lambda: allocate(twenty, MILLION).seconds),
         "max, 20 functions, 1e6 cores, all totals": (
             np.nan,
@@ -97,11 +143,14 @@ def cpu_seconds(run: Callable[[], object]) -> float:
 
 
 def main() -> None:
-    print(f"{'case':55} {'goal':>7} {'first':>8} {'warm':>8}   CPU seconds")
+    warnings.simplefilter("ignore", ExtrapolationWarning)
+    print(f"{'case':60} {'goal':>7} {'first':>8} {'warm':>8}   CPU seconds")
+    for method in METHODS:
+        fitted(method)
     for name, (goal, run) in cases().items():
         first = cpu_seconds(run)
         warm = min(cpu_seconds(run) for _ in range(3))
-        print(f"{name:55} {goal:7.3f} {first:8.3f} {warm:8.3f}")
+        print(f"{name:60} {goal:7.3f} {first:8.3f} {warm:8.3f}")
 
 
 if __name__ == "__main__":

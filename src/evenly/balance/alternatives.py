@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from evenly.balance.base import Problem
 from evenly.balance.curves import SolverCurve, Table
+from evenly.balance.idle import critical
 from evenly.balance.noise import Alternative, Draws
 from evenly.balance.optimal import OptimalBalancer
 from evenly.errors import InfeasibleError
@@ -25,6 +26,7 @@ Ints = NDArray[np.int64]
 _COUNTS = 400
 _COUNTS_IF_SLOW = 80
 _CLEARLY_DIFFERENT = 0.05
+_VISIBLE = 0.02
 
 
 class Alternatives:
@@ -50,11 +52,15 @@ class Alternatives:
         return {name: (self._end(name, -1), self._end(name, 1)) for name in self.problem.curves}
 
     def runner_up(self) -> Alternative | None:
-        """Return the fastest assignment in which some solver's cores differ by 5 % or more, if it is within noise."""
+        """Return the fastest assignment in which some solver's cores differ by 5 % or more, if it is within noise.
+
+        A solver that a step waits for must have visibly other cores: by 2 % at least, and by one of its counts' steps.
+        Otherwise only cores that wait anyway would have moved.
+        """
         places = [(name, at) for name in self.problem.curves for at in self._different(name)]
         found = [other for name, at in places for other in self._with(name, at)]
-        best = min(found, key=lambda other: (other.seconds, -other.as_fast), default=None)
-        return best if best is not None and self.draws.within_noise(best) else None
+        near = [other for other in found if self._matters(other) and self.draws.within_noise(other)]
+        return min(near, key=lambda other: (other.seconds, -other.as_fast), default=None)
 
     @cached_property
     def _thin(self) -> Problem:
@@ -75,9 +81,10 @@ class Alternatives:
             fixed = SolverCurve(name, source, counts)
             problem = dataclasses.replace(self._thin, curves={**self._thin.curves, name: fixed})
             try:
-                found.append(self.draws.alternative(OptimalBalancer().assign(problem)))
+                cores = OptimalBalancer().assign(problem)
             except InfeasibleError:
                 return []
+            found.append(self.draws.alternative(cores, self._thin.times(cores)))
         return found
 
     def _different(self, name: str) -> list[int]:
@@ -86,6 +93,17 @@ class Alternatives:
         below = int(np.searchsorted(counts, chosen - gap, side="right")) - 1
         above = int(np.searchsorted(counts, chosen + gap, side="left"))
         return [at for at in (below, above) if 0 <= at < len(counts)]
+
+    def _matters(self, other: Alternative) -> bool:
+        return any(abs(other.cores[name] - self.draws.cores[name]) >= self._visible(name) for name in self._critical)
+
+    @cached_property
+    def _critical(self) -> list[str]:
+        return critical(self.problem, self.draws.cores)
+
+    def _visible(self, name: str) -> float:
+        counts = self.problem.curves[name].counts
+        return max(_VISIBLE * self.draws.cores[name], counts.step if isinstance(counts, range) else 1)
 
     def _end(self, name: str, direction: int) -> int:
         """Return the last count within noise, going up or down from the plan's, by doubling steps and halving back."""

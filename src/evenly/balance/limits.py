@@ -16,11 +16,30 @@ from numpy.typing import NDArray
 from evenly.errors import InfeasibleError, InputError
 from evenly.machine import Machine
 
-__all__ = ["Bound", "Limits", "possible_counts"]
+__all__ = ["Bound", "Limits", "is_count", "possible_counts"]
 
 Ints = NDArray[np.int64]
 #: Core counts, increasing: a range where they are equally spaced, else an array.
 Counts = range | Ints
+
+
+def is_count(value: Any) -> bool:
+    """Tell whether a value is a whole number of at least 1.
+
+    Examples
+    --------
+    >>> [is_count(value) for value in (1, 2.0, np.int64(3), 0, 2.5, True, "4", None, float("nan"))]
+    [True, True, True, False, False, False, False, False, False]
+    """
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.integer | np.floating):
+        return False
+    return bool(value >= 1 and value == np.floor(value) and np.isfinite(value))
+
+
+def _are_counts(values: Any) -> bool:
+    if isinstance(values, str) or not hasattr(values, "__len__") or not hasattr(values, "__iter__"):
+        return False
+    return len(values) > 0 and all(is_count(value) for value in values)
 
 
 @dataclass(frozen=True)
@@ -133,12 +152,14 @@ class Limits:
         given = {"minimum": self.minimum, "multiple": self.multiple}
         given |= {} if self.maximum is None else {"maximum": self.maximum}
         for name, value in given.items():
-            if isinstance(value, bool) or int(value) != value or value < 1:
+            if not is_count(value):
                 raise InputError(f"{name} must be a whole number of at least 1, but got {value!r}")
         if self.maximum is not None and self.maximum < self.minimum:
             raise InputError(f"maximum must be at least minimum ({self.minimum}), but got {self.maximum}")
-        if self.allowed is not None and (not len(self.allowed) or any(int(c) != c or c < 1 for c in self.allowed)):
-            raise InputError(f"allowed counts must be whole numbers of at least 1, but got {list(self.allowed)!r}")
+        if self.allowed is not None and not _are_counts(self.allowed):
+            raise InputError(
+                f"allowed counts must be a list of whole numbers of at least 1, one or more, but got {self.allowed!r}"
+            )
 
     @classmethod
     def of(cls, value: Limits | Mapping[str, Any]) -> Limits:

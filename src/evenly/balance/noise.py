@@ -17,11 +17,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evenly.balance.base import Problem
+from evenly.balance.limits import is_count
 from evenly.errors import InputError
 
 __all__ = ["Alternative", "Compare", "Comparison", "Draws", "Noise"]
 
 Floats = NDArray[np.float64]
+
+#: Steps that are drawn in all for the mean step's interval, and the fewest draws.
+_STEPS_DRAWN, _FEWEST_DRAWS = 4_000_000, 200
 
 
 @dataclass(frozen=True)
@@ -76,7 +80,7 @@ class Compare:
 
     def __post_init__(self) -> None:
         for name, count in (self.current or {}).items():
-            if int(count) != count or count < 1:
+            if not is_count(count):
                 raise InputError(f"current cores must be whole numbers of at least 1, but {name!r} has {count!r}")
         for name, size in (self.degrees_of_freedom or {}).items():
             if not (np.isfinite(size) and size > 0):
@@ -113,7 +117,8 @@ class Comparison:
     seconds : float
         Its predicted time of a step.
     gain : float
-        Fraction of its time that the plan saves.
+        Fraction of its time that the plan saves: as likely more as less, given how unsure the models are (the median
+        over their errors); where no solver's uncertainty is known, by prediction.
     interval : tuple of float or None
         Bounds of the gain; None where no solver's uncertainty is known.
     """
@@ -174,22 +179,41 @@ class Draws:
         """Say how the assignment does against another."""
         times = self.problem.times(cores)
         other = float(self.problem.layout.seconds(times))
-        gain = 1.0 - self.problem.seconds(self.cores) / other
-        bounds = None
-        if self.factors is not None:
-            lower, upper = self._quantiles(1.0 - self.own / self.seconds(times))
-            bounds = (min(lower, gain), max(upper, gain))
-        return Comparison({n: int(c) for n, c in cores.items()}, other, gain, bounds)
+        counts = {name: int(count) for name, count in cores.items()}
+        if self.factors is None:
+            return Comparison(counts, other, 1.0 - self.problem.seconds(self.cores) / other, None)
+        # Not of the predictions: the plan was chosen to be the fastest by them, so they flatter it.
+        gains = 1.0 - self.own / self.seconds(times)
+        return Comparison(counts, other, float(np.median(gains)), self._quantiles(gains))
 
-    def alternative(self, cores: Mapping[str, int]) -> Alternative:
-        """Say how likely another assignment is at least as fast."""
-        times = self.problem.times(cores)
+    def alternative(self, cores: Mapping[str, int], times: Mapping[str, float] | None = None) -> Alternative:
+        """Say how likely another assignment is at least as fast; `times`: its solvers' seconds, where known."""
+        times = self.problem.times(cores) if times is None else times
         as_fast = float(np.mean(self.seconds(times) <= self.own * (1 + 1e-12)))
         return Alternative(dict(cores), float(self.problem.layout.seconds(times)), as_fast)
 
     def within_noise(self, other: Alternative) -> bool:
         """Tell whether it can't be said, at the level of the intervals, that the assignment is the faster one."""
         return other.as_fast >= (1.0 - self.noise.level) / 2.0
+
+    def expected(self, ratios: Mapping[str, Floats]) -> tuple[float, float] | None:
+        """Return bounds of the mean step's time, with `ratios` (n_steps,) of each solver's steps to a typical one.
+
+        None where no uncertainty is known.
+        """
+        if self.factors is None:
+            return None
+        times = self.problem.times(self.cores)
+        varying = {name: times[name] * ratios[name] for name in times}
+        steps = max(len(values) for values in ratios.values())
+        draws = int(np.clip(_STEPS_DRAWN // steps, _FEWEST_DRAWS, self.noise.draws))
+        means = np.array([
+            np.mean(self.problem.layout.seconds({n: self.factors[n][k] * varying[n] for n in times}))
+            for k in range(draws)
+        ])  # fmt: skip
+        lower, upper = self._quantiles(means)
+        predicted = float(np.mean(self.problem.layout.seconds(varying)))
+        return min(lower, predicted), max(upper, predicted)
 
     def _quantiles(self, values: Floats) -> tuple[float, float]:
         tail = (1.0 - self.noise.level) / 2.0

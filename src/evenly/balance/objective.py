@@ -56,6 +56,13 @@ class Objective:
             value = getattr(self, name)
             if value is not None and not value >= 0:
                 raise InputError(f"{name} must not be negative, but got {value!r}")
+        if self.minimise == "time" and self.within is not None:
+            share = f"{self.within:g}"
+            raise InputError(
+                "within says how much slower than the fastest step may be, which the fastest never uses: write "
+                f"Objective('cost', within={share}) for the cheapest such assignment, Objective('cores', "
+                f"within={share}) for the smallest, or leave it out"
+            )
 
     @classmethod
     def of(cls, value: Objective | str) -> Objective:

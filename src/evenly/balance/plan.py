@@ -164,6 +164,13 @@ class Plan:
         """Expected mean seconds of a step: with the waiting of varying steps where times per step were given."""
         return self.seconds if self.jitter is None else self.jitter.expected_seconds
 
+    @cached_property
+    def expected_interval(self) -> tuple[float, float] | None:
+        """Bounds of `expected_seconds` at the level asked for; None where no solver's uncertainty is known."""
+        if self.jitter is None:
+            return self.interval
+        return self._draws.expected(patterns(self.noise, self.problem.names))
+
     # ---- how sure, and against what ----------------------------------------------------------------------------
 
     @cached_property
@@ -287,6 +294,7 @@ class Plan:
             "seconds": self.seconds,
             "expected_seconds": self.expected_seconds,
             "interval_seconds": None if self.interval is None else list(self.interval),
+            "expected_interval_seconds": None if self.expected_interval is None else list(self.expected_interval),
             "level": self.noise.level,
             "solver_seconds": self.times,
             "imbalance": self.imbalance,
@@ -296,7 +304,10 @@ class Plan:
             "runner_up": None if runner_up is None else dataclasses.asdict(runner_up),
             "is_fastest": self.is_fastest,
             "within_noise": {name: list(ends) for name, ends in self.within_noise.items()},
-            "versus": {name: dataclasses.asdict(found) for name, found in self.versus.items()},
+            "versus": {
+                name: {**dataclasses.asdict(found), "used_cores": int(self.problem.used(found.cores))}
+                for name, found in self.versus.items()
+            },
             "extrapolated": list(self.extrapolated),
         }
 

@@ -22,6 +22,7 @@ _ROOM, _ROOM_BESIDE_INTERVALS = 38, 22
 _SKEWED = 0.95
 #: Bounds further apart than this say nothing.
 _TOO_WIDE, _UNKNOWN = 1e4, "any"
+_MEDIAN = "saves: as likely more as less, given how unsure the models are (their interval)"
 _ALIKE = "as good with: counts with which a step can't be told apart within noise"
 
 
@@ -53,11 +54,15 @@ def plan_table(plan: Plan, *, title: str = "") -> Table:
         table.add_column(heading, justify="right", no_wrap=True)
     factor, prefix = common_prefix([*plan.times.values(), plan.seconds])
     for name, cores in plan.cores.items():
-        seconds = f"{compact(plan.times[name] / factor)} {prefix}"
         between = [alike.get(name, "")] if alike else []
-        add_row(table, name, str(cores), *between, seconds, percent(plan.waiting[name], 2))
+        time = f"{compact(plan.times[name] / factor)} {prefix}"
+        add_row(table, name, str(cores), *between, time, percent(plan.waiting[name], 2))
     table.add_section()
-    add_row(table, "step", str(plan.used), *([""] if alike else []), f"{compact(plan.seconds / factor)} {prefix}", "")
+    steps = {"step": plan.seconds}
+    if plan.jitter is not None:
+        steps = {"typical step": plan.seconds, "mean step": plan.expected_seconds}
+    for name, seconds in steps.items():
+        add_row(table, name, str(plan.used), *([""] if alike else []), f"{compact(seconds / factor)} {prefix}", "")
     return table
 
 
@@ -65,10 +70,13 @@ def _notes(plan: Plan) -> list[str]:
     notes = []
     if plan.interval is not None:
         between = _between(plan.interval)
-        notes.append(f"{percent(plan.noise.level)} interval of a step: {between}{_remark(plan, between)}")
+        which = "a step" if plan.jitter is None else "a typical step"
+        notes.append(f"{percent(plan.noise.level)} interval of {which}: {between}{_remark(plan, between)}")
     if plan.jitter is not None:
-        expected = quantity(plan.expected_seconds)
-        notes.append(f"with steps that vary: {expected} per step, {percent(plan.jitter.loss, 2)} lost to waiting")
+        bounds = plan.expected_interval
+        told = "" if bounds is None else f" ({percent(plan.noise.level)} interval {_between(bounds)})"
+        expected = f"{quantity(plan.expected_seconds)} on average{told}"
+        notes.append(f"with steps that vary: {expected}, {percent(plan.jitter.loss, 2)} lost to waiting")
     balance = "" if plan.imbalance is None else f"imbalance {compact(plan.imbalance, 4)}, "
     notes.append(f"{balance}{compact(plan.core_hours)} core-hours per step")
     if plan.idle:
@@ -89,7 +97,8 @@ def comparison_table(plan: Plan, *, title: str = "") -> Table:
     >>> comparison_table(plan).row_count
     2
     """
-    table = new_table(title)
+    unsure = any(other.interval for other in plan.versus.values())
+    table = new_table(title, _MEDIAN if unsure else "")
     table.add_column("assignment", overflow="fold")
     table.add_column("cores", overflow="fold")
     table.add_column("time per step", justify="right", no_wrap=True)
@@ -101,7 +110,9 @@ def comparison_table(plan: Plan, *, title: str = "") -> Table:
     written = [f"{compact(value / factor)} {prefix}" for value in seconds]
     add_row(table, "this plan", _listed(plan.cores), written[0], "")
     for (label, other), text in zip(others, written[1:], strict=False):
-        add_row(table, label, _listed(other.cores), text, _saving(other.gain, other.interval))
+        add_row(
+            table, label + _too_many(plan, other.cores), _listed(other.cores), text, _saving(other.gain, other.interval)
+        )
     if runner_up:
         gain = 1 - plan.seconds / runner_up.seconds
         add_row(
@@ -112,6 +123,11 @@ def comparison_table(plan: Plan, *, title: str = "") -> Table:
             _saving(gain, None),
         )
     return table
+
+
+def _too_many(plan: Plan, cores: Mapping[str, int]) -> str:
+    used = int(plan.problem.used(cores))
+    return f" (needs {used} cores, there are {plan.total})" if used > plan.total else ""
 
 
 def _between(bounds: tuple[float, float]) -> str:
