@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -103,6 +104,14 @@ SMALL = TermSet((tuple(all_factors([-1, 0, 0.5, 2], [0, 1])),))
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_leave_one_out_equals_refits(fit: Fit, loss: Loss, n: int) -> None:
     _same(_problem(n, fit, loss), SMALL, n)
+
+
+@pytest.mark.parametrize("fit", FITS)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_bounds_hold_for_residuals_of_many_orders_of_magnitude(fit: Fit, loss: Loss) -> None:
+    problem = _problem(7, fit, loss)
+    noise = np.exp(3.0 * np.random.default_rng(7).normal(size=len(problem.values)))
+    _same(replace(problem, values=problem.values * noise), SMALL, 2)
 
 
 @pytest.mark.parametrize("fit", FITS)

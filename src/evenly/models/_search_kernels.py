@@ -10,7 +10,7 @@ candidates cheap:
    the squared residual with f(0) = 0, hence subadditive. `rss_limit` inverts f.
 2. *Rows in chunks.* The sum over the first rows already exceeds the best losses kept for most candidates.
 3. *No logarithm unless it matters.* The first terms of a series bound ``|log(1 + x)|`` from below for one division per
-   row; logarithms are taken of what survives.
+   row; logarithms are taken of what survives. Likewise exponentials, where a model is one of the logarithm.
 
 Nothing is approximated: a candidate is dropped only when it provably can't enter the list of the best.
 """
@@ -21,6 +21,19 @@ import math
 
 import numpy as np
 from numba import njit, prange
+
+from evenly.models._loss_kernels import (
+    LOG_FIT_MLOGQ,
+    LOG_FIT_SE,
+    LOG_FIT_SMAPE,
+    MLOGQ,
+    MLOGQ2,
+    QUADRATIC,
+    SMAPE,
+    fold_loss,
+    left_out_loss,
+    rss_limit,
+)
 
 __all__ = [
     "COUNTERS",
@@ -35,145 +48,12 @@ __all__ = [
     "search_pairs",
 ]
 
-#: Losses by what the kernel sums: see `_single`.
-QUADRATIC, SMAPE, MLOGQ2, MLOGQ, LOG_FIT_SE, LOG_FIT_SMAPE, LOG_FIT_MLOGQ = range(7)
 #: What happened to candidates, in the order of a counter row.
 COUNTERS = ("pruned", "evaluated", "ill-conditioned", "negative", "not monotone")
 _PRUNED, _EVALUATED, _ILL, _NEGATIVE, _NOT_MONOTONE = range(5)
 
-_CHUNK = 64
-#: Stands for infinity: the kernels are compiled with fast reductions.
-_HUGE = 1e29
-#: Least distance of a leverage from 1; beyond, the value left out is not determined by the others.
-_FREE = 1e-9
 #: Least squared sine between two columns of unit length; beyond, the condition number exceeds ~1e9.
 _SINE2 = 1e-9
-_FAST = {"reassoc", "contract", "nsz", "arcp"}
-
-
-@njit(cache=True)
-def rss_limit(kind, limit, least_weight, least_scale):  # type: ignore[no-untyped-def]
-    """Return the residual sum of squares from which on the loss is at least `limit` for certain."""
-    t = limit / least_weight
-    if kind == QUADRATIC:
-        return t
-    if kind == MLOGQ2:
-        root = math.expm1(math.sqrt(t)) if t < 400.0 else math.inf
-    elif kind == MLOGQ:
-        root = math.expm1(t) if t < 20.0 else math.inf
-    elif kind == SMAPE:
-        root = 2.0 * t / (2.0 - t) if t < 2.0 else math.inf
-    elif kind == LOG_FIT_SE:
-        root = -math.log1p(-math.sqrt(t)) if t < 1.0 else math.inf
-    elif kind == LOG_FIT_SMAPE:
-        root = 2.0 * math.atanh(t / 2.0) if t < 2.0 else math.inf
-    else:
-        root = t
-    return (root / least_scale) ** 2
-
-
-@njit(cache=True)
-def _single(kind, r, scale):  # type: ignore[no-untyped-def]
-    """Return the loss of one residual `r` (measured - predicted, weighted); ``r * scale`` is the relative error."""
-    if kind == QUADRATIC:
-        return r * r
-    if kind == SMAPE:
-        x = r * scale
-        return 2.0 * abs(x) / (2.0 - x) if x < 1.0 else 2.0
-    if kind == MLOGQ2 or kind == MLOGQ:  # noqa: SIM109 - the compiler wants it plain
-        x = r * scale
-        if x >= 1.0:
-            return _HUGE
-        log = abs(math.log1p(-x))
-        return log * log if kind == MLOGQ2 else log
-    if kind == LOG_FIT_SE:
-        return math.expm1(-r * scale) ** 2 if r * scale > -300.0 else _HUGE
-    if kind == LOG_FIT_SMAPE:
-        return 2.0 * math.tanh(abs(r * scale) / 2.0)
-    return abs(r * scale)
-
-
-@njit(cache=True, fastmath=_FAST, error_model="numpy")
-def _quadratic(left, a, right, b, z, free, weight, cu, cv, p, q, r, start, stop):  # type: ignore[no-untyped-def]
-    total = 0.0
-    for i in range(np.uintp(start), np.uintp(stop)):
-        u, v = left[np.uintp(a), i], right[np.uintp(b), i]
-        f = free[i] - (p * u * u + q * u * v + r * v * v)
-        e = (z[i] - cu * u - cv * v) / f
-        total += weight[i] * e * e if f > _FREE else _HUGE
-    return total
-
-
-@njit(cache=True, fastmath=_FAST, error_model="numpy")
-def _log_bounds(square, left, a, right, b, z, free, weight, scale, cu, cv, p, q, r, start, stop):  # type: ignore[no-untyped-def]
-    """Bound a sum of absolute or squared log ratios from below; _HUGE where a prediction is not above zero.
-
-    ``log(1 + x) = 2 atanh(t)`` with ``t = x / (2 + x)``, and the series of atanh has positive terms only.
-    """
-    total = 0.0
-    for i in range(np.uintp(start), np.uintp(stop)):
-        u, v = left[np.uintp(a), i], right[np.uintp(b), i]
-        f = free[i] - (p * u * u + q * u * v + r * v * v)
-        e = (z[i] - cu * u - cv * v) * scale[i]
-        t = abs(e / (2.0 * f - e))
-        t2 = t * t
-        log = 2.0 * t * (1.0 + t2 * (1.0 / 3.0 + t2 * (0.2 + t2 * (1.0 / 7.0 + t2 / 9.0))))
-        value = log * log if square else log
-        total += weight[i] * value if (e < f) & (f > _FREE) else _HUGE
-    return total
-
-
-@njit(cache=True, fastmath=_FAST, error_model="numpy")
-def _symmetric_errors(left, a, right, b, z, free, weight, scale, cu, cv, p, q, r, start, stop):  # type: ignore[no-untyped-def]
-    """Sum of symmetric relative errors; 2 where a prediction is not above zero."""
-    total = 0.0
-    for i in range(np.uintp(start), np.uintp(stop)):
-        u, v = left[np.uintp(a), i], right[np.uintp(b), i]
-        f = free[i] - (p * u * u + q * u * v + r * v * v)
-        e = (z[i] - cu * u - cv * v) * scale[i]
-        s = abs(2.0 * e / (2.0 * f - e))
-        s = s if e < f else 2.0
-        total += weight[i] * s if f > _FREE else _HUGE
-    return total
-
-
-@njit(cache=True)
-def _exact(kind, left, a, right, b, z, free, weight, scale, cu, cv, p, q, r, limit):  # type: ignore[no-untyped-def]
-    total = 0.0
-    for i in range(z.shape[0]):
-        u, v = left[a, i], right[b, i]
-        f = free[i] - (p * u * u + q * u * v + r * v * v)
-        if f <= _FREE:
-            return _HUGE
-        total += weight[i] * _single(kind, (z[i] - cu * u - cv * v) / f, scale[i])
-        if total >= limit:
-            return total
-    return total
-
-
-@njit(cache=True)
-def _left_out_loss(kind, left, a, right, b, z, free, weight, scale, cu, cv, p, q, r, limit):  # type: ignore[no-untyped-def]
-    """Return the leave-one-out loss, or any bound of it that is at least `limit`."""
-    m = z.shape[0]
-    if kind >= LOG_FIT_SE:
-        return _exact(kind, left, a, right, b, z, free, weight, scale, cu, cv, p, q, r, limit)
-    total = 0.0
-    start = 0
-    while start < m:
-        stop = min(start + _CHUNK, m)
-        if kind == QUADRATIC:
-            total += _quadratic(left, a, right, b, z, free, weight, cu, cv, p, q, r, start, stop)
-        elif kind == SMAPE:
-            total += _symmetric_errors(left, a, right, b, z, free, weight, scale, cu, cv, p, q, r, start, stop)
-        else:
-            square = kind == MLOGQ2
-            total += _log_bounds(square, left, a, right, b, z, free, weight, scale, cu, cv, p, q, r, start, stop)
-        if total >= limit:
-            return total
-        start = stop
-    if kind == MLOGQ2 or kind == MLOGQ:  # noqa: SIM109 - the compiler wants it plain
-        return _exact(kind, left, a, right, b, z, free, weight, scale, cu, cv, p, q, r, limit)
-    return total
 
 
 @njit(cache=True)
@@ -271,7 +151,7 @@ def search_pairs(kind, left, right, gram, target, conditions, cut, heaps, counts
                     count[_PRUNED] += 1
                     continue
                 count[_EVALUATED] += 1
-                loss = _left_out_loss(
+                loss = left_out_loss(
                     kind, u_all, a, v_all, b, z, free, weight, scale, cu, cv, dv / det, -2.0 * g / det, du / det, limit
                 )
                 if loss < limit:
@@ -282,70 +162,6 @@ def search_pairs(kind, left, right, gram, target, conditions, cut, heaps, counts
                     most = rss_limit(kind, limit, least_weight, least_scale) if prune else math.inf
         for k in range(5):
             counts[thread, k] += count[k]
-
-
-@njit(cache=True)
-def _solve_spd(matrix, vector):  # type: ignore[no-untyped-def]
-    """Solve in place by Cholesky; return False where the matrix is not positive definite."""
-    n = vector.shape[0]
-    for i in range(n):
-        for j in range(i + 1):
-            s = matrix[i, j]
-            for k in range(j):
-                s -= matrix[i, k] * matrix[j, k]
-            if i == j:
-                if s <= _FREE:
-                    return False
-                matrix[i, i] = math.sqrt(s)
-            else:
-                matrix[i, j] = s / matrix[j, j]
-    for i in range(n):
-        for k in range(i):
-            vector[i] -= matrix[i, k] * vector[k]
-        vector[i] /= matrix[i, i]
-    for i in range(n - 1, -1, -1):
-        for k in range(i + 1, n):
-            vector[i] -= matrix[k, i] * vector[k]
-        vector[i] /= matrix[i, i]
-    return True
-
-
-@njit(cache=True)
-def _fold_system(basis, z, bounds, fold, matrix, vector):  # type: ignore[no-untyped-def]
-    """Subtract what the rows of one fold contribute: ``matrix -= B_S' B_S``, ``vector = B_S' e_S``."""
-    n = vector.shape[0]
-    for a in range(n):
-        total = 0.0
-        for i in range(bounds[fold], bounds[fold + 1]):
-            total += basis[a, i] * z[i]
-        vector[a] = total
-        for b in range(a + 1):
-            total = 0.0
-            for i in range(bounds[fold], bounds[fold + 1]):
-                total += basis[a, i] * basis[b, i]
-            matrix[a, b] -= total
-
-
-@njit(cache=True)
-def _fold_loss(kind, basis, inverse, residual, weight, scale, bounds, limit):  # type: ignore[no-untyped-def]
-    """Return the k-fold loss: ``(I - B_S M B_S')^-1 e_S = e_S + B_S (M^-1 - B_S' B_S)^-1 B_S' e_S`` per fold S."""
-    n = basis.shape[0]
-    matrix = np.empty((n, n))
-    vector = np.empty(n)
-    total = 0.0
-    for fold in range(bounds.shape[0] - 1):
-        matrix[:] = inverse
-        _fold_system(basis, residual, bounds, fold, matrix, vector)
-        if not _solve_spd(matrix, vector):
-            return _HUGE
-        for i in range(bounds[fold], bounds[fold + 1]):
-            r = residual[i]
-            for a in range(n):
-                r += basis[a, i] * vector[a]
-            total += weight[i] * _single(kind, r, scale[i])
-        if total >= limit:
-            return total
-    return total
 
 
 @njit(cache=True, parallel=True)
@@ -395,7 +211,7 @@ def search_folds(kind, left, right, gram, target, conditions, cut, heaps, counts
                 inverse[n_fixed, n_fixed + 1] = inverse[n_fixed + 1, n_fixed] = g
                 for i in range(m):
                     residual[i] = z[i] - cu * u_all[a, i] - cv * v_all[b, i]
-                loss = _fold_loss(kind, basis, inverse, residual, weight, scale, bounds, limit)
+                loss = fold_loss(kind, basis, inverse, residual, weight, scale, bounds, limit)
                 if loss < limit:
                     _admit(
                         loss, cu, cv, a, b, u_offset + a, v_offset + b, base, u_cond, v_cond, n_positive, heap, count
