@@ -17,6 +17,7 @@ from evenly.cli.console import note, out, print_json, silence
 from evenly.cli.groups import grouped
 from evenly.cli.loading import Learned, learn
 from evenly.cli.memory import MemoryIs, memory_bounds
+from evenly.cli.steps import Steps, check_steps, measured_steps, steps_in
 from evenly.errors import ExtrapolationWarning, InputError
 
 if TYPE_CHECKING:
@@ -115,6 +116,15 @@ class GoalOptions:
         minimise: Any = "cost" if share is not None and self.minimise == "time" else self.minimise
         return Objective(minimise, within=share, max_seconds=self.max_seconds)
 
+    def as_typed(self) -> str:
+        """Return what was typed of these options."""
+        typed = {
+            "--minimise": None if self.minimise == "time" else self.minimise,
+            "--within": self.within,
+            "--max-seconds": None if self.max_seconds is None else f"{self.max_seconds:g}",
+        }
+        return " with ".join(f"{option} {value}" for option, value in typed.items() if value is not None)
+
 
 @dataclass(frozen=True)
 class CompareOptions:
@@ -125,6 +135,13 @@ class CompareOptions:
         None
     )
     jitter: Annotated[bool, _compare("--jitter", help="Minimise the expected time of varying steps.")] = False
+    steps: Annotated[
+        list[Path] | None,
+        _compare("--steps", help="Files, or folders, with the times of single steps of each solver at any core count."),
+    ] = None
+    steps_time: Annotated[str | None, _compare("--steps-time", help="Tables of --steps: the column with the time.")] = (
+        None
+    )
     level: opt.Level = 0.9
 
     def compare(self) -> Compare:
@@ -135,15 +152,17 @@ class CompareOptions:
         sizes = {name: float(count) for name, count in dof.items()}
         return Compare(parsing.assignments(self.current or [], "--current") or None, sizes or None)
 
-    def noise(self, learned: Learned) -> Noise:
+    def noise(self, learned: Learned, steps: Steps | None) -> Noise:
         """Return the level, and the steps that were measured, if they were of every solver."""
         from evenly.balance.noise import Noise
 
-        samples = {name: steps for name, runs in learned.runs.items() if len(steps := runs.steps()) > 1}
-        complete = bool(samples) and set(samples) == set(learned.models)
-        if self.jitter and not complete:
-            raise InputError("--jitter needs the times of several steps of every solver, which these measurements lack")
-        return Noise(level=self.level, samples=samples if complete else None, optimise=self.jitter)
+        samples = measured_steps(learned, steps)
+        if self.jitter and not samples:
+            raise InputError(
+                "--jitter needs the times of several steps of every solver, which these measurements lack: "
+                "give files of steps with --steps"
+            )
+        return Noise(level=self.level, samples=samples or None, optimise=self.jitter)
 
 
 @grouped
@@ -180,12 +199,13 @@ def allocate(
     silence(ExtrapolationWarning)  # the plan says it
     if len(totals) > 1 and not objective.is_fastest:
         raise InputError(
-            f"--minimise {goal.minimise} picks the number of cores itself: give --cores the most there are"
+            f"{goal.as_typed()} picks the number of cores itself: give --cores only the most there are, {max(totals)}"
         )
-    most = max(totals, default=None)
+    most, steps = max(totals, default=None), steps_in(against.steps, against.steps_time)
 
     def accept(solvers: list[str]) -> None:
         check_names(solvers, layout, limits, compare)
+        check_steps(steps, solvers)
 
     learned = learn(path, reading, learning, lambda runs, known: _asked(runs, known, most, fixed), accept=accept)
     opt.check_parameters(fixed, learned.models.values())
@@ -193,7 +213,7 @@ def allocate(
         _check_fixed(model.space_.names, fixed)
     question = {
         "layout": _layout(layout, learned), "limits": limits.by_solver(learned, fixed), "at": fixed,
-        "objective": objective, "compare": compare, "noise": against.noise(learned), "machine": limits.spent(),
+        "objective": objective, "compare": compare, "noise": against.noise(learned, steps), "machine": limits.spent(),
     }  # fmt: skip
     plan = _plan(learned, most, question)
     _show(plan, totals, json=json)

@@ -27,10 +27,11 @@ __all__ = [
     "unit_of_time",
 ]
 
-#: Names that mean one of the bookkeeping columns.
+#: Names that mean one of the bookkeeping columns; a step is a repetition within a run.
 ALIASES: dict[str, str] = {
     "run": "run", "run_id": "run", "runid": "run", "job": "run", "job_id": "run", "jobid": "run",
     "repetition": "repetition", "rep": "repetition", "repeat": "repetition", "trial": "repetition",
+    "step": "step", "iteration": "step", "timestep": "step", "time_step": "step", "window": "step",
     "status": "status",
     "machine": "machine", "host": "machine", "hostname": "machine", "cluster": "machine",
     "when": "when", "date": "when", "datetime": "when", "timestamp": "when", "started": "when",

@@ -18,6 +18,8 @@ from evenly.errors import ReadError
 from evenly.expressions import Expression
 from evenly.readers import columns as words
 from evenly.readers.delimited import numbers
+from evenly.readers.repetitions import are_whole, name_runs, number_steps
+from evenly.readers.rows import runs_of
 from evenly.readers.spelling import did_you_mean
 from evenly.readers.table_options import TableOptions
 from evenly.runs import Runs
@@ -90,7 +92,7 @@ class Interpretation:
         for column, (name, its_unit) in quantities.items():
             values = numbers(self.path, column, self.cells[column], self.lines, decimal=self.options.decimal)
             frame[name] = to_base(values, its_unit)
-        self._keep_books(frame, book)
+        self._keep_books(frame, book, [*parameters, *self.options.constants], solver)
         units = {name: base_unit(its_unit) for name, its_unit in quantities.values()}
         return self._split(frame, solver, [*parameters, *self.options.constants], units)
 
@@ -129,8 +131,14 @@ class Interpretation:
             role = words.ALIASES.get(column.strip().lower())
             if not role or role in found or column in asked or column in self._settled:
                 continue
+            if role == "step" and not are_whole(self._numbers(column)):
+                continue  # the size of a time step, say
             found[role] = column
         self._taken |= set(found.values())
+        if "step" in found:
+            self.notes.append(
+                f"{found['step']!r} numbers the steps of a run (if it was varied: name it in parameters=, --parameters)"
+            )
         if "machine" in found and self.cells[found["machine"]].nunique() > 1:
             several = ", ".join(map(str, pd.unique(self.cells[found["machine"]])))
             self.notes.append(
@@ -332,30 +340,43 @@ class Interpretation:
             )
         return np.array(found, dtype=object)
 
-    def _keep_books(self, frame: pd.DataFrame, book: Mapping[str, str]) -> None:
-        for role, column in book.items():
-            if role not in ("status", "repetition", "source"):
-                frame[role] = self.cells[column]
-        if "run" not in book:
-            # The line makes a run of this file unlike those of other files, and a copy of the file like it.
-            frame["run"] = [f"{self.path.stem}:{line}" for line in self.lines]
+    def _keep_books(
+        self, frame: pd.DataFrame, book: Mapping[str, str], parameters: list[str], solver: str | None
+    ) -> None:
+        for role in ("run", "machine", "when"):
+            if role in book:
+                frame[role] = self.cells[book[role]]
         frame["source"] = str(self.path)
-        repetition = self._repetition(book.get("repetition"))
-        if repetition is not None:
-            frame["repetition"] = repetition
+        repetition, steps = self._repetition(book.get("repetition")), self._steps(book.get("step"))
+        number = repetition if steps is None else steps
+        if number is not None:
+            frame["repetition"] = number
+        if "run" not in book:
+            keys = frame[[*parameters, *(role for role in ("machine",) if role in book)]].copy()
+            for extra in (solver, book.get("repetition")):
+                if extra is not None:
+                    keys[f"{extra} of the file"] = self.cells[extra]
+            frame["run"] = name_runs(self.path.stem, self.lines, keys, steps)
+        elif repetition is not None and steps is not None:
+            frame["run"] = [f"{run}:{again}" for run, again in zip(frame["run"], repetition, strict=True)]
 
     def _repetition(self, column: str | None) -> NDArray[np.int64] | None:
-        unnamed = [c for c in self.cells.columns if _UNNAMED.fullmatch(c) and c not in self.options.parameters]
-        if column is None and not unnamed:
+        if column is None:
             return None
-        values = self._numbers(column or unnamed[0])
-        whole = bool(np.isfinite(values).all() and np.all(values == np.round(values)) and np.abs(values).max() < 2**62)
+        values = self._numbers(column)
+        if not are_whole(values):
+            raise ReadError(self.path, f"the column {column!r} must hold the number of the repetition")
+        return values.astype(np.int64)
+
+    def _steps(self, column: str | None) -> NDArray[np.int64] | None:
+        """Return the number of the step of each row, from its column or an unnamed index."""
         if column is not None:
-            if not whole:
-                raise ReadError(self.path, f"the column {column!r} must hold the number of the repetition")
-            return values.astype(np.int64)
-        steps = np.diff(values)
-        if not whole or (len(steps) == 0) or np.all(steps == 1) or not np.all(steps > 0):
+            return self._numbers(column).astype(np.int64)
+        unnamed = [c for c in self.cells.columns if _UNNAMED.fullmatch(c) and c not in self.options.parameters]
+        if not unnamed:
+            return None
+        values = self._numbers(unnamed[0])
+        if not number_steps(values):
             self.notes.append("the unnamed first column is an index and left out")
             return None
         self.notes.append("the unnamed first column numbers the repetitions (steps of one run)")
@@ -365,36 +386,12 @@ class Interpretation:
         self, frame: pd.DataFrame, solver: str | None, parameters: list[str], units: Mapping[str, str]
     ) -> dict[str, Runs]:
         if solver is None:
-            return {"": self._make(frame, parameters, units)}
+            return {"": runs_of(frame, parameters, units, self._at)}
         names = self.cells[solver]
         blank = np.flatnonzero((names == "").to_numpy())
         if len(blank):
             raise self._at(int(blank[0]), f"the column {solver!r} must name the solver of every row")
-        return {name: self._make(frame[names == name], parameters, units) for name in pd.unique(names)}
-
-    def _make(self, frame: pd.DataFrame, parameters: list[str], units: Mapping[str, str]) -> Runs:
-        # A column may concern some solvers only.
-        own = [name for name in parameters if not _blank(frame[name]).all()]
-        for name in own:
-            blank = np.flatnonzero(_blank(frame[name]))
-            if len(blank):
-                row = int(frame.index[int(blank[0])])
-                raise self._at(row, f"the parameter {name!r} has no value in this row")
-        present = {name: unit for name, unit in units.items() if frame[name].notna().any()}
-        table = frame.astype({n: np.int64 for n in own if _whole(frame[n])})
-        return Runs.from_frame(table, own, "seconds", quantities=present)
+        return {name: runs_of(frame[names == name], parameters, units, self._at) for name in pd.unique(names)}
 
     def _at(self, row: int, reason: str) -> ReadError:
         return ReadError(self.path, reason, line=int(self.lines[row]))
-
-
-def _blank(column: pd.Series[Any]) -> NDArray[np.bool_]:
-    return np.asarray(column.isna() | (column.astype(str) == ""), dtype=np.bool_)
-
-
-def _whole(column: pd.Series[Any]) -> bool:
-    """Tell whether a numeric column holds only whole numbers (a blank of another solver had made it a float)."""
-    if column.dtype != np.float64:
-        return False
-    values = column.to_numpy()
-    return bool(np.isfinite(values).all() and np.all(values == np.round(values)) and np.abs(values).max() < 2**53)

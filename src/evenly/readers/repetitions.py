@@ -1,0 +1,87 @@
+"""Which rows of a table are the steps of one run."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+__all__ = ["are_whole", "name_runs", "number_steps"]
+
+
+def are_whole(values: NDArray[np.float64]) -> bool:
+    """Tell whether all values, shape (n,), are whole numbers that fit an integer.
+
+    Examples
+    --------
+    >>> are_whole(np.array([1.0, 2.0])), are_whole(np.array([0.5, np.nan])), are_whole(np.array([]))
+    (True, False, False)
+    """
+    return bool(
+        len(values)
+        and np.isfinite(values).all()
+        and np.all(values == np.round(values))
+        and np.abs(values).max() < 2**62
+    )
+
+
+def number_steps(values: NDArray[np.float64]) -> bool:
+    """Tell whether an unnamed index, shape (n,), holds simulated times or steps rather than row numbers.
+
+    Examples
+    --------
+    >>> number_steps(np.array([2700.0, 5400.0, 8100.0])), number_steps(np.array([0.0, 1.0, 2.0]))
+    (True, False)
+    """
+    between = np.diff(values)
+    return are_whole(values) and len(between) > 0 and bool(np.all(between > 0)) and not bool(np.all(between == 1))
+
+
+def name_runs(
+    stem: str, lines: Sequence[int] | NDArray[np.int64], keys: pd.DataFrame, steps: NDArray[np.int64] | None
+) -> list[str]:
+    """Name the run of each row by its file and first line, which makes a copy of the file tell the same runs.
+
+    Parameters
+    ----------
+    stem : str
+        The file's name.
+    lines : sequence of int (n_rows,)
+        The line of each row.
+    keys : DataFrame (n_rows, …)
+        What tells runs apart: solver, parameters, machine.
+    steps : array (n_rows,), optional
+        The number of the step: where it falls, or comes again, another run of the same keys is told. Without
+        numbers, each row is a run.
+
+    Returns
+    -------
+    list of str (n_rows,)
+
+    Examples
+    --------
+    >>> cores = pd.DataFrame({"cores": [8, 8, 4, 8, 8, 8]})
+    >>> name_runs("a", [2, 3, 4, 5, 6, 7], cores, np.array([1, 2, 1, 1, 2, 3]))
+    ['a:2', 'a:2', 'a:4', 'a:5', 'a:5', 'a:5']
+    """
+    if steps is None:
+        return [f"{stem}:{line}" for line in lines]
+    columns = [keys[name].astype(str) for name in keys.columns]
+    told: list[tuple[Any, ...]] = list(zip(*columns, strict=True)) if columns else [()] * len(lines)
+    last: dict[Any, int] = {}
+    block: Counter[Any] = Counter()
+    seen: Counter[tuple[Any, int, int]] = Counter()
+    first: dict[tuple[Any, int, int], int] = {}
+    names = []
+    for line, key, step in zip(lines, told, steps.tolist(), strict=True):
+        block[key] += step < last.get(key, step)
+        last[key] = step
+        run = (key, block[key])
+        nth = seen[*run, step]
+        seen[*run, step] += 1
+        names.append(f"{stem}:{first.setdefault((*run, nth), int(line))}")
+    return names
