@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from rich.console import Console
@@ -13,11 +14,13 @@ from rich.table import Table
 
 import evenly
 from evenly.balance.limits import Limits
-from evenly.balance.noise import Compare
+from evenly.balance.noise import Compare, Noise
 from evenly.balance.plan import Plan
 from evenly.errors import ExtrapolationWarning, ReadError
 from evenly.metrics import mlogq
 from evenly.models.base import Model
+from evenly.report.formatting import interval
+from evenly.report.left_out import left_out_errors
 from evenly.report.tables import (
     comparison_table,
     curve_as_dict,
@@ -263,3 +266,73 @@ def test_six_solvers_fit_into_eighty_columns() -> None:
     flat = " ".join(" ".join(line.split()) for line in text.splitlines())
     assert all(len(line) <= 80 for line in text.splitlines())
     assert all(str(count) in flat for count in plan.cores.values())
+
+
+@pytest.mark.parametrize("method", ["power-law", "log-quadratic", "pmnf"])
+def test_left_out_errors_are_those_of_fits_without_each_run(method: str) -> None:
+    """For fits that choose nothing, refitting without each run gives the same; an average chooses its weights anew."""
+    cores = np.array([4, 8, 16, 32, 64, 128, 256, 512])
+    wobble = np.exp(np.random.default_rng(2).normal(0, 0.05, len(cores)))
+    table = pd.DataFrame({"cores": cores, "seconds": (500 / cores + 0.5) * wobble}).sample(frac=1.0, random_state=1)
+    runs = Runs.from_frame(table, ["cores"])
+    model = evenly.fit(runs, method=method)
+    found = left_out_errors(model, runs)
+    assert found is not None
+    if method == "pmnf":
+        assert found["MLogQ"] > errors_of(model, runs)["MLogQ"]
+    else:
+        condensed = runs.ok.aggregate()
+        kept = [np.arange(len(condensed)) != k for k in range(len(condensed))]
+        refitted = [type(model)().fit(condensed.loc[some, ["cores"]], condensed.loc[some, "seconds"]) for some in kept]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ExtrapolationWarning)
+            predicted = [
+                one.predict(condensed.loc[~some, ["cores"]])[0] for one, some in zip(refitted, kept, strict=True)
+            ]
+        assert found["MLogQ"] == pytest.approx(mlogq(condensed["seconds"], predicted), rel=1e-6)
+    text = rendered(models_table({"a": model}, {"a": runs}))
+    headings = [line.split() for line in text.splitlines()[:6]]
+    assert ["left", "left"] in headings
+    assert ["out", "out"] in headings
+    assert f"{found['MLogQ']:.4f}" in text
+    facts = models_as_dict({"a": model}, {"a": runs})["a"]
+    assert facts["left_out_errors"]["MLogQ"] == found["MLogQ"]
+    assert facts["errors"]["MLogQ"] == errors_of(model, runs)["MLogQ"]
+    assert "left out" in rendered(model_table(model, runs))
+    others = Runs.from_frame(table.assign(seconds=table["seconds"] ** 1.1), ["cores"])
+    assert left_out_errors(model, others) is None
+
+
+def test_left_out_errors_need_something_to_judge_by() -> None:
+    runs = Runs.from_frame(pd.DataFrame({"cores": [1, 2], "seconds": [2.0, 1.0]}), ["cores"])
+    model = evenly.fit(runs, method="power-law")
+    assert left_out_errors(model, runs) is None
+    assert "–" in rendered(models_table({"a": model}, {"a": runs}))
+
+
+def test_one_unit_per_row_of_predictions() -> None:
+    cores = np.array([1, 4, 16, 64, 256])
+    runs = Runs.from_frame(pd.DataFrame({"cores": cores, "seconds": 1500 / cores**0.99}), ["cores"])
+    text = rendered(predictions_table({"a": evenly.fit(runs, method="power-law")}, {"cores": [1, 256]}))
+    for count in ("1", "256"):
+        row = next(one for one in text.splitlines() if one.split()[:1] == [count])
+        assert len([word for word in row.split() if word in ("ms", "s", "min")]) == 2
+        assert len({word for word in row.split() if word in ("ms", "s", "min")}) == 1
+
+
+def test_steps_that_vary_show_the_typical_and_the_mean_step(strong: Runs, fit: Fit) -> None:
+    noise = Noise(samples={"a": [1.0, 1.0, 1.0, 3.0], "b": [1.0, 1.0, 1.0, 1.0]})
+    plan = evenly.allocate({"a": fit(strong), "b": fit(strong)}, cores=300, noise=noise)
+    text = " ".join(rendered(plan_table(plan)).split())
+    assert "typical step" in text
+    assert "mean step" in text
+    assert "90 % interval of a typical step" in text
+    assert plan.expected_interval is not None
+    assert f"on average (90 % interval {interval(*plan.expected_interval)})" in text
+
+
+def test_a_present_assignment_that_needs_too_many_cores_is_told() -> None:
+    compare = Compare(current={"a": 60, "b": 45})
+    plan = evenly.allocate({"a": lambda p: 60 / p, "b": lambda p: 30 / p}, cores=90, compare=compare)
+    assert "needs 105 cores, there are 90" in " ".join(rendered(comparison_table(plan), 160).split())
+    assert plan_as_dict(plan)["versus"]["current"]["used_cores"] == 105

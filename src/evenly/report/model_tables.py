@@ -14,7 +14,8 @@ from evenly.errors import InputError
 from evenly.metrics import METRICS
 from evenly.models.base import Model
 from evenly.parameters import Parameter
-from evenly.report.formatting import common_prefix, compact, interval, percent, plain, span
+from evenly.report.formatting import common_prefix, compact, percent, plain, span
+from evenly.report.left_out import left_out_errors
 from evenly.report.run_tables import add_row, new_table
 from evenly.report.slices import bounds, formula_of, leading_of, quietly
 from evenly.runs import Runs
@@ -73,7 +74,8 @@ def models_table(
     models : mapping of str to Model
         Per solver.
     runs, test : mapping of str to Runs, optional
-        What they were learned from and what was held out, for the errors.
+        What they were learned from, for the errors of each run by the fit without it ("left out", a dash where a
+        model keeps none or nothing is left to judge by), and what was held out.
     title : str, optional
         Above the table.
 
@@ -85,7 +87,7 @@ def models_table(
     table.add_column("solver", overflow="fold")
     table.add_column("model", overflow="fold")
     table.add_column("learned on", overflow="fold")
-    for heading in ("MLogQ", "MAPE", *(["held out", "inside 90 %"] if test else [])):
+    for heading in ("MLogQ\nleft\nout", "MAPE\nleft\nout", *(["held out", "inside 90 %"] if test else [])):
         table.add_column(heading, justify="right", no_wrap=True)
     for solver, model in models.items():
         cells = _errors_cells(model, (runs or {}).get(solver))
@@ -120,7 +122,9 @@ def _learned_on(name: str, kind: Parameter) -> str:
 def _errors_cells(model: Model, runs: Runs | None) -> list[str]:
     if runs is None or not len(runs.ok):
         return ["–", "–"]
-    errors = errors_of(model, runs)
+    errors = left_out_errors(model, runs)
+    if errors is None:
+        return ["–", "–"]
     return [f"{errors['MLogQ']:.4f}", percent(errors["MAPE"])]
 
 
@@ -166,6 +170,9 @@ def model_table(
     table.add_column("", overflow="fold")
     sets = {"learned from": runs, "held out": test}
     given = {label: errors_of(model, one) for label, one in sets.items() if one is not None and len(one.ok)}
+    left_out = left_out_errors(model, runs) if "learned from" in given and runs is not None else None
+    if left_out is not None:
+        given = {"learned from": given.pop("learned from"), "left out": left_out, **given}
     table.add_column("" if not given else next(iter(given)), overflow="fold")
     for label in list(given)[1:]:
         table.add_column(label, no_wrap=True)
@@ -245,6 +252,7 @@ def models_as_dict(
             "response": dict(model.response_),
             "training": plain(model.training_),
             "errors": _errors_or_none(model, (runs or {}).get(solver)),
+            "left_out_errors": _left_out_or_none(model, (runs or {}).get(solver)),
             "held_out_errors": _errors_or_none(model, (test or {}).get(solver)),
         }
         for solver, model in models.items()
@@ -260,6 +268,13 @@ def _errors_or_none(model: Model, runs: Runs | None) -> dict[str, Any] | None:
     if runs is None or not len(runs.ok):
         return None
     found: dict[str, Any] = plain(errors_of(model, runs))
+    return found
+
+
+def _left_out_or_none(model: Model, runs: Runs | None) -> dict[str, Any] | None:
+    if runs is None or not len(runs.ok):
+        return None
+    found: dict[str, Any] | None = plain(left_out_errors(model, runs))
     return found
 
 
@@ -302,7 +317,7 @@ def predictions_table(
         factor, prefix = common_prefix([one["value"] for one in found if one["unit"] == unit], unit, row["value"])
         value = f"{compact(row['value'] / factor)} {prefix}".rstrip() + ("*" if row["extrapolated"] else " " * starred)
         cells = [_cell(row["configuration"].get(name)) for name in parameters]
-        between = interval(row["lower"], row["upper"], unit)
+        between = f"{compact(row['lower'] / factor, 3)} … {compact(row['upper'] / factor, 3)} {prefix}".rstrip()
         add_row(table, *([row["solver"]] if len(models) > 1 else []), *cells, value, between)
     return table
 
