@@ -28,7 +28,7 @@ Floats = NDArray[np.float64]
 #: samples, which nothing of three coefficients survives at 5 runs.
 _PLANTED = 2.0
 #: Share of a law in averages, relative to the power law. Laws that bend only upwards, averaged on an equal footing,
-#: move predictions of curves that are power laws up by 3 %; at 1/64 a bend that 4 runs of 3 % noise show still wins.
+#: move predictions of curves that are power laws up; at 1/64 a bend that 4 runs of 3 % noise show still wins.
 _LAW_SHARE = 1 / 64
 _MOST_MEMBERS = 24
 #: Members of less than this share of the largest weight are left out.

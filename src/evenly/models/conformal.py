@@ -25,8 +25,8 @@ __all__ = ["LogConformal"]
 
 Floats = NDArray[np.float64]
 
-#: Spread of log run times assumed where the fit leaves nothing to estimate it from: the run-to-run spread of
-#: timings on shared clusters is 3 to 14 % in the measurements that evenly is benchmarked on.
+#: Spread of log run times assumed where the fit leaves nothing to estimate it from; rather too wide than too narrow
+#: for timings on shared clusters.
 _ASSUMED_SPREAD = 0.1
 
 

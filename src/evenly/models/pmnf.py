@@ -3,12 +3,11 @@
 ``f(p) = c_0 + Σ_k c_k · Π_l p_l^i_kl · log2(p_l)^j_kl``, equations 2.6 (one parameter, PMNF) and 2.12 (several,
 EPMNF) of the thesis on core assignment for coupled simulations, after Calotoiu et al. The exponents come from finite
 sets; each combination of n terms is a candidate. Every candidate is fitted in closed form and judged by its exact
-loss on runs left out of the fit, some ten million candidates a second.
+loss on runs left out of the fit, millions of candidates a second (``benchmarks/pmnf_speed.py``).
 
 **Why the best candidate alone is not the model.** Among thousands of candidates and few runs, the smallest loss is a
-lottery: on the thesis' two solvers, predicting the two largest core counts from the five smaller, the winner errs by
-56-300 % where a power law errs by 0.5-21 %. So the model is an average over the best candidates, a `PowerLaw` and a
-`LogQuadratic`, with weights ``exp(-S / 2)``,
+lottery. So the model is an average over the best candidates, a `PowerLaw` and a `LogQuadratic`, with weights
+``exp(-S / 2)`` (``benchmarks/extrap.py`` compares it with a tool that takes one candidate),
 
     S = m · log(L) + 2 k + 2 k (k + 1) / (m - k - 1) + 2 log(N):
 
@@ -16,19 +15,15 @@ L is the mean squared log error on left-out runs; k counts the coefficients, the
 that were searched (Akaike's criterion for small samples); N is the number of candidates with as many terms that were
 searched: each of them starts with the N-th part of the weight of one power law.
 
-**What was measured** (nine planted scaling curves, 7-20 runs, 5 and 15 % noise, predicting up to 4 × the largest run;
-root mean square of log errors): winner alone 0.44-1.0, power law 0.74-0.79, weights by L alone 0.21-0.87, with N
-0.16-0.69, with N and Akaike's terms 0.15-0.56. Averaging logarithms instead of times improves the last by 0-10 % and
-would leave no formula; averaging times keeps the model a sum of terms, which can be read, differentiated and bounded.
-So times are averaged.
+Times are averaged, not their logarithms, so that the model stays a sum of terms, which can be read, differentiated and
+bounded.
 
 **Few runs of one parameter.** Akaike's criterion for small samples leaves nothing with 4 runs, and no model of three
 coefficients with 5. So laws that are plausible a priori for counts of cores (`evenly.models._laws`: perfect scaling,
 and a power law, with a constant, a logarithm, or growth, coefficients of zero or more) take part with
-``S = m log(L) + 2 k``, and 1/64 of a power law's prior weight each. Simulated with 3 % noise, medians of 3, truths
-``a/p + b``, ``a/p + b log2(p)`` and ``p^-0.9``, predictions at 8 × the largest of 4 counts err by 0-6 % in the median,
-where they erred by up to 70 %; the thesis' last two times are predicted as by the power law (0.165 and 0.055, the power
-law 0.162 and 0.054; on an equal footing 0.188 and 0.081).
+``S = m log(L) + 2 k``, and 1/64 of a power law's prior weight each: on an equal footing, laws that bend only upwards
+would move predictions of curves that are power laws. ``benchmarks/interval_coverage.py`` prints how predictions and
+intervals do up to 8 × the largest of 4 to 10 counts.
 
 **Intervals** contain what the runs can't tell apart; see `evenly.models._doubt`.
 """

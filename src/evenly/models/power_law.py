@@ -1,8 +1,7 @@
 """Power laws: ``seconds = c · Π p^a``, by least squares on logarithms.
 
-Two coefficients for one parameter: with few runs nothing predicts further ranges more reliably (on two coupled
-solvers of seven runs each, the two largest are predicted from the five smaller within 16 %). A categorical parameter
-multiplies by a constant per label; a parameter that is not above zero everywhere enters as ``exp(a · p)``.
+Two coefficients for one parameter: little to go wrong with few runs. A categorical parameter multiplies by a constant
+per label; a parameter that is not above zero everywhere enters as ``exp(a · p)``.
 """
 
 from __future__ import annotations
