@@ -92,7 +92,7 @@ def fit(
     arguments = search.arguments()
     pictures.check()
     if save is not None:
-        opt.check_writable(save, "models")
+        opt.check_writable(save, "models", read=path)
     learned = learn(path, reading, learning, lambda _runs, _known: arguments, others=opt.typed(search))
     if save is not None:
         from evenly.models.storage import save as write

@@ -152,16 +152,17 @@ class Pictures:
     def check(self) -> None:
         """Refuse a folder that pictures can't be written to, before anything is computed."""
         if self.plot is not None:
-            check_writable(self.plot / f"picture.{self.suffix}", "pictures")
+            check_writable(self.plot / f"picture.{self.suffix}", "pictures", folder_is_made=True)
 
 
-def check_writable(file: Path, what: str) -> None:
-    """Refuse now what could not be saved later.
+def check_writable(file: Path, what: str, *, folder_is_made: bool = False, read: Iterable[Path] = ()) -> None:
+    """Refuse now what could not be saved later, and saving over a file that was read.
 
     Raises
     ------
     InputError
-        If `file` is a folder, lies in what is no folder, or may not be written.
+        If `file` is a folder or one of those read, lies in a folder that is missing (unless it will be made) or is
+        none, or may not be written.
 
     Examples
     --------
@@ -172,8 +173,12 @@ def check_writable(file: Path, what: str) -> None:
     folder = next(parent for parent in file.absolute().parents if parent.exists())
     if not folder.is_dir():
         raise InputError(f"{what} can't be saved in {file.parent}: {folder} is not a folder")
+    if not (folder_is_made or file.parent.exists()):
+        raise InputError(f"{what} can't be saved in {file}: there is no folder {file.parent}, make it first")
     if not os.access(file if file.exists() else folder, os.W_OK):
         raise InputError(f"{what} can't be saved in {file}: it may not be written")
+    if file.exists() and any(source.exists() and source.samefile(file) for source in read):
+        raise InputError(f"{what} can't be saved in {file}: that was read, and would be lost; give another name")
 
 
 def check_parameters(names: Iterable[str], models: Iterable[Model]) -> None:

@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 __all__ = ["save_all"]
 
 
-def save_all(figures: dict[str, Figure], where: Pictures) -> None:
-    """Save each figure as ``folder/name.suffix``, making the folder if it is missing."""
+def save_all(figures: dict[str, Figure], where: Pictures) -> list[Path]:
+    """Save each figure as ``folder/name.suffix``, making the folder if it is missing; return the files."""
     from evenly.report.style import save_figure
 
     folder, suffix = where.plot or Path(), where.suffix.lstrip(".")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"pictures can't be saved in {folder}: {error.strerror}") from None
-    for name, figure in figures.items():
-        save_figure(figure, folder / f"{name}.{suffix}")
-    note(f"pictures in {folder}: {', '.join(f'{name}.{suffix}' for name in figures)}")
+        raise InputError(f"pictures can't be saved in {folder}: {error.strerror or error}") from None
+    files = [save_figure(figure, folder / f"{name}.{suffix}") for name, figure in figures.items()]
+    note(f"pictures in {folder}: {', '.join(file.name for file in files)}")
+    return files

@@ -9,6 +9,7 @@ import typer
 
 from evenly.cli import options as opt
 from evenly.cli import parsing
+from evenly.cli.console import print_json
 from evenly.cli.groups import grouped
 from evenly.cli.loading import Learned, learn
 from evenly.cli.pictures import save_all
@@ -37,6 +38,7 @@ def plot(
     level: opt.Level = 0.9,
     learning: opt.Learning = opt.Learning(),  # noqa: B008 - frozen
     reading: opt.Reading = opt.Reading(),  # noqa: B008 - frozen
+    json: opt.Json = False,
 ) -> None:
     """Draw models with intervals beside the measurements: along parameters, over two, predicted against measured."""
     fixed = opt.one_value_each(at) or None
@@ -48,7 +50,9 @@ def plot(
     learned = learn(path, reading, learning)
     opt.check_parameters(fixed or (), learned.models.values())
     figures = pictures_of(learned, level=level, along=along, at=fixed, axes=axes, view=view, extend_to=extend_to)
-    save_all(figures, where)
+    files = save_all(figures, where)
+    if json:
+        print_json({"files": [str(file) for file in files]})
 
 
 def pictures_of(

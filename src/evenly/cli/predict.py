@@ -38,7 +38,7 @@ def predict(
     """Predict how long configurations take, with intervals, from saved models or straight from measurements."""
     asked = _asked(at, file)
     if save is not None:
-        opt.check_writable(save, "predictions")
+        opt.check_writable(save, "predictions", read=[*path, *([file] if file else [])])
     silence(ExtrapolationWarning)  # a star marks it
     learned = learn(path, reading, learning)
     if at is not None:
@@ -117,7 +117,7 @@ def _save(predictions: list[dict[str, Any]], path: Path) -> None:
     try:
         pd.DataFrame(rows).to_csv(path, index=False)
     except OSError as error:
-        raise InputError(f"predictions can't be saved in {path}: {error.strerror}") from None
+        raise InputError(f"predictions can't be saved in {path}: {error.strerror or error}") from None
     note(f"saved {path}")
 
 

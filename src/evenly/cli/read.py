@@ -15,7 +15,6 @@ from evenly.errors import InputError
 
 if TYPE_CHECKING:
     from evenly.readers import Measurements
-    from evenly.runs import Runs
 
 
 @grouped
@@ -38,11 +37,11 @@ def read(
         return
     if not path:
         raise InputError("which file or folder? as in: evenly read case/ (--formats lists what can be read)")
-    if save is not None and save.suffix:
-        opt.check_writable(save, "runs")
+    if save is not None:
+        _check_place(save, path)
     found = measurements(path, reading)
     if save is not None:
-        _save(found.runs, save)
+        _save(found, save)
     _show(found, details=details, json=json)
 
 
@@ -70,14 +69,29 @@ def _list_formats(*, json: bool) -> None:
         out.print(f"{name:<24}{summary}", markup=False)
 
 
-def _save(runs: dict[str, Runs], path: Path) -> None:
-    if len(runs) == 1 and path.suffix:
-        next(iter(runs.values())).save(path)
-        note(f"saved {path}")
-        return
-    if path.suffix:
-        raise InputError(f"there are {len(runs)} solvers ({', '.join(runs)}): give a folder to --save, not {path.name}")
-    path.mkdir(parents=True, exist_ok=True)
-    for solver, one in runs.items():
-        one.save(path / f"{solver.replace('/', '-')}.csv")
-    note(f"saved {len(runs)} files in {path}")
+def _is_folder(place: Path) -> bool:
+    return place.is_dir() or not place.suffix
+
+
+def _check_place(place: Path, read: list[Path]) -> None:
+    """Refuse a file or folder that nothing can be saved in, before anything is read."""
+    if _is_folder(place):
+        opt.check_writable(place / ".runs", "runs", folder_is_made=True)
+    else:
+        opt.check_writable(place, "runs", read=read)
+
+
+def _save(found: Measurements, place: Path) -> None:
+    runs = found.runs
+    if not _is_folder(place) and len(runs) > 1:
+        raise InputError(
+            f"there are {len(runs)} solvers ({', '.join(runs)}): give a folder to --save, not {place.name}"
+        )
+    files = {place if not _is_folder(place) else place / f"{name.replace('/', '-')}.csv": name for name in runs}
+    for file in files:
+        opt.check_writable(file, "runs", folder_is_made=True, read=[source for source, _ in found.sources])
+    if _is_folder(place):
+        place.mkdir(parents=True, exist_ok=True)
+    for file, name in files.items():
+        runs[name].save(file)
+    note(f"saved {place}" if place in files else f"saved {len(files)} files in {place}")

@@ -74,6 +74,8 @@ def save(model: Model | Mapping[str, Model], path: str | Path) -> None:
     packed = io.BytesIO()
     np.savez_compressed(packed, **arrays)  # type: ignore[arg-type]
     target = Path(path)
+    if target.is_dir():
+        raise InputError(f"the model can't be written to {target}: it is a folder, give a file in it")
     partial = target.with_name(target.name + ".part")
     try:
         with zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -364,6 +364,13 @@ def _same(pair: Placement) -> bool:
 
 
 def _carry_out(case: Path, placements: Sequence[Placement], case_ini: str, how: How) -> None:
+    try:
+        _write(case, placements, case_ini, how)
+    except OSError as error:
+        raise InputError(f"the case can't be written to {case}: {error.strerror or error}") from None
+
+
+def _write(case: Path, placements: Sequence[Placement], case_ini: str, how: How) -> None:
     case.mkdir(parents=True, exist_ok=True)
     for placement in placements:
         placement.target.parent.mkdir(parents=True, exist_ok=True)
