@@ -14,8 +14,8 @@ from evenly.errors import InputError
 from evenly.units import to_base
 
 __all__ = [
-    "BOOKKEEPING", "Status", "add_bookkeeping", "as_text", "check_columns", "group_ids", "measured", "stacked",
-    "status_of", "summarised",
+    "BOOKKEEPING", "Status", "add_bookkeeping", "as_text", "check_columns", "group_ids", "longest_run", "measured",
+    "stacked", "status_of", "summarised",
 ]  # fmt: skip
 
 Status = Literal["ok", "failed", "timed out"]
@@ -212,6 +212,22 @@ def summarised(
     result["count"] = groups[response].count().to_numpy(dtype=np.int64)
     result["spread"] = groups[response].std(ddof=1).fillna(0.0).to_numpy(dtype=np.float64)
     return result
+
+
+def longest_run(table: pd.DataFrame, parameters: Sequence[str], response: str) -> NDArray[np.float64]:
+    """Return the response of the steps of the run that has most rows, in order, shape (n_steps,).
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"cores": 4, "run": ["a", "a", "b"], "repetition": [1, 0, 0], "s": [3.0, 2.0, 9.0]})
+    >>> longest_run(table, ["cores"], "s")
+    array([2., 3.])
+    """
+    if not len(table):
+        return np.empty(0)
+    ids = group_ids(table, [*parameters, "run"])
+    longest = table[ids == ids.mode()[0]].sort_values("repetition", kind="stable")
+    return np.asarray(longest[response], dtype=np.float64)
 
 
 def stacked(tables: Sequence[pd.DataFrame], name: str) -> pd.Series[Any]:

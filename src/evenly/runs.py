@@ -23,15 +23,16 @@ from evenly.bookkeeping import (
     add_bookkeeping,
     check_columns,
     group_ids,
+    longest_run,
     measured,
     stacked,
     status_of,
     summarised,
 )
+from evenly.building import label_names, shared_units, space_of
 from evenly.configurations import as_table
 from evenly.errors import InputError, MissingExtraError, ReadError
 from evenly.expressions import Expression
-from evenly.parameters import Categorical
 from evenly.ranges import union
 from evenly.run_files import FORMAT_VERSION
 from evenly.space import Space
@@ -147,7 +148,7 @@ class Runs:
             raise InputError("the table has no rows: at least one run is needed")
         if base_unit(unit) != "s":
             raise InputError(f"the time's unit must be a time or a rate, but got {unit!r}: pass it as a quantity")
-        space = _space_of(source, list(parameters), space)
+        space = space_of(source, list(parameters), space)
         ok = (status_of(source) == "ok").to_numpy(dtype=np.bool_)
         table = space.frame(source)
         table["seconds"] = measured(source[time], unit, ok, must_be_positive=True)
@@ -178,16 +179,7 @@ class Runs:
         if not runs:
             raise InputError("there are no runs to put together")
         names = runs[0].parameters
-        units: dict[str, str] = {}
-        for other in runs:
-            if set(other.parameters) != set(names):
-                raise InputError(
-                    f"runs can be put together only over the same parameters, "
-                    f"but got {', '.join(names)} and {', '.join(other.parameters)}"
-                )
-            for quantity, unit in other.quantities.items():
-                if units.setdefault(quantity, unit) != unit:
-                    raise InputError(f"{quantity!r} is in {units[quantity]} in one table and in {unit} in another")
+        units = shared_units([(part.parameters, part.quantities) for part in runs])
         columns = [*names, *units, *BOOKKEEPING]
         table = pd.DataFrame({name: stacked([part._table for part in runs], name) for name in columns})
         kinds = {name: union([part.space.parameters[name] for part in runs], table[name]) for name in names}
@@ -347,13 +339,7 @@ class Runs:
         >>> Runs.from_frame(table, ["cores"]).steps()
         array([2., 3.])
         """
-        good = self._table[self._ok_mask()]
-        if not len(good):
-            return np.empty(0)
-        ids = group_ids(good, [*self.parameters, "run"])
-        longest = good[ids == ids.mode()[0]].sort_values("repetition", kind="stable")
-        steps: NDArray[np.float64] = longest[self.response].to_numpy(dtype=np.float64)
-        return steps
+        return longest_run(self._table[self._ok_mask()], self.parameters, self.response)
 
     def save(self, path: str | Path) -> None:
         """Write to ``.csv`` or ``.parquet``, with the format version and all that `load` needs to restore it.
@@ -373,7 +359,7 @@ class Runs:
         True
         """
         header = {"space": self.space.to_dict(), "quantities": self.quantities, "response": self.response}
-        table = run_files.encoded(self._table, _labels(self.space))
+        table = run_files.encoded(self._table, label_names(self.space))
         run_files.write(table, json.dumps(header, separators=(",", ":"), allow_nan=False), Path(path))
 
     @classmethod
@@ -406,21 +392,7 @@ class Runs:
     @classmethod
     def _restore(cls, table: pd.DataFrame, fields: Mapping[str, Any]) -> Runs:
         space = Space.from_dict(fields["space"])
-        table = run_files.decoded(table, _labels(space), list(fields["quantities"]))
+        table = run_files.decoded(table, label_names(space), list(fields["quantities"]))
         status_of(table)
         table[space.names] = space.frame(table)
         return cls(table, space=space, quantities=fields["quantities"], response=fields["response"])
-
-
-def _space_of(source: pd.DataFrame, parameters: list[str], space: Space | None) -> Space:
-    if space is None:
-        return Space.from_data(source[parameters])
-    if set(space.names) != set(parameters):
-        raise InputError(
-            f"the space must have the parameters {', '.join(parameters)}, but has {', '.join(space.names) or 'none'}"
-        )
-    return space
-
-
-def _labels(space: Space) -> list[str]:
-    return [name for name, kind in space.parameters.items() if isinstance(kind, Categorical)]

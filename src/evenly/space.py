@@ -14,12 +14,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from evenly import enumeration
-from evenly.configurations import Configurations, as_table, plain
+from evenly import enumeration, feasibility
+from evenly.configurations import Configurations, as_table
 from evenly.constraints import Constraint
 from evenly.drawing import Design, sample
 from evenly.errors import InputError
-from evenly.parameters import Integer, Parameter, as_values, parameter_from_dict
+from evenly.parameters import Integer, Parameter, parameter_from_dict
 from evenly.ranges import beyond, span
 
 __all__ = ["Configurations", "Constraint", "Design", "Space"]
@@ -129,12 +129,9 @@ class Space:
         if not len(frame):
             raise InputError("a space can't be told from an empty table: at least one row is needed")
         known = {} if like is None else like.parameters
-        columns = as_table(frame).items()
+        columns = {str(name): column for name, column in as_table(frame).items()}
         return cls.of(
-            {
-                str(name): span(x, unit=(units or {}).get(str(name), ""), like=known.get(str(name)))
-                for name, x in columns
-            }
+            {name: span(x, unit=(units or {}).get(name, ""), like=known.get(name)) for name, x in columns.items()}
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -224,15 +221,7 @@ class Space:
         0      8  2
         1     16  2
         """
-        table = as_table(configurations, self.names)
-        missing = [name for name in self.names if name not in table.columns]
-        if missing:
-            raise InputError(
-                f"the configurations need {', '.join(map(repr, self.names))}, but {missing[0]!r} is missing; "
-                f"got {', '.join(map(repr, table.columns)) or 'nothing'}"
-            )
-        columns = {name: as_values(kind, table[name]) for name, kind in self.parameters.items()}
-        return pd.DataFrame(columns, index=range(len(table)))
+        return feasibility.table_of(self.parameters, configurations)
 
     def contains(self, configurations: Configurations) -> NDArray[np.bool_]:
         """Tell which configurations are feasible, shape (n,).
@@ -245,11 +234,7 @@ class Space:
         return self._contains(self.frame(configurations))
 
     def _contains(self, table: pd.DataFrame) -> NDArray[np.bool_]:
-        ok = np.ones(len(table), dtype=np.bool_)
-        for name, kind in self.parameters.items():
-            ok &= kind.contains(table[name])
-        for constraint in self.constraints:
-            ok[ok] = constraint.holds(table[ok])
+        ok = feasibility.obeys(self.parameters, self.constraints, table)
         if self.listed is not None:
             if self._listed_rows is None:
                 self._listed_rows = frozenset(self.listed.itertuples(index=False, name=None))
@@ -268,14 +253,7 @@ class Space:
         table = self.frame(configuration)
         if len(table) != 1:
             raise InputError(f"why_infeasible looks at one configuration, but got {len(table)}")
-        broken = [
-            f"{name} must be {kind.describe()}, but got {plain(table[name].iloc[0])}"
-            for name, kind in self.parameters.items()
-            if not kind.contains(table[name])[0]
-        ]
-        # A function may rely on values that are allowed; an expression takes any.
-        rules = [c for c in self.constraints if not (broken and callable(c.rule))]
-        broken += [f"{c.words} does not hold" for c in rules if not c.holds(table)[0]]
+        broken = feasibility.broken_rules(self.parameters, self.constraints, table)
         if not broken and not self._contains(table)[0]:
             broken.append("it is not one of the listed configurations")
         return broken

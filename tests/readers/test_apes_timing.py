@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import event, given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings
 
 from evenly.errors import InputError, ReadError
 from evenly.readers.apes_timing import ApesTimingReader
+from tests.readers.damage import check_reads_or_refuses, damaged
 
 ATELES = """\
 #     Revision             Casename   nProcs  threads      DomSize            Dofs        DofPE      DofPEPV \
@@ -106,21 +106,6 @@ ORIGINAL = (ATELES + MUSUBI).encode()
 
 
 @settings(max_examples=300, deadline=None)
-@given(
-    cut=st.integers(0, len(ORIGINAL)),
-    position=st.integers(0, len(ORIGINAL) - 1),
-    junk=st.one_of(st.binary(max_size=6), st.text("0123456789.E+-#| \n", max_size=8).map(str.encode)),
-)
-def test_damage_gives_runs_or_a_read_error(
-    tmp_path_factory: pytest.TempPathFactory, cut: int, position: int, junk: bytes
-) -> None:
-    damaged = (ORIGINAL[:position] + junk + ORIGINAL[position + len(junk) :])[:cut]
-    path = write(tmp_path_factory.getbasetemp(), damaged, "damaged.res")
-    reader = ApesTimingReader()
-    reader.recognises(path)
-    try:
-        found = reader.read(path)
-    except ReadError:
-        event("refused")
-    else:
-        assert all(np.all(runs.values > 0) for runs in found.values())
+@given(content=damaged(ORIGINAL, "0123456789.E+-#| \n"))
+def test_damage_gives_runs_or_a_read_error(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
+    check_reads_or_refuses(ApesTimingReader(), tmp_path_factory.getbasetemp() / "damaged.res", content)

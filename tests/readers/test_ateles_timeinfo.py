@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
-from hypothesis import event, given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings
 
 from evenly.errors import ReadError
 from evenly.readers.ateles_timeinfo import AtelesTimeinfoReader
+from tests.readers.damage import check_reads_or_refuses, damaged
 
 
 def timer(label: str, low: float, high: float, total: float) -> str:
@@ -113,21 +112,6 @@ ORIGINAL = timeinfo(16, timer("init", 0.1, 0.2, 2.4), timer("simLoop", 9.5, 10.5
 
 
 @settings(max_examples=300, deadline=None)
-@given(
-    cut=st.integers(0, len(ORIGINAL)),
-    position=st.integers(0, len(ORIGINAL) - 1),
-    junk=st.one_of(st.binary(max_size=6), st.text("0123456789.E+-* DU:\n", max_size=8).map(str.encode)),
-)
-def test_damage_gives_runs_or_a_read_error(
-    tmp_path_factory: pytest.TempPathFactory, cut: int, position: int, junk: bytes
-) -> None:
-    damaged = (ORIGINAL[:position] + junk + ORIGINAL[position + len(junk) :])[:cut]
-    path = write(tmp_path_factory.getbasetemp(), damaged, "damaged_timeinfo")
-    reader = AtelesTimeinfoReader()
-    reader.recognises(path)
-    try:
-        found = reader.read(path)
-    except ReadError:
-        event("refused")
-    else:
-        assert np.all(found[""].values > 0)
+@given(content=damaged(ORIGINAL, "0123456789.E+-* DU:\n"))
+def test_damage_gives_runs_or_a_read_error(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
+    check_reads_or_refuses(AtelesTimeinfoReader(), tmp_path_factory.getbasetemp() / "damaged_timeinfo", content)

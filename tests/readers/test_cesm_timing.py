@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import event, given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings
 
 from evenly.errors import ReadError
 from evenly.readers import scan
 from evenly.readers.cesm_timing import CesmTimingReader
+from tests.readers.damage import check_reads_or_refuses, damaged
 
 HEAD = """\
 ---------------- TIMING PROFILE ---------------------
@@ -122,22 +122,10 @@ ORIGINAL = (HEAD + TIMES).encode()
 
 
 @settings(max_examples=300, deadline=None)
-@given(
-    cut=st.integers(0, len(ORIGINAL)),
-    position=st.integers(0, len(ORIGINAL) - 1),
-    junk=st.one_of(st.binary(max_size=6), st.text("0123456789.:=x \n", max_size=8).map(str.encode)),
-)
-def test_damage_gives_runs_or_a_read_error(
-    tmp_path_factory: pytest.TempPathFactory, cut: int, position: int, junk: bytes
-) -> None:
-    damaged = (ORIGINAL[:position] + junk + ORIGINAL[position + len(junk) :])[:cut]
-    path = write(tmp_path_factory.getbasetemp(), damaged, "damaged_cesm")
-    reader = CesmTimingReader(total=True, threads=True, fields=["grid"])
-    reader.recognises(path)
-    try:
-        found = reader.read(path)
-    except ReadError:
-        event("refused")
-    else:
-        assert found
-        assert all(np.all(runs.values > 0) for runs in found.values())
+@given(content=damaged(ORIGINAL, "0123456789.:=x \n"))
+def test_damage_gives_runs_or_a_read_error(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
+    check_reads_or_refuses(
+        CesmTimingReader(total=True, threads=True, fields=["grid"]),
+        tmp_path_factory.getbasetemp() / "damaged_cesm",
+        content,
+    )

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import gzip
-import math
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import event, given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings
 
-from evenly.errors import InputError, MissingExtraError, ReadError
+from evenly.errors import InputError, ReadError
 from evenly.readers.columns import measured, time_candidates
 from evenly.readers.table import TableReader
 from evenly.runs import Runs
+from tests.readers.damage import check_reads_or_refuses, damaged
 
 
 def write(folder: Path, content: str | bytes, name: str = "runs.csv") -> Path:
@@ -164,25 +162,6 @@ def test_thousands_or_decimals_is_asked_not_guessed(tmp_path: Path) -> None:
     assert read_one(path, decimal=",").configurations["level"].tolist() == [1.024]
 
 
-def test_evenly_files_come_back_as_they_were(tmp_path: Path) -> None:
-    frame = pd.DataFrame({"cores": [1, 2, 2], "kind": ["a", "b", "b"], "seconds": [3.0, 2.0, 1.0]})
-    runs = Runs.from_frame(frame, ["cores", "kind"])
-    for name in ("runs.csv", "runs.parquet"):
-        runs.save(tmp_path / name)
-        assert read_one(tmp_path / name) == runs
-
-
-def test_parquet_of_others(tmp_path: Path) -> None:
-    frame = pd.DataFrame({"cores": [1, 2], "wall_ms": [30.0, math.nan], "kind": ["a", "b"]})
-    frame.to_parquet(tmp_path / "t.parquet")
-    runs = read_one(tmp_path / "t.parquet")
-    assert runs.parameters == ["cores", "kind"]
-    assert len(runs.failed) == 1
-    np.testing.assert_allclose(runs.ok.values, [0.03])
-    with pytest.raises(ReadError, match="not a readable Parquet file"):
-        TableReader().read(write(tmp_path, b"PAR1 no", "broken.parquet"))
-
-
 # ---- meaning ----------------------------------------------------------------------------------------------------
 
 
@@ -289,90 +268,9 @@ ORIGINAL = b"domain,cores,time_ms,status\ninner,150,453,ok\ninner,170,379,ok\nou
 
 
 @settings(max_examples=300, deadline=None)
-@given(
-    cut=st.integers(0, len(ORIGINAL)),
-    position=st.integers(0, len(ORIGINAL) - 1),
-    junk=st.one_of(st.binary(max_size=6), st.text("0123456789,;.-eE\n\t\"'#abcNaN ", max_size=6).map(str.encode)),
-)
-def test_damage_gives_runs_or_a_read_error(
-    tmp_path_factory: pytest.TempPathFactory, cut: int, position: int, junk: bytes
-) -> None:
-    damaged = (ORIGINAL[:position] + junk + ORIGINAL[position + len(junk) :])[:cut]
-    path = write(tmp_path_factory.getbasetemp(), damaged, "damaged.csv")
-    reader = TableReader()
-    reader.recognises(path)
-    try:
-        found = reader.read(path)
-    except ReadError:
-        event("refused")
-    else:
-        event("read")
-        assert found
-        assert all(len(runs) and np.all(runs.ok.values > 0) for runs in found.values())
-
-
-@settings(max_examples=60, deadline=None)
-@given(
-    st.lists(
-        st.tuples(st.integers(1, 10**6), st.floats(1e-9, 1e9), st.text("abcxyz é", min_size=1, max_size=5)),
-        min_size=1,
-        max_size=8,
-    )
-)
-def test_what_was_written_is_what_is_read(
-    tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[int, float, str]]
-) -> None:
-    frame = pd.DataFrame(rows, columns=["cores", "seconds", "kind"])
-    frame["kind"] = "k" + frame["kind"].str.strip()
-    path = tmp_path_factory.getbasetemp() / "roundtrip.csv"
-    frame.to_csv(path, index=False)
-    runs = read_one(path)
-    assert runs.parameters == ["cores", "kind"]
-    pd.testing.assert_frame_equal(
-        runs.configurations.astype({"kind": object}), frame[["cores", "kind"]].astype({"kind": object})
-    )
-    np.testing.assert_array_equal(runs.values, frame["seconds"])
-
-
-def damaged_runs(folder: Path) -> bytes:
-    frame = pd.DataFrame({"cores": [1, 2, 2], "kind": ["a", "b", "b"], "seconds": [3.0, 2.0, 1.0]})
-    Runs.from_frame(frame, ["cores", "kind"]).save(folder / "original.csv")
-    return (folder / "original.csv").read_bytes()
-
-
-@settings(max_examples=200, deadline=None)
-@given(
-    cut=st.integers(0, 700),
-    position=st.integers(16, 700),
-    junk=st.one_of(st.binary(max_size=4), st.text('0123456789,{}[]":\n', max_size=4).map(str.encode)),
-)
-def test_damaged_runs_files(tmp_path_factory: pytest.TempPathFactory, cut: int, position: int, junk: bytes) -> None:
-    original = damaged_runs(tmp_path_factory.getbasetemp())
-    damaged = (original[:position] + junk + original[position + len(junk) :])[:cut]
-    path = write(tmp_path_factory.getbasetemp(), damaged, "damaged_runs.csv")
-    try:
-        found = TableReader().read(path)
-    except ReadError:
-        event("refused")
-    else:
-        assert all(len(runs) for runs in found.values())
-
-
-def test_parquet_with_an_index(tmp_path: Path) -> None:
-    frame = pd.DataFrame({"cores": [1, 2], "seconds": [3.0, 2.0]}).set_index("cores")
-    frame.to_parquet(tmp_path / "t.parquet")
-    assert read_one(tmp_path / "t.parquet").configurations["cores"].tolist() == [1, 2]
-    frame.iloc[:0].to_parquet(tmp_path / "empty.pq")
-    assert TableReader().recognises(tmp_path / "empty.pq")
-    with pytest.raises(ReadError, match="the table has no rows"):
-        TableReader().read(tmp_path / "empty.pq")
-
-
-def test_parquet_without_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = write(tmp_path, b"PAR1", "t.parquet")
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'evenly\[parquet\]'"):
-        TableReader().read(path)
+@given(content=damaged(ORIGINAL, "0123456789,;.-eE\n\t\"'#abcNaN "))
+def test_damage_gives_runs_or_a_read_error(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
+    check_reads_or_refuses(TableReader(), tmp_path_factory.getbasetemp() / "damaged.csv", content)
 
 
 def test_bookkeeping_columns(tmp_path: Path) -> None:
