@@ -129,6 +129,8 @@ class Model(RegressorMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def interval(self, X: Configurations, level: float = 0.9) -> tuple[Floats, Floats]:
         """Return bounds between which a new measurement falls with probability `level`.
 
+        What is meant is a measurement like those learned from: where medians of repetitions were, a median of as many.
+
         Returns
         -------
         lower, upper : array (n,)
