@@ -27,7 +27,7 @@ def example(
     if json:
         print_json({"folder": str(target), "files": sorted(str(path) for path in target.rglob("*") if path.is_file())})
     else:
-        out.print(f"copied to {target}: try `evenly allocate {target} --cores 560`", markup=False)
+        out.print(f"copied to {target}: try `evenly allocate {target} --cores 560`", markup=False, soft_wrap=True)
 
 
 def _list(names: list[str], *, json: bool) -> None:
