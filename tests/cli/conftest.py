@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from evenly import cli, examples
+from evenly.cli import console
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,8 @@ Evenly = Callable[..., Printed]
 def evenly(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Evenly:
     """Return a function that runs ``evenly ARGUMENTS`` in an empty folder."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "100")
+    # The console may have been made, and measured, by an earlier test.
+    monkeypatch.setattr(console.out, "width", 100)
     monkeypatch.setenv("NO_COLOR", "1")
 
     def run(*arguments: str | Path) -> Printed:

@@ -108,3 +108,12 @@ def test_bounds_ignore_what_is_incredible_and_nest() -> None:
         assert math.log(upper[0]) == pytest.approx(expected)
     lower, _ = credible_bounds(centre, logs, widths, np.array([0.0, 1.0]), 0.9)
     assert lower[0] == 1.0, "the prediction stays within its bounds"
+
+
+def test_four_runs_of_little_scatter_say_something() -> None:
+    """Three coefficients leave nothing to estimate scatter from, but the left-out runs themselves do."""
+    cores = np.array([1, 2, 4, 8])
+    seconds = np.array([84.1, 48.3, 30.6, 22.1])
+    model = PMNF().fit({"cores": cores}, seconds)
+    lower, upper = model.interval({"cores": cores})
+    assert np.all(upper / lower < 2.0)

@@ -28,6 +28,9 @@ Floats = NDArray[np.float64]
 #: Spread of log run times assumed where the fit leaves nothing to estimate it from; rather too wide than too narrow
 #: for timings on shared clusters.
 _ASSUMED_SPREAD = 0.1
+#: With this many left-out runs their own spread is taken, at least the usual one of repeated timings, even where the
+#: fit has as many coefficients as runs.
+_FEW, _USUAL_SPREAD = 4, 0.03
 
 
 @dataclass(frozen=True)
@@ -78,8 +81,12 @@ class LogConformal:
 
         freedom = min(self.freedom, len(self.scores))
         if freedom < 1:
-            return float(t.ppf((1 + level) / 2, 1)) * _ASSUMED_SPREAD
-        return float(t.ppf((1 + level) / 2, freedom)) * float(np.sqrt(np.mean(self.scores**2)))
+            spread = _ASSUMED_SPREAD if len(self.scores) < _FEW else max(_USUAL_SPREAD, self._root_mean_square())
+            return float(t.ppf((1 + level) / 2, 1)) * spread
+        return float(t.ppf((1 + level) / 2, freedom)) * self._root_mean_square()
+
+    def _root_mean_square(self) -> float:
+        return float(np.sqrt(np.mean(self.scores**2)))
 
     def to_state(self) -> dict[str, Any]:
         """Return what `from_state` reads."""
