@@ -367,3 +367,18 @@ def test_the_layout_counts_measured_iterations(samples: Path) -> None:
     assert scan(samples / "precice-v3" / "serial-implicit").layout == "3 * sum(Inner, Outer)"
     assert scan(samples / "precice-v3" / "serial-explicit").layout == "sum(Inner, Outer)"
     assert scan(samples / "cesm").layout is None
+
+
+def test_files_of_one_name_are_repetitions_and_not_the_same_runs(tmp_path: Path) -> None:
+    for folder, seconds in (("run1", (10.0, 5.0)), ("run2", (10.02, 5.01))):
+        (tmp_path / folder).mkdir()
+        rows = "".join(f"{cores},{value}\n" for cores, value in zip((1, 2), seconds, strict=True))
+        (tmp_path / folder / "timing.csv").write_text(f"cores,seconds\n{rows}")
+    found = scan(tmp_path)
+    (runs,) = found.runs.values()
+    assert len(runs) == 4
+    assert runs.to_frame()["run"].nunique() == 4
+    assert len(runs.steps()) == 1
+    assert not found.skipped
+    twice = scan([tmp_path / "run1", tmp_path / "run1" / "timing.csv"])
+    assert [len(runs) for runs in twice.runs.values()] == [2]

@@ -20,6 +20,7 @@ __all__ = ["Part", "merge"]
 
 #: Two files tell the same run if their values agree this well; formats round differently.
 _SAME = 0.01
+_TABLE = "table"
 #: Fewer rows than this of one run are not its steps.
 _FEWEST_STEPS = 3
 _NUMBERING = re.compile(r"[-_. ]*\d+$")
@@ -179,16 +180,43 @@ def _once(group: Sequence[Part]) -> tuple[list[Part], list[Skipped]]:
     for part in group:
         keys = _keys(part.runs)
         values = part.runs.values
-        fresh = np.array([not _known(seen.get(k), v) for k, v in zip(keys, values, strict=True)], dtype=np.bool_)
+        fresh = ~_told_before(part, [seen.get(key) for key in keys], values)
         if not fresh.all():
             first = next(seen[k][1] for k, new in zip(keys, fresh, strict=True) if not new)
             repeated.append(_same_runs(part, fresh, first))
+        if fresh.all() and any(key in seen for key in keys):
+            part = replace(part, runs=_apart(part))
         for key, value, new in zip(keys, values, fresh, strict=True):
             if new:
                 seen[key] = (value, part.path)
         if fresh.any():
             kept.append(part if fresh.all() else replace(part, runs=part.runs.where(fresh)))
     return kept, repeated
+
+
+def _told_before(
+    part: Part, earlier: Sequence[tuple[float, Path] | None], values: NDArray[np.float64]
+) -> NDArray[np.bool_]:
+    """Tell which rows (n,) an earlier part holds.
+
+    Logs name their runs, so each row counts by itself. Rows of a table are named by their place in it: two tables of
+    one name are repeated measurements, unless one is a copy of the other to the last digit.
+    """
+    if part.format != _TABLE:
+        return np.array([_known(known, v) for known, v in zip(earlier, values, strict=True)], dtype=np.bool_)
+    same = (
+        known is not None and np.array_equal(known[0], v, equal_nan=True)
+        for known, v in zip(earlier, values, strict=True)
+    )
+    return np.full(len(values), all(same))
+
+
+def _apart(part: Part) -> Runs:
+    """Name runs by their file's path, where an earlier file of that name has runs of these names."""
+    table = part.runs.to_frame()
+    table["run"] = [f"{part.path}:{run}" for run in table["run"]]
+    runs = part.runs
+    return Runs(table, space=runs.space, quantities=runs.quantities, response=runs.response)
 
 
 def _same_runs(part: Part, fresh: NDArray[np.bool_], first: Path) -> Skipped:
