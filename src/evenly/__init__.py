@@ -10,8 +10,9 @@ Everything is loaded on first use, so that importing evenly costs next to nothin
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from evenly._lazy import lazy
 
 if TYPE_CHECKING:
     from evenly import metrics as metrics
@@ -71,14 +72,4 @@ _HOMES = {
 __all__ = sorted(_HOMES)
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'evenly' has no attribute {name!r}")
-    module = importlib.import_module(_HOMES[name])
-    value = module if module.__name__ == f"evenly.{name}" else getattr(module, name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = lazy(__name__, _HOMES)

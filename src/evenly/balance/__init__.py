@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from evenly._lazy import lazy
 
 if TYPE_CHECKING:
     from evenly.balance.allocate import balancers as balancers
@@ -21,26 +22,19 @@ if TYPE_CHECKING:
     from evenly.balance.plan import Plan as Plan
 
 _HOMES = {
-    "Balancer": "base",
-    "Bound": "limits",
-    "Compare": "noise",
-    "Limits": "limits",
-    "Noise": "noise",
-    "Objective": "objective",
-    "Plan": "plan",
-    "Problem": "base",
-    "balancers": "allocate",
-    "parse_layout": "layout",
+    "Balancer": "evenly.balance.base",
+    "Bound": "evenly.balance.limits",
+    "Compare": "evenly.balance.noise",
+    "Limits": "evenly.balance.limits",
+    "Noise": "evenly.balance.noise",
+    "Objective": "evenly.balance.objective",
+    "Plan": "evenly.balance.plan",
+    "Problem": "evenly.balance.base",
+    "balancers": "evenly.balance.allocate",
+    "parse_layout": "evenly.balance.layout",
 }
 
 __all__ = sorted(_HOMES)
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'evenly.balance' has no attribute {name!r}")
-    return getattr(importlib.import_module(f"evenly.balance.{_HOMES[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__ = lazy(__name__, _HOMES)
