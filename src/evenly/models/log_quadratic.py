@@ -17,11 +17,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evenly.models._doubt import Doubt
+from evenly.models._log_model import LogModel
 from evenly.models._loglinear import Coordinates, LogLinear
-from evenly.models.base import Model
-from evenly.models.conformal import LogConformal
-from evenly.models.formula import Formula, Piece, Term
-from evenly.models.power_law import _formula_of
+from evenly.models.formula import Formula, Term
 
 __all__ = ["LogQuadratic"]
 
@@ -29,7 +27,7 @@ Floats = NDArray[np.float64]
 
 
 @final
-class LogQuadratic(Model):
+class LogQuadratic(LogModel):
     """The exponential of a quadratic form in the logarithms of the parameters.
 
     Attributes
@@ -49,21 +47,9 @@ class LogQuadratic(Model):
 
     method: ClassVar[str] = "log-quadratic"
     summary: ClassVar[str] = "exp of a quadratic form in log p: a power law that may bend"
-    _fit: LogLinear
-    _doubt: Doubt
 
-    def _learn(self, table: pd.DataFrame, values: Floats, weights: Floats) -> None:
-        self._learn_itself(table, values, weights)
-        loss = float(np.average(self._fit.left_out**2, weights=weights))
-        self._doubt = Doubt.learn(table, values, weights, loss=loss, coefficients=self._fit.rank)
-
-    def _learn_itself(self, table: pd.DataFrame, values: Floats, weights: Floats) -> None:
-        """Fit without asking which laws the runs can't tell it from."""
-        self._doubt = Doubt(1.0, [])
-        self._coordinates = Coordinates.learn(table)
+    def _prepare(self, table: pd.DataFrame) -> None:
         self.degree_ = self._choose_degree(table)
-        self._fit = LogLinear.learn(self._design(table), np.log(values), weights)
-        self._finish()
 
     def _choose_degree(self, table: pd.DataFrame) -> str:
         z = self._coordinates.numeric(table)
@@ -76,10 +62,6 @@ class LogQuadratic(Model):
             return "full"
         return "squares" if bends and len(table) >= 2 * squares else "linear"
 
-    def _finish(self) -> None:
-        self._conformal: LogConformal = self._fit.conformal()
-        self.formula_ = self._formula()
-
     def _pairs(self, d: int) -> list[tuple[int, int]]:
         if self.degree_ == "full":
             return list(itertools.combinations_with_replacement(range(d), 2))
@@ -89,15 +71,6 @@ class LogQuadratic(Model):
         z = self._coordinates.numeric(table)
         products = [z[:, a] * z[:, b] for a, b in self._pairs(z.shape[1])]
         return np.column_stack([np.ones(len(table)), z, *products, self._coordinates.one_hot(table)])
-
-    def _predict(self, table: pd.DataFrame) -> Floats:
-        return _exp(self._fit.logs(self._design(table)))
-
-    def _interval(self, table: pd.DataFrame, level: float) -> tuple[Floats, Floats]:
-        design = self._design(table)
-        return self._doubt.bounds(
-            table, _exp(self._fit.logs(design)), self._fit.leverage(design), self._conformal, level
-        )
 
     def _formula(self) -> Formula | None:
         c = self._coordinates
@@ -116,10 +89,6 @@ class LogQuadratic(Model):
         term = Term(float(np.exp(constant)), tuple(map(float, powers)), (0.0,) * d, curvature)
         return Formula(tuple(c.names), (term,))
 
-    def monotone_pieces(self, low: int, high: int) -> list[Piece]:
-        """Cut whole numbers from `low` to `high` into monotone ranges; see `Formula.monotone_pieces`."""
-        return _formula_of(self.formula_).monotone_pieces(low, high)
-
     def _get_state(self) -> dict[str, Any]:
         return {
             "coordinates": self._coordinates.to_state(),
@@ -134,8 +103,3 @@ class LogQuadratic(Model):
         self._fit = LogLinear.from_state(state["fit"])
         self._doubt = Doubt.from_state(state["doubt"])
         self._finish()
-
-
-def _exp(logs: Floats) -> Floats:
-    """Exponentials that stay finite and above zero however far a parabola is followed."""
-    return np.asarray(np.exp(np.clip(logs, -700.0, 700.0)), dtype=np.float64)

@@ -14,10 +14,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evenly.models._doubt import Doubt
+from evenly.models._log_model import LogModel
 from evenly.models._loglinear import Coordinates, LogLinear
-from evenly.models.base import Model
-from evenly.models.conformal import LogConformal
-from evenly.models.formula import Formula, Piece, Term
+from evenly.models.formula import Formula, Term
 
 __all__ = ["PowerLaw"]
 
@@ -25,7 +24,7 @@ Floats = NDArray[np.float64]
 
 
 @final
-class PowerLaw(Model):
+class PowerLaw(LogModel):
     """A product of powers of the parameters.
 
     Attributes
@@ -44,37 +43,13 @@ class PowerLaw(Model):
 
     method: ClassVar[str] = "power-law"
     summary: ClassVar[str] = "c · Π p^a: least squares on logarithms; safe with very few runs"
-    _fit: LogLinear
-    _doubt: Doubt
 
-    def _learn(self, table: pd.DataFrame, values: Floats, weights: Floats) -> None:
-        self._learn_itself(table, values, weights)
-        loss = float(np.average(self._fit.left_out**2, weights=weights))
-        self._doubt = Doubt.learn(table, values, weights, loss=loss, coefficients=self._fit.rank)
-
-    def _learn_itself(self, table: pd.DataFrame, values: Floats, weights: Floats) -> None:
-        """Fit without asking which laws the runs can't tell it from."""
-        self._doubt = Doubt(1.0, [])
-        self._coordinates = Coordinates.learn(table)
-        self._fit = LogLinear.learn(self._design(table), np.log(values), weights)
-        self._finish()
-
-    def _finish(self) -> None:
-        self._conformal: LogConformal = self._fit.conformal()
-        self.formula_ = self._formula()
+    def _prepare(self, table: pd.DataFrame) -> None:
+        """Leave nothing to choose: a power law's columns follow from the parameters."""
 
     def _design(self, table: pd.DataFrame) -> Floats:
         c = self._coordinates
         return np.column_stack([np.ones(len(table)), c.numeric(table), c.one_hot(table)])
-
-    def _predict(self, table: pd.DataFrame) -> Floats:
-        return np.asarray(np.exp(self._fit.logs(self._design(table))), dtype=np.float64)
-
-    def _interval(self, table: pd.DataFrame, level: float) -> tuple[Floats, Floats]:
-        design = self._design(table)
-        return self._doubt.bounds(
-            table, np.exp(self._fit.logs(design)), self._fit.leverage(design), self._conformal, level
-        )
 
     def _formula(self) -> Formula | None:
         c = self._coordinates
@@ -84,10 +59,6 @@ class PowerLaw(Model):
         constant = np.exp(self._fit.coefficients[0] - powers @ np.array(c.centres))
         term = Term(float(constant), tuple(map(float, powers)), (0.0,) * len(powers))
         return Formula(tuple(c.names), (term,))
-
-    def monotone_pieces(self, low: int, high: int) -> list[Piece]:
-        """Cut whole numbers from `low` to `high` into monotone ranges; see `Formula.monotone_pieces`."""
-        return _formula_of(self.formula_).monotone_pieces(low, high)
 
     def _get_state(self) -> dict[str, Any]:
         return {
@@ -101,11 +72,3 @@ class PowerLaw(Model):
         self._fit = LogLinear.from_state(state["fit"])
         self._doubt = Doubt.from_state(state["doubt"])
         self._finish()
-
-
-def _formula_of(formula: Formula | None) -> Formula:
-    from evenly.errors import InputError
-
-    if formula is None:
-        raise InputError("this model has no formula: a parameter is categorical or not above zero everywhere")
-    return formula
