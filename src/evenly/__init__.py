@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from evenly._lazy import lazy
 
 if TYPE_CHECKING:
+    from evenly import fdtd as fdtd
     from evenly import metrics as metrics
     from evenly.balance.allocate import allocate as allocate
     from evenly.balance.limits import Bound as Bound
@@ -62,6 +63,7 @@ _HOMES = {
     "Runs": "evenly.runs",
     "Space": "evenly.space",
     "allocate": "evenly.balance.allocate",
+    "fdtd": "evenly.fdtd",
     "fit": "evenly.models.fitting",
     "load": "evenly.models.storage",
     "metrics": "evenly.metrics",
