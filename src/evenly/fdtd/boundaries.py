@@ -318,7 +318,7 @@ def _check_room(made: dict[tuple[int, Side], PML | Absorber], grid: Grid) -> Non
             )
 
 
-def _points(made: dict[tuple[int, Side], PML | Absorber], kind: type[PML] | type[Absorber], grid: Grid) -> Points:
+def _points(made: dict[tuple[int, Side], PML | Absorber], kind: type[PML | Absorber], grid: Grid) -> Points:
     counts = [
         round(made[a, side].thickness * grid.resolution) if isinstance(made.get((a, side)), kind) else 0
         for a in range(3)
