@@ -11,13 +11,13 @@ import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 from evenly.errors import InputError
 from evenly.fdtd.box import Box
 from evenly.fdtd.grid import Grid
 
-__all__ = ["ChunkBox", "HasLayers", "divide", "layer_pieces", "split_for_threads"]
+__all__ = ["ChunkBox", "HasLayers", "divide", "equal_parts", "layer_pieces", "split_for_threads"]
 
 Depths = Sequence[Sequence[int]]
 Flags = tuple[bool, bool, bool]
@@ -193,3 +193,62 @@ def _divided(chunks: list[ChunkBox], points: dict[int, int], threads: int) -> It
     for chunk in chunks:
         parts = max(1, math.ceil(chunk.box.volume * threads / max(1, points[chunk.owner])))
         yield from (replace(chunk, box=box) for box in divide(chunk.box, parts))
+
+
+def equal_parts(grid: Grid, box: Box, n: int, owners: Iterator[int]) -> Any:
+    """Return nested lists that cut `box` into `n` chunks of equal volume; see `BinaryPartition.equal`.
+
+    Parameters
+    ----------
+    grid : Grid
+        The cell.
+    box : Box
+        At least `n` points of it.
+    n : int
+        How many chunks.
+    owners : iterator of int
+        Numbers for the leaves, depth first.
+
+    Examples
+    --------
+    >>> cell = Grid((4.0, 2.0, 0.0), 10)
+    >>> equal_parts(cell, cell.box, 2, itertools.count())
+    [(0, 0.0), 0, 1]
+    """
+    if n == 1:
+        return next(owners)
+    axis = box.shape.index(max(box.shape))
+    parts = _parts(box, axis, n)
+    return _row(grid, axis, parts, owners)
+
+
+def _parts(box: Box, axis: int, n: int) -> list[tuple[Box, int]]:
+    """Return boxes one above the other along `axis` with the number of chunks each is to become."""
+    points, start, prime = box.shape[axis], box.lo[axis], _largest_prime(n)
+    layer = box.volume // points
+    if points >= prime and layer * (points // prime) >= n // prime:
+        edges = [start + (points * k + prime // 2) // prime for k in range(prime + 1)]
+        return [(box.replace(axis, a, b), n // prime) for a, b in itertools.pairwise(edges)]
+    at = min(max(round(points * (n // 2) / n), 1), points - 1)
+    # Neither side may get more chunks than it has points.
+    first = min(max(n // 2, n - (points - at) * layer), at * layer)
+    below, above = box.split(axis, start + at)
+    return [(below, first), (above, n - first)]
+
+
+def _row(grid: Grid, axis: int, parts: list[tuple[Box, int]], owners: Iterator[int]) -> Any:
+    if len(parts) == 1:
+        return equal_parts(grid, *parts[0], owners)
+    middle = len(parts) // 2
+    at = grid.origin[axis] + parts[middle][0].lo[axis] * grid.dx
+    left = _row(grid, axis, parts[:middle], owners)
+    return [(axis, at), left, _row(grid, axis, parts[middle:], owners)]
+
+
+def _largest_prime(n: int) -> int:
+    factor, largest = 2, 1
+    while factor * factor <= n:
+        while n % factor == 0:
+            n, largest = n // factor, factor
+        factor += 1
+    return max(n, largest)

@@ -18,28 +18,20 @@ Number the owners depth first, so that neighbours in the cell tend to be neighbo
 from __future__ import annotations
 
 import itertools
-import json
 import math
-import operator
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from evenly.errors import InputError, ReadError
 from evenly.fdtd.box import AXES, Box
-from evenly.fdtd.cutting import ChunkBox, HasLayers, layer_pieces
-from evenly.fdtd.grid import Grid, axis_index
+from evenly.fdtd.cutting import ChunkBox, HasLayers, equal_parts, layer_pieces
+from evenly.fdtd.grid import Grid
+from evenly.fdtd.tree import Token, below, dump, nest, parse, read
 
 __all__ = ["BinaryPartition", "ChunkBox"]
-
-FORMAT = "evenly binary partition"
-FORMAT_VERSION = 1
-# Saved files and error messages nest as deep as the tree, and Python's own nesting ends at 1000.
-DEEPEST = 400
-
-Token = int | tuple[int, float]
 
 
 class BinaryPartition:
@@ -53,14 +45,8 @@ class BinaryPartition:
 
     Attributes
     ----------
-    owner : int or None
-        Owner of a leaf; None where there is a cut.
-    axis : int or None
-        0, 1 or 2, the axis across which this node cuts; None at a leaf.
-    position : float or None
-        Where it cuts, in a from the centre of the cell.
     left, right : BinaryPartition or None
-        What lies below and above the cut.
+        What lies below and above the cut; None at a leaf.
 
     Raises
     ------
@@ -78,21 +64,41 @@ class BinaryPartition:
     evenly.errors.InputError: Node right.right of the partition: an owner must be an integer of at least 0, ... -2...
     """
 
-    __slots__ = ("axis", "left", "owner", "position", "right")
+    __slots__ = ("_token", "left", "right")
 
-    owner: int | None
-    axis: int | None
-    position: float | None
+    _token: Token
     left: BinaryPartition | None
     right: BinaryPartition | None
 
     def __init__(self, data: Any) -> None:
-        self._fill(_assemble(_parse(data)))
+        first, *rest = parse(data)
+        built: list[BinaryPartition] = []
+        for token in reversed(rest):
+            node = object.__new__(BinaryPartition)
+            node._fill(token, built)
+            built.append(node)
+        self._fill(first, built)
 
-    def _fill(self, node: _Draft) -> None:
-        # `_Draft`s hold finished branches, so this goes one level deep however deep the tree is.
-        for name, value in zip(("owner", "axis", "position", "left", "right"), node, strict=True):
-            object.__setattr__(self, name, value)
+    def _fill(self, token: Token, finished: list[BinaryPartition]) -> None:
+        leaf = isinstance(token, int)
+        object.__setattr__(self, "_token", token)
+        object.__setattr__(self, "left", None if leaf else finished.pop())
+        object.__setattr__(self, "right", None if leaf else finished.pop())
+
+    @property
+    def owner(self) -> int | None:
+        """Number of the rank that owns a leaf; None where there is a cut."""
+        return self._token if isinstance(self._token, int) else None
+
+    @property
+    def axis(self) -> int | None:
+        """0, 1 or 2, the axis across which this node cuts; None at a leaf."""
+        return None if isinstance(self._token, int) else self._token[0]
+
+    @property
+    def position(self) -> float | None:
+        """Where this node cuts, in a from the centre of the cell; None at a leaf."""
+        return None if isinstance(self._token, int) else self._token[1]
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a partition can't be changed (its `{name}` was set): make another from `to_list()`")
@@ -122,10 +128,10 @@ class BinaryPartition:
             where, node = stack.pop()
             yield where, node
             if node.left is not None and node.right is not None:
-                stack += [(_below(where, "right"), node.right), (_below(where, "left"), node.left)]
+                stack += [(below(where, "right"), node.right), (below(where, "left"), node.left)]
 
     def _tokens(self) -> list[Token]:
-        return [_token(node) for _, node in self.walk()]
+        return [node._token for _, node in self.walk()]
 
     @property
     def leaves(self) -> list[tuple[str, int]]:
@@ -156,14 +162,11 @@ class BinaryPartition:
         >>> BinaryPartition([(2, 0.5), 0, [(0, 1), 1, 2]]).to_list()
         [('z', 0.5), 0, [('x', 1.0), 1, 2]]
         """
-        built: list[Any] = []
-        for token in reversed(self._tokens()):
-            built.append(token if isinstance(token, int) else [(AXES[token[0]], token[1]), built.pop(), built.pop()])
-        return built[0]
+        return nest(self._tokens())
 
     def to_json(self) -> str:
         """Return the partition as JSON text with its format's name and version."""
-        return json.dumps({"format": FORMAT, "version": FORMAT_VERSION, "partition": self.to_list()})
+        return dump(self.to_list())
 
     def save(self, path: Path | str) -> Path:
         """Write the partition to a JSON file and return its path.
@@ -197,7 +200,7 @@ class BinaryPartition:
             If it can't be read, is something else, is damaged, or is of a version that is not known.
         """
         try:
-            return cls(_payload(Path(path).read_text(encoding="utf-8"), path))
+            return cls(read(Path(path).read_text(encoding="utf-8"), path))
         except (OSError, UnicodeDecodeError) as error:
             raise ReadError(path, f"no partition can be read from it: {error}") from error
         except ReadError:
@@ -226,10 +229,10 @@ class BinaryPartition:
         n = _count(n, "n", "chunks")
         if n > grid.box.volume:
             raise InputError(
-                f"`n` must be at most the number of grid points of the cell ({grid.box.volume}), but got {n}: use fewer "
-                "chunks or a higher resolution."
+                f"`n` must be at most the number of grid points of the cell ({grid.box.volume}), but got {n}: "
+                "use fewer chunks or a higher resolution."
             )
-        return cls(_cut_equally(grid, grid.box, n, itertools.count()))
+        return cls(equal_parts(grid, grid.box, n, itertools.count()))
 
     def boxes(self, grid: Grid) -> list[Box]:
         """Return the grid points of each chunk, depth first (in the order of `owners`).
@@ -249,8 +252,8 @@ class BinaryPartition:
             if node.left is None or node.right is None:
                 found.append(box)
                 continue
-            below, above = _cut(node, where, box, grid)
-            stack += [(_below(where, "right"), node.right, above), (_below(where, "left"), node.left, below)]
+            lower, upper = _cut(node._token, where, box, grid)
+            stack += [(below(where, "right"), node.right, upper), (below(where, "left"), node.left, lower)]
         return found
 
     def validate(self, grid: Grid) -> None:
@@ -309,132 +312,14 @@ class BinaryPartition:
         ]
 
 
-_Draft = tuple[int | None, int | None, float | None, BinaryPartition | None, BinaryPartition | None]
-
-
-def _below(where: str, side: str) -> str:
-    return side if where == "root" else f"{where}.{side}"
-
-
-def _token(node: BinaryPartition) -> Token:
-    if node.owner is not None:
-        return node.owner
-    assert node.axis is not None and node.position is not None  # noqa: S101 - tells mypy what the class keeps true
-    return node.axis, node.position
-
-
-def _parse(data: Any) -> list[Token]:
-    tokens: list[Token] = []
-    stack: list[tuple[str, int, Any]] = [("root", 0, data)]
-    while stack:
-        where, depth, item = stack.pop()
-        if depth > DEEPEST:
-            raise InputError(
-                f"A partition may be {DEEPEST} cuts deep, but a branch is deeper: balance the tree, for example by "
-                "cutting the middle of a row of slabs first."
-            )
-        if isinstance(item, BinaryPartition):
-            item = _token(item) if item.left is None else [_token(item), item.left, item.right]
-        if isinstance(item, (str, bytes)) or not isinstance(item, (Sequence, np.ndarray)):
-            tokens.append(_owner(item, where))
-            continue
-        head, left, right = _three(item, where)
-        tokens.append(_head(head, where))
-        stack += [(_below(where, "right"), depth + 1, right), (_below(where, "left"), depth + 1, left)]
-    return tokens
-
-
-def _assemble(tokens: list[Token]) -> _Draft:
-    built: list[BinaryPartition] = []
-    draft: _Draft = (None, None, None, None, None)
-    for token in reversed(tokens):
-        draft = (
-            (token, None, None, None, None)
-            if isinstance(token, int)
-            else (None, token[0], token[1], built.pop(), built.pop())
-        )
-        node = object.__new__(BinaryPartition)
-        node._fill(draft)
-        built.append(node)
-    return draft
-
-
-def _owner(value: Any, where: str) -> int:
-    try:
-        number = -1 if isinstance(value, (bool, np.bool_)) else operator.index(value)
-    except TypeError:
-        number = -1
-    if number < 0:
-        raise InputError(
-            f"Node {where} of the partition: an owner must be an integer of at least 0, but got {value!r}; "
-            "a cut is [(axis, position), left, right]."
-        )
-    return number
-
-
-def _three(item: Any, where: str) -> tuple[Any, Any, Any]:
-    if len(item) != 3:
-        raise InputError(
-            f"Node {where} of the partition: a cut has three entries, [(axis, position), left, right], but got "
-            f"{len(item)}: {_short(item)}."
-        )
-    return item[0], item[1], item[2]
-
-
-def _head(head: Any, where: str) -> tuple[int, float]:
-    if isinstance(head, (str, bytes)) or not isinstance(head, (Sequence, np.ndarray)) or len(head) != 2:
-        raise InputError(
-            f"Node {where} of the partition: a cut starts with (axis, position), such as ('x', -2.0), but got "
-            f"{_short(head)}."
-        )
-    try:
-        axis = axis_index(head[0])
-    except InputError as error:
-        raise InputError(f"Node {where} of the partition: {error}") from None
-    try:
-        position = float("nan") if isinstance(head[1], (str, bool)) else float(head[1])
-    except (TypeError, ValueError):
-        position = float("nan")
-    if not math.isfinite(position):
-        raise InputError(
-            f"Node {where} of the partition: the position of a cut must be a finite number, but got {head[1]!r}."
-        )
-    return axis, position
-
-
-def _short(value: Any) -> str:
-    try:
-        text = repr(value)
-    except RecursionError:
-        text = "lists nested very deep"
-    return text if len(text) <= 80 else text[:77] + "..."
-
-
 def _count(value: Any, name: str, things: str) -> int:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
         raise InputError(f"`{name}`, the number of {things}, must be an integer of at least 1, but got {value!r}.")
     return int(value)
 
 
-def _payload(text: str, path: Path | str) -> Any:
-    try:
-        content = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ReadError(path, f"not a partition saved by evenly: {error}") from error
-    if not isinstance(content, dict) or content.get("format") != FORMAT or "partition" not in content:
-        raise ReadError(path, f'not a partition saved by evenly: "format" must be "{FORMAT}"')
-    if content.get("version") != FORMAT_VERSION:
-        raise ReadError(
-            path,
-            f"format version {content.get('version')} is not known: this evenly reads {FORMAT_VERSION}, "
-            "a newer one may read it",
-        )
-    return content["partition"]
-
-
-def _cut(node: BinaryPartition, where: str, box: Box, grid: Grid) -> tuple[Box, Box]:
-    axis, position = node.axis, node.position
-    assert axis is not None and position is not None  # noqa: S101 - tells mypy what the class keeps true
+def _cut(token: Token, where: str, box: Box, grid: Grid) -> tuple[Box, Box]:
+    axis, position = cast("tuple[int, float]", token)
     name = f"Node {where} of the partition cuts {AXES[axis]} at {position!r}"
     if grid.thin[axis]:
         raise InputError(f"{name}: a cut can't be across an axis along which the cell has no size; leave it out.")
@@ -452,43 +337,3 @@ def _cut(node: BinaryPartition, where: str, box: Box, grid: Grid) -> tuple[Box, 
             "out."
         )
     return box.split(axis, at)
-
-
-def _cut_equally(grid: Grid, box: Box, n: int, owners: Iterator[int]) -> Any:
-    if n == 1:
-        return next(owners)
-    axis = box.shape.index(max(box.shape))
-    parts = _parts(box, axis, n)
-    return _row(grid, axis, parts, owners)
-
-
-def _parts(box: Box, axis: int, n: int) -> list[tuple[Box, int]]:
-    """Return boxes one above the other along `axis` with the number of chunks each is to become."""
-    points, start, prime = box.shape[axis], box.lo[axis], _largest_prime(n)
-    layer = box.volume // points
-    if points >= prime and layer * (points // prime) >= n // prime:
-        edges = [start + (points * k + prime // 2) // prime for k in range(prime + 1)]
-        return [(box.replace(axis, a, b), n // prime) for a, b in itertools.pairwise(edges)]
-    at = min(max(round(points * (n // 2) / n), 1), points - 1)
-    # Neither side may get more chunks than it has points.
-    first = min(max(n // 2, n - (points - at) * layer), at * layer)
-    below, above = box.split(axis, start + at)
-    return [(below, first), (above, n - first)]
-
-
-def _row(grid: Grid, axis: int, parts: list[tuple[Box, int]], owners: Iterator[int]) -> Any:
-    if len(parts) == 1:
-        return _cut_equally(grid, *parts[0], owners)
-    middle = len(parts) // 2
-    at = grid.origin[axis] + parts[middle][0].lo[axis] * grid.dx
-    left = _row(grid, axis, parts[:middle], owners)
-    return [(axis, at), left, _row(grid, axis, parts[middle:], owners)]
-
-
-def _largest_prime(n: int) -> int:
-    factor, largest = 2, 1
-    while factor * factor <= n:
-        while n % factor == 0:
-            n, largest = n // factor, factor
-        factor += 1
-    return max(n, largest)

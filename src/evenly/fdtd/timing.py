@@ -260,7 +260,9 @@ class _Span:
         self._timer.start(self._phase)
         return self._timer
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         while len(self._timer._stack) > self._depth:
             self._timer.stop()
 

@@ -1,0 +1,104 @@
+"""Was this process started by an MPI launcher, and among how many ranks? Told without importing MPI.
+
+>>> launched_ranks({"PMI_RANK": "3", "PMI_SIZE": "8"}), launched_ranks({})
+(8, None)
+
+The environment variable ``EVENLY_MPI`` overrides what is found: 0 never uses MPI, 1 always does.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from evenly.errors import InputError
+
+__all__ = ["UNKNOWN", "forced", "launched_ranks", "without_launcher"]
+
+# How launchers number the processes they start, and tell how many there are (where they tell).
+_MARKS = (
+    ("PMI_RANK", "PMI_SIZE"),
+    ("PMI_ID", "PMI_SIZE"),
+    ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
+    ("MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"),
+    ("JSM_NAMESPACE_RANK", "JSM_NAMESPACE_SIZE"),
+    ("FLUX_TASK_RANK", "FLUX_JOB_SIZE"),
+    ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS"),
+    ("PMIX_RANK", ""),
+    ("PALS_RANKID", ""),
+    ("MPI_LOCALRANKID", ""),
+)
+_PREFIXES = (
+    "PMI_",
+    "PMIX_",
+    "OMPI_",
+    "PALS_",
+    "MPI_LOCAL",
+    "HYDI_",
+    "HYDRA_",
+    "MV2_COMM",
+    "PRTE_",
+    "JSM_NAMESPACE",
+    "FLUX_TASK",
+)
+UNKNOWN = 0
+
+
+def launched_ranks(environment: Mapping[str, str] | None = None) -> int | None:
+    """Return how many ranks the launcher started; None without a launcher, `UNKNOWN` (0) if it doesn't say.
+
+    A process of a Slurm step counts only if the step has several: batch scripts and interactive shells are alone.
+
+    Parameters
+    ----------
+    environment : mapping, optional
+        Environment variables; this process' when left out.
+
+    Examples
+    --------
+    >>> launched_ranks({"SLURM_PROCID": "0"}), launched_ranks({"SLURM_PROCID": "0", "SLURM_STEP_NUM_TASKS": "4"})
+    (None, 4)
+    >>> launched_ranks({"PMIX_RANK": "0"})
+    0
+    """
+    environment = os.environ if environment is None else environment
+    found = [environment.get(size, "") for rank, size in _MARKS if rank in environment]
+    if not found or (_only_slurm(environment) and environment.get("SLURM_STEP_NUM_TASKS", "1") == "1"):
+        return None
+    sizes = [int(size) for size in found if size.isdecimal()]
+    return max(sizes, default=UNKNOWN)
+
+
+def forced(environment: Mapping[str, str] | None = None) -> bool | None:
+    """Return what ``EVENLY_MPI`` says: True always to use MPI, False never to, None to find out.
+
+    Raises
+    ------
+    InputError
+        If it is neither 0 nor 1.
+
+    Examples
+    --------
+    >>> forced({"EVENLY_MPI": "0"}), forced({})
+    (False, None)
+    """
+    environment = os.environ if environment is None else environment
+    value = environment.get("EVENLY_MPI", "")
+    if value not in ("", "0", "1"):
+        raise InputError(f"The environment variable EVENLY_MPI must be 0 or 1 (or not be set), but got {value!r}.")
+    return {"": None, "0": False, "1": True}[value]
+
+
+def without_launcher(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables without those by which a launcher marks its ranks, to start another job from a rank.
+
+    Examples
+    --------
+    >>> without_launcher({"PMI_RANK": "0", "HOME": "/home/me"})
+    {'HOME': '/home/me'}
+    """
+    return {name: value for name, value in environment.items() if not name.startswith(_PREFIXES)}
+
+
+def _only_slurm(environment: Mapping[str, str]) -> bool:
+    return {rank for rank, _ in _MARKS if rank in environment} == {"SLURM_PROCID"}
