@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evenly.errors import InputError, MissingExtraError, ReadError
-from evenly.fdtd.grid import Vector, vector
+from evenly.fdtd.grid import vector
 from evenly.fdtd.materials import Medium, vacuum
 
 __all__ = ["ArrayMaterial", "FunctionMaterial", "as_material"]

@@ -76,6 +76,11 @@ class GeometricObject(ABC):
         """What messages call it."""
         return f"{type(self).__name__} {self.name!r}" if self.name else f"a {type(self).__name__}"
 
+    @property
+    def slanted(self) -> bool:
+        """Whether a face may be at an angle to the grid."""
+        return True
+
     @abstractmethod
     def distance(self, x: ArrayLike, y: ArrayLike, z: ArrayLike) -> Array:
         """Return the signed distance to the surface, negative inside; arguments broadcast."""
@@ -88,7 +93,7 @@ class GeometricObject(ABC):
         """Return whether points are inside or on the surface; arguments broadcast."""
         return self.distance(x, y, z) <= 0
 
-    def faces(self, points: Array, half: Vector) -> Faces:
+    def faces(self, points: Array, half: Vector) -> Faces:  # noqa: ARG002 - for those that can
         """Return the surface inside boxes of half edges `half` around points (n, 3): here, never flat."""
         n = len(points)
         none = np.zeros(n, dtype=bool)
@@ -141,6 +146,11 @@ class Block(GeometricObject):
             result = np.maximum(result, np.abs(along) - size / 2)
         return np.asarray(result)
 
+    @property
+    def slanted(self) -> bool:
+        """Whether it is turned."""
+        return not all(_is_grid_axis(axis) for axis in self.axes)
+
     def _local(self, x: ArrayLike, y: ArrayLike, z: ArrayLike) -> list[Any]:
         from_center = [np.asarray(v) - c for v, c in zip((x, y, z), self.center, strict=True)]
         return [_dot(axis, from_center) for axis in self.axes]
@@ -158,7 +168,7 @@ class Block(GeometricObject):
         return _meet(normals, pieces, [_is_grid_axis(axis) for axis in self.axes])
 
     def extended(self, lo: Vector, hi: Vector, by: float) -> GeometricObject:
-        if not all(_is_grid_axis(axis) for axis in self.axes):
+        if self.slanted:
             return self
         low, high = self.bounds()
         new_low = [v - by if abs(v - border) < by * 1e-6 else v for v, border in zip(low, lo, strict=True)]
@@ -372,7 +382,7 @@ def _sizes(size: Any, label: str) -> Vector:
 
 
 def _direction(axis: Any, label: str) -> Vector:
-    if isinstance(axis, (str, int, np.integer)):
+    if isinstance(axis, (str, int)):
         along = axis_index(axis)
         return vector([float(a == along) for a in range(3)], "axis")
     x, y, z = vector(axis, f"axis of {label}")

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -173,17 +173,17 @@ class Medium:
     chi2: float | Vector = 0.0
     chi3: float | Vector = 0.0
     index: float | None = None
-    name: str = ""
+    name: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
         owner = f"medium {self.name!r}" if self.name else "a medium"
-        for field in ("mu", "electric_conductivity", "magnetic_conductivity", "chi2", "chi3"):
-            object.__setattr__(self, field, _three(getattr(self, field), field, owner))
+        for part in ("mu", "electric_conductivity", "magnetic_conductivity", "chi2", "chi3"):
+            object.__setattr__(self, part, _three(getattr(self, part), part, owner))
         object.__setattr__(self, "epsilon", self._epsilon_diagonal(owner))
-        for field in ("epsilon_off_diagonal", "mu_off_diagonal"):
-            object.__setattr__(self, field, _off_diagonal(getattr(self, field), field, owner))
-        for field in ("electric_poles", "magnetic_poles"):
-            object.__setattr__(self, field, _poles(getattr(self, field), field, owner))
+        for part in ("epsilon_off_diagonal", "mu_off_diagonal"):
+            object.__setattr__(self, part, _off_diagonal(getattr(self, part), part, owner))
+        for part in ("electric_poles", "magnetic_poles"):
+            object.__setattr__(self, part, _poles(getattr(self, part), part, owner))
         for quantity in ("epsilon", "mu"):
             _check_positive_definite(getattr(self, f"{quantity}_matrix"), quantity, owner)
         # The index is spent: kept, it would clash with ε when a copy with other fields is made.
@@ -243,14 +243,14 @@ class Medium:
     @property
     def is_vacuum(self) -> bool:
         """Whether it is vacuum in all but name."""
-        return replace(self, name="") == vacuum
+        return self == vacuum
 
     @property
     def is_magnetic(self) -> bool:
         """Whether H sees anything but vacuum."""
         one = (1.0, 1.0, 1.0)
         return bool(
-            self.mu != one or any(self.mu_off_diagonal) or self.magnetic_poles or np.any(self._loss("magnetic"))
+            self.mu != one or any(self.mu_off_diagonal) or self.magnetic_poles or np.any(self.magnetic_conductivity)
         )
 
     @property
