@@ -23,7 +23,7 @@ from evenly.errors import InputError
 from evenly.fdtd.box import AXES
 from evenly.fdtd.grid import Grid, Vector, offset
 
-__all__ = ["Run", "check_inside", "edges", "hat_weights", "runs"]
+__all__ = ["Run", "check_inside", "edges", "hat_weights", "merged", "runs"]
 
 _SNAP = 1e-7
 Phase = complex | None
@@ -122,6 +122,26 @@ def runs(grid: Grid, component: str, axis: int, low: float, high: float, phase: 
     if phase is None and offset(component)[axis] == 0.5:
         return [_folded(start, weights, count)]
     return _wrapped(start, weights, count, 1 if phase is None else phase)
+
+
+def merged(found: list[Run]) -> list[Run]:
+    """Return runs without overlaps: where runs meet around a periodic cell, their weights are added.
+
+    Examples
+    --------
+    >>> whole = runs(Grid((0.4, 1.0, 1.0), 10), "Ey", 0, -0.2, 0.2, phase=1)
+    >>> [(run.start, run.weights.tolist()) for run in merged(whole)]
+    [(0, [1.0, 1.0, 1.0, 1.0])]
+    """
+    if len(found) == 1:
+        return found
+    start, stop = min(run.start for run in found), max(run.stop for run in found)
+    total = np.zeros(stop - start, dtype=np.result_type(*(run.weights for run in found)))
+    for run in found:
+        total[run.start - start : run.stop - start] += run.weights
+    filled = np.flatnonzero(total)
+    groups = np.split(filled, np.flatnonzero(np.diff(filled) > 1) + 1)
+    return [Run(start + int(group[0]), total[group]) for group in groups if len(group)]
 
 
 def edges(grid: Grid, axis: int) -> tuple[float, float]:

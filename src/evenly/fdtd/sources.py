@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from evenly.errors import InputError
 from evenly.fdtd.box import Box
-from evenly.fdtd.extents import Run, check_inside, runs
+from evenly.fdtd.extents import Run, check_inside, merged, runs
 from evenly.fdtd.grid import COMPONENTS, Grid, Vector, vector
 from evenly.fdtd.pulses import Pulse
 
@@ -161,7 +161,7 @@ class Source:
         found = runs(grid, self.component, axis, low, high, phase)
         if self.size[axis] == 0 and not grid.thin[axis]:
             found = [Run(run.start, run.weights * grid.resolution, run.shift) for run in found]
-        return found if self.amplitude_function else _merged(found)
+        return found if self.amplitude_function else merged(found)
 
     def _weights(self, grid: Grid, parts: Sequence[Run], inside: Box) -> NDArray[Any]:
         factors = [
@@ -188,16 +188,3 @@ class Source:
                 f"The amplitude_function of {self.label} must give an array that broadcasts to the {box.shape} points "
                 f"it is asked for (x, y, z have shapes (nx,1,1), (1,ny,1), (1,1,nz)), but got shape {values.shape}."
             ) from None
-
-
-def _merged(found: list[Run]) -> list[Run]:
-    """Add up runs that meet around a periodic cell, so that a source as long as the cell is one run."""
-    if len(found) == 1:
-        return found
-    start, stop = min(run.start for run in found), max(run.stop for run in found)
-    total = np.zeros(stop - start, dtype=np.result_type(*(run.weights for run in found)))
-    for run in found:
-        total[run.start - start : run.stop - start] += run.weights
-    filled = np.flatnonzero(total)
-    groups = np.split(filled, np.flatnonzero(np.diff(filled) > 1) + 1)
-    return [Run(start + int(group[0]), total[group]) for group in groups if len(group)]
