@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evenly.fdtd.geometry import GeometricObject
 from evenly.fdtd.grid import Vector
+from evenly.fdtd.solids import GeometricObject
 
 __all__ = ["Mixture", "mixtures", "share_below", "total"]
 

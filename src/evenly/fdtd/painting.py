@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from evenly.fdtd.boundaries import Layers
 from evenly.fdtd.box import Box, Index
 from evenly.fdtd.fractions import Mixture, mixtures
-from evenly.fdtd.geometry import GeometricObject
 from evenly.fdtd.grid import Grid, Vector
 from evenly.fdtd.palette import Palette
+from evenly.fdtd.solids import GeometricObject
 
 __all__ = ["Lattice", "covered", "paint"]
 

@@ -14,9 +14,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from evenly.errors import InputError
-from evenly.fdtd.geometry import GeometricObject
 from evenly.fdtd.grid import Grid
 from evenly.fdtd.materials import LorentzPole, Medium
+from evenly.fdtd.solids import GeometricObject
 
 __all__ = ["check_time_step", "largest_courant"]
 

@@ -3,7 +3,7 @@
 Nothing is kept for the whole cell: `Structure.sample` answers for any box, and a box's answer is the same, to the
 last bit, whatever boxes its surroundings are asked in.
 
->>> from evenly.fdtd.geometry import Block
+>>> from evenly.fdtd.solids import Block
 >>> from evenly.fdtd.materials import Medium
 >>> film = Block(size=(math.inf, math.inf, 1), material=Medium(epsilon=4))
 >>> sample = Structure(Grid((0, 0, 4), 10), [film]).sample(Box((0, 0, 0), (1, 1, 40)))
@@ -25,12 +25,12 @@ from evenly.errors import InputError
 from evenly.fdtd.boundaries import Layers, resolve
 from evenly.fdtd.box import Box
 from evenly.fdtd.custom import as_material
-from evenly.fdtd.geometry import Block, GeometricObject, Material
 from evenly.fdtd.grid import ELECTRIC, MAGNETIC, Grid
 from evenly.fdtd.materials import Pole, vacuum
 from evenly.fdtd.painting import Lattice, covered, paint
 from evenly.fdtd.palette import Palette, palette
 from evenly.fdtd.smoothing import inverse_diagonal, inverse_off_diagonal, limited, mean_strength
+from evenly.fdtd.solids import Block, GeometricObject, Material
 from evenly.fdtd.stability import check_time_step
 
 __all__ = ["Response", "Sample", "Structure", "Value"]
