@@ -1,0 +1,242 @@
+"""A simulation: a cell, what is in it, and its fields, stepped in time on as many ranks as there are.
+
+>>> from evenly.fdtd.boundaries import PML
+>>> from evenly.fdtd.pulses import GaussianPulse
+>>> from evenly.fdtd.sources import Source
+>>> source = Source(GaussianPulse(frequency=1.0, fwidth=0.5), "Ez")
+>>> sim = Simulation(cell=(4, 4, 0), resolution=10, sources=[source], boundaries=[PML(1.0)])
+>>> sim.run(until=2.0)
+>>> sim.step_count, round(sim.time, 12)
+(40, 2.0)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+import numpy as np
+
+from evenly.errors import InputError
+from evenly.fdtd.boundaries import Boundary, Layers, resolve
+from evenly.fdtd.box import Box
+from evenly.fdtd.cutting import ChunkBox, split_for_threads
+from evenly.fdtd.geometry import GeometricObject, Material
+from evenly.fdtd.grid import Grid, vector
+from evenly.fdtd.materials import vacuum
+from evenly.fdtd.parallel import world
+from evenly.fdtd.partition import BinaryPartition
+from evenly.fdtd.sources import Source
+from evenly.fdtd.structure import Structure
+from evenly.fdtd.timing import PhaseTimer
+
+if TYPE_CHECKING:
+    from evenly.fdtd.chunk import Chunk
+    from evenly.fdtd.communicators import Communicator
+    from evenly.fdtd.monitors import FourierMonitor
+    from evenly.fdtd.stepping import Stepper
+
+__all__ = ["Options", "Simulation"]
+
+M = TypeVar("M", bound="FourierMonitor")
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a simulation computes; the defaults are right for most.
+
+    Parameters
+    ----------
+    courant : float
+        Time step times resolution.
+    precision : "float64" or "float32"
+        Of the fields. float32 needs half the memory and time, and keeps about 6 digits.
+    threads : int
+        Threads of a rank. More than the cores that the rank was given slow it down.
+    subpixel : bool
+        Average media at interfaces, which makes results converge faster with resolution.
+    fused : bool
+        Update E and H in one sweep where the physics allows it. Without it the timer tells E and H apart, at the
+        price of speed.
+    """
+
+    courant: float = 0.5
+    precision: Literal["float64", "float32"] = "float64"
+    threads: int = 1
+    subpixel: bool = True
+    fused: bool = True
+
+    def __post_init__(self) -> None:
+        if self.precision not in ("float64", "float32"):
+            raise InputError(f'`precision` must be "float64" or "float32", but got {self.precision!r}.')
+        if self.threads != int(self.threads) or self.threads < 1:
+            raise InputError(f"`threads` must be a whole number of at least 1, but got {self.threads!r}.")
+
+
+class Simulation:
+    """Maxwell's equations on a grid.
+
+    Nothing large is allocated before the first step or the first look at the fields, so that a cell of any size can
+    be described, counted and cut on a small machine.
+
+    Parameters
+    ----------
+    cell : up to three floats
+        Edge lengths x, y, z in a; 0 (or left out) where nothing varies.
+    resolution : float
+        Grid points per a.
+    geometry : sequence of objects
+        Later ones hide earlier ones.
+    material : Medium, or a function of position
+        What is where no object is.
+    sources : sequence of Source
+    boundaries : sequence of PML, Absorber, Periodic, Bloch, Metal
+        Sides that none names are metal walls.
+    layout : BinaryPartition, optional
+        How the cell is cut; into equal volumes, one for each rank, when left out.
+    options : Options
+    communicator : Communicator, optional
+        The ranks that share the cell; all of this process's group when left out.
+
+    Raises
+    ------
+    InputError
+        If something breaks a rule; the message names it.
+    """
+
+    def __init__(
+        self,
+        *,
+        cell: Sequence[float] | float,
+        resolution: float,
+        geometry: Sequence[GeometricObject] = (),
+        material: Material = vacuum,
+        sources: Sequence[Source] = (),
+        boundaries: Iterable[Boundary] = (),
+        layout: BinaryPartition | None = None,
+        options: Options | None = None,
+        communicator: Communicator | None = None,
+    ) -> None:
+        self.options = options or Options()
+        self.grid = Grid(vector(cell, "cell"), resolution, self.options.courant)
+        self.layers: Layers = resolve(boundaries, self.grid)
+        self.structure = Structure(self.grid, geometry, material, subpixel=self.options.subpixel, layers=self.layers)
+        self.communicator = communicator or world()
+        self.layout = layout or BinaryPartition.equal(self.grid, self.communicator.size)
+        self.layout.validate(self.grid)
+        self.sources = list(sources)
+        for source in self.sources:
+            source.check(self.grid)
+        self.timer = PhaseTimer()
+        self.step_count = 0
+        self.monitors: list[FourierMonitor] = []
+        self._check_fields()
+
+    # -- what it is -----------------------------------------------------------------------------------------------
+
+    @property
+    def time(self) -> float:
+        """Time of E in a/c."""
+        return self.step_count * self.grid.dt
+
+    @property
+    def parts(self) -> int:
+        """2 for complex fields, which a Bloch phase makes; 1 for real ones."""
+        return 2 if self.layers.complex_fields else 1
+
+    @cached_property
+    def is_linear(self) -> bool:
+        """Whether no medium is nonlinear."""
+        return not any(table.any() for p in self.structure.palettes for table in (p.chi2, p.chi3))
+
+    @cached_property
+    def chunk_boxes(self) -> list[ChunkBox]:
+        """All chunks of the cell, absorbing layers split off, in the order of the layout's leaves."""
+        chunks = self.layout.chunks(self.grid, self.layers, self.communicator.size)
+        return split_for_threads(chunks, self.options.threads) if self.options.threads > 1 else chunks
+
+    def _check_fields(self) -> None:
+        if self.parts == 2 and not self.is_linear:
+            raise InputError(
+                "A nonlinear medium needs real fields, but Bloch's `k` makes them complex: choose k so that the phase "
+                "over the cell is 1 or -1, or leave chi2 and chi3 out."
+            )
+
+    # -- stepping -------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def chunks(self) -> list[Chunk]:
+        """The chunks of this rank; made when first asked for."""
+        from evenly.fdtd.chunk import Chunk
+
+        dtype = np.dtype(self.options.precision)
+        chunks = []
+        for index, part in enumerate(self.chunk_boxes):
+            if part.owner == self.communicator.rank:
+                chunks.append(
+                    Chunk(
+                        index, part.box, self.structure, self.layers, part.pml,
+                        parts=self.parts, dtype=dtype, fused=self.options.fused,
+                    )
+                )  # fmt: skip
+        for chunk in chunks:
+            self._add_currents(chunk)
+        return chunks
+
+    @cached_property
+    def stepper(self) -> Stepper:
+        """Steps this rank's chunks; collective when first asked for."""
+        from evenly.fdtd.stepping import Stepper
+
+        with self.timer("other"):
+            stepper = Stepper(
+                self.chunk_boxes, self.chunks, self.layers, self.communicator, self.timer, self.options.threads
+            )
+            stepper.watch(patch for monitor in self.monitors for patch in monitor.patches)
+        return stepper
+
+    def _add_currents(self, chunk: Chunk) -> None:
+        phases = tuple(self.layers.phase(axis) if self.layers.kinds[axis] == "periodic" else None for axis in range(3))
+        for source in self.sources:
+            for patch in source.patches(self.grid, chunk.box, (phases[0], phases[1], phases[2])):
+                chunk.add_current(patch.component, patch.box, patch.weights, source.pulse.amplitude)
+
+    def add(self, monitor: M) -> M:
+        """Attach a monitor from now on and return it.
+
+        Raises
+        ------
+        InputError
+            If it does not fit the cell.
+        """
+        monitor.bind(self)
+        self.monitors.append(monitor)
+        self.stepper.watch(patch for each in self.monitors for patch in each.patches)
+        return monitor
+
+    def step(self) -> None:
+        """Advance E and H by one time step."""
+        self.stepper.step(self.step_count, self.grid.dt)
+        self.step_count += 1
+
+    def run(self, *, until: float) -> None:
+        """Step until E is at time `until` (in a/c, counted from the simulation's beginning)."""
+        while self.time < until - 1e-9 * self.grid.dt:
+            self.step()
+        self.stepper.settle()
+
+    def field(self, component: str, box: Box | None = None) -> np.ndarray[Any, Any]:
+        """Return a component on a box as one array on every rank: for small cells and tests."""
+        box = box or self.grid.box
+        self.stepper.settle()
+        pieces = [
+            (box & c.box, [c.view(component, part, box & c.box).copy() for part in range(self.parts)])
+            for c in self.chunks
+            if not (box & c.box).empty
+        ]
+        result = np.zeros(box.shape, np.complex128 if self.parts == 2 else self.options.precision)
+        for there, parts in (piece for rank in self.communicator.allgather(pieces) for piece in rank):
+            result[there.slices(box.lo)] = parts[0] if len(parts) == 1 else parts[0] + 1j * parts[1]
+        return result
