@@ -20,7 +20,7 @@ from typing import Any, NoReturn
 
 from evenly.errors import EvenlyError, InputError
 
-__all__ = ["abort", "describe", "exit_status", "install"]
+__all__ = ["abort", "describe", "exit_status", "install", "record_exit"]
 
 # A failing rank listens this long for a lower one that fails too and so reports for both.
 GRACE_S = 0.2
@@ -50,7 +50,7 @@ def install(comm: Any) -> None:
     _Job.comm = comm
     sys.excepthook = _uncaught
     threading.excepthook = _uncaught_in_thread
-    _record_exit()
+    _watch_exit()
     atexit.register(_at_exit)
     on_main = threading.current_thread() is threading.main_thread()
     if on_main and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
@@ -95,6 +95,16 @@ def exit_status(error: BaseException) -> int:
     return 2 if isinstance(error, InputError) else 1
 
 
+def record_exit(status: object) -> None:
+    """Take note that the program is about to exit with `status`, as given to ``sys.exit``.
+
+    Examples
+    --------
+    >>> record_exit(None)
+    """
+    _Job.exit_status = 0 if status is None else status if isinstance(status, int) else 1
+
+
 def _uncaught(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
     if _alive():
         abort(error if error.__traceback__ else error.with_traceback(trace))
@@ -113,11 +123,11 @@ def _terminated(number: int, _frame: FrameType | None) -> None:
     os._exit(128 + number)
 
 
-def _record_exit() -> None:
+def _watch_exit() -> None:
     plain_exit = sys.exit
 
     def recording_exit(status: Any = None, /) -> NoReturn:
-        _Job.exit_status = 0 if status is None else status if isinstance(status, int) else 1
+        record_exit(status)
         plain_exit(status)
 
     sys.exit = recording_exit
