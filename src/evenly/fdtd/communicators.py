@@ -11,6 +11,7 @@ then asleep for fractions of a millisecond. So more ranks than cores work well, 
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, Protocol, TypeVar
@@ -244,7 +245,9 @@ class _MpiExchange:
             wait_until(self.done)
 
     def __del__(self) -> None:
-        _free(self._requests)
+        # At the interpreter's end nothing can be imported any more, and MPI frees everything by itself.
+        if not sys.is_finalizing():
+            _free(self._requests)
 
 
 def _free(requests: list[Any]) -> None:
