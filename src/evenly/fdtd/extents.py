@@ -216,6 +216,7 @@ def _folded(start: int, weights: NDArray[np.float64], count: int) -> Run:
 
 def _wrapped(start: int, weights: NDArray[np.float64], count: int, phase: complex) -> list[Run]:
     """Points k periods on carry exp(ikL)^k of the first period's field, so their weights carry the inverse."""
+    phase = phase.real if complex(phase).imag == 0 else phase
     found = []
     for period in (0, -1, 1):
         first, last = max(start, period * count), min(start + len(weights), (period + 1) * count)

@@ -138,7 +138,7 @@ def read_data(path: Path) -> MonitorData:
         There is none, or it is damaged or no such file.
     """
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
             if str(file["format"]) != _FORMAT:
                 raise ReadError(path, f"a file of format {_FORMAT!r} was expected, got {str(file['format'])!r}")
             return _unpacked(path, file)

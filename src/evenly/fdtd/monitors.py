@@ -31,20 +31,21 @@ __all__ = ["FourierMonitor", "Local", "MonitorData", "Region", "Stage"]
 class Ranks(Protocol):
     """What a monitor needs of a communicator."""
 
-    rank: int
-    size: int
+    @property
+    def rank(self) -> int: ...
 
-    def allreduce(self, array: Any, op: str = "sum") -> Any:
+    def allreduce(self, value: Any, /) -> Any:
         """Return the sum over all ranks."""
 
-    def allgather(self, value: Any) -> list[Any]:
+    def allgather(self, value: Any, /) -> list[Any]:
         """Return the values of all ranks."""
 
 
 class Stage(Protocol):
     """What a monitor needs of a simulation."""
 
-    grid: Grid
+    @property
+    def grid(self) -> Grid: ...
 
     @property
     def chunks(self) -> Sequence[FieldView]: ...

@@ -91,7 +91,8 @@ class Pulse(ABC):
             )
         panels = max(16, math.ceil(2 * duration * float(np.abs(wanted).max(initial=0))))
         coarse, fine = _quadrature(self, wanted, panels), _quadrature(self, wanted, 2 * panels)
-        while np.abs(fine - coarse).max(initial=0) > 1e-12 * max(np.abs(fine).max(initial=0), duration * 1e-6):
+        strongest = np.abs(self.amplitude(np.linspace(self.first_time, self.last_time, 1025))).max()
+        while np.abs(fine - coarse).max(initial=0) > 1e-10 * duration * strongest:
             panels *= 2
             if panels > _MOST_PANELS:
                 raise InputError(

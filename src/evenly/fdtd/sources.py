@@ -13,7 +13,7 @@ import cmath
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,10 @@ from evenly.fdtd.extents import Run, check_inside, merged, runs
 from evenly.fdtd.grid import COMPONENTS, Grid, Vector, vector
 from evenly.fdtd.pulses import Pulse
 
-__all__ = ["Source", "SourcePatch"]
+__all__ = ["Source", "SourcePatch", "phases"]
+
+if TYPE_CHECKING:
+    from evenly.fdtd.boundaries import Layers
 
 Phases = tuple[complex | None, complex | None, complex | None]
 _PERIODIC: Phases = (1.0, 1.0, 1.0)
@@ -133,8 +136,8 @@ class Source:
         box : Box
             Points wanted, for example those of a chunk. No array larger than their share of the source is built.
         phases : tuple of three, each complex or None
-            Per axis exp(ikL) where the cell repeats (1 without Bloch), None where it ends at a wall. It matters only
-            within one spacing of the ends.
+            Per axis exp(ikL) where the cell repeats (1 without Bloch), None where it ends at a wall: see `phases`. It
+            matters only within one spacing of the ends.
 
         Returns
         -------
@@ -188,3 +191,16 @@ class Source:
                 f"The amplitude_function of {self.label} must give an array that broadcasts to the {box.shape} points "
                 f"it is asked for (x, y, z have shapes (nx,1,1), (1,ny,1), (1,1,nz)), but got shape {values.shape}."
             ) from None
+
+
+def phases(layers: Layers) -> Phases:
+    """Return what `Source.patches` has to know of a cell's sides.
+
+    Examples
+    --------
+    >>> from evenly.fdtd.boundaries import Periodic, resolve
+    >>> phases(resolve([Periodic("x")], Grid((1.0, 1.0, 0.0), 10)))
+    ((1+0j), None, (1+0j))
+    """
+    x, y, z = (layers.phase(axis) if kind == "periodic" else None for axis, kind in enumerate(layers.kinds))
+    return x, y, z
