@@ -16,7 +16,7 @@ import threading
 import time
 import traceback
 from types import FrameType, TracebackType
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TextIO
 
 from evenly.errors import EvenlyError, InputError
 
@@ -26,6 +26,8 @@ __all__ = ["abort", "describe", "exit_status", "install", "record_exit"]
 GRACE_S = 0.2
 # How long a rank that exits with a failure waits for the others to come to their end by themselves.
 FAREWELL_S = 1.0
+# How long the launcher may take to read the text of a failing rank.
+READ_S = 2.0
 _FAILED_TAG = 32_766
 
 
@@ -34,7 +36,8 @@ class _Job:
 
     comm: Any = None
     exit_status: int | None = None
-    lock = threading.Lock()
+    # Held while a failure is reported; a signal may interrupt the report, so the same thread may take it again.
+    lock = threading.RLock()
 
 
 def install(comm: Any) -> None:
@@ -134,7 +137,9 @@ def _watch_exit() -> None:
 
 
 def _at_exit() -> None:
-    status = _Job.exit_status
+    with _Job.lock:
+        # Another thread that failed ends the process before it lets go of this.
+        status = _Job.exit_status
     if not status or not _alive():
         return
     # Someone may have caught the SystemExit: if all ranks come to their end, they end by themselves.
@@ -158,6 +163,7 @@ def _end(text: str, status: int) -> NoReturn:
         if text and not _reported_by_another(text):
             sys.stderr.write(f"rank {_Job.comm.Get_rank()} of {_Job.comm.Get_size()}: {text}\n")
             _flush()
+            _until_read(sys.stderr)
         _Job.comm.Abort(status)
         os._exit(status)
 
@@ -186,3 +192,22 @@ def _flush() -> None:
             stream.flush()
         except (OSError, ValueError):
             continue
+
+
+def _until_read(stream: TextIO) -> None:
+    """Wait until the launcher has taken what was written: it drops what it finds in the pipe of a rank that ended."""
+    limit = time.perf_counter() + READ_S
+    while time.perf_counter() < limit and _unread(stream):
+        time.sleep(0.002)
+    time.sleep(0.02)
+
+
+def _unread(stream: TextIO) -> bool:
+    try:
+        import fcntl
+        import termios
+
+        return int.from_bytes(fcntl.ioctl(stream.fileno(), termios.FIONREAD, bytes(4)), sys.byteorder) > 0
+    except (ImportError, OSError, ValueError):
+        # Not a pipe: then there is nobody who must read it.
+        return False

@@ -214,7 +214,7 @@ def launch(
         raise InputError(f"`ranks` must be an integer of at least 1, but got {ranks!r}.")
     command = find_launcher().command(ranks, program)
     mark = uuid.uuid4().hex
-    variables = {"PYTHONUNBUFFERED": "1", **without_launcher(os.environ), **(environment or {}), MARK: mark}
+    variables = {**without_launcher(os.environ), **(environment or {}), MARK: mark}
     process = subprocess.Popen(
         command,
         env=variables,

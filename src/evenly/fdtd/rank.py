@@ -12,6 +12,7 @@ from __future__ import annotations
 import runpy
 import sys
 from collections.abc import Sequence
+from io import TextIOWrapper
 from pathlib import Path
 from types import TracebackType
 
@@ -73,13 +74,15 @@ def _run(target: str, arguments: list[str], *, as_module: bool) -> None:
 
 
 def _own(trace: TracebackType | None) -> TracebackType | None:
-    outer = trace
     while trace is not None and trace.tb_frame.f_code.co_filename in ("<frozen runpy>", runpy.__file__, __file__):
         trace = trace.tb_next
-    return trace or outer
+    return trace
 
 
 def _start() -> None:
+    # Ranks write into pipes; whole lines at once, or those of several ranks would mix.
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(line_buffering=True, write_through=False)
     try:
         main(sys.argv[1:])
     except EvenlyError as error:

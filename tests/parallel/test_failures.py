@@ -1,0 +1,266 @@
+"""A rank that fails, in any way, ends the whole job: its own text, a status, no processes left."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from evenly.errors import InputError, MissingExtraError
+from evenly.fdtd import launching
+from evenly.fdtd.launching import MARK, Launcher, find_launcher, job_processes, launch_python
+from tests.parallel.ranks import QUIET, start_ranks
+
+FAILING = """
+    import os, signal, sys, threading, time
+    from evenly.errors import InputError
+    from evenly.fdtd import parallel
+
+    world = parallel.world()
+    world.barrier()
+    if world.rank == int(sys.argv[1]):
+        {action}
+    world.barrier()
+    time.sleep(100)
+"""
+HANGING = """
+    import os, sys, time
+    import numpy as np
+    from mpi4py import MPI
+    from evenly.fdtd import parallel
+
+    world = parallel.world()
+    world.barrier()
+    if world.rank == 0:
+        open(sys.argv[1], "w").write(os.environ["EVENLY_JOB"])
+    if sys.argv[2] == "python":
+        time.sleep(100 if world.rank == 0 else 0)
+        world.barrier()
+    else:
+        MPI.COMM_WORLD.Recv(np.zeros(1), source=(world.rank + 1) % world.size)
+"""
+LAUNCH = """
+import sys
+from evenly.fdtd.launching import launch_python
+sys.exit(launch_python(sys.argv[2:], int(sys.argv[1])).status)
+"""
+
+
+@pytest.mark.parametrize(
+    ("action", "status", "text"),
+    [
+        ("raise InputError('the rule was broken')", 2, "rank 1 of 4: the rule was broken\n"),
+        ("raise KeyboardInterrupt", 130, "rank 1 of 4: interrupted\n"),
+        ("os.kill(os.getpid(), signal.SIGTERM)", 143, "rank 1 of 4: ended by SIGTERM\n"),
+        ("os.kill(os.getpid(), signal.SIGKILL)", 9, "a rank was killed: Killed (signal 9)\n"),
+        ("sys.exit(3)", 3, ""),
+        ("raise SystemExit(4)", 4, ""),
+        ("sys.exit('no such thing')", 1, "no such thing\n"),
+    ],
+)
+def test_one_failing_rank_ends_the_job_with_its_text_once(action: str, status: int, text: str) -> None:
+    job = start_ranks(4, FAILING.format(action=action), "1")
+    assert (job.status, job.errors) == (status, text)
+    assert job.seconds < 10
+
+
+@pytest.mark.parametrize("action", ["1 / 0", "threading.Thread(target=lambda: 1 / 0).start()"])
+def test_any_other_error_is_shown_with_its_traceback(action: str) -> None:
+    job = start_ranks(2, FAILING.format(action=action), "1")
+    assert job.status == 1
+    assert job.seconds < 10
+    assert job.errors.startswith("rank 1 of 2: Traceback")
+    assert job.errors.endswith("ZeroDivisionError: division by zero\n")
+    assert job.errors.count("Traceback") == 1
+    assert "runpy" not in job.errors
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_mistake_of_all_ranks_is_reported_by_one(first: int) -> None:
+    script = f"""
+        from evenly.errors import InputError
+        from evenly.fdtd import parallel
+        if parallel.my_rank() >= {first}:
+            raise InputError("all alike")
+        parallel.all_wait()
+    """
+    job = start_ranks(8, script)
+    assert (job.status, job.errors) == (2, f"rank {first} of 8: all alike\n")
+
+
+def test_a_failure_before_anything_parallel_ends_the_job_too() -> None:
+    script = """
+        import os, time
+        if os.environ.get("PMI_RANK", os.environ.get("OMPI_COMM_WORLD_RANK")) == "2":
+            import no_such_module
+        from evenly.fdtd import parallel
+        parallel.all_wait()
+    """
+    job = start_ranks(4, script)
+    assert job.status == 1
+    assert job.seconds < 10
+    assert job.errors.startswith("rank 2 of 4: Traceback")
+    assert "No module named 'no_such_module'" in job.errors
+
+
+def test_a_script_that_can_not_be_compiled_is_reported_once() -> None:
+    job = start_ranks(4, "x = (\n")
+    assert job.errors.count("SyntaxError: '(' was never closed") == 1
+    assert "Traceback" not in job.errors
+
+
+def test_a_caught_exit_is_no_failure() -> None:
+    script = """
+        import sys
+        from evenly.fdtd import parallel
+        parallel.all_wait()
+        try:
+            sys.exit(3)
+        except SystemExit:
+            print("caught")
+    """
+    job = start_ranks(2, script)
+    assert (job.status, job.output.split()) == (0, ["caught", "caught"])
+
+
+def _wait_for_mark(path: Path) -> str:
+    limit = time.monotonic() + 30
+    while time.monotonic() < limit:
+        if path.exists() and len(path.read_text()) == 32:
+            return path.read_text()
+        time.sleep(0.02)
+    pytest.fail("the ranks did not start")
+
+
+@pytest.mark.skipif(
+    not Path("/proc/self/environ").exists(), reason="finding processes by their job needs Linux's /proc"
+)
+@pytest.mark.parametrize("where", ["python", "mpi"])
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupted_job_leaves_no_process_behind(
+    tmp_path: Path, where: str, number: signal.Signals, status: int
+) -> None:
+    (tmp_path / "hanging.py").write_text("\n".join(line[4:] for line in HANGING.splitlines()))
+    mark_file = tmp_path / "mark"
+    process = subprocess.Popen(
+        [sys.executable, "-c", LAUNCH, "3", str(tmp_path / "hanging.py"), str(mark_file), where],
+        env={**os.environ, **QUIET},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    mark = _wait_for_mark(mark_file)
+    assert len(job_processes(mark)) >= 3
+    begin = time.monotonic()
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == status
+    assert time.monotonic() - begin < 10
+    assert job_processes(mark) == []
+    said = {130: "interrupted", 143: "ended by SIGTERM"}[status]
+    # Ranks that are stuck inside MPI can't say anything.
+    assert errors == (f"rank 0 of 3: {said}\n" if where == "python" else "")
+
+
+def test_a_second_signal_kills_at_once(tmp_path: Path) -> None:
+    (tmp_path / "hanging.py").write_text("\n".join(line[4:] for line in HANGING.splitlines()))
+    process = subprocess.Popen(
+        [sys.executable, "-c", LAUNCH, "2", str(tmp_path / "hanging.py"), str(tmp_path / "mark"), "mpi"],
+        env={**os.environ, **QUIET},
+    )
+    mark = _wait_for_mark(tmp_path / "mark")
+    begin = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(30) == 130
+    assert time.monotonic() - begin < 0.8 * launching.GRACE_S
+    assert job_processes(mark) == []
+
+
+def test_a_job_ends_when_its_time_is_up() -> None:
+    job = start_ranks(2, "import time; time.sleep(100)", timeout_s=2)
+    assert (job.status, job.timed_out) == (124, True)
+    assert job.seconds < 10
+
+
+def test_ranks_get_arguments_folder_and_variables(tmp_path: Path) -> None:
+    (tmp_path / "show.py").write_text("import os, sys; print(sys.argv[1:], os.getcwd(), os.environ['MINE'])")
+    job = launch_python(["show.py", "a b"], 1, environment={"MINE": "yes"}, folder=tmp_path, echo=False, timeout_s=60)
+    assert job.output == f"['a b'] {tmp_path} yes\n"
+
+
+def test_output_is_passed_on_as_it_comes(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "show.py").write_text("import sys; print('für', end=''); print('=' * 100); sys.stderr.write('e\\rf')")
+    job = launch_python([str(tmp_path / "show.py")], 1, timeout_s=60)
+    assert (job.output, job.errors) == ("für" + "=" * 100 + "\n", "e\rf")
+
+
+def test_a_missing_launcher_names_the_command_that_installs_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.which", lambda *_, **__: None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'evenly\[mpi\]'"):
+        find_launcher()
+
+
+def test_a_launcher_can_be_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    fake = tmp_path / "mpirun"
+    fake.write_text("#!/bin/sh\necho 'mpirun (Open MPI) 4.1.4'\n")
+    fake.chmod(0o755)
+    monkeypatch.setenv("EVENLY_MPIEXEC", str(fake))
+    assert find_launcher() == Launcher(str(fake), "openmpi")
+    monkeypatch.setenv("EVENLY_MPIEXEC", str(tmp_path / "none"))
+    with pytest.raises(InputError, match="EVENLY_MPIEXEC must name a launcher that exists"):
+        find_launcher()
+
+
+@pytest.mark.parametrize("ranks", [0, -1, 2.0, True])
+def test_a_number_of_ranks_must_be_whole_and_positive(ranks: int) -> None:
+    with pytest.raises(InputError, match="`ranks` must be an integer of at least 1"):
+        launch_python(["x.py"], ranks)
+
+
+@pytest.mark.parametrize(
+    ("kind", "ranks", "options"),
+    [("openmpi", 4, ["--oversubscribe"]), ("openmpi", 2, []), ("hydra", 4, []), ("srun", 4, [])],
+)
+def test_only_open_mpi_must_be_told_to_crowd_the_cores(kind: str, ranks: int, options: list[str]) -> None:
+    assert Launcher("run", kind).command(ranks, ["x"], cores=2) == ["run", *options, "-n", str(ranks), "x"]
+
+
+def test_a_missing_mpi4py_is_named_on_ranks(tmp_path: Path) -> None:
+    # A package of that name that can't be imported stands for a missing one.
+    (tmp_path / "mpi4py").mkdir()
+    (tmp_path / "mpi4py" / "__init__.py").write_text("raise ImportError('not here')")
+    script = "from evenly.fdtd import parallel\nparallel.world()"
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "PMI_RANK": "0", "PMI_SIZE": "3", MARK: ""}
+    run = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False)
+    assert run.returncode == 1
+    assert "Running on 3 MPI ranks needs packages that are not installed: pip install 'evenly[mpi]'" in run.stderr
+
+
+def test_a_launcher_of_another_mpi_is_noticed() -> None:
+    environment = {**os.environ, "OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "4"}
+    script = "from evenly.fdtd import parallel; print(parallel.world().size)"
+    command = [sys.executable, "-c", script]
+    run = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert "The launcher started 4 ranks, but mpi4py's MPI library sees only this one" in run.stderr
+    environment["EVENLY_MPI"] = "0"
+    run = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert run.stdout == "1\n"
+
+
+def test_mpi_is_loaded_only_under_a_launcher() -> None:
+    script = (
+        "import sys; from evenly.fdtd import parallel; n = parallel.world().size; print(n, 'mpi4py' in sys.modules)"
+    )
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("EVENLY_MPI")}
+    for forced, answer in (("", "1 False\n"), ("1", "1 True\n")):
+        run = subprocess.run(
+            [sys.executable, "-c", script], env={**environment, "EVENLY_MPI": forced}, capture_output=True, text=True,
+            check=True,
+        )  # fmt: skip
+        assert run.stdout == answer
