@@ -51,7 +51,8 @@ class PML:
     side : "low" or "high", optional
         Both when left out.
     order : float
-        Power of the depth with which the absorption rises, 3 or 4.
+        Power of the depth with which the absorption rises. One wavelength at 20 (10) points per wavelength reflects
+        4e-8 (1e-4) of the amplitude at normal incidence with 4, and 2e-6 (5e-5) with 3.
     reflection : float
         Amplitude that a wave at normal incidence keeps after crossing the layer twice (without discretisation).
     kappa : float
@@ -63,8 +64,8 @@ class PML:
     thickness: float
     axis: str | int | None = None
     side: Side | None = None
-    order: float = 3.0
-    reflection: float = 1e-15
+    order: float = 4.0
+    reflection: float = 1e-9
     kappa: float = 1.0
     alpha: float = 0.0
 

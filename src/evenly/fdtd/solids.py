@@ -29,6 +29,8 @@ from evenly.fdtd.materials import Medium, vacuum
 __all__ = ["Block", "Cylinder", "GeometricObject", "Material", "Sphere", "finite", "length"]
 
 Array = NDArray[np.float64]
+# Three numbers: any sequence or array of them; checked when an object is made.
+Numbers = Any
 Material = Medium | FunctionMaterial | ArrayMaterial | Callable[..., Any]
 INFINITE = 1e20
 
@@ -106,9 +108,9 @@ class Block(GeometricObject):
     False
     """
 
-    size: Sequence[float]
-    center: Sequence[float] = (0.0, 0.0, 0.0)
-    axes: Sequence[Sequence[float]] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+    size: Numbers
+    center: Numbers = (0.0, 0.0, 0.0)
+    axes: Numbers = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -179,7 +181,7 @@ class Sphere(GeometricObject):
     """
 
     radius: float
-    center: Sequence[float] = (0.0, 0.0, 0.0)
+    center: Numbers = (0.0, 0.0, 0.0)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -230,8 +232,8 @@ class Cylinder(GeometricObject):
 
     radius: float
     height: float = math.inf
-    center: Sequence[float] = (0.0, 0.0, 0.0)
-    axis: str | int | Sequence[float] = "z"
+    center: Numbers = (0.0, 0.0, 0.0)
+    axis: Any = "z"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -247,7 +249,7 @@ class Cylinder(GeometricObject):
 
     @property
     def _direction(self) -> Vector:
-        return vector(self.axis, "axis")  # type: ignore[arg-type]
+        return vector(self.axis, "axis")
 
     def distance(self, x: ArrayLike, y: ArrayLike, z: ArrayLike) -> Array:
         along, (dx, dy, dz) = self._split(x, y, z)

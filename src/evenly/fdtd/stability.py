@@ -54,6 +54,13 @@ def _limit(curl: float, medium: Medium, grid: Grid, side: str) -> float:
 def check_time_step(grid: Grid, objects: Sequence[GeometricObject]) -> None:
     """Raise where the time step is too long for a medium.
 
+    Parameters
+    ----------
+    grid : Grid
+        The cell.
+    objects : sequence
+        The background first.
+
     Raises
     ------
     InputError
@@ -61,6 +68,7 @@ def check_time_step(grid: Grid, objects: Sequence[GeometricObject]) -> None:
     """
     for thing in objects:
         material = thing.material
+        where = "the background" if thing is objects[0] else thing.label
         if isinstance(material, Medium):
             limit, what = largest_courant(material, grid), f"its smallest index {material.slowest_index:.4g}"
             if material.electric_poles or material.magnetic_poles:
@@ -70,6 +78,6 @@ def check_time_step(grid: Grid, objects: Sequence[GeometricObject]) -> None:
             limit, what = index / math.sqrt(grid.dimensions), f"its smallest index {index:.4g}"
         if grid.courant > limit * (1 + 1e-12):
             raise InputError(
-                f"`courant` must be at most {limit:.4g} for the medium of {thing.label} in {grid.dimensions} "
+                f"`courant` must be at most {limit:.4g} for the medium of {where} in {grid.dimensions} "
                 f"dimensions, because of {what}, or the fields grow without bound, but got {grid.courant:g}: lower it."
             )
