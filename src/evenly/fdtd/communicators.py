@@ -160,7 +160,6 @@ class MpiCommunicator:
     def comm(self) -> Any:
         """The private mpi4py communicator; collective on first use."""
         if self._private is None:
-            request, private = None, None
             private, request = self._given.Idup()
             wait_until(request.Test)
             self._private = private
