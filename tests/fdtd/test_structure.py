@@ -15,7 +15,7 @@ from evenly.fdtd.box import Box
 from evenly.fdtd.counts import count, shared_faces
 from evenly.fdtd.geometry import Block, Sphere
 from evenly.fdtd.grid import Grid
-from evenly.fdtd.materials import LorentzPole, Medium
+from evenly.fdtd.materials import DrudePole, LorentzPole, Medium
 from evenly.fdtd.structure import Response, Structure
 from tests.fdtd.scenes import scene
 
@@ -110,6 +110,14 @@ def test_uniform_boxes_hold_numbers_only() -> None:
     assert inside.electric.conductivity == (0.1,) * 3
     assert inside.electric.poles == {LorentzPole(0.5, 0.1): (2.0,) * 3}
     assert inside.interface is False
+
+
+def test_a_metal_over_vacuum_needs_no_array_for_its_instantaneous_part() -> None:
+    metal = Medium(electric_poles=[DrudePole(1.0)])
+    electric = Structure(GRID, [Sphere(radius=0.4, material=metal)]).sample(GRID.box).electric
+    assert electric.inverse == (1.0, 1.0, 1.0)
+    assert electric.off_diagonal is None
+    assert isinstance(electric.poles[DrudePole(1.0)][0], np.ndarray)
 
 
 def test_touching_blocks_of_one_medium_leave_no_seam() -> None:

@@ -202,7 +202,7 @@ def _makers(name: str) -> Callable[[str], Medium]:
         return _silicon
     makers = ((METALS, _metal), (SELLMEIER, _sellmeier), (ONE_RESONANCE, _one_resonance), (INDICES, _index))
     for table, make in makers:
-        if name in table:  # type: ignore[operator]
+        if name in table:
             return make
     raise InputError(f"The library has no medium {name!r}; it has {', '.join(names())}.")
 

@@ -220,6 +220,8 @@ class _Sampler:
 
     def _inverse(self, lattice: Lattice, axis: int) -> Value:
         tables = self.tables
+        if tables.plain:
+            return 1.0
         if lattice.uniform and tables.custom[lattice.media] is None:
             return float(tables.inverse[lattice.media, axis, axis])
         values = tables.inverse[:, axis, axis][lattice.medium]
