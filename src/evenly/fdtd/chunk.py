@@ -162,8 +162,7 @@ class Chunk:
             for part in range(self.parts):
                 for axis in range(3):
                     found[f"{name}{axis}.{part}"] = self.fields[name][part][axis]
-                for n, psi in enumerate(self._psi[name][part]):
-                    found[f"psi.{name}{n}.{part}"] = psi
+                found[f"psi.{name}.{part}"] = self._psi[name][part]
                 for n, group in enumerate(medium.poles):
                     found[f"poles.{name}{n}.now.{part}"] = group.now[part]
                     found[f"poles.{name}{n}.before.{part}"] = group.before[part]
@@ -182,15 +181,12 @@ class Chunk:
         self.fields = {
             name: [tuple(np.zeros(size, self.dtype) for _ in range(3)) for _ in range(self.parts)] for name in "EH"
         }
+        # Six ψ, two per derivative; those of derivatives outside layers have no room of their own.
         layered = self.frame.permute(self.layered)
-        none = np.zeros(1, self.dtype)
-        self._psi = {
-            name: [
-                tuple(np.zeros(size, self.dtype) if layered[n // 2] else none for n in range(6))
-                for _ in range(self.parts)
-            ]
-            for name in "EH"
-        }
+        held = np.repeat([bool(v) for v in layered], 2)
+        self._psi_offsets = (np.cumsum(held) - held) * size
+        room = max(1, int(held.sum()) * size)
+        self._psi = {name: [np.zeros(room, self.dtype) for _ in range(self.parts)] for name in "EH"}
 
     def _build(self, structure: Structure) -> None:
         builders = {name: CoefficientsBuilder(self.frame, self.grid, self.parts, self.dtype) for name in "EH"}
@@ -204,14 +200,14 @@ class Chunk:
         self._shape = np.array(self.frame.shape, np.int64)
 
     def _profile(self, name: str) -> tuple[Array, Array, Array]:
-        """Return b, a, 1/κ - 1 along each axis in memory order, ghosts included."""
+        """Return b, a, 1/κ along each axis in memory order, ghosts included."""
         profiles = []
         for axis, (user, ghost) in enumerate(zip(self.frame.order, self.frame.ghosts, strict=True)):
             if not self.layered[user]:
                 profiles.append(np.zeros((3, 1), self.dtype))
                 continue
             k = self.layers.coefficients(user, name, self.box.lo[user] - ghost, self.box.hi[user] + ghost)
-            rows = np.stack([k.b, k.a, k.inverse_kappa - 1]).astype(self.dtype)
+            rows = np.stack([k.b, k.a, k.inverse_kappa]).astype(self.dtype)
             profiles.append(np.tile(rows, (1, ROWS)) if axis == 2 else rows)
         return profiles[0], profiles[1], profiles[2]
 
@@ -378,7 +374,8 @@ class Chunk:
 
     def _kernel_medium(self, name: str, part: int) -> tuple[Any, ...]:
         medium = self.media[name]
-        return medium.c, medium.a, medium.scalar, self._psi[name][part], self._profiles[name]
+        psi, offsets = self._psi[name][part], self._psi_offsets
+        return medium.c, medium.a, medium.scalar, psi, offsets, self._profiles[name]
 
 
 def _ghosts(thin: Sequence[bool]) -> Index:

@@ -2,8 +2,8 @@
 
 >>> from evenly.fdtd.boundaries import PML
 >>> from evenly.fdtd.pulses import GaussianPulse
->>> from evenly.fdtd.sources import Source
->>> source = Source(GaussianPulse(frequency=1.0, fwidth=0.5), "Ez")
+>>> from evenly.fdtd.sources import Source, phases
+>>> source = Source(GaussianPulse(frequency=1.0, fwidth=0.5), "Ez", center=(0, 0, 0))
 >>> sim = Simulation(cell=(4, 4, 0), resolution=10, sources=[source], boundaries=[PML(1.0)])
 >>> sim.run(until=2.0)
 >>> sim.step_count, round(sim.time, 12)
@@ -26,9 +26,9 @@ from evenly.fdtd.cutting import ChunkBox, split_for_threads
 from evenly.fdtd.geometry import GeometricObject, Material
 from evenly.fdtd.grid import Grid, vector
 from evenly.fdtd.materials import vacuum
-from evenly.fdtd.parallel import world
+from evenly.fdtd.parallel import current
 from evenly.fdtd.partition import BinaryPartition
-from evenly.fdtd.sources import Source
+from evenly.fdtd.sources import Source, phases
 from evenly.fdtd.structure import Structure
 from evenly.fdtd.timing import PhaseTimer
 
@@ -123,7 +123,7 @@ class Simulation:
         self.grid = Grid(vector(cell, "cell"), resolution, self.options.courant)
         self.layers: Layers = resolve(boundaries, self.grid)
         self.structure = Structure(self.grid, geometry, material, subpixel=self.options.subpixel, layers=self.layers)
-        self.communicator = communicator or world()
+        self.communicator = communicator or current()
         self.layout = layout or BinaryPartition.equal(self.grid, self.communicator.size)
         self.layout.validate(self.grid)
         self.sources = list(sources)
@@ -198,9 +198,8 @@ class Simulation:
         return stepper
 
     def _add_currents(self, chunk: Chunk) -> None:
-        phases = tuple(self.layers.phase(axis) if self.layers.kinds[axis] == "periodic" else None for axis in range(3))
         for source in self.sources:
-            for patch in source.patches(self.grid, chunk.box, (phases[0], phases[1], phases[2])):
+            for patch in source.patches(self.grid, chunk.box, phases(self.layers)):
                 chunk.add_current(patch.component, patch.box, patch.weights, source.pulse.amplitude)
 
     def add(self, monitor: M) -> M:

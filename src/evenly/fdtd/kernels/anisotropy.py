@@ -16,7 +16,7 @@ _PIECE = 256
 
 
 @njit(cache=True, nogil=True)
-def apply_nodes(F, G, runs, off_diagonal, drives, factor, strides, own):  # type: ignore[no-untyped-def]
+def apply_nodes(F, G, runs, off_diagonal, drives, factor, strides, own):
     """Add to F what the off-diagonal elements make of the increments G.
 
     Parameters
@@ -68,7 +68,7 @@ def apply_nodes(F, G, runs, off_diagonal, drives, factor, strides, own):  # type
 
 
 @njit(cache=True, nogil=True)
-def _hand(f, t, drive, o, factor):  # type: ignore[no-untyped-def]
+def _hand(f, t, drive, o, factor):
     if drive.size == 1:
         for k in range(f.size):
             f[k] += factor * t[k]

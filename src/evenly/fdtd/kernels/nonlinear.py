@@ -13,7 +13,7 @@ __all__ = ["predict_intensity", "solve_nonlinear"]
 
 
 @njit(cache=True, nogil=True)
-def predict_intensity(P, Q, runs, now, ahead, up, down_p, down_q):  # type: ignore[no-untyped-def]
+def predict_intensity(P, Q, runs, now, ahead, up, down_p, down_q):
     """Extrapolate the mean square of the two other components P and Q to the next step.
 
     `now` holds the intensity of the last call and is overwritten with this step's; `ahead` receives the
@@ -31,7 +31,7 @@ def predict_intensity(P, Q, runs, now, ahead, up, down_p, down_q):  # type: igno
 
 
 @njit(cache=True, nogil=True)
-def solve_nonlinear(F, runs, epsilon, chi2, chi3, ahead, kept):  # type: ignore[no-untyped-def]
+def solve_nonlinear(F, runs, epsilon, chi2, chi3, ahead, kept):
     """Replace E* by the E that makes up D, by Newton's method, and keep the nonlinear part."""
     for r in range(runs.shape[0]):
         o, n, p = runs[r, 0], runs[r, 1], runs[r, 2]

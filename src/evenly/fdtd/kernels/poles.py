@@ -17,7 +17,7 @@ _PIECE = 256
 
 
 @njit(cache=True, nogil=True)
-def advance_poles(F, G, runs, now, before, factors, strengths, weights, rate, feed):  # type: ignore[no-untyped-def]
+def advance_poles(F, G, runs, now, before, factors, strengths, weights, rate, feed):
     """Advance all poles of a group by one step and take what they gained from the field.
 
     Parameters
@@ -68,7 +68,7 @@ def advance_poles(F, G, runs, now, before, factors, strengths, weights, rate, fe
 
 
 @njit(cache=True, nogil=True)
-def _one_pole(f, gain, p, q, s, c0, c1, c2):  # type: ignore[no-untyped-def]
+def _one_pole(f, gain, p, q, s, c0, c1, c2):
     if s.size == 1 and f.size > 1:
         c2 *= s[0]
         for k in range(f.size):

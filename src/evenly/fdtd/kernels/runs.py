@@ -28,7 +28,7 @@ def find_runs(mask: NDArray[np.bool_], start: tuple[int, int, int], shape: tuple
     Examples
     --------
     >>> find_runs(np.array([[[True, True, False, True]]]), (1, 1, 1), (3, 3, 6)).tolist()
-    [[25, 2, 0], [27, 1, 2]]
+    [[25, 2, 0], [28, 1, 2]]
     """
     padded = np.zeros((*mask.shape[:2], mask.shape[2] + 2), np.int8)
     padded[:, :, 1:-1] = mask

@@ -28,7 +28,7 @@ _BLOCK = 16
 
 
 @njit(cache=True, nogil=True)
-def _row_scalar(D0, D1, D2, A0, A1, A2, o, n, sx, sy, sz, c):  # type: ignore[no-untyped-def]
+def _row_scalar(D0, D1, D2, A0, A1, A2, o, n, sx, sy, sz, c):
     d0, d1, d2 = D0[o : o + n], D1[o : o + n], D2[o : o + n]
     a0, a1, a2 = A0[o : o + n], A1[o : o + n], A2[o : o + n]
     a0y, a0z = A0[o + sy : o + sy + n], A0[o + sz : o + sz + n]
@@ -42,148 +42,132 @@ def _row_scalar(D0, D1, D2, A0, A1, A2, o, n, sx, sy, sz, c):  # type: ignore[no
 
 
 @njit(cache=True, nogil=True)
-def _row_per_point(D, P, Q, c, o, n, s1, s2):  # type: ignore[no-untyped-def]
-    """D += c (D_1 P - D_2 Q) for one component; P and Q are the other field's two other components."""
-    d, cc = D[o : o + n], c[o : o + n]
-    p, q, p1, q2 = P[o : o + n], Q[o : o + n], P[o + s1 : o + s1 + n], Q[o + s2 : o + s2 + n]
-    for k in range(n):
-        d[k] += cc[k] * ((p[k] - p1[k]) - (q[k] - q2[k]))
+def _difference(T, P, Q, psi, K, where, inside, o, n, s1, s2, keep):
+    """T = ∂1 P - ∂2 Q, one component of a curl, with those derivatives stretched that lie in a layer.
+
+    `where` tells where the ψ of both derivatives and their rows of b, a, 1/κ begin in `psi` and `K`; `inside` whether
+    they lie in a layer. Plain indices that can't be negative, and no slices: rows are short, and each slice would cost
+    as much as dozens of points.
+    """
+    zero = np.uint64(0)
+    o, n, p1, q2 = np.uint64(o), np.uint64(n), np.uint64(o + s1), np.uint64(o + s2)
+    x1, x2, L = np.uint64(where[0] + o), np.uint64(where[1] + o), np.uint64(where[4])
+    b1, b2 = np.uint64(where[2]), np.uint64(where[3])
+    a1, a2, v1, v2 = b1 + L, b2 + L, b1 + L + L, b2 + L + L
+    if inside[0] and inside[1]:
+        for k in range(zero, n):
+            d1, d2 = P[o + k] - P[p1 + k], Q[o + k] - Q[q2 + k]
+            new1 = K[b1 + k] * psi[x1 + k] + K[a1 + k] * d1
+            new2 = K[b2 + k] * psi[x2 + k] + K[a2 + k] * d2
+            T[k] = (K[v1 + k] * d1 + new1) - (K[v2 + k] * d2 + new2)
+            if keep:
+                psi[x1 + k] = new1
+                psi[x2 + k] = new2
+    elif inside[0]:
+        for k in range(zero, n):
+            d1 = P[o + k] - P[p1 + k]
+            new1 = K[b1 + k] * psi[x1 + k] + K[a1 + k] * d1
+            T[k] = (K[v1 + k] * d1 + new1) - (Q[o + k] - Q[q2 + k])
+            if keep:
+                psi[x1 + k] = new1
+    elif inside[1]:
+        for k in range(zero, n):
+            d2 = Q[o + k] - Q[q2 + k]
+            new2 = K[b2 + k] * psi[x2 + k] + K[a2 + k] * d2
+            T[k] = (P[o + k] - P[p1 + k]) - (K[v2 + k] * d2 + new2)
+            if keep:
+                psi[x2 + k] = new2
+    else:
+        for k in range(zero, n):
+            T[k] = (P[o + k] - P[p1 + k]) - (Q[o + k] - Q[q2 + k])
 
 
 @njit(cache=True, nogil=True)
-def _row_lossy(D, P, Q, c, a, o, n, s1, s2):  # type: ignore[no-untyped-def]
-    d, cc, aa = D[o : o + n], c[o : o + n], a[o : o + n]
-    p, q, p1, q2 = P[o : o + n], Q[o : o + n], P[o + s1 : o + s1 + n], Q[o + s2 : o + s2 + n]
-    for k in range(n):
-        d[k] = aa[k] * d[k] + cc[k] * ((p[k] - p1[k]) - (q[k] - q2[k]))
-
-
-@njit(cache=True, nogil=True)
-def _curl_row(T, A0, A1, A2, o, n, s):  # type: ignore[no-untyped-def]
-    """T[0:3, :n] = ±curl A, unstretched; `s` holds the three signed strides."""
-    t0, t1, t2 = T[0], T[1], T[2]
-    a0, a1, a2 = A0[o : o + n], A1[o : o + n], A2[o : o + n]
-    a0y, a0z = A0[o + s[1] : o + s[1] + n], A0[o + s[2] : o + s[2] + n]
-    a1x, a1z = A1[o + s[0] : o + s[0] + n], A1[o + s[2] : o + s[2] + n]
-    a2x, a2y = A2[o + s[0] : o + s[0] + n], A2[o + s[1] : o + s[1] + n]
-    for k in range(n):
-        x, y, z = a0[k], a1[k], a2[k]
-        t0[k] = (z - a2y[k]) - (y - a1z[k])
-        t1[k] = (x - a0z[k]) - (z - a2x[k])
-        t2[k] = (y - a1x[k]) - (x - a0y[k])
-
-
-@njit(cache=True, nogil=True)
-def _stretch_row(t, plus, psi, F, o, n, s, b, a, q, keep):  # type: ignore[no-untyped-def]
-    """Add to t, or take from it, q ∂F + ψ with ψ ← b ψ + a ∂F; b, a, q one number."""
-    p, f, f1 = psi[o : o + n], F[o : o + n], F[o + s : o + s + n]
-    for k in range(n):
-        difference = f[k] - f1[k]
-        new = b * p[k] + a * difference
-        if keep:
-            p[k] = new
-        value = q * difference + new
-        t[k] = t[k] + value if plus else t[k] - value
-
-
-@njit(cache=True, nogil=True)
-def _stretch_row_along(t, plus, psi, F, o, n, s, b, a, q, keep):  # type: ignore[no-untyped-def]
-    """As `_stretch_row` where b, a, q vary along the row."""
-    p, f, f1 = psi[o : o + n], F[o : o + n], F[o + s : o + s + n]
-    for k in range(n):
-        difference = f[k] - f1[k]
-        new = b[k] * p[k] + a[k] * difference
-        if keep:
-            p[k] = new
-        value = q[k] * difference + new
-        t[k] = t[k] + value if plus else t[k] - value
-
-
-@njit(cache=True, nogil=True)
-def _stretched_curl(T, A, psi, layers, profile, o, n, s, i, j, k, keep):  # type: ignore[no-untyped-def]
-    """T = ±curl A with the layers' stretched derivatives; psi[2 d] and psi[2 d + 1] belong to derivative d."""
-    _curl_row(T, A[0], A[1], A[2], o, n, s)
-    if layers[0]:
-        f = profile[0]
-        _stretch_row(T[1], False, psi[0], A[2], o, n, s[0], f[0, i], f[1, i], f[2, i], keep)
-        _stretch_row(T[2], True, psi[1], A[1], o, n, s[0], f[0, i], f[1, i], f[2, i], keep)
-    if layers[1]:
-        f = profile[1]
-        _stretch_row(T[2], False, psi[2], A[0], o, n, s[1], f[0, j], f[1, j], f[2, j], keep)
-        _stretch_row(T[0], True, psi[3], A[2], o, n, s[1], f[0, j], f[1, j], f[2, j], keep)
-    if layers[2]:
-        b, a, q = profile[2][0, k : k + n], profile[2][1, k : k + n], profile[2][2, k : k + n]
-        _stretch_row_along(T[0], False, psi[4], A[1], o, n, s[2], b, a, q, keep)
-        _stretch_row_along(T[1], True, psi[5], A[0], o, n, s[2], b, a, q, keep)
-
-
-@njit(cache=True, nogil=True)
-def _apply_row(D, t, c, a, scalar, mode, o, n):  # type: ignore[no-untyped-def]
-    d = D[o : o + n]
+def _apply(D, T, c, a, scalar, mode, o, n):
+    zero, o, n = np.uint64(0), np.uint64(o), np.uint64(n)
     if mode == SCALAR:
-        for k in range(n):
-            d[k] += scalar * t[k]
+        for k in range(zero, n):
+            D[o + k] += scalar * T[k]
     elif mode == PER_POINT:
-        cc = c[o : o + n]
-        for k in range(n):
-            d[k] += cc[k] * t[k]
+        for k in range(zero, n):
+            D[o + k] += c[o + k] * T[k]
     else:
-        cc, aa = c[o : o + n], a[o : o + n]
-        for k in range(n):
-            d[k] = aa[k] * d[k] + cc[k] * t[k]
+        for k in range(zero, n):
+            D[o + k] = a[o + k] * D[o + k] + c[o + k] * T[k]
 
 
 @njit(cache=True, nogil=True)
-def _update_rows(D, A, c, a, psi, scalar, mode, layers, profile, T, o, n, s, i, j, k):  # type: ignore[no-untyped-def]
-    """Update the three components of D on n points from flat index o on."""
-    if layers[0] or layers[1] or layers[2]:
-        _stretched_curl(T, A, psi, layers, profile, o, n, s, i, j, k, True)
-        for component in range(3):
-            _apply_row(D[component], T[component], c[component], a[component], scalar[component], mode, o, n)
-    elif mode == SCALAR and scalar[0] == scalar[1] and scalar[1] == scalar[2]:
-        _row_scalar(D[0], D[1], D[2], A[0], A[1], A[2], o, n, s[0], s[1], s[2], scalar[0])
-    elif mode == SCALAR:
-        _curl_row(T, A[0], A[1], A[2], o, n, s)
-        for component in range(3):
-            _apply_row(D[component], T[component], c[component], a[component], scalar[component], mode, o, n)
+def _update(D, P, Q, c, a, scalar, mode, o, n, s1, s2):
+    """Update one component outside layers, in one pass."""
+    zero = np.uint64(0)
+    o, n, p1, q2 = np.uint64(o), np.uint64(n), np.uint64(o + s1), np.uint64(o + s2)
+    if mode == SCALAR:
+        for k in range(zero, n):
+            D[o + k] += scalar * ((P[o + k] - P[p1 + k]) - (Q[o + k] - Q[q2 + k]))
     elif mode == PER_POINT:
-        _row_per_point(D[0], A[2], A[1], c[0], o, n, s[1], s[2])
-        _row_per_point(D[1], A[0], A[2], c[1], o, n, s[2], s[0])
-        _row_per_point(D[2], A[1], A[0], c[2], o, n, s[0], s[1])
+        for k in range(zero, n):
+            D[o + k] += c[o + k] * ((P[o + k] - P[p1 + k]) - (Q[o + k] - Q[q2 + k]))
     else:
-        _row_lossy(D[0], A[2], A[1], c[0], a[0], o, n, s[1], s[2])
-        _row_lossy(D[1], A[0], A[2], c[1], a[1], o, n, s[2], s[0])
-        _row_lossy(D[2], A[1], A[0], c[2], a[2], o, n, s[0], s[1])
+        for k in range(zero, n):
+            D[o + k] = a[o + k] * D[o + k] + c[o + k] * ((P[o + k] - P[p1 + k]) - (Q[o + k] - Q[q2 + k]))
 
 
 @njit(cache=True, nogil=True)
-def _finish_e_rows(E, shape, walls, above, i, j, rows):  # type: ignore[no-untyped-def]
-    """Zero what walls hold at zero, and set the ghosts at both ends of the rows."""
-    sx, sy, last = shape[1] * shape[2], shape[2], shape[2] - 1
+def _lay_out(K, profile, axis, first, rows, k0, sy):
+    """Lay out b, a, 1/κ of one axis along rows from column k0 on; `first` is the plane (axis 0) or the first row."""
+    L = K.size // 9
+    for entry in range(3):
+        start = (3 * axis + entry) * L
+        if axis == 2:
+            K[start : start + rows * sy - k0] = profile[entry, k0 : rows * sy]
+        elif axis == 0:
+            K[start : start + rows * sy] = profile[entry, first]
+        else:
+            for r in range(rows):
+                # A run starts at k0, so the change from row to row comes k0 points before a multiple of sy.
+                K[start + max(0, r * sy - k0) : start + (r + 1) * sy - k0] = profile[entry, first + r]
+
+
+@njit(cache=True, nogil=True)
+def _places(offsets, layers, L):
+    """Return, per component, where both derivatives' ψ and rows of b, a, 1/κ begin, and which lie in a layer."""
+    where, inside = np.zeros((3, 5), np.int64), np.zeros((3, 2), np.bool_)
+    for component in range(3):
+        first, second = (component + 1) % 3, (component + 2) % 3
+        # ψ number 2 d belongs to derivative d of component d + 1, number 2 d + 1 to that of component d + 2.
+        where[component, 0], where[component, 1] = offsets[2 * first + 1], offsets[2 * second]
+        where[component, 2], where[component, 3], where[component, 4] = 3 * first * L, 3 * second * L, L
+        inside[component, 0], inside[component, 1] = layers[first] != 0, layers[second] != 0
+    return where, inside
+
+
+@njit(cache=True, nogil=True)
+def _finish_row(F, o, sy, whole, first, wrapped):
+    """Zero a row of E (`whole`) or its first point (`first`) at walls, and set the ghosts at its ends."""
+    last = o + sy - 1
+    if whole:
+        for k in range(o + 1, last):
+            F[k] = 0
+    if first:
+        F[o + 1] = 0
+    F[o] = 0
+    F[last] = F[o + 1] if wrapped else 0
+
+
+@njit(cache=True, nogil=True)
+def _finish_rows(d0, d1, d2, shape, walls, wrapped, i, j, rows):
+    sy = shape[2]
+    at_x, at_z = walls[0] != 0 and i == walls[0], walls[2] != 0
     for r in range(j, j + rows):
-        o = i * sx + r * sy
-        for component in range(3):
-            row = E[component][o : o + sy]
-            wall = (walls[0] and i == walls[0] and component != 0) or (walls[1] and r == walls[1] and component != 1)
-            if wall:
-                row[1:last] = 0
-            if walls[2] and component != 2:
-                row[1] = 0
-            row[0] = 0
-            row[last] = row[1] if above == WRAPPED else 0
+        at_y = walls[1] != 0 and r == walls[1]
+        o = (i * shape[1] + r) * sy
+        _finish_row(d0, o, sy, at_y, at_z, wrapped)
+        _finish_row(d1, o, sy, at_x, at_z, wrapped)
+        _finish_row(d2, o, sy, at_x or at_y, False, wrapped)
 
 
 @njit(cache=True, nogil=True)
-def _finish_h_rows(H, shape, i, j, rows):  # type: ignore[no-untyped-def]
-    for r in range(j, j + rows):
-        o = i * shape[1] * shape[2] + r * shape[2]
-        for component in range(3):
-            H[component][o] = 0
-            H[component][o + shape[2] - 1] = 0
-
-
-@njit(cache=True, nogil=True)
-def sweep(E, H, electric, magnetic, shape, boxes, flags):  # type: ignore[no-untyped-def]
+def sweep(E, H, electric, magnetic, shape, boxes, flags):
     """Update E on one box and H on another, H following E by one plane and one row.
 
     Parameters
@@ -191,9 +175,9 @@ def sweep(E, H, electric, magnetic, shape, boxes, flags):  # type: ignore[no-unt
     E, H : three flat arrays each
         Fields with one ghost point on either side of each axis (none on a thin axis).
     electric, magnetic : tuples
-        ``(c, a, scalar, psi, profile)``: per-point factors c and a (three flat arrays each; length 1 where unused),
-        scalar factors (3,), six ψ (flat; length 1 where unused), and per axis the layers' b, a, 1/κ - 1 as (3, points)
-        arrays, repeated for several rows along the last axis.
+        ``(c, a, scalar, psi, offsets, profile)``: per-point factors c and a (three flat arrays each; length 1 where
+        unused), scalar factors (3,), all ψ in one flat array and where each of the six begins in it, and per axis the
+        layers' b, a, 1/κ as (3, points) arrays, repeated for several rows along the last axis.
     shape : array of 3 ints
         Points with ghosts.
     boxes : (4, 3) ints
@@ -204,14 +188,22 @@ def sweep(E, H, electric, magnetic, shape, boxes, flags):  # type: ignore[no-unt
     """
     sx, sy = shape[1] * shape[2], shape[2]
     stride_x, stride_y = (0 if flags[9] else sx), (0 if flags[10] else sy)
-    backward, forward = (-stride_x, -stride_y, -1), (stride_x, stride_y, 1)
-    layers, walls, above = flags[2:5], flags[6:9], flags[5]
-    e0, e1, h0, h1 = boxes[0], boxes[1], boxes[2], boxes[3]
     di, dj = (0 if flags[9] else 1), (0 if flags[10] else 1)
-    T = np.empty((3, ROWS * sy), E[0].dtype)
-    full = layers[1] == 0
-    e_rows = ROWS if full and e0[2] == 1 and e1[2] == shape[2] - 1 else 1
-    h_rows = ROWS if full and h0[2] == 1 and h1[2] == shape[2] - 1 else 1
+    walls, wrapped = flags[6:9], flags[5] == WRAPPED
+    layers, no_walls = flags[2:5], np.zeros(3, flags.dtype)
+    e0, e1, h0, h1 = boxes[0], boxes[1], boxes[2], boxes[3]
+    (E0, E1, E2), (H0, H1, H2) = E, H
+    (ec0, ec1, ec2), (ea0, ea1, ea2), e_scalar, e_psi, e_offsets, (ex, ey, ez) = electric
+    (hc0, hc1, hc2), (ha0, ha1, ha2), h_scalar, h_psi, h_offsets, (hx, hy, hz) = magnetic
+    L = ROWS * sy
+    T, KE, KH = np.empty(L, E0.dtype), np.zeros(9 * L, E0.dtype), np.zeros(9 * L, E0.dtype)
+    e_where, inside = _places(e_offsets, layers, L)
+    h_where, _ = _places(h_offsets, layers, L)
+    e_rows = ROWS if e0[2] == 1 and e1[2] == sy - 1 else 1
+    h_rows = ROWS if h0[2] == 1 and h1[2] == sy - 1 else 1
+    if layers[2]:
+        _lay_out(KE, ez, 2, 0, ROWS, e0[2], sy)
+        _lay_out(KH, hz, 2, 0, ROWS, h0[2], sy)
     if e0[0] >= e1[0] or e0[1] >= e1[1]:
         i_first, i_last, j_first, j_last = h0[0] + di, h1[0] + di, h0[1] + dj, h1[1] + dj
     elif h0[0] >= h1[0] or h0[1] >= h1[1]:
@@ -222,87 +214,169 @@ def sweep(E, H, electric, magnetic, shape, boxes, flags):  # type: ignore[no-unt
     for block in range(j_first, j_last, _BLOCK):
         block_end = min(block + _BLOCK, j_last)
         for i in range(i_first, i_last):
-            for group in range(block, block_end, ROWS):
-                group_end = min(group + ROWS, block_end)
+            if layers[0] and e0[0] <= i < e1[0]:
+                _lay_out(KE, ex, 0, i, e_rows, 0, sy)
+            if layers[0] and h0[0] <= i - di < h1[0]:
+                _lay_out(KH, hx, 0, i - di, h_rows, 0, sy)
+            for j in range(block, block_end, ROWS):
+                end = min(j + ROWS, block_end)
                 if e0[0] <= i < e1[0]:
+                    box = (i, max(j, e0[1]), min(end, e1[1]), e0[2], e1[2], e_rows)
                     _rows(
-                        E,
-                        H,
-                        electric,
-                        shape,
+                        E0,
+                        E1,
+                        E2,
+                        H0,
+                        H1,
+                        H2,
+                        ec0,
+                        ec1,
+                        ec2,
+                        ea0,
+                        ea1,
+                        ea2,
+                        e_scalar,
+                        e_psi,
+                        ey,
+                        KE,
                         T,
-                        backward,
+                        e_where,
+                        inside,
                         flags[0],
                         layers,
-                        e0,
-                        e1,
-                        i,
-                        group,
-                        group_end,
-                        e_rows,
+                        shape,
+                        box,
+                        (-stride_x, -stride_y, -1),
                         walls,
-                        above,
-                        True,
+                        wrapped,
                     )
                 if h0[0] <= i - di < h1[0]:
+                    box = (i - di, max(j - dj, h0[1]), min(end - dj, h1[1]), h0[2], h1[2], h_rows)
                     _rows(
-                        H,
-                        E,
-                        magnetic,
-                        shape,
+                        H0,
+                        H1,
+                        H2,
+                        E0,
+                        E1,
+                        E2,
+                        hc0,
+                        hc1,
+                        hc2,
+                        ha0,
+                        ha1,
+                        ha2,
+                        h_scalar,
+                        h_psi,
+                        hy,
+                        KH,
                         T,
-                        forward,
+                        h_where,
+                        inside,
                         flags[1],
                         layers,
-                        h0,
-                        h1,
-                        i - di,
-                        group - dj,
-                        group_end - dj,
-                        h_rows,
-                        walls,
-                        above,
+                        shape,
+                        box,
+                        (stride_x, stride_y, 1),
+                        no_walls,
                         False,
                     )
 
 
 @njit(cache=True, nogil=True)
-def _rows(D, A, medium, shape, T, s, mode, layers, lo, hi, i, j0, j1, rows, walls, above, is_e):  # type: ignore[no-untyped-def]
-    """Update rows j0 … j1-1 of plane i, `rows` at a time."""
-    c, a, scalar, psi, profile = medium
-    j0, j1 = max(j0, lo[1]), min(j1, hi[1])
-    j = j0
-    while j < j1:
-        m = min(rows, j1 - j)
-        o = (i * shape[1] + j) * shape[2] + lo[2]
-        n = (m - 1) * shape[2] + hi[2] - lo[2]
-        _update_rows(D, A, c, a, psi, scalar, mode, layers, profile, T, o, n, s, i, j, lo[2])
-        if is_e:
-            _finish_e_rows(D, shape, walls, above, i, j, m)
+def _rows(
+    D0,
+    D1,
+    D2,
+    A0,
+    A1,
+    A2,
+    c0,
+    c1,
+    c2,
+    a0,
+    a1,
+    a2,
+    scalar,
+    psi,
+    profile_y,
+    K,
+    T,
+    where,
+    inside,
+    mode,
+    layers,
+    shape,
+    box,
+    s,
+    walls,
+    wrapped,
+):
+    """Update rows of a plane: `box` is the plane, first row and one past the last, columns, rows at a time."""
+    i, j, end, k0, k1, rows = box
+    sy = shape[2]
+    layered = layers[0] != 0 or layers[1] != 0 or layers[2] != 0
+    plain = mode == SCALAR and scalar[0] == scalar[1] and scalar[1] == scalar[2]
+    while j < end:
+        m = min(rows, end - j)
+        o = (i * shape[1] + j) * sy + k0
+        n = (m - 1) * sy + k1 - k0
+        if layered:
+            if layers[1]:
+                _lay_out(K, profile_y, 1, j, m, k0, sy)
+            _difference(T, A2, A1, psi, K, where[0], inside[0], o, n, s[1], s[2], True)
+            _apply(D0, T, c0, a0, scalar[0], mode, o, n)
+            _difference(T, A0, A2, psi, K, where[1], inside[1], o, n, s[2], s[0], True)
+            _apply(D1, T, c1, a1, scalar[1], mode, o, n)
+            _difference(T, A1, A0, psi, K, where[2], inside[2], o, n, s[0], s[1], True)
+            _apply(D2, T, c2, a2, scalar[2], mode, o, n)
+        elif plain:
+            _row_scalar(D0, D1, D2, A0, A1, A2, o, n, s[0], s[1], s[2], scalar[0])
         else:
-            _finish_h_rows(D, shape, i, j, m)
+            _update(D0, A2, A1, c0, a0, scalar[0], mode, o, n, s[1], s[2])
+            _update(D1, A0, A2, c1, a1, scalar[1], mode, o, n, s[2], s[0])
+            _update(D2, A1, A0, c2, a2, scalar[2], mode, o, n, s[0], s[1])
+        _finish_rows(D0, D1, D2, shape, walls, wrapped, i, j, m)
         j += m
 
 
 @njit(cache=True, nogil=True)
-def find_curl(G, A, medium, shape, box, flags, sign):  # type: ignore[no-untyped-def]
-    """G = curl of A (stretched, one step ahead, nothing stored) on a box, for what must know it before the sweep."""
-    psi, profile = medium[3], medium[4]
+def find_curl(G, A, medium, shape, box, flags, sign):
+    """G = ±curl of A (stretched, one step ahead, nothing stored) on a box, for what must know it before the sweep."""
+    _c, _a, _scalar, psi, offsets, (px, py, pz) = medium
+    (G0, G1, G2), (A0, A1, A2) = G, A
     sx, sy = shape[1] * shape[2], shape[2]
     s = (sign * (0 if flags[9] else sx), sign * (0 if flags[10] else sy), sign)
-    T = np.empty((3, sy), G[0].dtype)
-    n, walls = box[1, 2] - box[0, 2], flags[6:9] if sign < 0 else np.zeros(3, flags.dtype)
+    K, layers = np.zeros(9 * sy, G0.dtype), flags[2:5]
+    where, inside = _places(offsets, layers, sy)
+    n, k0 = box[1, 2] - box[0, 2], box[0, 2]
+    if layers[2]:
+        _lay_out(K, pz, 2, 0, 1, k0, sy)
+    for i in range(box[0, 0], box[1, 0]):
+        if layers[0]:
+            _lay_out(K, px, 0, i, 1, 0, sy)
+        for j in range(box[0, 1], box[1, 1]):
+            o = i * sx + j * sy + k0
+            if layers[1]:
+                _lay_out(K, py, 1, j, 1, k0, sy)
+            _difference(G0[o:], A2, A1, psi, K, where[0], inside[0], o, n, s[1], s[2], False)
+            _difference(G1[o:], A0, A2, psi, K, where[1], inside[1], o, n, s[2], s[0], False)
+            _difference(G2[o:], A1, A0, psi, K, where[2], inside[2], o, n, s[0], s[1], False)
+    if sign < 0:
+        _hold(G0, G1, G2, shape, box, flags[6:9])
+
+
+@njit(cache=True, nogil=True)
+def _hold(G0, G1, G2, shape, box, walls):
+    """Zero the increments that walls don't let E have."""
     for i in range(box[0, 0], box[1, 0]):
         for j in range(box[0, 1], box[1, 1]):
-            o = i * sx + j * sy + box[0, 2]
-            _stretched_curl(T, A, psi, flags[2:5], profile, o, n, s, i, j, box[0, 2], False)
-            for component in range(3):
-                g = G[component][o : o + n]
-                # A wall holds E at zero whatever the curl is.
-                held = (walls[0] and i == walls[0] and component != 0) or (
-                    walls[1] and j == walls[1] and component != 1
-                )
-                for k in range(n):
-                    g[k] = 0 if held else T[component, k]
-                if walls[2] and component != 2 and box[0, 2] <= walls[2] < box[1, 2]:
-                    g[walls[2] - box[0, 2]] = 0
+            at_x, at_y = walls[0] != 0 and i == walls[0], walls[1] != 0 and j == walls[1]
+            o = (i * shape[1] + j) * shape[2]
+            for k in range(box[0, 2], box[1, 2]):
+                at_z = walls[2] != 0 and k == walls[2]
+                if at_y or at_z:
+                    G0[o + k] = 0
+                if at_x or at_z:
+                    G1[o + k] = 0
+                if at_x or at_y:
+                    G2[o + k] = 0
