@@ -13,7 +13,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -24,11 +24,12 @@ from evenly.fdtd.boundaries import Boundary, Layers, resolve
 from evenly.fdtd.box import Box
 from evenly.fdtd.cutting import ChunkBox, split_for_threads
 from evenly.fdtd.geometry import GeometricObject, Material
-from evenly.fdtd.grid import Grid, vector
+from evenly.fdtd.grid import Grid, Vector, vector
 from evenly.fdtd.materials import vacuum
 from evenly.fdtd.parallel import current
 from evenly.fdtd.partition import BinaryPartition
 from evenly.fdtd.sources import Source, phases
+from evenly.fdtd.stability import safe_courant
 from evenly.fdtd.structure import Structure
 from evenly.fdtd.timing import PhaseTimer
 
@@ -49,8 +50,8 @@ class Options:
 
     Parameters
     ----------
-    courant : float
-        Time step times resolution.
+    courant : float, optional
+        Time step times resolution; 0.5, or less where the poles of a medium ask for less, when left out.
     precision : "float64" or "float32"
         Of the fields. float32 needs half the memory and time, and keeps about 6 digits.
     threads : int
@@ -62,7 +63,7 @@ class Options:
         price of speed.
     """
 
-    courant: float = 0.5
+    courant: float | None = None
     precision: Literal["float64", "float32"] = "float64"
     threads: int = 1
     subpixel: bool = True
@@ -120,7 +121,9 @@ class Simulation:
         communicator: Communicator | None = None,
     ) -> None:
         self.options = options or Options()
-        self.grid = Grid(vector(cell, "cell"), resolution, self.options.courant)
+        self.grid = self._make_grid(
+            vector(cell, "cell"), resolution, [material, *(getattr(o, "material", None) for o in geometry)]
+        )
         self.layers: Layers = resolve(boundaries, self.grid)
         self.structure = Structure(self.grid, geometry, material, subpixel=self.options.subpixel, layers=self.layers)
         self.communicator = communicator or current()
@@ -133,6 +136,12 @@ class Simulation:
         self.step_count = 0
         self.monitors: list[FourierMonitor] = []
         self._check_fields()
+
+    def _make_grid(self, size: Vector, resolution: float, materials: list[Any]) -> Grid:
+        if self.options.courant is not None:
+            return Grid(size, resolution, self.options.courant)
+        usual = Grid(size, resolution)
+        return replace(usual, courant=safe_courant(usual, materials))
 
     # -- what it is -----------------------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ limit of the central differences used.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -18,7 +18,9 @@ from evenly.fdtd.grid import Grid
 from evenly.fdtd.materials import LorentzPole, Medium
 from evenly.fdtd.solids import GeometricObject
 
-__all__ = ["check_time_step", "largest_courant"]
+__all__ = ["check_time_step", "largest_courant", "safe_courant"]
+
+USUAL_COURANT = 0.5
 
 
 def largest_courant(medium: Medium, grid: Grid) -> float:
@@ -49,6 +51,22 @@ def _limit(curl: float, medium: Medium, grid: Grid, side: str) -> float:
             operator[i, i] = omega**2
             operator[0, i] = operator[i, 0] = -coupling * omega
     return 2 / math.sqrt(float(np.linalg.eigvalsh(operator)[-1]))
+
+
+def safe_courant(grid: Grid, materials: Iterable[object]) -> float:
+    """Return the usual Courant number, 0.5, or less where a medium asks for less (then 5 % below its limit).
+
+    Examples
+    --------
+    >>> from evenly.fdtd.library import medium
+    >>> grid = Grid((1, 1, 1), 20)
+    >>> safe_courant(grid, [Medium(index=1.5)]), safe_courant(grid, [medium("aluminium")])
+    (0.5, 0.369)
+    """
+    limits = [largest_courant(m, grid) for m in materials if isinstance(m, Medium)]
+    limits += [math.sqrt(m.smallest / grid.dimensions) for m in materials if hasattr(m, "smallest")]
+    smallest = min(limits, default=1.0)
+    return USUAL_COURANT if smallest >= USUAL_COURANT else math.floor(950 * smallest) / 1000
 
 
 def check_time_step(grid: Grid, objects: Sequence[GeometricObject]) -> None:
