@@ -36,43 +36,53 @@ def apply_nodes(F, G, runs, off_diagonal, drives, factor, strides, own):
     own : (2, 3) ints
         First index and one past the last of the edges to update.
     """
-    mean, t = np.empty((3, _PIECE), F[0].dtype), np.empty((3, _PIECE), F[0].dtype)
+    (F0, F1, F2), (G0, G1, G2), (d0, d1, d2) = F, G, drives
+    sx, sy, sz = strides[0], strides[1], strides[2]
+    t0, t1, t2 = np.empty(_PIECE, F0.dtype), np.empty(_PIECE, F0.dtype), np.empty(_PIECE, F0.dtype)
+    yz, zx, xy = off_diagonal[0], off_diagonal[1], off_diagonal[2]
+    quarter = F0.dtype.type(0.25)
     for r in range(runs.shape[0]):
         i, j = runs[r, 3], runs[r, 4]
+        x0, x1 = own[0, 0] <= i < own[1, 0], own[0, 0] <= i - (sx != 0) < own[1, 0]
+        y0, y1 = own[0, 1] <= j < own[1, 1], own[0, 1] <= j - (sy != 0) < own[1, 1]
         for piece in range(0, runs[r, 1], _PIECE):
             n = min(_PIECE, runs[r, 1] - piece)
-            o, p, k0 = runs[r, 0] + piece, runs[r, 2] + piece, runs[r, 5] + piece
-            for a in range(3):
-                up, down, m = G[a][o : o + n], G[a][o - strides[a] : o - strides[a] + n], mean[a]
-                for k in range(n):
-                    m[k] = up[k] + down[k]
-            yz, zx, xy = off_diagonal[0, p : p + n], off_diagonal[1, p : p + n], off_diagonal[2, p : p + n]
-            quarter = mean.dtype.type(0.25)
-            for k in range(n):
-                x, y, z = mean[0, k], mean[1, k], mean[2, k]
-                t[0, k] = quarter * (xy[k] * y + zx[k] * z)
-                t[1, k] = quarter * (xy[k] * x + yz[k] * z)
-                t[2, k] = quarter * (zx[k] * x + yz[k] * y)
-            for a in range(3):
-                for shift in range(2):
-                    ii, jj, kk = (
-                        i - (shift if a == 0 else 0),
-                        j - (shift if a == 1 else 0),
-                        k0 - (shift if a == 2 else 0),
-                    )
-                    if own[0, 0] <= ii < own[1, 0] and own[0, 1] <= jj < own[1, 1]:
-                        first, last = max(kk, own[0, 2]) - kk, min(kk + n, own[1, 2]) - kk
-                        if last > first:
-                            e = o - shift * strides[a]
-                            _hand(F[a][e + first : e + last], t[a, first:last], drives[a], e + first, factor)
+            o, p, k = runs[r, 0] + piece, runs[r, 2] + piece, runs[r, 5] + piece
+            _act(t0, t1, t2, G0, G1, G2, yz, zx, xy, quarter, o, p, n, sx, sy, sz)
+            first, last = max(k, own[0, 2]) - k, min(k + n, own[1, 2]) - k
+            below_first, below_last = max(k - sz, own[0, 2]) - k + sz, min(k - sz + n, own[1, 2]) - k + sz
+            if y0:
+                _hand(F0, t0, d0, o, first, last, factor, x0)
+                _hand(F0, t0, d0, o - sx, first, last, factor, x1)
+            if x0:
+                _hand(F1, t1, d1, o, first, last, factor, y0)
+                _hand(F1, t1, d1, o - sy, first, last, factor, y1)
+            if x0 and y0:
+                _hand(F2, t2, d2, o, first, last, factor, True)
+                _hand(F2, t2, d2, o - sz, below_first, below_last, factor, True)
 
 
 @njit(cache=True, nogil=True)
-def _hand(f, t, drive, o, factor):
+def _act(t0, t1, t2, G0, G1, G2, yz, zx, xy, quarter, o, p, n, sx, sy, sz):
+    """T = a quarter of the off-diagonal elements times the sums of both edges' increments."""
+    zero, o, p, n = np.uint64(0), np.uint64(o), np.uint64(p), np.uint64(n)
+    a, b, c = o - np.uint64(sx), o - np.uint64(sy), o - np.uint64(sz)
+    for k in range(zero, n):
+        x, y, z = G0[o + k] + G0[a + k], G1[o + k] + G1[b + k], G2[o + k] + G2[c + k]
+        t0[k] = quarter * (xy[p + k] * y + zx[p + k] * z)
+        t1[k] = quarter * (xy[p + k] * x + yz[p + k] * z)
+        t2[k] = quarter * (zx[p + k] * x + yz[p + k] * y)
+
+
+@njit(cache=True, nogil=True)
+def _hand(F, t, drive, o, first, last, factor, wanted):
+    """Add the drive times t to the edges from o on, as far as they are the chunk's own."""
+    if not wanted or last <= first:
+        return
+    o, first, last = np.uint64(o), np.uint64(first), np.uint64(last)
     if drive.size == 1:
-        for k in range(f.size):
-            f[k] += factor * t[k]
+        for k in range(first, last):
+            F[o + k] += factor * t[k]
     else:
-        d = drive[o : o + f.size]
-        for k in range(f.size):
-            f[k] += d[k] * t[k]
+        for k in range(first, last):
+            F[o + k] += drive[o + k] * t[k]

@@ -7,9 +7,14 @@ grid: it is averaged at steps n and n-1 and extrapolated, which keeps second ord
 
 from __future__ import annotations
 
+import numpy as np
 from numba import njit
 
 __all__ = ["predict_intensity", "solve_nonlinear"]
+
+
+# Newton's method starts at E*, which is wrong by χ times what E changed in a step: each iteration squares that.
+_ITERATIONS = 4
 
 
 @njit(cache=True, nogil=True)
@@ -19,33 +24,31 @@ def predict_intensity(P, Q, runs, now, ahead, up, down_p, down_q):
     `now` holds the intensity of the last call and is overwritten with this step's; `ahead` receives the
     extrapolation. A point's four neighbours of P are at 0, -down_p, up, up - down_p.
     """
+    quarter, nothing, up = now.dtype.type(0.25), now.dtype.type(0), np.uint64(up)
+    down_p, down_q = np.uint64(down_p), np.uint64(down_q)
     for r in range(runs.shape[0]):
-        o, n, p = runs[r, 0], runs[r, 1], runs[r, 2]
-        for k in range(n):
+        o, n, p = np.uint64(runs[r, 0]), np.uint64(runs[r, 1]), np.uint64(runs[r, 2])
+        for k in range(np.uint64(0), n):
             i = o + k
-            square = P[i] ** 2 + P[i - down_p] ** 2 + P[i + up] ** 2 + P[i + up - down_p] ** 2
-            square += Q[i] ** 2 + Q[i - down_q] ** 2 + Q[i + up] ** 2 + Q[i + up - down_q] ** 2
-            value = square / 4
-            ahead[p + k] = max(value + value - now[p + k], 0)
+            a, b, c, d = P[i], P[i - down_p], P[i + up], P[i + up - down_p]
+            e, f, g, h = Q[i], Q[i - down_q], Q[i + up], Q[i + up - down_q]
+            value = quarter * (((a * a + b * b) + (c * c + d * d)) + ((e * e + f * f) + (g * g + h * h)))
+            ahead[p + k] = max(value + value - now[p + k], nothing)
             now[p + k] = value
 
 
 @njit(cache=True, nogil=True)
 def solve_nonlinear(F, runs, epsilon, chi2, chi3, ahead, kept):
     """Replace E* by the E that makes up D, by Newton's method, and keep the nonlinear part."""
+    two, three = kept.dtype.type(2), kept.dtype.type(3)
     for r in range(runs.shape[0]):
-        o, n, p = runs[r, 0], runs[r, 1], runs[r, 2]
-        for k in range(n):
-            e, c2, c3, other = epsilon[p + k], chi2[p + k], chi3[p + k], ahead[p + k]
-            field = F[o + k]
-            total = e * field + kept[p + k]
-            for _ in range(6):
+        o, n, p = np.uint64(runs[r, 0]), np.uint64(runs[r, 1]), np.uint64(runs[r, 2])
+        for k in range(np.uint64(0), n):
+            e, c2, c3, field = epsilon[p + k], chi2[p + k], chi3[p + k], F[o + k]
+            total, linear = e * field + kept[p + k], e + c3 * ahead[p + k]
+            for _ in range(_ITERATIONS):
                 square = field * field
-                slope = e + 2 * c2 * field + c3 * (3 * square + other)
-                wrong = (e + c3 * other) * field + c2 * square + c3 * square * field - total
-                change = wrong / slope
-                field -= change
-                if abs(change) <= 1e-15 * abs(field):
-                    break
+                wrong = linear * field + c2 * square + c3 * square * field - total
+                field -= wrong / (linear + two * c2 * field + three * c3 * square)
             F[o + k] = field
             kept[p + k] = total - e * field

@@ -199,11 +199,38 @@ def sweep(E, H, electric, magnetic, shape, boxes, flags):
     T, KE, KH = np.empty(L, E0.dtype), np.zeros(9 * L, E0.dtype), np.zeros(9 * L, E0.dtype)
     e_where, inside = _places(e_offsets, layers, L)
     h_where, _ = _places(h_offsets, layers, L)
-    e_rows = ROWS if e0[2] == 1 and e1[2] == sy - 1 else 1
-    h_rows = ROWS if h0[2] == 1 and h1[2] == sy - 1 else 1
+    e_rows = ROWS if e0[2] <= 2 and e1[2] >= sy - 2 else 1
+    h_rows = ROWS if h0[2] <= 2 and h1[2] >= sy - 2 else 1
+    if e0[2] >= e1[2] and 0 < h1[2] - h0[2] <= 2:
+        s, profiles = (stride_x, stride_y, 1), (hx, hy, hz)
+        _columns(
+            H0,
+            H1,
+            H2,
+            E0,
+            E1,
+            E2,
+            hc0,
+            hc1,
+            hc2,
+            ha0,
+            ha1,
+            ha2,
+            h_scalar,
+            h_psi,
+            profiles,
+            h_where,
+            inside,
+            flags[1],
+            shape,
+            h0,
+            h1,
+            s,
+        )
+        return
     if layers[2]:
-        _lay_out(KE, ez, 2, 0, ROWS, e0[2], sy)
-        _lay_out(KH, hz, 2, 0, ROWS, h0[2], sy)
+        _lay_out(KE, ez, 2, 0, ROWS, 1 if e_rows > 1 else e0[2], sy)
+        _lay_out(KH, hz, 2, 0, ROWS, 1 if h_rows > 1 else h0[2], sy)
     if e0[0] >= e1[0] or e0[1] >= e1[1]:
         i_first, i_last, j_first, j_last = h0[0] + di, h1[0] + di, h0[1] + dj, h1[1] + dj
     elif h0[0] >= h1[0] or h0[1] >= h1[1]:
@@ -316,10 +343,19 @@ def _rows(
     sy = shape[2]
     layered = layers[0] != 0 or layers[1] != 0 or layers[2] != 0
     plain = mode == SCALAR and scalar[0] == scalar[1] and scalar[1] == scalar[2]
+    # Rows that leave out their first or last point are updated whole, and get back what that point held.
+    first = -1 if k0 == 1 else 1
+    last = -1 if k1 == sy - 1 else sy - 2
+    if rows > 1:
+        k0, k1 = 1, sy - 1
+    kept = np.empty((ROWS, 2, 9), D0.dtype)
     while j < end:
         m = min(rows, end - j)
-        o = (i * shape[1] + j) * sy + k0
+        row = (i * shape[1] + j) * sy
+        o = row + k0
         n = (m - 1) * sy + k1 - k0
+        if rows > 1 and (first > 0 or last > 0):
+            _keep(kept, D0, D1, D2, psi, where, inside, row, sy, m, first, last)
         if layered:
             if layers[1]:
                 _lay_out(K, profile_y, 1, j, m, k0, sy)
@@ -335,8 +371,75 @@ def _rows(
             _update(D0, A2, A1, c0, a0, scalar[0], mode, o, n, s[1], s[2])
             _update(D1, A0, A2, c1, a1, scalar[1], mode, o, n, s[2], s[0])
             _update(D2, A1, A0, c2, a2, scalar[2], mode, o, n, s[0], s[1])
+        if rows > 1 and (first > 0 or last > 0):
+            _give_back(kept, D0, D1, D2, psi, where, inside, row, sy, m, first, last)
         _finish_rows(D0, D1, D2, shape, walls, wrapped, i, j, m)
         j += m
+
+
+@njit(cache=True, nogil=True)
+def _keep(kept, D0, D1, D2, psi, where, inside, row, sy, rows, first, last):
+    for r in range(rows):
+        for side in range(2):
+            o = row + r * sy + (first if side == 0 else last)
+            if (first if side == 0 else last) > 0:
+                kept[r, side, 0], kept[r, side, 1], kept[r, side, 2] = D0[o], D1[o], D2[o]
+                for component in range(3):
+                    for which in range(2):
+                        if inside[component, which]:
+                            kept[r, side, 3 + 2 * component + which] = psi[where[component, which] + o]
+
+
+@njit(cache=True, nogil=True)
+def _give_back(kept, D0, D1, D2, psi, where, inside, row, sy, rows, first, last):
+    for r in range(rows):
+        for side in range(2):
+            o = row + r * sy + (first if side == 0 else last)
+            if (first if side == 0 else last) > 0:
+                D0[o], D1[o], D2[o] = kept[r, side, 0], kept[r, side, 1], kept[r, side, 2]
+                for component in range(3):
+                    for which in range(2):
+                        if inside[component, which]:
+                            psi[where[component, which] + o] = kept[r, side, 3 + 2 * component + which]
+
+
+@njit(cache=True, nogil=True)
+def _columns(
+    D0, D1, D2, A0, A1, A2, c0, c1, c2, a0, a1, a2, scalar, psi, profiles, where, inside, mode, shape, lo, hi, s
+):
+    """Update points of a thin box one by one: rows of a point or two are not worth the rows' machinery."""
+    x, y, z = profiles
+    for i in range(lo[0], hi[0]):
+        for j in range(lo[1], hi[1]):
+            for k in range(lo[2], hi[2]):
+                o = (i * shape[1] + j) * shape[2] + k
+                t = _stretch(A2[o] - A2[o + s[1]], psi, y, where[0, 0] + o, j, inside[0, 0])
+                t -= _stretch(A1[o] - A1[o + s[2]], psi, z, where[0, 1] + o, k, inside[0, 1])
+                u = _stretch(A0[o] - A0[o + s[2]], psi, z, where[1, 0] + o, k, inside[1, 0])
+                u -= _stretch(A2[o] - A2[o + s[0]], psi, x, where[1, 1] + o, i, inside[1, 1])
+                v = _stretch(A1[o] - A1[o + s[0]], psi, x, where[2, 0] + o, i, inside[2, 0])
+                v -= _stretch(A0[o] - A0[o + s[1]], psi, y, where[2, 1] + o, j, inside[2, 1])
+                if mode == SCALAR:
+                    D0[o] += scalar[0] * t
+                    D1[o] += scalar[1] * u
+                    D2[o] += scalar[2] * v
+                elif mode == PER_POINT:
+                    D0[o] += c0[o] * t
+                    D1[o] += c1[o] * u
+                    D2[o] += c2[o] * v
+                else:
+                    D0[o] = a0[o] * D0[o] + c0[o] * t
+                    D1[o] = a1[o] * D1[o] + c1[o] * u
+                    D2[o] = a2[o] * D2[o] + c2[o] * v
+
+
+@njit(cache=True, nogil=True)
+def _stretch(difference, psi, profile, p, at, inside):
+    if not inside:
+        return difference
+    new = profile[0, at] * psi[p] + profile[1, at] * difference
+    psi[p] = new
+    return profile[2, at] * difference + new
 
 
 @njit(cache=True, nogil=True)
@@ -346,18 +449,20 @@ def find_curl(G, A, medium, shape, box, flags, sign):
     (G0, G1, G2), (A0, A1, A2) = G, A
     sx, sy = shape[1] * shape[2], shape[2]
     s = (sign * (0 if flags[9] else sx), sign * (0 if flags[10] else sy), sign)
-    K, layers = np.zeros(9 * sy, G0.dtype), flags[2:5]
-    where, inside = _places(offsets, layers, sy)
-    n, k0 = box[1, 2] - box[0, 2], box[0, 2]
+    K, layers = np.zeros(9 * ROWS * sy, G0.dtype), flags[2:5]
+    where, inside = _places(offsets, layers, ROWS * sy)
+    k0, k1 = box[0, 2], box[1, 2]
+    rows = ROWS if k0 == 1 and k1 == sy - 1 else 1
     if layers[2]:
-        _lay_out(K, pz, 2, 0, 1, k0, sy)
+        _lay_out(K, pz, 2, 0, ROWS, k0, sy)
     for i in range(box[0, 0], box[1, 0]):
         if layers[0]:
-            _lay_out(K, px, 0, i, 1, 0, sy)
-        for j in range(box[0, 1], box[1, 1]):
-            o = i * sx + j * sy + k0
+            _lay_out(K, px, 0, i, ROWS, 0, sy)
+        for j in range(box[0, 1], box[1, 1], rows):
+            m = min(rows, box[1, 1] - j)
+            o, n = i * sx + j * sy + k0, (m - 1) * sy + k1 - k0
             if layers[1]:
-                _lay_out(K, py, 1, j, 1, k0, sy)
+                _lay_out(K, py, 1, j, m, k0, sy)
             _difference(G0[o:], A2, A1, psi, K, where[0], inside[0], o, n, s[1], s[2], False)
             _difference(G1[o:], A0, A2, psi, K, where[1], inside[1], o, n, s[2], s[0], False)
             _difference(G2[o:], A1, A0, psi, K, where[2], inside[2], o, n, s[0], s[1], False)
@@ -368,6 +473,8 @@ def find_curl(G, A, medium, shape, box, flags, sign):
 @njit(cache=True, nogil=True)
 def _hold(G0, G1, G2, shape, box, walls):
     """Zero the increments that walls don't let E have."""
+    if walls[0] == 0 and walls[1] == 0 and walls[2] == 0:
+        return
     for i in range(box[0, 0], box[1, 0]):
         for j in range(box[0, 1], box[1, 1]):
             at_x, at_y = walls[0] != 0 and i == walls[0], walls[1] != 0 and j == walls[1]
