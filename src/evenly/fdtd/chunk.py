@@ -240,7 +240,10 @@ class Chunk:
             if f"{name}{part}" not in self._increments:
                 arrays = [np.zeros(self.frame.size, self.dtype) for _ in range(3)]
                 self._increments[f"{name}{part}"] = (arrays[0], arrays[1], arrays[2])
-        self._increment_boxes[name].append(box)
+        fresh = [box]
+        for known in self._increment_boxes[name]:
+            fresh = [part for piece in fresh for part in piece.without(known)]
+        self._increment_boxes[name] += fresh
 
     def keeps_increments(self, name: str) -> bool:
         """Whether increments of ``"E"`` or ``"H"`` are kept."""

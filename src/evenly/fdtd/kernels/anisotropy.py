@@ -48,7 +48,9 @@ def apply_nodes(F, G, runs, off_diagonal, drives, factor, strides, own):
         for piece in range(0, runs[r, 1], _PIECE):
             n = min(_PIECE, runs[r, 1] - piece)
             o, p, k = runs[r, 0] + piece, runs[r, 2] + piece, runs[r, 5] + piece
-            _act(t0, t1, t2, G0, G1, G2, yz, zx, xy, quarter, o, p, n, sx, sy, sz)
+            _act(t0, G1, G2, xy, zx, quarter, o, p, n, sy, sz)
+            _act(t1, G0, G2, xy, yz, quarter, o, p, n, sx, sz)
+            _act(t2, G0, G1, zx, yz, quarter, o, p, n, sx, sy)
             first, last = max(k, own[0, 2]) - k, min(k + n, own[1, 2]) - k
             below_first, below_last = max(k - sz, own[0, 2]) - k + sz, min(k - sz + n, own[1, 2]) - k + sz
             if y0:
@@ -63,15 +65,13 @@ def apply_nodes(F, G, runs, off_diagonal, drives, factor, strides, own):
 
 
 @njit(cache=True, nogil=True)
-def _act(t0, t1, t2, G0, G1, G2, yz, zx, xy, quarter, o, p, n, sx, sy, sz):
-    """T = a quarter of the off-diagonal elements times the sums of both edges' increments."""
+def _act(t, P, Q, p_element, q_element, quarter, o, p, n, p_stride, q_stride):
+    """T = a quarter of two off-diagonal elements times the sums of both edges' increments, for one component."""
     zero, o, p, n = np.uint64(0), np.uint64(o), np.uint64(p), np.uint64(n)
-    a, b, c = o - np.uint64(sx), o - np.uint64(sy), o - np.uint64(sz)
+    below_p, below_q = o - np.uint64(p_stride), o - np.uint64(q_stride)
     for k in range(zero, n):
-        x, y, z = G0[o + k] + G0[a + k], G1[o + k] + G1[b + k], G2[o + k] + G2[c + k]
-        t0[k] = quarter * (xy[p + k] * y + zx[p + k] * z)
-        t1[k] = quarter * (xy[p + k] * x + yz[p + k] * z)
-        t2[k] = quarter * (zx[p + k] * x + yz[p + k] * y)
+        along_p, along_q = P[o + k] + P[below_p + k], Q[o + k] + Q[below_q + k]
+        t[k] = quarter * (p_element[p + k] * along_p + q_element[p + k] * along_q)
 
 
 @njit(cache=True, nogil=True)

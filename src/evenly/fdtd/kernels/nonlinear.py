@@ -13,10 +13,6 @@ from numba import njit
 __all__ = ["predict_intensity", "solve_nonlinear"]
 
 
-# Newton's method starts at E*, which is wrong by χ times what E changed in a step: each iteration squares that.
-_ITERATIONS = 4
-
-
 @njit(cache=True, nogil=True)
 def predict_intensity(P, Q, runs, now, ahead, up, down_p, down_q):
     """Extrapolate the mean square of the two other components P and Q to the next step.
@@ -37,18 +33,28 @@ def predict_intensity(P, Q, runs, now, ahead, up, down_p, down_q):
             now[p + k] = value
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def solve_nonlinear(F, runs, epsilon, chi2, chi3, ahead, kept):
-    """Replace E* by the E that makes up D, by Newton's method, and keep the nonlinear part."""
-    two, three = kept.dtype.type(2), kept.dtype.type(3)
+    """Replace E* by the E that makes up D, by Newton's method, and keep the nonlinear part.
+
+    E* is wrong by χ times what E changed in a step, and each of four iterations squares that.
+    """
     for r in range(runs.shape[0]):
         o, n, p = np.uint64(runs[r, 0]), np.uint64(runs[r, 1]), np.uint64(runs[r, 2])
         for k in range(np.uint64(0), n):
             e, c2, c3, field = epsilon[p + k], chi2[p + k], chi3[p + k], F[o + k]
             total, linear = e * field + kept[p + k], e + c3 * ahead[p + k]
-            for _ in range(_ITERATIONS):
-                square = field * field
-                wrong = linear * field + c2 * square + c3 * square * field - total
-                field -= wrong / (linear + two * c2 * field + three * c3 * square)
+            # Written out, so that the compiler does several points at a time.
+            field = _newton(field, total, linear, c2, c3)
+            field = _newton(field, total, linear, c2, c3)
+            field = _newton(field, total, linear, c2, c3)
+            field = _newton(field, total, linear, c2, c3)
             F[o + k] = field
             kept[p + k] = total - e * field
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _newton(field, total, linear, c2, c3):
+    bent2, bent3 = c2 * field, c3 * field * field
+    wrong = (linear + bent2 + bent3) * field - total
+    return field - wrong / (linear + (bent2 + bent2) + (bent3 + bent3 + bent3))
