@@ -1,0 +1,207 @@
+"""An example: what to simulate, what to measure in it, and what that means once it is normalised.
+
+>>> from evenly.fdtd.structures import build
+>>> example = build("oled", resolution=20)
+>>> sorted(example.monitors), example.curves_are
+(['emitted', 'outflow'], 'share of the emitted power')
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenly.errors import InputError
+from evenly.fdtd.materials import Medium, vacuum
+from evenly.fdtd.monitors import FourierMonitor
+from evenly.fdtd.pulses import GaussianPulse
+
+__all__ = ["Curves", "Example", "Incident", "Look", "Recipe", "band", "pulse_for"]
+
+Array = NDArray[np.float64]
+Curves = dict[str, Array]
+# The longest list of frequencies that anyone means.
+MOST_FREQUENCIES = 10_000
+
+
+@dataclass(frozen=True)
+class Look:
+    """What pictures show.
+
+    Parameters
+    ----------
+    across : letter
+        The axis across which the slices lie.
+    at : float
+        Where, in a.
+    component : str
+        The field component to draw.
+    """
+
+    across: str = "y"
+    at: float = 0.0
+    component: str = "Ex"
+
+
+@dataclass(frozen=True)
+class Incident:
+    """A plane wave along z that the fields are compared with: found in a cell of one dimension, at next to no cost.
+
+    Parameters
+    ----------
+    material : Medium
+        What the wave comes from.
+    subtracted : sequence of str
+        Monitors from whose transforms the incident wave's are subtracted once it is known.
+    area : float
+        Of the cell across z.
+    """
+
+    material: Medium
+    subtracted: tuple[str, ...]
+    area: float
+
+
+@dataclass(frozen=True)
+class Example:
+    """A simulation that is ready to run.
+
+    Attributes
+    ----------
+    name : str
+        Of the structure.
+    simulation : mapping
+        Keywords of `evenly.fdtd.Simulation`; add ``layout`` and ``options`` as you like.
+    monitors : mapping of str to monitor
+        To add to the simulation: they belong to one simulation, so build another example for another one.
+    until : float
+        When the fields have left, in a/c; a run until they have decayed is safer.
+    frequencies : array (n_frequencies,)
+        Of the spectra, in c/a.
+    curves : callable
+        ``curves(monitors, incident power)`` returns the normalised spectra by name, shape (n_frequencies,) each; all
+        ranks must call it. None where the example has no physics to show.
+    curves_are : str
+        What the spectra are, for an axis.
+    incident : Incident or None
+        Where the spectra are relative to a plane wave.
+    parameters : mapping
+        What it was built with, defaults included.
+    look : Look
+        What pictures show.
+    unit : str
+        What the length a is.
+    """
+
+    name: str
+    simulation: Mapping[str, Any]
+    monitors: Mapping[str, FourierMonitor]
+    until: float
+    frequencies: Array
+    curves: Callable[[Mapping[str, FourierMonitor], Array], Curves] | None = None
+    curves_are: str = ""
+    incident: Incident | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    look: Look = field(default_factory=Look)
+    unit: str = "µm"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe(ABC):
+    """Parameters from which an example is made; lengths are in µm.
+
+    Laws: `example` returns a new example each time, allocates nothing large, and depends on the parameters alone.
+
+    Parameters
+    ----------
+    resolution : float
+        Grid points per µm.
+    frequencies : int
+        How many frequencies the monitors hold.
+
+    Raises
+    ------
+    InputError
+        If a parameter is out of range; the message names structure, parameter and rule.
+    """
+
+    name: ClassVar[str] = ""
+    summary: ClassVar[str] = ""
+    may_be_zero: ClassVar[frozenset[str]] = frozenset()
+
+    resolution: float = 20.0
+    frequencies: int = 21
+
+    def __post_init__(self) -> None:
+        for f in fields(self):
+            value = getattr(self, f.name)
+            if isinstance(f.default, bool) or not isinstance(f.default, (int, float)):
+                continue
+            self._check_number(f.name, value, whole=isinstance(f.default, int))
+        if self.frequencies < 1 or self.frequencies > MOST_FREQUENCIES:
+            raise self.wrong("frequencies", f"must be from 1 to {MOST_FREQUENCIES}")
+
+    def _check_number(self, name: str, value: object, *, whole: bool) -> None:
+        zero = name in self.may_be_zero
+        known = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+        number = float(value) if known else np.nan  # type: ignore[arg-type]
+        if not (0 <= number < np.inf) or (number == 0 and not zero) or (whole and number != int(number)):
+            kind = "a whole number" if whole else "a finite number"
+            raise self.wrong(name, f"must be {kind}, {'0 or more' if zero else 'above 0'}")
+
+    def wrong(self, parameter: str, rule: str) -> InputError:
+        """Return the error that says which parameter of which structure breaks a rule, and what it was."""
+        return InputError(f"`{parameter}` of the structure {self.name!r} {rule}, but got {getattr(self, parameter)!r}.")
+
+    def nodes(self, length: float) -> int:
+        """Return how many grid points a length is."""
+        return round(length * self.resolution)
+
+    def whole(self, length: float) -> float:
+        """Return the nearest length that is a whole number of grid points, at least one."""
+        return max(1, self.nodes(length)) / self.resolution
+
+    def as_parameters(self) -> dict[str, Any]:
+        """Return the parameters by name."""
+        return asdict(self)
+
+    @abstractmethod
+    def example(self) -> Example:
+        """Return the example."""
+
+
+def band(shortest: float, longest: float, n: int) -> Array:
+    """Return `n` frequencies in c/a, evenly spaced over a range of wavelengths in a; the middle one for n = 1.
+
+    Examples
+    --------
+    >>> band(0.5, 1.0, 3).tolist()
+    [1.0, 1.5, 2.0]
+    """
+    low, high = 1 / longest, 1 / shortest
+    return np.linspace(low, high, n) if n > 1 else np.array([(low + high) / 2])
+
+
+def pulse_for(shortest: float, longest: float) -> GaussianPulse:
+    """Return a pulse that covers a range of wavelengths: 14 % of its peak or more everywhere in it.
+
+    Examples
+    --------
+    >>> pulse = pulse_for(0.4, 0.8)
+    >>> bool(abs(pulse.spectrum([1.25])[0]) > 0.08 * abs(pulse.spectrum([1.875])[0]))
+    True
+    """
+    low, high = 1 / longest, 1 / shortest
+    middle, half = (low + high) / 2, (high - low) / 2
+    # Envelope exp(-(2π width Δf)²/2) is exp(-2) at the ends; narrow bands get a shorter pulse than they need.
+    return GaussianPulse(middle, fwidth=max(np.pi * half, middle / 2))
+
+
+def no_objects(keywords: Mapping[str, Any], material: Medium = vacuum) -> dict[str, Any]:
+    """Return the keywords of a simulation without its objects."""
+    return {**keywords, "geometry": (), "material": material}

@@ -1,0 +1,163 @@
+"""An organic light-emitting diode that emits through its glass: where the visible light goes.
+
+From top to bottom: glass (or air above it), indium tin oxide, the organic films with an emitter in their middle, an
+aluminium cathode with its dispersion. The light that leaves through the top is extracted; what flows sideways is
+guided and ends in absorbers, which the metal reaches into; the rest is lost in the cathode. After the example of
+A. Oskooi et al., "Factorized machine learning for performance modeling of massively parallel heterogeneous physical
+simulations" (2020), section 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from evenly.fdtd.boundaries import PML, Absorber, Boundary, Periodic
+from evenly.fdtd.flux import Flux
+from evenly.fdtd.library import medium
+from evenly.fdtd.materials import vacuum
+from evenly.fdtd.monitors import FourierMonitor
+from evenly.fdtd.sources import Source
+from evenly.fdtd.structures.example import Array, Curves, Example, Look, Recipe, band, pulse_for
+from evenly.fdtd.structures.stack import Film, Stack
+
+__all__ = ["Oled"]
+
+VISIBLE = (0.4, 0.8)
+ORIENTATIONS = {"isotropic": ("Ex", "Ey", "Ez"), "horizontal": ("Ex", "Ey"), "vertical": ("Ez",)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Oled(Recipe):
+    """Parameters of the light-emitting diode.
+
+    Parameters
+    ----------
+    resolution : float
+        Grid points per µm; at least 4 over the organic films.
+    size : float
+        Width of the cell along x and y without its absorbers, in µm.
+    frequencies : int
+        How many, between wavelengths of 0.4 and 0.8 µm.
+    pml, absorber : float
+        Thickness of the PML above and of the absorbers at the sides, in µm.
+    air, glass, ito, organic, aluminium : float
+        Thickness of the films, in µm; `air` may be 0: then all that gets into the glass is extracted.
+    sides : "absorber" or "periodic"
+        Periodic sides repeat the emitter, and nothing is guided away.
+    orientation : "isotropic", "horizontal" or "vertical"
+        Of the emitting dipole. Dipoles along x, y and z at a point on the symmetry axis don't interfere in the total
+        flux, so one run gives the mean over all directions.
+
+    Examples
+    --------
+    >>> Oled(size=1.0).example().simulation["cell"]
+    (2.0, 2.0, 1.9)
+    """
+
+    name: ClassVar[str] = "oled"
+    summary: ClassVar[str] = "organic light-emitting diode: extracted, guided and lost light, 0.4 to 0.8 µm"
+    may_be_zero: ClassVar[frozenset[str]] = frozenset({"air"})
+
+    pml: float = 0.5
+    absorber: float = 0.5
+    size: float = 2.0
+    air: float = 0.0
+    glass: float = 1.0
+    ito: float = 0.1
+    organic: float = 0.2
+    aluminium: float = 0.1
+    sides: str = "absorber"
+    orientation: str = "isotropic"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.sides not in ("absorber", "periodic"):
+            raise self.wrong("sides", "must be 'absorber' or 'periodic'")
+        if self.orientation not in ORIENTATIONS:
+            raise self.wrong("orientation", f"must be one of {', '.join(ORIENTATIONS)}")
+        if self.nodes(self.organic) < 4:
+            raise self.wrong(
+                "resolution", f"must be at least {4 / self.organic:g}, 4 grid points over the organic films"
+            )
+        if self.nodes(self.size) < 8:
+            raise self.wrong("size", f"must be at least 8 grid points, {8 / self.resolution:g}")
+
+    @property
+    def width(self) -> float:
+        """Of the cell, in µm."""
+        return self.whole(self.size + (2 * self.absorber if self.sides == "absorber" else 0))
+
+    def stack(self) -> Stack:
+        """Return the films."""
+        on_top = self.pml if not self.air else 0.0
+        return Stack(
+            [
+                Film("air", self.air + self.pml if self.air else 0.0, vacuum),
+                Film("glass", self.glass + on_top, medium("glass index")),
+                Film("ITO", self.ito, medium("indium tin oxide index")),
+                Film("organic", self.organic, medium("organic index")),
+                Film("aluminium", self.aluminium, medium("aluminium")),
+            ]
+        )
+
+    def example(self) -> Example:
+        stack = self.stack()
+        pulse = pulse_for(*VISIBLE)
+        emitter = (0.0, 0.0, stack.middle("organic"))
+        frequencies = band(*VISIBLE, self.frequencies)
+        components = ORIENTATIONS[self.orientation]
+        simulation: dict[str, Any] = {
+            "cell": (self.width, self.width, self.whole(stack.height)),
+            "resolution": self.resolution,
+            "geometry": stack.blocks(),
+            "sources": [Source(pulse, component, emitter, name=f"emitter {component}") for component in components],
+            "boundaries": self._boundaries(),
+        }
+        return Example(
+            name=self.name,
+            simulation=simulation,
+            monitors=self._monitors(stack, emitter, frequencies),
+            until=pulse.last_time + 15.0,
+            frequencies=frequencies,
+            curves=_curves,
+            curves_are="share of the emitted power",
+            parameters=self.as_parameters(),
+            look=Look(component=components[0]),
+        )
+
+    def _boundaries(self) -> list[Boundary]:
+        top = PML(self.pml, "z", "high")
+        if self.sides == "periodic":
+            return [top, Periodic("xy")]
+        return [top, Absorber(self.absorber, "x"), Absorber(self.absorber, "y")]
+
+    def _monitors(
+        self, stack: Stack, emitter: tuple[float, float, float], frequencies: Array
+    ) -> dict[str, FourierMonitor]:
+        dx = 1 / self.resolution
+        near = 2 * max(dx, self.organic / 4)
+        # Two points off the layers and one off the metal: every face lies in a lossless film.
+        low, high = stack.bottom("organic") + dx, stack.height / 2 - self.pml - 2 * dx
+        middle, extent = (low + high) / 2, high - low
+        monitors: dict[str, FourierMonitor] = {"emitted": Flux(emitter, (near,) * 3, frequencies, name="emitted")}
+        if self.sides == "periodic":
+            wide = (self.width, self.width, 0.0)
+            monitors["top"] = Flux((0, 0, high), wide, frequencies, name="top")
+            monitors["cathode"] = Flux((0, 0, low), wide, frequencies, direction="-z", name="cathode")
+        else:
+            inner = self.width - 2 * self.absorber - 4 * dx
+            monitors["outflow"] = Flux((0, 0, middle), (inner, inner, extent), frequencies, name="outflow")
+        return monitors
+
+
+def _curves(monitors: Mapping[str, Any], _incident: Array) -> Curves:
+    emitted = monitors["emitted"].flux()
+    if "top" in monitors:
+        return {"extracted": monitors["top"].flux() / emitted, "cathode": monitors["cathode"].flux() / emitted}
+    faces = monitors["outflow"].by_face()
+    guided = np.sum([faces[side] for side in ("-x", "+x", "-y", "+y")], axis=0)
+    return {"extracted": faces["+z"] / emitted, "guided": guided / emitted, "cathode": faces["-z"] / emitted}

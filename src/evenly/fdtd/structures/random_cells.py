@@ -1,0 +1,217 @@
+"""Random cells of uneven physics, to learn costs from: silicon, a flux monitor, a dielectric, two kinds of layers.
+
+Three contiguous regions that don't overlap - dispersive silicon, points where fields are Fourier transformed for the
+Poynting flux, a medium of index 3.5 - lie in vacuum. A PML at the ends of one axis and an absorber at the ends of
+another overlap nothing but vacuum. Shares of the cell's points are drawn such that real structures lie inside their
+distribution; after A. Oskooi et al., "Factorized machine learning for performance modeling of massively parallel
+heterogeneous physical simulations" (2020), section 4.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from evenly.errors import InputError
+from evenly.fdtd.boundaries import PML, Absorber, Periodic
+from evenly.fdtd.box import AXES, Box
+from evenly.fdtd.fields import DftFields
+from evenly.fdtd.grid import Vector, vector
+from evenly.fdtd.library import medium
+from evenly.fdtd.materials import Medium
+from evenly.fdtd.solids import Block
+from evenly.fdtd.sources import Source
+from evenly.fdtd.structures.example import Example, Look, Recipe, band, pulse_for
+
+__all__ = ["RandomCell"]
+
+VISIBLE = (0.4, 0.8)
+REGIONS = ("silicon", "monitor", "dielectric")
+Share = float | Sequence[float]
+# How often shares are drawn until they fit beside each other.
+MOST_DRAWS = 1000
+# Of the interior, room for the regions that no region takes.
+LEAST_VACUUM = 0.02
+
+
+@dataclass(frozen=True, kw_only=True)
+class RandomCell(Recipe):
+    """Parameters of the distribution of random cells.
+
+    Parameters
+    ----------
+    seed : int
+        Cells of one seed and the same parameters are equal.
+    points : float
+        Grid points of the cell, to a few per cent: from 10^4 on.
+    resolution : float
+        Grid points per µm.
+    frequencies : int
+        How many the monitor holds.
+    silicon, monitor, dielectric, pml, absorber : float or pair of floats
+        Share of all points of each kind; a pair is a range from which it is drawn, evenly in its logarithm.
+    elongation : float
+        Longest edge of the cell over its shortest, at most.
+
+    Examples
+    --------
+    >>> RandomCell(seed=3).example().simulation["cell"] == RandomCell(seed=3).example().simulation["cell"]
+    True
+    """
+
+    name: ClassVar[str] = "random"
+    summary: ClassVar[str] = "random cells: silicon, flux monitor and index 3.5 in vacuum, PML and absorber; seeded"
+    may_be_zero: ClassVar[frozenset[str]] = frozenset({"seed"})
+
+    seed: int = 0
+    points: float = 1e6
+    frequencies: int = 10
+    silicon: Share = (0.02, 0.6)
+    monitor: Share = (0.005, 0.3)
+    dielectric: Share = (0.02, 0.5)
+    pml: Share = (0.05, 0.4)
+    absorber: Share = (0.05, 0.5)
+    elongation: float = 3.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.points < 1e4:
+            raise self.wrong("points", "must be at least 10000")
+        if self.elongation < 1:
+            raise self.wrong("elongation", "must be at least 1")
+        for name in (*REGIONS, "pml", "absorber"):
+            self._range(name)
+
+    def _range(self, name: str) -> tuple[float, float]:
+        value = getattr(self, name)
+        try:
+            low, high = (float(value),) * 2 if np.ndim(value) == 0 else map(float, value)
+        except (TypeError, ValueError):
+            low, high = math.nan, math.nan
+        if not 0 < low <= high < 1:
+            raise self.wrong(name, "must be a share between 0 and 1, or a range (low, high) of them")
+        return low, high
+
+    def example(self) -> Example:
+        random = np.random.default_rng(self.seed)
+        shape = self._shape(random)
+        layered = [int(a) for a in random.permutation(3)[:2]]
+        shares, depths = self._shares(random, shape, layered)
+        inner = Box((0, 0, 0), shape)
+        for axis, depth in zip(layered, depths, strict=True):
+            inner = inner.replace(axis, depth, shape[axis] - depth)
+        boxes = _place(random, inner, {name: round(shares[name] * math.prod(shape)) for name in REGIONS})
+        return self._example(shape, layered, depths, boxes)
+
+    def _shape(self, random: np.random.Generator) -> tuple[int, int, int]:
+        spread = math.log(self.elongation)
+        edges = np.exp(random.uniform(0, spread, 3)) if spread else np.ones(3)
+        edges *= (self.points / np.prod(edges)) ** (1 / 3)
+        x, y, z = (max(16, round(edge)) for edge in edges)
+        return x, y, z
+
+    def _shares(
+        self, random: np.random.Generator, shape: Sequence[int], layered: Sequence[int]
+    ) -> tuple[dict[str, float], tuple[int, int]]:
+        ranges = {name: np.log(self._range(name)) for name in (*REGIONS, "pml", "absorber")}
+        for _ in range(MOST_DRAWS):
+            shares = {name: float(np.exp(random.uniform(*ends))) for name, ends in ranges.items()}
+            pml, absorber = (
+                max(2, round(shares[name] * shape[axis] / 2))
+                for name, axis in zip(("pml", "absorber"), layered, strict=True)
+            )
+            inside = math.prod(1 - 2 * d / shape[a] for d, a in zip((pml, absorber), layered, strict=True))
+            if sum(shares[name] for name in REGIONS) < inside * (1 - LEAST_VACUUM):
+                return shares, (pml, absorber)
+        raise InputError(
+            f"The shares of the structure {self.name!r} must fit beside each other into the cell without its layers, "
+            f"but {MOST_DRAWS} draws from silicon={self.silicon!r}, monitor={self.monitor!r}, "
+            f"dielectric={self.dielectric!r}, pml={self.pml!r}, absorber={self.absorber!r} did not: give smaller ones."
+        )
+
+    def _example(
+        self, shape: Sequence[int], layered: Sequence[int], depths: Sequence[int], boxes: dict[str, Box]
+    ) -> Example:
+        frequencies = band(*VISIBLE, self.frequencies)
+        places = {name: self._place(box, shape) for name, box in boxes.items()}
+        dielectric = Medium(index=3.5, name="dielectric")
+        blocks = [
+            Block(center=places[name][0], size=places[name][1], material=material, name=name)
+            for name, material in (("silicon", medium("passive silicon")), ("dielectric", dielectric))
+        ]
+        pulse = pulse_for(*VISIBLE)
+        third = AXES[3 - sum(layered)]
+        simulation: dict[str, Any] = {
+            "cell": tuple(n / self.resolution for n in shape),
+            "resolution": self.resolution,
+            "geometry": blocks,
+            "sources": [Source(pulse, "Ex", places["dielectric"][0], name="emitter")],
+            "boundaries": [
+                PML(depths[0] / self.resolution, layered[0]),
+                Absorber(depths[1] / self.resolution, layered[1]),
+                Periodic(third),
+            ],
+        }
+        # The four components whose products are the Poynting vector along z.
+        monitor = DftFields(["Ex", "Ey", "Hx", "Hy"], *places["monitor"], frequencies, name="monitor")
+        center = places["silicon"][0]
+        return Example(
+            name=self.name,
+            simulation=simulation,
+            monitors={"monitor": monitor},
+            until=pulse.last_time + 20.0,
+            frequencies=frequencies,
+            parameters=self.as_parameters(),
+            look=Look(across=third, at=center[AXES.index(third)]),
+        )
+
+    def _place(self, box: Box, shape: Sequence[int]) -> tuple[Vector, Vector]:
+        """Return centre and size of the region whose grid points, with any component's offset, are those of `box`."""
+        dx = 1 / self.resolution
+        # Between two nodes, so that no interface goes through a grid point.
+        middle = [(a + b - 1 - n) / 2 * dx + dx / 4 for a, b, n in zip(box.lo, box.hi, shape, strict=True)]
+        return vector(middle, "center"), vector([n * dx for n in box.shape], "size")
+
+
+def _place(random: np.random.Generator, inner: Box, wanted: dict[str, int]) -> dict[str, Box]:
+    """Return a box of about the wanted number of points for each region, cut off one after the other."""
+    order = [str(name) for name in random.permutation(list(wanted))]
+    boxes, rest = {}, inner
+    for n, name in enumerate(order):
+        others = sum(wanted[other] for other in order[n + 1 :])
+        room, rest = _cut(random, rest, wanted[name], others) if others else (rest, rest)
+        boxes[name] = _shrunk(random, room, wanted[name])
+    return boxes
+
+
+def _cut(random: np.random.Generator, box: Box, wanted: int, others: int) -> tuple[Box, Box]:
+    """Return a part of `box` with room for `wanted` points and the rest, with room for the others."""
+    axis = int(np.argmax(np.array(box.shape) * random.uniform(0.7, 1.0, 3)))
+    layer = box.volume // box.shape[axis]
+    first, last = math.ceil(wanted / layer), box.shape[axis] - math.ceil(others / layer)
+    points = int(random.integers(first, max(first, last) + 1))
+    if random.random() < 0.5:
+        return box.split(axis, box.lo[axis] + points)
+    rest, room = box.split(axis, box.hi[axis] - points)
+    return room, rest
+
+
+def _shrunk(random: np.random.Generator, room: Box, wanted: int) -> Box:
+    weights = random.dirichlet(np.ones(3))
+    order = np.argsort(room.shape)
+    lengths, left = [0, 0, 0], float(wanted)
+    ratio = min(1.0, wanted / room.volume)
+    for axis in order[:2]:
+        lengths[axis] = max(1, math.ceil(room.shape[axis] * ratio ** weights[axis]))
+        left /= lengths[axis]
+    # What rounding took from the others the longest gives.
+    longest = int(order[2])
+    lengths[longest] = min(room.shape[longest], max(1, round(left)))
+    for axis, length in enumerate(lengths):
+        start = room.lo[axis] + int(random.integers(0, room.shape[axis] - length + 1))
+        room = room.replace(axis, start, start + length)
+    return room

@@ -1,0 +1,178 @@
+"""From an example to its spectra: the run, and the incident wave that they are relative to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenly.errors import InputError
+from evenly.fdtd.boundaries import PML
+from evenly.fdtd.communicators import SerialCommunicator
+from evenly.fdtd.flux import Flux
+from evenly.fdtd.monitor_files import MonitorData
+from evenly.fdtd.monitors import FourierMonitor
+from evenly.fdtd.partition import BinaryPartition
+from evenly.fdtd.simulation import Options, Simulation
+from evenly.fdtd.structures.example import Curves, Example, Incident
+
+__all__ = ["Solution", "prepare", "solve"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass
+class Solution:
+    """A simulation of an example, before, while and after it runs.
+
+    Attributes
+    ----------
+    example : Example
+    simulation : Simulation
+    """
+
+    example: Example
+    simulation: Simulation
+    _incident: Array | None = field(default=None, repr=False)
+
+    @property
+    def complete(self) -> bool:
+        """Whether the sources have ended, without which spectra mean nothing."""
+        return all(self.simulation.time >= source.pulse.last_time for source in self.simulation.sources)
+
+    def curves(self) -> Curves:
+        """Return the normalised spectra (all ranks must call).
+
+        Raises
+        ------
+        InputError
+            If the sources have not ended yet, or the example defines no spectra.
+        """
+        if self.example.curves is None:
+            raise InputError(f"The structure {self.example.name!r} defines no spectra.")
+        if not self.complete:
+            raise InputError(
+                f"Spectra need the whole pulse, which ends at "
+                f"{max(s.pulse.last_time for s in self.simulation.sources):g}, but the run has come to "
+                f"{self.simulation.time:g}: run longer."
+            )
+        if self._incident is None:
+            self._incident = self._subtract()
+        return self.example.curves(self.example.monitors, self._incident)
+
+    def _subtract(self) -> Array:
+        incident = self.example.incident
+        if incident is None:
+            return np.ones(len(self.example.frequencies))
+        return subtract_incident(self.simulation, self.example, incident)
+
+
+def prepare(example: Example, *, layout: BinaryPartition | None = None, options: Options | None = None) -> Solution:
+    """Return an example's simulation with its monitors attached, not yet run.
+
+    Parameters
+    ----------
+    example : Example
+    layout : BinaryPartition, optional
+        Equal volumes when left out.
+    options : Options, optional
+
+    Raises
+    ------
+    InputError
+        If something doesn't fit.
+    """
+    simulation = Simulation(**example.simulation, layout=layout, options=options)
+    for monitor in example.monitors.values():
+        simulation.add(monitor)
+    return Solution(example, simulation)
+
+
+def solve(
+    example: Example,
+    *,
+    layout: BinaryPartition | None = None,
+    options: Options | None = None,
+    until: float | None = None,
+    run: Callable[[Simulation, float], None] | None = None,
+) -> Solution:
+    """Run an example until its fields have left.
+
+    Parameters
+    ----------
+    example : Example
+    layout, options
+        As in `prepare`.
+    until : float, optional
+        In a/c; the example's own when left out.
+    run : callable, optional
+        ``run(simulation, until)`` steps the simulation; its `run` when left out.
+    """
+    solution = prepare(example, layout=layout, options=options)
+    end = example.until if until is None else until
+    if run is None:
+        solution.simulation.run(until=end)
+    else:
+        run(solution.simulation, end)
+    return solution
+
+
+def subtract_incident(simulation: Simulation, example: Example, incident: Incident) -> Array:
+    """Subtract the incident wave from the monitors that ask for it; return its power, shape (n_frequencies,).
+
+    A plane wave along z on a grid with uniform x and y is the solution of the one-dimensional scheme with the same
+    spacing and time step, to round-off.
+    """
+    data: dict[str, MonitorData] = {}
+    power = np.zeros(len(example.frequencies))
+    for name in incident.subtracted:
+        monitor = example.monitors[name]
+        if not isinstance(monitor, Flux):
+            raise InputError(f"The incident wave is subtracted from flux monitors only, and {name!r} is none.")
+        along, alone = _one_dimensional(simulation, example, incident, monitor)
+        power = np.abs(along) * incident.area
+        data[name] = _spread(alone, monitor, simulation)
+    for name, transforms in data.items():
+        example.monitors[name].add(transforms, -1.0)
+    return power
+
+
+def _one_dimensional(
+    simulation: Simulation, example: Example, incident: Incident, monitor: Flux
+) -> tuple[Array, MonitorData]:
+    """Return the flux of the wave at a monitor's height, and its transforms there."""
+    grid = simulation.grid
+    layers = [b for b in example.simulation["boundaries"] if isinstance(b, PML)]
+    below = [PML(layer.thickness, "z", "low") for layer in layers]
+    sources = [replace(s, center=(0, 0, s.center[2]), size=(0, 0, 0)) for s in simulation.sources]
+    alone = Simulation(
+        cell=(0, 0, grid.size[2]),
+        resolution=grid.resolution,
+        material=incident.material,
+        sources=sources,
+        boundaries=[*layers, *below],
+        options=Options(courant=grid.courant),
+        communicator=SerialCommunicator(),
+    )
+    plane = Flux((0, 0, monitor.center[2]), (0, 0, 0), example.frequencies, direction="z", every=_interval(monitor))
+    alone.add(plane)
+    alone.run(until=sources[0].pulse.last_time + 4 * grid.size[2])
+    return plane.flux(), plane.data()
+
+
+def _interval(monitor: FourierMonitor) -> int:
+    return monitor.every or 1
+
+
+def _spread(alone: MonitorData, monitor: Flux, simulation: Simulation) -> MonitorData:
+    regions = monitor.regions(simulation.grid)
+    values: dict[str, Any] = {region.component: alone.arrays[region.key] for region in alone.regions}
+    arrays = {r.key: np.broadcast_to(values[r.component], _shape(values[r.component], r.box.shape)) for r in regions}
+    return MonitorData(alone.frequencies, tuple(regions), arrays)
+
+
+def _shape(values: Any, box: Sequence[int]) -> tuple[int, ...]:
+    return (len(values), *box)

@@ -1,0 +1,157 @@
+"""A tandem solar cell of thin silicon films: which film absorbs what.
+
+From top to bottom: glass, a transparent conductor with a grating towards the upper cell of hydrogenated amorphous
+silicon, an intermediate reflector, the lower cell of (micro)crystalline silicon, a spacer with a grating towards the
+silver that reflects what is left. After the solar cell of A. Oskooi et al., "Factorized machine learning for
+performance modeling of massively parallel heterogeneous physical simulations" (2020), section 3.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from evenly.fdtd.library import medium
+from evenly.fdtd.materials import Medium
+from evenly.fdtd.solids import Block
+from evenly.fdtd.structures.example import Array, Curves, Example, Incident, Recipe, band, pulse_for
+from evenly.fdtd.structures.plane_wave import Lit
+from evenly.fdtd.structures.stack import Film, Stack
+
+__all__ = ["Tandem"]
+
+VISIBLE = (0.4, 0.8)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tandem(Recipe):
+    """Parameters of the solar cell.
+
+    Parameters
+    ----------
+    resolution : float
+        Grid points per µm; at least two over the reflector and the flat part of the spacer.
+    size : float
+        Period of the gratings, in µm; it is rounded to whole grid points.
+    frequencies : int
+        How many, between wavelengths of 0.4 and 0.8 µm.
+    pml, absorber : float
+        Thickness of the PML in the glass and of the absorber in the silver, in µm.
+    conductor, upper, reflector, lower, spacer, silver : float
+        Thickness of the films, in µm (the silver without the absorber).
+    grating, back_grating : float
+        Height of the ridges of amorphous silicon in the conductor, and of silver in the spacer; 0 for none.
+    fill : float
+        Share of the period that a ridge covers.
+    ridges : "lines" or "pillars"
+        Along y, or square.
+
+    Examples
+    --------
+    >>> Tandem().example().incident.subtracted
+    ('reflection',)
+    """
+
+    name: ClassVar[str] = "tandem"
+    summary: ClassVar[str] = "tandem solar cell of thin silicon films with gratings: absorption per film, 0.4 to 0.8 µm"
+    may_be_zero: ClassVar[frozenset[str]] = frozenset({"grating", "back_grating"})
+
+    resolution: float = 40.0
+    pml: float = 0.5
+    absorber: float = 0.2
+    size: float = 0.6
+    conductor: float = 0.3
+    upper: float = 0.2
+    reflector: float = 0.1
+    lower: float = 0.8
+    spacer: float = 0.15
+    silver: float = 0.1
+    grating: float = 0.1
+    back_grating: float = 0.05
+    fill: float = 0.5
+    ridges: str = "pillars"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.ridges not in ("lines", "pillars"):
+            raise self.wrong("ridges", "must be 'lines' or 'pillars'")
+        if self.fill >= 1:
+            raise self.wrong("fill", "must be less than 1")
+        if self.grating >= self.conductor:
+            raise self.wrong("grating", f"must be less than the conductor's thickness, {self.conductor:g}")
+        if self.nodes(self.reflector) < 2:
+            raise self.wrong("reflector", f"must be at least two grid points thick, {2 / self.resolution:g}")
+        if self.nodes(self.spacer - self.back_grating) < 2:
+            raise self.wrong(
+                "spacer", f"must be at least two grid points, {2 / self.resolution:g}, thicker than `back_grating`"
+            )
+
+    @property
+    def width(self) -> float:
+        """Period in whole grid points, in µm."""
+        return self.whole(self.size)
+
+    @property
+    def _gap(self) -> float:
+        return 8 * max(1 / self.resolution, 0.05)
+
+    def stack(self) -> Stack:
+        """Return the films without the gratings."""
+        oxide = medium("zinc oxide index")
+        return Stack(
+            [
+                Film("glass", self.pml + self._gap, medium("glass index")),
+                Film("conductor", self.conductor, oxide),
+                Film("upper cell", self.upper, medium("hydrogenated amorphous silicon")),
+                Film("reflector", self.reflector, oxide),
+                Film("lower cell", self.lower, medium("passive silicon")),
+                Film("spacer", self.spacer, oxide),
+                Film("silver", self.silver + self.absorber, medium("silver")),
+            ]
+        )
+
+    def example(self) -> Example:
+        stack, pulse, frequencies = self.stack(), pulse_for(*VISIBLE), band(*VISIBLE, self.frequencies)
+        lit = Lit(stack, self.width, self.resolution, self.pml, self.absorber, self._gap)
+        planes = lit.planes(
+            frequencies,
+            incoming=stack.bottom("glass") + self._gap / 4,
+            between=stack.middle("reflector"),
+            back=(stack.top("spacer") + stack.bottom("spacer") + self.back_grating) / 2,
+        )
+        return Example(
+            name=self.name,
+            simulation=lit.simulation(pulse, self._ridges(stack)),
+            monitors=planes,
+            until=pulse.last_time + 80.0,
+            frequencies=frequencies,
+            curves=_curves,
+            curves_are="share of the incident power",
+            incident=Incident(medium("glass index"), ("reflection",), self.width**2),
+            parameters=self.as_parameters(),
+        )
+
+    def _ridges(self, stack: Stack) -> list[Block]:
+        made = []
+        rows: list[tuple[str, float, float, Medium]] = [
+            ("grating", stack.top("upper cell"), self.grating, medium("hydrogenated amorphous silicon")),
+            ("back grating", stack.top("silver"), self.back_grating, medium("silver")),
+        ]
+        wide = self.fill * self.width
+        for name, foot, height, material in rows:
+            if height:
+                size = (wide, wide if self.ridges == "pillars" else math.inf, height)
+                made.append(Block(size=size, center=(0, 0, foot + height / 2), material=material, name=name))
+        return made
+
+
+def _curves(monitors: Mapping[str, Any], incident: Array) -> Curves:
+    down = {name: monitors[name].flux() / incident for name in ("incoming", "between", "back")}
+    return {
+        "reflected": monitors["reflection"].flux() / incident,
+        "upper cell": down["incoming"] - down["between"],
+        "lower cell": down["between"] - down["back"],
+        "silver": down["back"],
+    }
