@@ -466,6 +466,10 @@ def find_curl(G, A, medium, shape, box, flags, sign):
             _difference(G0[o:], A2, A1, psi, K, where[0], inside[0], o, n, s[1], s[2], False)
             _difference(G1[o:], A0, A2, psi, K, where[1], inside[1], o, n, s[2], s[0], False)
             _difference(G2[o:], A1, A0, psi, K, where[2], inside[2], o, n, s[0], s[1], False)
+            for r in range(m if rows > 1 else 0):
+                # The run went over the ghosts between rows, which are zero unless a neighbour fills them.
+                for end in (o + r * sy - 1, o + (r + 1) * sy - 2):
+                    G0[end], G1[end], G2[end] = 0, 0, 0
     if sign < 0:
         _hold(G0, G1, G2, shape, box, flags[6:9])
 
