@@ -219,7 +219,7 @@ class Measurement:
         return {"format": FORMAT, **asdict(self)}
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Measurement:
+    def from_dict(cls, data: Any) -> Measurement:
         """Return what `to_dict` gave.
 
         Raises

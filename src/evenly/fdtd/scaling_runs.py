@@ -77,7 +77,7 @@ def run_study(
     """
     _check(ranks, steps=steps, warm_up=warm_up, repeats=repeats)
     runs = [(n, repetition) for repetition in range(repeats) for n in ranks]
-    task = {"program": program, "parameters": dict(parameters or {}), "options": dict(options or {})}
+    task: dict[str, Any] = {"program": program, "parameters": dict(parameters or {}), "options": dict(options or {})}
     task |= {"steps": steps, "warm_up": warm_up}
     done: list[Measurement] = []
     for n, repetition in runs:

@@ -31,11 +31,15 @@ from evenly.fdtd.partition import BinaryPartition
 from evenly.fdtd.sources import Source, phases
 from evenly.fdtd.stability import safe_courant
 from evenly.fdtd.structure import Structure
-from evenly.fdtd.timing import PhaseTimer
+from evenly.fdtd.timing import Clock, PhaseTimer
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from evenly.fdtd.chunk import Chunk
     from evenly.fdtd.communicators import Communicator
+    from evenly.fdtd.counts import Counts
+    from evenly.fdtd.measurement import Measurement
     from evenly.fdtd.monitors import FourierMonitor
     from evenly.fdtd.stepping import Stepper
 
@@ -133,7 +137,7 @@ class Simulation:
         for source in self.sources:
             source.check(self.grid)
         self.timer = PhaseTimer()
-        self.step_count = 0
+        self.step_count = self.timed_steps = 0
         self.monitors: list[FourierMonitor] = []
         self._check_fields()
 
@@ -228,6 +232,7 @@ class Simulation:
         """Advance E and H by one time step."""
         self.stepper.step(self.step_count, self.grid.dt)
         self.step_count += 1
+        self.timed_steps += 1
 
     def run(self, *, until: float) -> None:
         """Step until E is at time `until` (in a/c, counted from the simulation's beginning)."""
@@ -248,3 +253,57 @@ class Simulation:
         for there, parts in (piece for rank in self.communicator.allgather(pieces) for piece in rank):
             result[there.slices(box.lo)] = parts[0] if len(parts) == 1 else parts[0] + 1j * parts[1]
         return result
+
+    # -- what it holds and what it took ---------------------------------------------------------------------------
+
+    def counts(self, monitors: Iterable[FourierMonitor] = ()) -> Counts:
+        """Return the points of each kind of the whole cell, with these monitors too; all ranks must ask.
+
+        Nothing is allocated. See `evenly.fdtd.inventory` for tables by chunk and rank, on any number of ranks.
+        """
+        from evenly.fdtd.inventory import cell_counts, tallies
+
+        return cell_counts(tallies(self, monitors=monitors))
+
+    def chunk_counts(self, **options: Any) -> list[dict[str, Any]]:
+        """Return the points of each kind of every chunk; see `evenly.fdtd.inventory.chunk_counts`."""
+        from evenly.fdtd.inventory import chunk_counts
+
+        return chunk_counts(self, **options)
+
+    def rank_counts(self, **options: Any) -> list[dict[str, Any]]:
+        """Return the points of each kind of every rank; see `evenly.fdtd.inventory.rank_counts`."""
+        from evenly.fdtd.inventory import rank_counts
+
+        return rank_counts(self, **options)
+
+    def estimated_bytes(self, **options: Any) -> list[int]:
+        """Return the bytes that each rank's arrays will take; see `evenly.fdtd.footprint.rank_bytes`."""
+        from evenly.fdtd.footprint import rank_bytes
+
+        return rank_bytes(self, **options)
+
+    def mean_time_spent_on(self, phases: str | Sequence[str], clock: Clock = "wall") -> float:
+        """Return the mean over ranks of the seconds spent on a phase, or several (see `timing.PHASES`)."""
+        return self.timer.mean_time_spent_on(phases, self.communicator, clock)
+
+    def time_table(self) -> list[dict[str, Any]]:
+        """Return the wall and CPU seconds of every rank and phase, one row each; all ranks must ask."""
+        return self.timer.table(self.communicator)
+
+    def reset_timing(self) -> None:
+        """Start the clocks anew, after steps that shouldn't count: the first compile, others warm caches."""
+        self.timer.reset()
+        self.timed_steps = 0
+
+    def measurement(self, **about: Any) -> Measurement:
+        """Return what stepping took so far; see `evenly.fdtd.measuring.measure` for name, parameters, repetition."""
+        from evenly.fdtd.measuring import measure
+
+        return measure(self, **about)
+
+    def write(self, path: Path | str, components: Sequence[str] = ("Ex", "Ey", "Ez"), **options: Any) -> Path:
+        """Write fields and media to an HDF5 file, each rank its own part; see `evenly.fdtd.output.write`."""
+        from evenly.fdtd.output import write
+
+        return write(self, path, components, **options)
