@@ -120,7 +120,7 @@ class Oled(Recipe):
         return Example(
             name=self.name,
             simulation=simulation,
-            monitors=self._monitors(stack, emitter, frequencies),
+            monitors=self._monitors(stack, frequencies),
             until=pulse.last_time + 15.0,
             frequencies=frequencies,
             curves=_curves,
@@ -135,15 +135,15 @@ class Oled(Recipe):
             return [top, Periodic("xy")]
         return [top, Absorber(self.absorber, "x"), Absorber(self.absorber, "y")]
 
-    def _monitors(
-        self, stack: Stack, emitter: tuple[float, float, float], frequencies: Array
-    ) -> dict[str, FourierMonitor]:
+    def _monitors(self, stack: Stack, frequencies: Array) -> dict[str, FourierMonitor]:
         dx = 1 / self.resolution
-        near = 2 * max(dx, self.organic / 4)
         # Two points off the layers and one off the metal: every face lies in a lossless film.
         low, high = stack.bottom("organic") + dx, stack.height / 2 - self.pml - 2 * dx
         middle, extent = (low + high) / 2, high - low
-        monitors: dict[str, FourierMonitor] = {"emitted": Flux(emitter, (near,) * 3, frequencies, name="emitted")}
+        # The discrete flux out of a box is exact but for its edges, which must be off the emitter's near field.
+        near, lid = self.size / 2, (stack.bottom("glass") + high) / 2
+        box = Flux((0, 0, (low + lid) / 2), (near, near, lid - low), frequencies, name="emitted")
+        monitors: dict[str, FourierMonitor] = {"emitted": box}
         if self.sides == "periodic":
             wide = (self.width, self.width, 0.0)
             monitors["top"] = Flux((0, 0, high), wide, frequencies, name="top")
