@@ -29,7 +29,8 @@ def references() -> dict[str, dict[str, NDArray[Any]]]:
 @pytest.fixture(scope="module")
 def reference_file(references: dict[str, dict[str, NDArray[Any]]], tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("reference") / "fields.npz"
-    np.savez(path, **{f"{s}.{name}": v for s, values in references.items() for name, v in values.items()})
+    named = {f"{s}.{name}": v for s, values in references.items() for name, v in values.items()}
+    np.savez(path, **named)  # type: ignore[arg-type]
     return path
 
 

@@ -189,7 +189,7 @@ class Chunk:
         self._psi = {name: [np.zeros(room, self.dtype) for _ in range(self.parts)] for name in "EH"}
 
     def _build(self, structure: Structure) -> None:
-        builders = {name: CoefficientsBuilder(self.frame, self.grid, self.parts, self.dtype) for name in "EH"}
+        builders = {name: CoefficientsBuilder(name, self.frame, self.grid, self.parts, self.dtype) for name in "EH"}
         for slab in self.box.slabs(self.frame.order[0], SLAB_POINTS):
             sample = structure.sample(slab)
             builders["E"].add(slab, sample.electric)
@@ -308,7 +308,8 @@ class Chunk:
         if nodes is None:
             return
         strides = [self.frame.shape[1] * self.frame.shape[2], self.frame.shape[2], 1]
-        strides = [s if g else 0 for s, g in zip(strides, self.frame.ghosts, strict=True)]
+        reach = 1 if name == "E" else -1
+        strides = [reach * s if g else 0 for s, g in zip(strides, self.frame.ghosts, strict=True)]
         own, factor = self.frame.local(self.box), self.dtype.type(self.grid.courant)
         for part in range(self.parts):
             field, increments = self.fields[name][part], self._increments[f"{name}{part}"]

@@ -151,7 +151,8 @@ class Nodes:
     drives : three flat arrays
         What each edge multiplies its increment with; length 1 where that is dt/dx everywhere.
     touched : list of Box
-        Hulls of the nodes in each slab, in user order: node i lies between the edges i-1 and i.
+        Hulls of the nodes in each slab, in user order. Node i lies between E's edges i-1 and i along their own axis;
+        centre i, which is H's node, between H's faces i and i+1.
     """
 
     runs: Runs
@@ -211,6 +212,7 @@ class CoefficientsBuilder:
 
     Parameters
     ----------
+    name : "E" or "H"
     frame : Frame
     grid : Grid
         Spacing and time step.
@@ -220,7 +222,8 @@ class CoefficientsBuilder:
         float32 or float64.
     """
 
-    def __init__(self, frame: Frame, grid: Grid, parts: int, dtype: Any) -> None:
+    def __init__(self, name: str, frame: Frame, grid: Grid, parts: int, dtype: Any) -> None:
+        self.name = name
         self.frame, self.grid, self.parts, self.dtype = frame, grid, parts, dtype
         self._c = [_Varying(frame, dtype) for _ in range(3)]
         self._a = [_Varying(frame, dtype) for _ in range(3)]
@@ -328,6 +331,9 @@ class CoefficientsBuilder:
         """Keep the nodes of a slab, once those that two slabs share."""
         shape = elements[0].shape
         where = Box(box.lo, (box.lo[0] + shape[0], box.lo[1] + shape[1], box.lo[2] + shape[2]))
+        if self.name == "H":
+            x, y, z = (0 if thin else -1 for thin in self.grid.thin)
+            where = where.shift((x, y, z))
         mask = (elements[0] != 0) | (elements[1] != 0) | (elements[2] != 0)
         for other in self._node_boxes:
             if not (where & other).empty:

@@ -254,7 +254,8 @@ def _node_needs(chunk: Chunk, field: str, name: str) -> list[Need]:
         for axis, letter in enumerate("xyz"):
             box = touched
             if not chunk.grid.thin[axis]:
-                box = box.replace(axis, box.lo[axis] - 1, box.hi[axis])
+                down, up = (1, 0) if field == "E" else (0, 1)
+                box = box.replace(axis, box.lo[axis] - down, box.hi[axis] + up)
             box = box & chunk.reach
             needs += [Need(chunk.index, name + letter, part) for part in box.without(chunk.box)]
     return needs

@@ -24,7 +24,7 @@ def apply_nodes(F, G, runs, off_diagonal, drives, factor, strides, own):
     F, G : three flat arrays each
         Field and increments (curl minus currents), ghosts of G included.
     runs : (n_runs, 6) ints
-        Nodes: flat index of the edges above the node, number of nodes, packed offset, index along each axis.
+        Nodes: flat index, number of nodes, packed offset, index along each axis.
     off_diagonal : (3, n_nodes)
         Elements yz, zx, xy (of the axes in memory order).
     drives : three flat arrays
@@ -32,7 +32,8 @@ def apply_nodes(F, G, runs, off_diagonal, drives, factor, strides, own):
     factor : scalar
         dt.
     strides : three ints
-        From a node's upper edge to its lower one, along each axis.
+        From a node's second edge back to the edge with the node's own index, negated: positive for E, whose nodes have
+        the index of the edge above them, negative for H; 0 along thin axes.
     own : (2, 3) ints
         First index and one past the last of the edges to update.
     """
@@ -43,8 +44,8 @@ def apply_nodes(F, G, runs, off_diagonal, drives, factor, strides, own):
     quarter = F0.dtype.type(0.25)
     for r in range(runs.shape[0]):
         i, j = runs[r, 3], runs[r, 4]
-        x0, x1 = own[0, 0] <= i < own[1, 0], own[0, 0] <= i - (sx != 0) < own[1, 0]
-        y0, y1 = own[0, 1] <= j < own[1, 1], own[0, 1] <= j - (sy != 0) < own[1, 1]
+        x0, x1 = own[0, 0] <= i < own[1, 0], own[0, 0] <= i - np.sign(sx) < own[1, 0]
+        y0, y1 = own[0, 1] <= j < own[1, 1], own[0, 1] <= j - np.sign(sy) < own[1, 1]
         for piece in range(0, runs[r, 1], _PIECE):
             n = min(_PIECE, runs[r, 1] - piece)
             o, p, k = runs[r, 0] + piece, runs[r, 2] + piece, runs[r, 5] + piece
