@@ -1,0 +1,183 @@
+"""Resonances in a time signal: frequencies, decay rates, amplitudes of decaying waves, by filter diagonalisation.
+
+A signal c_n = f(n dt) that is a sum of decaying exponentials,
+
+    f(t) = Σ_k a_k exp(-2πi f_k t - γ_k t),
+
+is the correlation function of an operator whose eigenvalues are u_k = exp(-2πi f_k dt - γ_k dt). In a basis of waves
+inside the band of interest that operator is a small matrix made of the signal alone, and its eigenvalues are found
+however close they lie to each other: far below the resolution 1/T of a Fourier transform (V. A. Mandelshtam and
+H. S. Taylor, J. Chem. Phys. 107, 6756 (1997)). Matrices are made by fast convolutions. The matrix of two steps must
+have the squared eigenvalues: how far it is from that gives the error.
+
+A real signal holds each wave twice, at f and -f: search a band of positive frequencies, and the amplitude of a
+cosine A cos(2πft - φ) comes out as A/2 exp(iφ).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evenly.errors import InputError
+
+__all__ = ["Resonance", "resonances"]
+
+Array = NDArray[Any]
+_MOST_BASIS = 300
+_FEWEST_BASIS = 4
+_RANK = 1e-12
+
+
+@dataclass(frozen=True)
+class Resonance:
+    """One decaying wave, amplitude · exp(-2πi frequency t - decay t).
+
+    Attributes
+    ----------
+    frequency : float
+        In c/a.
+    decay : float
+        Of the amplitude, per a/c; the energy decays twice as fast. Negative for a wave that grows.
+    amplitude : complex
+        At time 0: that of the first sample, unless `start` says otherwise.
+    error : float
+        Estimated relative error of the complex frequency.
+    """
+
+    frequency: float
+    decay: float
+    amplitude: complex
+    error: float
+
+    @property
+    def quality(self) -> float:
+        """Quality factor Q = π frequency / decay; infinite where nothing decays."""
+        return math.pi * self.frequency / self.decay if self.decay else math.inf
+
+
+def resonances(
+    signal: ArrayLike,
+    dt: float,
+    band: Sequence[float],
+    *,
+    density: float = 1.1,
+    weakest: float = 1e-7,
+    worst: float = 0.1,
+    start: float = 0.0,
+) -> list[Resonance]:
+    """Return the resonances of a signal in a band, the strongest first.
+
+    Parameters
+    ----------
+    signal : array of shape (n,)
+        Real or complex, after the sources have ended.
+    dt : float
+        Time between samples, in a/c.
+    band : (lowest, highest) frequency
+        In c/a. Take it a little wider than what is looked for; what lies outside barely matters.
+    density : float
+        Basis functions per resolvable frequency 1/(n dt); more than 1 to catch all that is there.
+    weakest : float
+        Waves weaker than this times the strongest are left out. Noise shows up as weak waves with large errors.
+    worst : float
+        Waves with a larger estimated error are left out.
+    start : float
+        Time of the first sample: amplitudes are those at time 0.
+
+    Returns
+    -------
+    list of Resonance
+
+    Raises
+    ------
+    InputError
+        An empty band, one that the samples are too far apart for, a signal too short or not finite.
+
+    Examples
+    --------
+    >>> t = 0.1 * np.arange(2000)
+    >>> signal = np.exp(-0.002 * t) * np.cos(2 * np.pi * 0.250 * t) + 0.5 * np.cos(2 * np.pi * 0.251 * t)
+    >>> found = resonances(signal, 0.1, (0.2, 0.3))
+    >>> [(round(r.frequency, 6), round(abs(r.decay), 6), round(abs(r.amplitude), 4)) for r in found]
+    [(0.25, 0.002, 0.5), (0.251, 0.0, 0.25)]
+    """
+    values = _checked(signal, dt, band)
+    scale = float(np.abs(values).max())
+    if scale == 0:
+        return []
+    low, high = (float(f) * dt for f in band)
+    size = int(np.clip(density * (high - low) * len(values), _FEWEST_BASIS, min(_MOST_BASIS, len(values) // 4)))
+    basis = np.exp(-2j * np.pi * (low + (high - low) * (np.arange(size) + 0.5) / size))
+    roots, amplitudes, errors = _diagonalise(values / scale, basis)
+    inside = np.flatnonzero((np.abs(roots) > 0) & _between(roots, low, high) & (errors < worst))
+    found = [_resonance(roots[i], scale * amplitudes[i], errors[i], dt, start) for i in inside]
+    found = sorted(found, key=lambda r: -abs(r.amplitude))
+    return [r for r in found if abs(r.amplitude) > weakest * abs(found[0].amplitude)]
+
+
+def _checked(signal: ArrayLike, dt: float, band: Sequence[float]) -> Array:
+    values = np.asarray(signal)
+    values = values.astype(np.complex128 if np.iscomplexobj(values) else np.float64)
+    if values.ndim != 1 or len(values) < 4 * _FEWEST_BASIS or not np.isfinite(values).all():
+        raise InputError(
+            f"A signal to look for resonances in must hold at least {4 * _FEWEST_BASIS} finite samples in one "
+            f"dimension, but got shape {values.shape}: record it for longer."
+        )
+    if not 0 < dt < math.inf:
+        raise InputError(f"`dt` must be positive and finite, but got {dt!r}.")
+    if len(band) != 2 or not -math.inf < band[0] < band[1] < math.inf:
+        raise InputError(f"`band` must be a lowest and a higher highest frequency, in c/a, but got {band!r}.")
+    limit = 0.5 / dt
+    if max(abs(band[0]), abs(band[1])) > limit * (1 + 1e-9):
+        raise InputError(
+            f"Samples {dt:g} apart tell frequencies up to 1/(2 dt) = {limit:g} only, but `band` is {tuple(band)}: "
+            "record more often, or lower the band."
+        )
+    return values
+
+
+def _diagonalise(values: Array, basis: Array) -> tuple[Array, Array, Array]:
+    """Return eigenvalues u of the pencil (U1, U0), their amplitudes, and how far U2 is from holding their squares."""
+    from scipy import linalg
+
+    half = (len(values) - 3) // 2
+    waves = basis[None, :] ** -np.arange(half + 1)[:, None]
+    u0, u1, u2 = (_projected(values[p : p + 2 * half + 1], waves) for p in range(3))
+    left, weights, right = linalg.svd(u0)
+    rank = int(np.count_nonzero(weights > _RANK * weights[0]))
+    root = 1 / np.sqrt(weights[:rank])
+    p, q = root[:, None] * left[:, :rank].conj().T, right[:rank].conj().T * root
+    roots, vectors = linalg.eig(p @ u1 @ q)
+    vectors = q @ vectors
+    # The matrices are complex symmetric: eigenvectors are orthogonal without conjugation.
+    norms, squares = (np.einsum("ik,ij,jk->k", vectors, u, vectors) for u in (u0, u2))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        amplitudes = (vectors.T @ (waves.T @ values[: half + 1])) ** 2 / norms
+        errors = np.abs(np.log(squares / norms / roots**2) / np.log(roots))
+    return roots, np.nan_to_num(amplitudes), np.nan_to_num(errors, nan=np.inf)
+
+
+def _projected(values: Array, waves: Array) -> Array:
+    """Return waves^T H waves with the Hankel matrix H[n, m] = values[n + m], through fast convolutions."""
+    from scipy.signal import fftconvolve
+
+    half = len(waves)
+    moved = fftconvolve(values[:, None].astype(np.complex128), waves[::-1], axes=0)[half - 1 : 2 * half - 1]
+    return np.asarray(waves.T @ moved)
+
+
+def _between(roots: Array, low: float, high: float) -> Array:
+    frequency = -np.angle(roots) / (2 * np.pi)
+    return np.asarray((frequency >= low) & (frequency <= high))
+
+
+def _resonance(root: complex, amplitude: complex, error: float, dt: float, start: float) -> Resonance:
+    rate = np.log(root) / dt
+    back = amplitude * np.exp(-rate * start)
+    return Resonance(float(-rate.imag / (2 * np.pi)), float(-rate.real), complex(back), float(error))
