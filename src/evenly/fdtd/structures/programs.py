@@ -1,0 +1,220 @@
+"""What to run: a structure by its name, or a script of the user's own.
+
+A script defines a function that returns what to simulate:
+
+    from evenly.fdtd import PML, Flux, GaussianPulse, Simulation, Source
+
+    until = 30                                        # optional: when to stop, in a/c
+
+    def simulation(resolution=20, radius=0.4, **keywords):
+        source = Source(GaussianPulse(1.0, fwidth=0.5), "Ez", (0, 0, 0))
+        return Simulation(cell=(4, 4, 0), resolution=resolution, sources=[source], boundaries=[PML(1.0)], **keywords)
+
+    def monitors():                                   # optional: a list, or monitors by name
+        return {"out": Flux((0, 0), (1.5, 1.5), [0.9, 1.0, 1.1])}
+
+What the function takes is what can be set from outside. `layout` and `options` (threads, precision) are passed on if it
+takes them, by name or with ``**keywords`` as above. It may return keywords of a `Simulation` as a dict instead, or an
+`Example`, or any of these with monitors in a pair. ``script.py:name`` picks another function.
+
+>>> load("oled", {"resolution": 20}).simulation.grid.shape
+(60, 60, 38)
+"""
+
+from __future__ import annotations
+
+import inspect
+import runpy
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from evenly.errors import InputError
+from evenly.fdtd.monitors import FourierMonitor
+from evenly.fdtd.partition import BinaryPartition
+from evenly.fdtd.simulation import Options, Simulation
+from evenly.fdtd.structures.example import Example, Look
+from evenly.fdtd.structures.solving import Solution
+
+__all__ = ["Program", "is_script", "load", "load_script"]
+
+
+@dataclass
+class Program:
+    """Something to run.
+
+    Attributes
+    ----------
+    name : str
+    simulation : Simulation
+        Without its monitors, so that nothing is allocated.
+    monitors : mapping of str to monitor
+        To add before the first step.
+    example : Example or None
+        Where it is one.
+    until : float or None
+        When it ends, where it says so.
+    look : Look
+        What pictures show.
+    parameters : mapping
+        What it was built with.
+    """
+
+    name: str
+    simulation: Simulation
+    monitors: Mapping[str, FourierMonitor] = field(default_factory=dict)
+    example: Example | None = None
+    until: float | None = None
+    look: Look | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    def attach(self) -> None:
+        """Add the monitors to the simulation (all ranks must call)."""
+        for monitor in self.monitors.values():
+            self.simulation.add(monitor)
+
+    @property
+    def solution(self) -> Solution | None:
+        """The example with its simulation, for normalised spectra."""
+        return None if self.example is None else Solution(self.example, self.simulation)
+
+
+def is_script(program: str) -> bool:
+    """Return whether a program is meant as a script rather than the name of a structure.
+
+    Examples
+    --------
+    >>> is_script("oled"), is_script("cells/mine.py:small")
+    (False, True)
+    """
+    path, _, _ = program.partition(":")
+    return path.endswith(".py") or "/" in path
+
+
+def load(
+    program: str,
+    parameters: Mapping[str, Any] | None = None,
+    *,
+    layout: BinaryPartition | None = None,
+    options: Options | None = None,
+) -> Program:
+    """Return what to run; nothing large is allocated.
+
+    Parameters
+    ----------
+    program : str
+        A structure's name, ``"script.py"`` or ``"script.py:function"``.
+    parameters : mapping, optional
+        What the structure, or the function, is given.
+    layout, options
+        Passed on to the simulation.
+
+    Raises
+    ------
+    InputError
+        If there is no such thing, it doesn't take a parameter, or returns something else.
+    """
+    from evenly.fdtd.structures import build
+
+    given = dict(parameters or {})
+    if is_script(program):
+        return load_script(program, given, layout=layout, options=options)
+    example = build(program, **given)
+    return _of_example(example, layout, options)
+
+
+def _of_example(example: Example, layout: BinaryPartition | None, options: Options | None) -> Program:
+    simulation = Simulation(**{**example.simulation, "layout": layout, "options": options})
+    return Program(
+        example.name, simulation, example.monitors, example, example.until, example.look, dict(example.parameters)
+    )
+
+
+def load_script(
+    program: str,
+    parameters: Mapping[str, Any],
+    *,
+    layout: BinaryPartition | None = None,
+    options: Options | None = None,
+) -> Program:
+    """Return what a script defines; see the module's text.
+
+    Raises
+    ------
+    InputError
+        If there is no such script or function, it doesn't take what it is given, or returns something else.
+    """
+    path, _, name = program.partition(":")
+    if not Path(path).is_file():
+        raise InputError(f"A script that exists must be given to run, but got {path!r}.")
+    script = runpy.run_path(path, run_name="evenly_program")
+    function = script.get(name or "simulation")
+    if not callable(function):
+        raise InputError(f"{path} must define a function {name or 'simulation'!r} that returns a Simulation.")
+    label = f"{name or 'simulation'}() of {path}"
+    keywords = {"layout": layout, "options": options}
+    returned = function(**_accepted(function, label, parameters, keywords))
+    made, monitors = returned if isinstance(returned, tuple) and len(returned) == 2 else (returned, None)
+    result = _as_program(made, Path(path).stem, label, layout, options)
+    if monitors is None and "monitors" in script:
+        monitors = script["monitors"]()
+    if monitors is not None:
+        result.monitors = _by_name(monitors, label)
+    result.until = result.until if result.until is not None else _number(script.get("until"), path)
+    result.parameters = {**result.parameters, **parameters}
+    return result
+
+
+def _accepted(
+    function: Callable[..., Any], label: str, parameters: Mapping[str, Any], keywords: Mapping[str, Any]
+) -> dict[str, Any]:
+    kinds = inspect.signature(function).parameters
+    takes_all = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in kinds.values())
+    known = [name for name, p in kinds.items() if p.kind is not inspect.Parameter.VAR_KEYWORD]
+    for name in parameters:
+        if name not in known and not takes_all:
+            raise InputError(f"{label} takes no parameter {name!r}: it takes {', '.join(known) or 'none'}.")
+    passed = {name: value for name, value in keywords.items() if value is not None}
+    if takes_all and "layout" not in known:
+        return {**parameters, **passed}
+    for name, value in passed.items():
+        if name not in known and not (name == "options" and value == Options()):
+            raise InputError(
+                f"{label} takes no `{name}`, so it can't be set from outside: let it take `{name}` and pass it on to "
+                "Simulation."
+            )
+    return {**parameters, **{name: value for name, value in passed.items() if name in known}}
+
+
+def _as_program(made: Any, name: str, label: str, layout: BinaryPartition | None, options: Options | None) -> Program:
+    if isinstance(made, Simulation):
+        return Program(name, made)
+    if isinstance(made, Example):
+        return _of_example(made, layout, options)
+    if isinstance(made, Mapping):
+        return Program(name, Simulation(**{**made, "layout": layout, "options": options}))
+    raise InputError(
+        f"{label} must return a Simulation, its keywords as a dict, or an Example (or one of them with monitors), but "
+        f"returned {made!r}."
+    )
+
+
+def _by_name(monitors: Any, label: str) -> dict[str, FourierMonitor]:
+    if isinstance(monitors, Mapping):
+        found = dict(monitors)
+    else:
+        many = monitors if isinstance(monitors, Iterable) else [monitors]
+        found = {getattr(one, "name", "") or f"monitor {n}": one for n, one in enumerate(many, 1)}
+    for one in found.values():
+        if not isinstance(one, FourierMonitor):
+            raise InputError(f"Monitors of {label} must be Flux, DftFields and the like, but got {one!r}.")
+    return found
+
+
+def _number(value: Any, path: str) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
+        raise InputError(f"`until` of {path} must be a positive time, but got {value!r}.")
+    return float(value)
