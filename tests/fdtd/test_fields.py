@@ -17,6 +17,7 @@ from evenly.fdtd.grid import COMPONENTS, Grid
 from evenly.fdtd.materials import DrudePole, LorentzPole, Medium
 from evenly.fdtd.structure import Structure
 from tests.fdtd.fake_fields import FakeSimulation, cut
+from tests.fdtd.physics.waves import angular, permittivity
 
 GRID = Grid((1.2, 1.0, 1.4), 10)
 TONE = 0.4
@@ -82,14 +83,17 @@ def test_energy_of_a_uniform_field_is_that_of_the_volume() -> None:
     np.testing.assert_allclose(outside.total(), outside.electric() + outside.magnetic(), rtol=1e-14)
 
 
-def test_absorbed_power_is_that_of_the_imaginary_permittivity() -> None:
+def test_absorbed_power_is_that_of_the_scheme_and_of_the_medium_in_the_limit() -> None:
     found = simulation(field=lambda c, x, y, z: 1.0 + 0 * x * y * z, structure=material())
     inside = found.add(Absorption((0, 0, 0), (0.17, 0.35, 0.43), [TONE, 0.9]))
     nothing = found.add(Absorption((0.43, 0, 0), (0.1, 0.3, 0.3), [TONE], magnetic=True))
     found.run(1)
     for n, frequency in enumerate([TONE, 0.9]):
-        loss = 2 * math.pi * frequency * np.trace(METAL.epsilon_at(frequency)).imag
+        loss = 3 * angular(frequency, GRID) * permittivity(METAL, frequency, GRID).imag
         np.testing.assert_allclose(inside.power()[n], loss * SCALE**2 * 0.17 * 0.35 * 0.43, rtol=1e-12)
+        fine = Grid((0.2, 0.2, 0.2), 2000)
+        limit = 2 * math.pi * frequency * METAL.epsilon_at(frequency)[0, 0].imag
+        assert angular(frequency, fine) * permittivity(METAL, frequency, fine).imag == pytest.approx(limit, rel=1e-5)
     assert nothing.power() == [0.0]
 
 

@@ -56,7 +56,7 @@ def response_to_sheet(epsilon: complex, frequency: float, grid: Grid) -> complex
 
 def settled(sim: Simulation, component: str, frequency: float, after: float, periods: int = 2) -> Array:
     """Return `lock_in` of one component alone."""
-    return lock_in(sim, [component], [frequency], after, periods)[0, 0]
+    return np.asarray(lock_in(sim, [component], [frequency], after, periods)[0, 0])
 
 
 def lock_in(
