@@ -26,7 +26,7 @@ from evenly.fdtd.coefficients import CoefficientsBuilder, FieldCoefficients, Fra
 from evenly.fdtd.kernels.anisotropy import apply_nodes
 from evenly.fdtd.kernels.nonlinear import predict_intensity, solve_nonlinear
 from evenly.fdtd.kernels.poles import advance_poles
-from evenly.fdtd.kernels.sweep import CLOSED, OPEN, ROWS, WRAPPED, find_curl, sweep
+from evenly.fdtd.kernels.sweep import CLOSED, OPEN, WRAPPED, find_curl, sweep
 
 if TYPE_CHECKING:
     from evenly.fdtd.boundaries import Layers
@@ -202,13 +202,12 @@ class Chunk:
     def _profile(self, name: str) -> tuple[Array, Array, Array]:
         """Return b, a, 1/κ along each axis in memory order, ghosts included."""
         profiles = []
-        for axis, (user, ghost) in enumerate(zip(self.frame.order, self.frame.ghosts, strict=True)):
+        for user, ghost in zip(self.frame.order, self.frame.ghosts, strict=True):
             if not self.layered[user]:
                 profiles.append(np.zeros((3, 1), self.dtype))
                 continue
             k = self.layers.coefficients(user, name, self.box.lo[user] - ghost, self.box.hi[user] + ghost)
-            rows = np.stack([k.b, k.a, k.inverse_kappa]).astype(self.dtype)
-            profiles.append(np.tile(rows, (1, ROWS)) if axis == 2 else rows)
+            profiles.append(np.stack([k.b, k.a, k.inverse_kappa]).astype(self.dtype))
         return profiles[0], profiles[1], profiles[2]
 
     def _make_flags(self) -> NDArray[np.int64]:
@@ -328,13 +327,11 @@ class Chunk:
 
     def early_e(self) -> None:
         """Update E where other ranks wait for it."""
-        for box in self._early_split[0]:
-            self._sweep(box, None)
+        self._sweep(self._plan[0])
 
     def sweep(self) -> None:
         """Update the rest of E, and of H all that doesn't wait for E's ghosts."""
-        _, rest = self._early_split
-        self._sweep(rest, None if self.separate else self._inner())
+        self._sweep(self._plan[1])
 
     def solve_nonlinear(self) -> None:
         """Turn the linear E of the sweep into the one that the nonlinear D asks for."""
@@ -346,18 +343,23 @@ class Chunk:
 
     def finish_h(self) -> None:
         """Update the part of H that needed E's ghosts."""
-        for box in [self.box] if self.separate else self.box.without(self._inner()):
-            self._sweep(None, box)
+        self._sweep(self._plan[2])
 
     @cached_property
-    def _early_split(self) -> tuple[list[Box], Box]:
-        """The faces of E that go first, and what is left."""
-        rest, faces = self.box, []
+    def _plan(self) -> tuple[list[Array], list[Array], list[Array]]:
+        """What the kernel sweeps early, in between and last: pairs of boxes, for E and for H."""
+        rest, early, inner = self.box, [], self._inner()
         for axis in range(3):
             if self._remote_faces[axis] and not self.separate:
                 face, rest = rest.split(axis, rest.lo[axis] + 1)
-                faces.append(face)
-        return faces, rest
+                early.append(self._pair(face, None))
+        last = [self.box] if self.separate else self.box.without(inner)
+        between = self._pair(rest, None if self.separate else inner)
+        return early, [between], [self._pair(None, box) for box in last]
+
+    def _pair(self, e: Box | None, h: Box | None) -> Array:
+        nothing = np.zeros((2, 3), np.int64)
+        return np.concatenate([nothing if box is None or box.empty else self.frame.local(box) for box in (e, h)])
 
     def _inner(self) -> Box:
         """Return the points whose H needs no E from beyond the chunk, or only what never changes."""
@@ -368,13 +370,12 @@ class Chunk:
                 box = box.replace(axis, box.lo[axis], box.hi[axis] - 1)
         return box
 
-    def _sweep(self, e: Box | None, h: Box | None) -> None:
-        nothing = np.zeros((2, 3), np.int64)
-        boxes = np.concatenate([nothing if box is None or box.empty else self.frame.local(box) for box in (e, h)])
-        for part in range(self.parts):
+    def _sweep(self, pairs: list[Array]) -> None:
+        for part in range(self.parts if pairs else 0):
             e_fields, h_fields = self.fields["E"][part], self.fields["H"][part]
             electric, magnetic = self._kernel_medium("E", part), self._kernel_medium("H", part)
-            sweep(e_fields, h_fields, electric, magnetic, self._shape, boxes, self._flags)
+            for boxes in pairs:
+                sweep(e_fields, h_fields, electric, magnetic, self._shape, boxes, self._flags)
 
     def _kernel_medium(self, name: str, part: int) -> tuple[Any, ...]:
         medium = self.media[name]

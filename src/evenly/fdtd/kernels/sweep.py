@@ -16,15 +16,15 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-__all__ = ["CLOSED", "LOSSY", "OPEN", "PER_POINT", "ROWS", "SCALAR", "WRAPPED", "find_curl", "sweep"]
+__all__ = ["CLOSED", "LOSSY", "OPEN", "PER_POINT", "SCALAR", "WRAPPED", "find_curl", "sweep"]
 
 # What the flags of `sweep` mean: per field how its coefficients come, …
 SCALAR, PER_POINT, LOSSY = 0, 1, 2
 # … and what lies above the last point of a row: another chunk, a wall (E = 0 there), the row's own beginning.
 OPEN, CLOSED, WRAPPED = 0, 1, 2
-# Rows that are treated as one.
-ROWS = 8
-_BLOCK = 16
+# Points of a plane that are treated as one run before the next plane's: long enough to forget what starting a run
+# costs, short enough for the caches. Media need more room in them than vacuum.
+_RUN, _VACUUM_RUN = 1600, 3200
 
 
 @njit(cache=True, nogil=True)
@@ -118,14 +118,16 @@ def _lay_out(K, profile, axis, first, rows, k0, sy):
     L = K.size // 9
     for entry in range(3):
         start = (3 * axis + entry) * L
-        if axis == 2:
-            K[start : start + rows * sy - k0] = profile[entry, k0 : rows * sy]
-        elif axis == 0:
+        if axis == 0:
             K[start : start + rows * sy] = profile[entry, first]
-        else:
-            for r in range(rows):
-                # A run starts at k0, so the change from row to row comes k0 points before a multiple of sy.
-                K[start + max(0, r * sy - k0) : start + (r + 1) * sy - k0] = profile[entry, first + r]
+            continue
+        for r in range(rows):
+            # A run starts at k0, so each row's points come k0 places before a multiple of sy.
+            begin, end = max(0, r * sy - k0), (r + 1) * sy - k0
+            if axis == 1:
+                K[start + begin : start + end] = profile[entry, first + r]
+            else:
+                K[start + begin : start + end] = profile[entry, sy - (end - begin) :]
 
 
 @njit(cache=True, nogil=True)
@@ -195,42 +197,24 @@ def sweep(E, H, electric, magnetic, shape, boxes, flags):
     (E0, E1, E2), (H0, H1, H2) = E, H
     (ec0, ec1, ec2), (ea0, ea1, ea2), e_scalar, e_psi, e_offsets, (ex, ey, ez) = electric
     (hc0, hc1, hc2), (ha0, ha1, ha2), h_scalar, h_psi, h_offsets, (hx, hy, hz) = magnetic
-    L = ROWS * sy
-    T, KE, KH = np.empty(L, E0.dtype), np.zeros(9 * L, E0.dtype), np.zeros(9 * L, E0.dtype)
+    run = _VACUUM_RUN if flags[0] == SCALAR and flags[1] == SCALAR and not np.any(layers) else _RUN
+    rows = max(1, min(shape[1], run // sy))
+    L, layered = rows * sy, layers[0] != 0 or layers[1] != 0 or layers[2] != 0
     e_where, inside = _places(e_offsets, layers, L)
     h_where, _ = _places(h_offsets, layers, L)
-    e_rows = ROWS if e0[2] <= 2 and e1[2] >= sy - 2 else 1
-    h_rows = ROWS if h0[2] <= 2 and h1[2] >= sy - 2 else 1
     if e0[2] >= e1[2] and 0 < h1[2] - h0[2] <= 2:
         s, profiles = (stride_x, stride_y, 1), (hx, hy, hz)
-        _columns(
-            H0,
-            H1,
-            H2,
-            E0,
-            E1,
-            E2,
-            hc0,
-            hc1,
-            hc2,
-            ha0,
-            ha1,
-            ha2,
-            h_scalar,
-            h_psi,
-            profiles,
-            h_where,
-            inside,
-            flags[1],
-            shape,
-            h0,
-            h1,
-            s,
-        )
+        _columns(H0, H1, H2, E0, E1, E2, hc0, hc1, hc2, ha0, ha1, ha2, h_scalar, h_psi, profiles, h_where,
+                 inside, flags[1], shape, h0, h1, s)  # fmt: skip
         return
+    T = np.empty(L, E0.dtype)
+    KE = np.empty(9 * L if layered and e0[0] < e1[0] else 0, E0.dtype)
+    KH = np.empty(9 * L if layered and h0[0] < h1[0] else 0, E0.dtype)
+    e_rows = rows if e0[2] <= 2 and e1[2] >= sy - 2 else 1
+    h_rows = rows if h0[2] <= 2 and h1[2] >= sy - 2 else 1
     if layers[2]:
-        _lay_out(KE, ez, 2, 0, ROWS, 1 if e_rows > 1 else e0[2], sy)
-        _lay_out(KH, hz, 2, 0, ROWS, 1 if h_rows > 1 else h0[2], sy)
+        _lay_out(KE, ez, 2, 0, min(e_rows, e1[1] - e0[1]), 1 if e_rows > 1 else e0[2], sy)
+        _lay_out(KH, hz, 2, 0, min(h_rows, h1[1] - h0[1]), 1 if h_rows > 1 else h0[2], sy)
     if e0[0] >= e1[0] or e0[1] >= e1[1]:
         i_first, i_last, j_first, j_last = h0[0] + di, h1[0] + di, h0[1] + dj, h1[1] + dj
     elif h0[0] >= h1[0] or h0[1] >= h1[1]:
@@ -238,106 +222,32 @@ def sweep(E, H, electric, magnetic, shape, boxes, flags):
     else:
         i_first, i_last = min(e0[0], h0[0] + di), max(e1[0], h1[0] + di)
         j_first, j_last = min(e0[1], h0[1] + dj), max(e1[1], h1[1] + dj)
-    for block in range(j_first, j_last, _BLOCK):
-        block_end = min(block + _BLOCK, j_last)
+    for j in range(j_first, j_last, rows):
+        end = min(j + rows, j_last)
+        e_first, e_end = max(j, e0[1]), min(end, e1[1])
+        h_first, h_end = max(j - dj, h0[1]), min(end - dj, h1[1])
+        if layers[1] and e_rows > 1:
+            _lay_out(KE, ey, 1, e_first, e_end - e_first, 1, sy)
+        if layers[1] and h_rows > 1:
+            _lay_out(KH, hy, 1, h_first, h_end - h_first, 1, sy)
         for i in range(i_first, i_last):
-            if layers[0] and e0[0] <= i < e1[0]:
-                _lay_out(KE, ex, 0, i, e_rows, 0, sy)
-            if layers[0] and h0[0] <= i - di < h1[0]:
-                _lay_out(KH, hx, 0, i - di, h_rows, 0, sy)
-            for j in range(block, block_end, ROWS):
-                end = min(j + ROWS, block_end)
-                if e0[0] <= i < e1[0]:
-                    box = (i, max(j, e0[1]), min(end, e1[1]), e0[2], e1[2], e_rows)
-                    _rows(
-                        E0,
-                        E1,
-                        E2,
-                        H0,
-                        H1,
-                        H2,
-                        ec0,
-                        ec1,
-                        ec2,
-                        ea0,
-                        ea1,
-                        ea2,
-                        e_scalar,
-                        e_psi,
-                        ey,
-                        KE,
-                        T,
-                        e_where,
-                        inside,
-                        flags[0],
-                        layers,
-                        shape,
-                        box,
-                        (-stride_x, -stride_y, -1),
-                        walls,
-                        wrapped,
-                    )
-                if h0[0] <= i - di < h1[0]:
-                    box = (i - di, max(j - dj, h0[1]), min(end - dj, h1[1]), h0[2], h1[2], h_rows)
-                    _rows(
-                        H0,
-                        H1,
-                        H2,
-                        E0,
-                        E1,
-                        E2,
-                        hc0,
-                        hc1,
-                        hc2,
-                        ha0,
-                        ha1,
-                        ha2,
-                        h_scalar,
-                        h_psi,
-                        hy,
-                        KH,
-                        T,
-                        h_where,
-                        inside,
-                        flags[1],
-                        layers,
-                        shape,
-                        box,
-                        (stride_x, stride_y, 1),
-                        no_walls,
-                        False,
-                    )
+            if e0[0] <= i < e1[0] and e_first < e_end:
+                if layers[0]:
+                    _lay_out(KE, ex, 0, i, e_end - e_first if e_rows > 1 else 1, 0, sy)
+                box = (i, e_first, e_end, e0[2], e1[2], e_rows)
+                _rows(E0, E1, E2, H0, H1, H2, ec0, ec1, ec2, ea0, ea1, ea2, e_scalar, e_psi, ey, KE, T, e_where,
+                      inside, flags[0], layers, shape, box, (-stride_x, -stride_y, -1), walls, wrapped)  # fmt: skip
+            if h0[0] <= i - di < h1[0] and h_first < h_end:
+                if layers[0]:
+                    _lay_out(KH, hx, 0, i - di, h_end - h_first if h_rows > 1 else 1, 0, sy)
+                box = (i - di, h_first, h_end, h0[2], h1[2], h_rows)
+                _rows(H0, H1, H2, E0, E1, E2, hc0, hc1, hc2, ha0, ha1, ha2, h_scalar, h_psi, hy, KH, T, h_where,
+                      inside, flags[1], layers, shape, box, (stride_x, stride_y, 1), no_walls, False)  # fmt: skip
 
 
 @njit(cache=True, nogil=True)
-def _rows(
-    D0,
-    D1,
-    D2,
-    A0,
-    A1,
-    A2,
-    c0,
-    c1,
-    c2,
-    a0,
-    a1,
-    a2,
-    scalar,
-    psi,
-    profile_y,
-    K,
-    T,
-    where,
-    inside,
-    mode,
-    layers,
-    shape,
-    box,
-    s,
-    walls,
-    wrapped,
-):
+def _rows(D0, D1, D2, A0, A1, A2, c0, c1, c2, a0, a1, a2, scalar, psi, profile_y, K, T, where, inside, mode,
+          layers, shape, box, s, walls, wrapped):  # fmt: skip
     """Update rows of a plane: `box` is the plane, first row and one past the last, columns, rows at a time."""
     i, j, end, k0, k1, rows = box
     sy = shape[2]
@@ -348,7 +258,7 @@ def _rows(
     last = -1 if k1 == sy - 1 else sy - 2
     if rows > 1:
         k0, k1 = 1, sy - 1
-    kept = np.empty((ROWS, 2, 9), D0.dtype)
+    kept = np.empty((rows, 2, 9), D0.dtype)
     while j < end:
         m = min(rows, end - j)
         row = (i * shape[1] + j) * sy
@@ -357,8 +267,8 @@ def _rows(
         if rows > 1 and (first > 0 or last > 0):
             _keep(kept, D0, D1, D2, psi, where, inside, row, sy, m, first, last)
         if layered:
-            if layers[1]:
-                _lay_out(K, profile_y, 1, j, m, k0, sy)
+            if layers[1] and rows == 1:
+                _lay_out(K, profile_y, 1, j, 1, k0, sy)
             _difference(T, A2, A1, psi, K, where[0], inside[0], o, n, s[1], s[2], True)
             _apply(D0, T, c0, a0, scalar[0], mode, o, n)
             _difference(T, A0, A2, psi, K, where[1], inside[1], o, n, s[2], s[0], True)
@@ -404,9 +314,8 @@ def _give_back(kept, D0, D1, D2, psi, where, inside, row, sy, rows, first, last)
 
 
 @njit(cache=True, nogil=True)
-def _columns(
-    D0, D1, D2, A0, A1, A2, c0, c1, c2, a0, a1, a2, scalar, psi, profiles, where, inside, mode, shape, lo, hi, s
-):
+def _columns(D0, D1, D2, A0, A1, A2, c0, c1, c2, a0, a1, a2, scalar, psi, profiles, where, inside, mode, shape,
+             lo, hi, s):  # fmt: skip
     """Update points of a thin box one by one: rows of a point or two are not worth the rows' machinery."""
     x, y, z = profiles
     for i in range(lo[0], hi[0]):
@@ -449,15 +358,16 @@ def find_curl(G, A, medium, shape, box, flags, sign):
     (G0, G1, G2), (A0, A1, A2) = G, A
     sx, sy = shape[1] * shape[2], shape[2]
     s = (sign * (0 if flags[9] else sx), sign * (0 if flags[10] else sy), sign)
-    K, layers = np.zeros(9 * ROWS * sy, G0.dtype), flags[2:5]
-    where, inside = _places(offsets, layers, ROWS * sy)
+    most, layers = max(1, min(shape[1], _RUN // sy)), flags[2:5]
+    K = np.zeros(9 * most * sy, G0.dtype)
+    where, inside = _places(offsets, layers, most * sy)
     k0, k1 = box[0, 2], box[1, 2]
-    rows = ROWS if k0 == 1 and k1 == sy - 1 else 1
+    rows = most if k0 == 1 and k1 == sy - 1 else 1
     if layers[2]:
-        _lay_out(K, pz, 2, 0, ROWS, k0, sy)
+        _lay_out(K, pz, 2, 0, rows, k0, sy)
     for i in range(box[0, 0], box[1, 0]):
         if layers[0]:
-            _lay_out(K, px, 0, i, ROWS, 0, sy)
+            _lay_out(K, px, 0, i, rows, 0, sy)
         for j in range(box[0, 1], box[1, 1], rows):
             m = min(rows, box[1, 1] - j)
             o, n = i * sx + j * sy + k0, (m - 1) * sy + k1 - k0
