@@ -70,7 +70,7 @@ class _Held:
         mask = np.any([values != 0 for values in elements], axis=0)
         if mask.any():
             self.nodes += int(np.count_nonzero(mask))
-            self.touched.append(box.grow(1))
+            self.touched.append(_edges(mask, box))
 
     @property
     def arrays(self) -> int:
@@ -139,6 +139,15 @@ def _chunk_bytes(sim: Simulation, chunk: ChunkBox, held: dict[str, _Held], incre
     size, item = x * y * z, np.dtype(sim.options.precision).itemsize
     fields = 6 + 2 * 2 * sum(chunk.pml) + 3 * increments
     return fields * size * sim.parts * item + sum(one.bytes(size, sim.parts, item) for one in held.values())
+
+
+def _edges(mask: NDArray[np.bool_], box: Box) -> Box:
+    """Return the box of the edges around nodes, given on a box and one layer more above (E) or below (H)."""
+    for axis in range(3):
+        there = np.flatnonzero(mask.any(axis=tuple(a for a in range(3) if a != axis)))
+        first = box.lo[axis] - 1
+        box = box.replace(axis, first + int(there[0]), first + int(there[-1]) + 2)
+    return box
 
 
 def _where(value: Value | None, box: Box) -> NDArray[np.bool_]:

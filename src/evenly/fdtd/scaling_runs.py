@@ -1,10 +1,9 @@
 """Runs a scaling study: the same simulation on several numbers of ranks, each in a job of its own, repeated.
 
-The simulation is one of the named structures (`evenly.fdtd.structures`), or a function in a script of the user's,
-``"script.py"`` or ``"script.py:function"`` (``simulation`` when not named), that takes the study's parameters and
-returns a `Simulation`, or its keywords as a dict, or one of the two with a list of monitors. Each run takes a few steps
-to warm up, which are not measured, and then `steps` steps. A run that fails is kept with its reason, and the others go
-on.
+The simulation is one of the named structures, or a function in a script of the user's (see
+`evenly.fdtd.structures.programs`). Each run takes a few steps to warm up, which are not measured, and then `steps`
+steps. A run
+that fails is kept with its reason, and the others go on.
 """
 
 from __future__ import annotations
@@ -48,13 +47,13 @@ def run_study(
     Parameters
     ----------
     program : str
-        A structure's name, or ``"script.py"`` or ``"script.py:function"``.
+        A structure's name, ``"script.py"`` or ``"script.py:function"``.
     ranks : sequence of int
         Numbers of ranks; more than there are cores is allowed, times are CPU times then.
     parameters : mapping, optional
         What the structure, or the function, takes.
     options : mapping, optional
-        Options of the simulation, as ``{"threads": 2}``; not for functions that return a `Simulation`.
+        Options of the simulation, as ``{"threads": 2}``; a script's function must take ``options`` then.
     steps : int
         Time steps that are measured.
     warm_up : int
