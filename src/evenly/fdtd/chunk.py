@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from evenly.fdtd.box import Box, Index
 from evenly.fdtd.coefficients import CoefficientsBuilder, FieldCoefficients, Frame
+from evenly.fdtd.currents import Current
 from evenly.fdtd.kernels.anisotropy import apply_nodes
 from evenly.fdtd.kernels.nonlinear import predict_intensity, solve_nonlinear
 from evenly.fdtd.kernels.poles import advance_poles
@@ -32,43 +33,12 @@ if TYPE_CHECKING:
     from evenly.fdtd.boundaries import Layers
     from evenly.fdtd.structure import Structure
 
-__all__ = ["Chunk", "Current"]
+__all__ = ["INCREMENTS", "Chunk"]
 
 Array = NDArray[Any]
 SLAB_POINTS = 1_000_000
-
-
-class Current:
-    """A source's share of one chunk.
-
-    Parameters
-    ----------
-    component : str
-    box : Box
-        Where it flows, inside the chunk.
-    bare : (nx, ny, nz), real or complex
-        Current density times the grid spacing.
-    response : float or (nx, ny, nz)
-        What a current changes the field by.
-    pulse : callable
-        ``pulse(time)`` is the complex amplitude.
-    """
-
-    def __init__(self, component: str, box: Box, bare: Array, response: Any, pulse: Any) -> None:
-        self.component, self.box, self.pulse = component, box, pulse
-        self._bare = np.stack([np.real(bare), np.imag(bare)])
-        self._weights = self._bare * response
-
-    def amplitude(self, time: float) -> complex:
-        """Return the pulse at `time`."""
-        return complex(self.pulse(time))
-
-    def change(self, amplitude: complex, part: int, *, bare: bool = False) -> Array:
-        """Return what a part (0: real, 1: imaginary) of the field, or of its increment (`bare`), loses."""
-        real, imag = self._bare if bare else self._weights
-        if part == 0:
-            return np.asarray(amplitude.real * real - amplitude.imag * imag)
-        return np.asarray(amplitude.real * imag + amplitude.imag * real)
+# What the increments of E and H are called.
+INCREMENTS = {"E": "G", "H": "K"}
 
 
 class Chunk:
@@ -142,7 +112,8 @@ class Chunk:
         if kind in "EH":
             flat = self.fields[kind][part][axis]
         else:
-            flat = self._increments[f"{'E' if kind == 'G' else 'H'}{part}"][axis]
+            field = next(name for name, letter in INCREMENTS.items() if letter == kind)
+            flat = self._increments[f"{field}{part}"][axis]
         return self.frame.view(flat, box)
 
     @property
@@ -254,16 +225,24 @@ class Chunk:
 
     def add_current(self, component: str, box: Box, weights: Array, pulse: Any) -> None:
         """Add a source's share: `weights` (nx, ny, nz) on `box`, which lies in the chunk."""
-        name = component[0]
-        axis = self.frame.order.index("xyz".index(component[1]))
-        medium = self.media[name]
-        if name == "E":
-            response: Any = medium.response(axis)
+        name, user = component[0], "xyz".index(component[1])
+        axis, medium = self.frame.order.index(user), self.media[name]
+        # Before a sweep damps what a current did (see `drives_before`) the response is c/a, after it c.
+        if self.drives_before(name) or medium.c[axis].size > 1:
+            full: Any = medium.response(axis) if self.drives_before(name) else medium.c[axis]
         else:
-            response = medium.c[axis] if medium.c[axis].size > 1 else float(medium.scalar[axis])
-        factor = response if isinstance(response, float) else self.frame.view(response, box)
-        bare = np.asarray(weights) / self.grid.resolution
-        self.currents.append(Current(component, box, bare, factor, pulse))
+            full = float(medium.scalar[axis])
+        response = full if isinstance(full, float) else self.frame.view(full, box)
+        bare = np.array(weights) / self.grid.resolution
+        for other in (a for a in range(3) if name == "E" and a != user and self.layers.kinds[a] == "metal"):
+            if box.lo[other] == 0 and not self.grid.thin[other]:
+                # A wall holds E along it at zero whatever flows there.
+                bare[tuple(0 if a == other else slice(None) for a in range(3))] = 0
+        self.currents.append(Current(component, box, bare, response, pulse))
+
+    def drives_before(self, name: str) -> bool:
+        """Whether currents act before the field's sweep; those of H in a fused sweep must wait until its end."""
+        return name == "E" or self.separate
 
     # -- one step -------------------------------------------------------------------------------------------------
 
@@ -292,14 +271,21 @@ class Chunk:
                 group.now[part], group.before[part] = before, now
 
     def drive(self, name: str, time: float) -> None:
-        """Let the currents of E (before its sweep) or H (after it) flow for one step."""
-        for current in self.currents:
-            amplitude = current.amplitude(time) if current.component[0] == name else 0
-            for part in range(self.parts if amplitude else 0):
+        """Let the currents of E or H flow for one step."""
+        for current, amplitude in self._flowing(name, time):
+            for part in range(self.parts):
                 self.view(current.component, part, current.box)[...] -= current.change(amplitude, part)
-                if self._increment_boxes[name] and name == "E":
-                    into = self.view(f"G{current.component[1]}", part, current.box)
-                    into -= current.change(amplitude, part, bare=True)
+
+    def feed(self, name: str, time: float) -> None:
+        """Take the currents of E or H off the increments that off-diagonal elements see."""
+        for current, amplitude in self._flowing(name, time) if self._increment_boxes[name] else ():
+            for part in range(self.parts):
+                into = self.view(INCREMENTS[name] + current.component[1], part, current.box)
+                into -= current.change(amplitude, part, bare=True)
+
+    def _flowing(self, name: str, time: float) -> list[tuple[Current, complex]]:
+        mine = ((c, c.amplitude(time)) for c in self.currents if c.component[0] == name)
+        return [(current, amplitude) for current, amplitude in mine if amplitude]
 
     def apply_nodes(self, name: str) -> None:
         """Add what off-diagonal elements make of the increments; their ghosts must be valid."""

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 __all__ = ["Stepper"]
 
 _TAGS = {"E": 1, "H": 2, "G": 3, "K": 4}
-# The increments of E are called G, those of H are called K.
-_INCREMENTS = {"E": "G", "H": "K"}
 
 
 class Stepper:
@@ -175,8 +173,12 @@ class Stepper:
         fed = self._poled_with_increments["E"]
         self._each("anisotropy", fed, lambda c: c.start_increments("E"))
         self._each("poles", fed, lambda c: c.advance_poles("E"))
-        self._each("sources", [c for c in self.chunks if c.currents], lambda c: c.drive("E", time))
+        self._each("sources", self._driven(), lambda c: c.drive("E", time))
+        self._each("sources", self._driven(), lambda c: c.feed("E", time))
         self._spread("G", "E", fed)
+
+    def _driven(self) -> list[Chunk]:
+        return [chunk for chunk in self.chunks if chunk.currents]
 
     def _spread(self, halo: str, field: str, chunks: Sequence[Chunk]) -> None:
         """Exchange increments and let off-diagonal elements act."""
@@ -206,9 +208,12 @@ class Stepper:
         fed = self._poled_with_increments["H"]
         self._each("anisotropy", fed, lambda c: c.start_increments("H"))
         self._each("poles", self._poled["H"], lambda c: c.advance_poles("H"))
+        driven, late = self._driven(), [c for c in self._driven() if not c.drives_before("H")]
+        self._each("sources", driven, lambda c: c.feed("H", time))
+        self._each("sources", [c for c in driven if c.drives_before("H")], lambda c: c.drive("H", time))
         self._spread("K", "H", fed)
         self._each("magnetic", self.chunks, lambda c: c.finish_h())
-        self._each("sources", [c for c in self.chunks if c.currents], lambda c: c.drive("H", time))
+        self._each("sources", late, lambda c: c.drive("H", time))
         self.timer.switch("boundary copies")
         self.halos["H"].pack()
         self.timer.switch("send/receive")
