@@ -21,8 +21,18 @@ if TYPE_CHECKING:
     from evenly.fdtd.boundaries import Metal as Metal
     from evenly.fdtd.boundaries import Periodic as Periodic
     from evenly.fdtd.box import Box as Box
+    from evenly.fdtd.callbacks import at_beginning as at_beginning
+    from evenly.fdtd.callbacks import at_end as at_end
+    from evenly.fdtd.callbacks import at_every as at_every
+    from evenly.fdtd.callbacks import at_time as at_time
+    from evenly.fdtd.conditions import SourcesEnded as SourcesEnded
+    from evenly.fdtd.conditions import UntilTime as UntilTime
+    from evenly.fdtd.conditions import WallTime as WallTime
     from evenly.fdtd.counts import Counts as Counts
     from evenly.fdtd.counts import count as count
+    from evenly.fdtd.decays import DftDecayed as DftDecayed
+    from evenly.fdtd.decays import EnergyDecayed as EnergyDecayed
+    from evenly.fdtd.decays import FieldsDecayed as FieldsDecayed
     from evenly.fdtd.energy import Absorption as Absorption
     from evenly.fdtd.energy import Energy as Energy
     from evenly.fdtd.fields import DftFields as DftFields
@@ -55,6 +65,9 @@ if TYPE_CHECKING:
     from evenly.fdtd.pulses import ContinuousWave as ContinuousWave
     from evenly.fdtd.pulses import CustomPulse as CustomPulse
     from evenly.fdtd.pulses import GaussianPulse as GaussianPulse
+    from evenly.fdtd.recorder import FieldRecorder as FieldRecorder
+    from evenly.fdtd.resonance import Resonance as Resonance
+    from evenly.fdtd.resonance import resonances as resonances
     from evenly.fdtd.simulation import Options as Options
     from evenly.fdtd.simulation import Simulation as Simulation
     from evenly.fdtd.sources import Source as Source
@@ -73,9 +86,13 @@ _HOMES = {
     "Counts": "evenly.fdtd.counts",
     "CustomPulse": "evenly.fdtd.pulses",
     "Cylinder": "evenly.fdtd.geometry",
+    "DftDecayed": "evenly.fdtd.decays",
     "DftFields": "evenly.fdtd.fields",
     "DrudePole": "evenly.fdtd.materials",
     "Energy": "evenly.fdtd.energy",
+    "EnergyDecayed": "evenly.fdtd.decays",
+    "FieldRecorder": "evenly.fdtd.recorder",
+    "FieldsDecayed": "evenly.fdtd.decays",
     "Flux": "evenly.fdtd.flux",
     "FunctionMaterial": "evenly.fdtd.geometry",
     "GaussianPulse": "evenly.fdtd.pulses",
@@ -89,13 +106,21 @@ _HOMES = {
     "Periodic": "evenly.fdtd.boundaries",
     "PhaseTimer": "evenly.fdtd.timing",
     "Prism": "evenly.fdtd.geometry",
+    "Resonance": "evenly.fdtd.resonance",
     "Simulation": "evenly.fdtd.simulation",
     "Source": "evenly.fdtd.sources",
+    "SourcesEnded": "evenly.fdtd.conditions",
     "Sphere": "evenly.fdtd.geometry",
     "Structure": "evenly.fdtd.structure",
+    "UntilTime": "evenly.fdtd.conditions",
+    "WallTime": "evenly.fdtd.conditions",
     "all_wait": "evenly.fdtd.parallel",
     "am_master": "evenly.fdtd.parallel",
     "am_really_master": "evenly.fdtd.parallel",
+    "at_beginning": "evenly.fdtd.callbacks",
+    "at_end": "evenly.fdtd.callbacks",
+    "at_every": "evenly.fdtd.callbacks",
+    "at_time": "evenly.fdtd.callbacks",
     "count": "evenly.fdtd.counts",
     "count_processors": "evenly.fdtd.parallel",
     "directions": "evenly.fdtd.near_to_far",
@@ -106,6 +131,7 @@ _HOMES = {
     "merge_subgroup_data": "evenly.fdtd.parallel",
     "my_rank": "evenly.fdtd.parallel",
     "only_master_prints": "evenly.fdtd.parallel",
+    "resonances": "evenly.fdtd.resonance",
     "shared_random": "evenly.fdtd.parallel",
     "vacuum": "evenly.fdtd.materials",
 }

@@ -261,6 +261,13 @@ class FourierPatch:
         back = np.argsort(self._order)
         return np.ascontiguousarray(total.reshape(shape).transpose(0, *(1 + back)))
 
+    def squares(self) -> NDArray[np.float64]:
+        """Return Σ |F|² over the points at every frequency, (n_frequencies,), without what is still kept back."""
+        real, imag = self._real[0], self._imag[0]
+        if self.parts == 2:
+            real, imag = real - self._imag[1], imag + self._real[1]
+        return np.asarray(np.einsum("fp,fp->f", real, real) + np.einsum("fp,fp->f", imag, imag))
+
     def replace(self, values: NDArray[np.complex128]) -> None:
         """Continue from `values`, of shape (n_frequencies, *box.shape), as if they had been accumulated here."""
         if values.shape != (len(self.phases.frequencies), *self.box.shape):

@@ -22,6 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenly.errors import InputError
+from evenly.fdtd.grid import Grid
+from evenly.fdtd.monitor_files import Region
 from evenly.fdtd.points import PointProbe
 from evenly.fdtd.resonance import Resonance, resonances
 
@@ -56,6 +58,7 @@ class FieldRecorder:
         if every != int(every) or every < 1:
             raise InputError(f"`every` of a field recorder must be a whole number of at least 1, but got {every!r}.")
         self.component, self.point, self.every, self.name = component, point, int(every), name
+        self.frequencies = np.zeros(0)
         self._probe: PointProbe | None = None
         self._sim: Any = None
         self._steps: list[int] = []
@@ -71,8 +74,15 @@ class FieldRecorder:
         """What is recorded after every step: itself."""
         return [self]
 
+    def regions(self, grid: Grid) -> list[Region]:  # noqa: ARG002 - what Fourier monitors have
+        """Return what is transformed: nothing."""
+        return []
+
     # Own points are read, never ghosts: what a Fourier patch says by the same name.
     average = None
+
+    def flush(self) -> None:
+        """Nothing is kept back."""
 
     def bind(self, stage: Any) -> None:
         """Find the point in the simulation `stage`."""

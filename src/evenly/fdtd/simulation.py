@@ -12,7 +12,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -36,16 +36,23 @@ from evenly.fdtd.timing import Clock, PhaseTimer
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from evenly.fdtd.callbacks import Callback
     from evenly.fdtd.chunk import Chunk
     from evenly.fdtd.communicators import Communicator
+    from evenly.fdtd.conditions import Condition
     from evenly.fdtd.counts import Counts
     from evenly.fdtd.measurement import Measurement
     from evenly.fdtd.monitors import FourierMonitor
+    from evenly.fdtd.probes import Place
+    from evenly.fdtd.progress import ProgressChoice
+    from evenly.fdtd.recorder import FieldRecorder
+    from evenly.fdtd.run_control import Outcome, Until
     from evenly.fdtd.stepping import Stepper
+    from evenly.fdtd.stored_energy import StoredEnergy
 
 __all__ = ["Options", "Simulation"]
 
-M = TypeVar("M", bound="FourierMonitor")
+M = TypeVar("M", bound="FourierMonitor | FieldRecorder")
 
 
 @dataclass(frozen=True)
@@ -138,7 +145,10 @@ class Simulation:
             source.check(self.grid)
         self.timer = PhaseTimer()
         self.step_count = self.timed_steps = 0
-        self.monitors: list[FourierMonitor] = []
+        self.monitors: list[FourierMonitor | FieldRecorder] = []
+        self.outcome: Outcome | None = None
+        self.conditions: list[Condition] = []
+        self.resumed: dict[str, Any] = {}
         self._check_fields()
 
     def _make_grid(self, size: Vector, resolution: float, materials: list[Any]) -> Grid:
@@ -201,8 +211,10 @@ class Simulation:
     @cached_property
     def stepper(self) -> Stepper:
         """Steps this rank's chunks; collective when first asked for."""
+        from evenly.fdtd.compilation import prepare
         from evenly.fdtd.stepping import Stepper
 
+        prepare(self)
         with self.timer("other"):
             stepper = Stepper(
                 self.chunk_boxes, self.chunks, self.layers, self.communicator, self.timer, self.options.threads
@@ -234,11 +246,24 @@ class Simulation:
         self.step_count += 1
         self.timed_steps += 1
 
-    def run(self, *, until: float) -> None:
-        """Step until E is at time `until` (in a/c, counted from the simulation's beginning)."""
-        while self.time < until - 1e-9 * self.grid.dt:
-            self.step()
-        self.stepper.settle()
+    def run(
+        self,
+        *,
+        until: Until | None = None,
+        after_sources: float | None = None,
+        callbacks: Sequence[Callback | Callable[[Simulation], Any]] = (),
+        progress: ProgressChoice = "auto",
+    ) -> None:
+        """Step until a time or a condition, whichever comes first; `outcome` then says which.
+
+        Times are in a/c, counted from the simulation's beginning, `after_sources` from the end of the last source. See
+        `evenly.fdtd.run_control.run`.
+        """
+        from evenly.fdtd.run_control import run
+
+        self.outcome = run(self, until=until, after_sources=after_sources, callbacks=callbacks, show=progress)
+
+    # -- looking at the fields ------------------------------------------------------------------------------------
 
     def field(self, component: str, box: Box | None = None) -> np.ndarray[Any, Any]:
         """Return a component on a box as one array on every rank: for small cells and tests."""
@@ -253,6 +278,36 @@ class Simulation:
         for there, parts in (piece for rank in self.communicator.allgather(pieces) for piece in rank):
             result[there.slices(box.lo)] = parts[0] if len(parts) == 1 else parts[0] + 1j * parts[1]
         return result
+
+    def get_field_point(self, component: str, point: Place) -> float | complex:
+        """Return a component at a point, on every rank; see `evenly.fdtd.probes.field_point`."""
+        from evenly.fdtd.probes import field_point
+
+        return field_point(self, component, point)
+
+    def integrate(
+        self,
+        function: Callable[..., Any],
+        components: Sequence[str],
+        center: Place | None = None,
+        size: Place | None = None,
+    ) -> float | complex:
+        """Return the integral of ``function(x, y, z, *fields)``; see `evenly.fdtd.probes.integrate`."""
+        from evenly.fdtd.probes import integrate
+
+        return integrate(self, function, components, center, size)
+
+    def max_abs_field(self, component: str, center: Place | None = None, size: Place | None = None) -> float:
+        """Return the largest magnitude of a component in a region; see `evenly.fdtd.probes.max_abs_field`."""
+        from evenly.fdtd.probes import max_abs_field
+
+        return max_abs_field(self, component, center, size)
+
+    def stored_energy(self, center: Place | None = None, size: Place | None = None) -> StoredEnergy:
+        """Return the fields' energy in a region; see `evenly.fdtd.stored_energy.stored_energy`."""
+        from evenly.fdtd.stored_energy import stored_energy
+
+        return stored_energy(self, center, size)
 
     # -- what it holds and what it took ---------------------------------------------------------------------------
 

@@ -8,9 +8,9 @@ With E^n, H^(n+½) and, per pole, P^n and P^(n-1), the energy at time step n is
 (the second pole term is absent for a Drude pole). H^(n-½) follows from Faraday's law, μ H^(n-½) = μ H^(n+½) +
 dt curl E^n + M^(n+½) - M^(n-½). Derivation: ½(E^(n+1) + E^n) times Ampère's law plus H^(n+½) times Faraday's law at
 steps n and n+1 leaves the work on the polarisation, ½(E^(n+1) + E^n)(P^(n+1) - P^n); the oscillator's central
-differences times ½(P^(n+1) - P^(n-1)) turn that into a difference of the terms in brackets. Magnetic poles are the same without
-the last term, since W holds their H at both half steps. So W is constant, to round-off, in a closed cell without losses
-and sources: metal or periodic sides, diagonal ε and μ, poles with gamma = 0.
+differences times ½(P^(n+1) - P^(n-1)) turn that into a difference of the terms in brackets. Magnetic poles are the
+same without the last term, since W holds H at both half steps. So W is constant, to round-off, in a closed cell without
+losses and sources: metal or periodic sides, diagonal ε and μ, poles with gamma = 0.
 
 Not included: what layers, off-diagonal elements and nonlinear terms store.
 """
