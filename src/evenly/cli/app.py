@@ -11,7 +11,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 from typer.core import TyperCommand
 
-from evenly.cli import allocate, example, fit, plot, predict, read, sort
+from evenly.cli import allocate, example, fdtd, fit, plot, predict, read, sort
 from evenly.cli.console import be_quiet, err, start
 from evenly.cli.groups import with_quiet
 from evenly.errors import EvenlyError, InfeasibleError, InputError
@@ -49,6 +49,16 @@ app = typer.Typer(
 )
 for command in (read.read, fit.fit, predict.predict, allocate.allocate, plot.plot, sort.sort, example.example):
     app.command(command.__name__, cls=_Command)(with_quiet(command, be_quiet))
+simulations = typer.Typer(
+    name="fdtd",
+    help="Run electromagnetic simulations in parallel, count what is in them, study how they scale.",
+    epilog="Start with: evenly fdtd run oled --ranks 2 --plot",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+)
+for name, simulating in fdtd.COMMANDS.items():
+    simulations.command(name, cls=_Command)(with_quiet(simulating, be_quiet))
+app.add_typer(simulations)
 
 
 def _version(asked: bool) -> None:

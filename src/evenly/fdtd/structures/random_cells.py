@@ -70,11 +70,11 @@ class RandomCell(Recipe):
     seed: int = 0
     points: float = 1e6
     frequencies: int = 10
-    silicon: Share = (0.02, 0.6)
+    silicon: Share = (0.02, 0.7)
     monitor: Share = (0.005, 0.3)
-    dielectric: Share = (0.02, 0.5)
-    pml: Share = (0.05, 0.4)
-    absorber: Share = (0.05, 0.5)
+    dielectric: Share = (0.02, 0.9)
+    pml: Share = (0.05, 0.45)
+    absorber: Share = (0.05, 0.6)
     elongation: float = 3.0
 
     def __post_init__(self) -> None:

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from evenly.errors import InputError, ReadError
 from evenly.fdtd.box import AXES, Box
 from evenly.fdtd.grid import Grid
+from evenly.fdtd.inventory import boxes_for
 from evenly.fdtd.monitors import FourierMonitor
 from evenly.fdtd.simulation import Simulation
 from evenly.fdtd.structure import Response
@@ -146,6 +147,7 @@ def take_view(
     name: str = "",
     unit: str = "a",
     with_field: bool = False,
+    ranks: int | None = None,
 ) -> View:
     """Return a slice as it is now; all ranks must call it for the field's sake.
 
@@ -160,6 +162,8 @@ def take_view(
         Of the simulation and its lengths.
     with_field : bool
         Take a snapshot of the field, which allocates the simulation's arrays.
+    ranks : int, optional
+        Show the chunks as on so many ranks.
 
     Raises
     ------
@@ -185,7 +189,7 @@ def take_view(
         time=simulation.time,
         chunks=[
             Area("", _corners(grid, chunk.box & layer, first, second), chunk.owner)
-            for chunk in simulation.chunk_boxes
+            for chunk in boxes_for(simulation, ranks)
             if not (chunk.box & layer).empty
         ],
         layers=_layers(simulation, layer, first, second),
