@@ -48,8 +48,10 @@ if TYPE_CHECKING:
     from evenly.fdtd.materials import LorentzPole as LorentzPole
     from evenly.fdtd.materials import Medium as Medium
     from evenly.fdtd.materials import vacuum as vacuum
+    from evenly.fdtd.measurement import Measurement as Measurement
     from evenly.fdtd.near_to_far import NearToFar as NearToFar
     from evenly.fdtd.near_to_far import directions as directions
+    from evenly.fdtd.output import check_writable as check_writable
     from evenly.fdtd.parallel import all_wait as all_wait
     from evenly.fdtd.parallel import am_master as am_master
     from evenly.fdtd.parallel import am_really_master as am_really_master
@@ -68,6 +70,8 @@ if TYPE_CHECKING:
     from evenly.fdtd.recorder import FieldRecorder as FieldRecorder
     from evenly.fdtd.resonance import Resonance as Resonance
     from evenly.fdtd.resonance import resonances as resonances
+    from evenly.fdtd.scaling import ScalingStudy as ScalingStudy
+    from evenly.fdtd.scaling_runs import run_study as run_study
     from evenly.fdtd.simulation import Options as Options
     from evenly.fdtd.simulation import Simulation as Simulation
     from evenly.fdtd.sources import Source as Source
@@ -98,6 +102,7 @@ _HOMES = {
     "GaussianPulse": "evenly.fdtd.pulses",
     "Grid": "evenly.fdtd.grid",
     "LorentzPole": "evenly.fdtd.materials",
+    "Measurement": "evenly.fdtd.measurement",
     "Medium": "evenly.fdtd.materials",
     "Metal": "evenly.fdtd.boundaries",
     "NearToFar": "evenly.fdtd.near_to_far",
@@ -107,6 +112,7 @@ _HOMES = {
     "PhaseTimer": "evenly.fdtd.timing",
     "Prism": "evenly.fdtd.geometry",
     "Resonance": "evenly.fdtd.resonance",
+    "ScalingStudy": "evenly.fdtd.scaling",
     "Simulation": "evenly.fdtd.simulation",
     "Source": "evenly.fdtd.sources",
     "SourcesEnded": "evenly.fdtd.conditions",
@@ -121,6 +127,7 @@ _HOMES = {
     "at_end": "evenly.fdtd.callbacks",
     "at_every": "evenly.fdtd.callbacks",
     "at_time": "evenly.fdtd.callbacks",
+    "check_writable": "evenly.fdtd.output",
     "count": "evenly.fdtd.counts",
     "count_processors": "evenly.fdtd.parallel",
     "directions": "evenly.fdtd.near_to_far",
@@ -132,6 +139,7 @@ _HOMES = {
     "my_rank": "evenly.fdtd.parallel",
     "only_master_prints": "evenly.fdtd.parallel",
     "resonances": "evenly.fdtd.resonance",
+    "run_study": "evenly.fdtd.scaling_runs",
     "shared_random": "evenly.fdtd.parallel",
     "vacuum": "evenly.fdtd.materials",
 }
