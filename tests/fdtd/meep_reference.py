@@ -13,7 +13,8 @@ from typing import Any
 
 def slab(mp: Any, case: dict[str, Any], resolution: int) -> dict[str, Any]:
     """Return reflected and transmitted share of a wave along z."""
-    fluxes = []
+    fluxes: list[list[list[float]]] = []
+    incident: Any = None
     for epsilon in (1.0, case["epsilon"]):
         sim = mp.Simulation(
             cell_size=mp.Vector3(z=case["cell"]),
@@ -29,7 +30,7 @@ def slab(mp: Any, case: dict[str, Any], resolution: int) -> dict[str, Any]:
             sim.add_flux(case["frequencies"], mp.FluxRegion(mp.Vector3(z=z), direction=mp.Z), decimation_factor=1)
             for z in case["planes"]
         ]
-        if fluxes:
+        if incident is not None:
             sim.load_minus_flux_data(planes[0], incident)
         sim.run(until=case["until"])
         incident = sim.get_flux_data(planes[0])
@@ -57,7 +58,8 @@ def with_sphere(mp: Any, case: dict[str, Any], resolution: int, epsilon: float) 
 
 def sphere(mp: Any, case: dict[str, Any], resolution: int) -> dict[str, Any]:
     """Return scattering efficiencies."""
-    half, intensity, incident = case["box"] / 2, [], None
+    half, incident = case["box"] / 2, None
+    intensity: list[float] = []
     for epsilon in (1.0, case["epsilon"]):
         sim = with_sphere(mp, case, resolution, epsilon)
         faces = [
