@@ -170,6 +170,16 @@ class Halo:
         self._unpacking += [(v, p, copy.phase) for v, p, copy in zip(views, places, group, strict=True)]
         return buffer
 
+    @property
+    def has_messages(self) -> bool:
+        """Whether other ranks take part."""
+        return self.neighbours > 0
+
+    @property
+    def has_copies(self) -> bool:
+        """Whether chunks of this rank are neighbours of each other, or of themselves around a periodic cell."""
+        return bool(self._local)
+
     def copy(self) -> None:
         """Fill the ghosts whose points this rank owns itself."""
         for into, source, phase in self._local:

@@ -135,15 +135,17 @@ class Stepper:
         self._sweep()
         self._between()
         self._finish_h((step + 1) * dt)
-        timer.switch("fourier")
-        for patch in self._at_once:
-            patch.record(step + 1)
+        self._record(self._at_once, step + 1)
         if self._with_ghosts:
             self._receive_h()
-            timer.switch("fourier")
-            for patch in self._with_ghosts:
-                patch.record(step + 1)
+            self._record(self._with_ghosts, step + 1)
         timer.stop()
+
+    def _record(self, patches: list[FourierPatch], step: int) -> None:
+        if patches:
+            self.timer.switch("fourier")
+            for patch in patches:
+                patch.record(step)
 
     def settle(self) -> None:
         """Wait for messages under way, so that all fields and their ghosts may be read or written."""
@@ -159,10 +161,7 @@ class Stepper:
 
     def _receive_h(self) -> None:
         if self._h_under_way:
-            self.timer.switch("waiting")
-            self.halos["H"].wait()
-            self.timer.switch("boundary copies")
-            self.halos["H"].unpack()
+            self._receive("H")
             self._h_under_way = False
 
     def _before_e(self, time: float) -> None:
@@ -190,19 +189,33 @@ class Stepper:
         self._each("electric", self._separate, lambda c: c.sweep())
         self._each("nonlinear", self._bent, lambda c: c.solve_nonlinear())
         self._each("electric", self._fused, lambda c: c.early_e())
-        self.timer.switch("boundary copies")
-        self.halos["E"].pack()
-        self.timer.switch("send/receive")
-        self.halos["E"].start()
+        self._send("E")
         self._each("fused", self._fused, lambda c: c.sweep())
 
     def _between(self) -> None:
-        self.timer.switch("boundary copies")
-        self.halos["E"].copy()
-        self.timer.switch("waiting")
-        self.halos["E"].wait()
-        self.timer.switch("boundary copies")
-        self.halos["E"].unpack()
+        self._copy("E")
+        self._receive("E")
+
+    def _send(self, name: str) -> None:
+        halo = self.halos[name]
+        if halo.has_messages:
+            self.timer.switch("boundary copies")
+            halo.pack()
+            self.timer.switch("send/receive")
+            halo.start()
+
+    def _copy(self, name: str) -> None:
+        if self.halos[name].has_copies:
+            self.timer.switch("boundary copies")
+            self.halos[name].copy()
+
+    def _receive(self, name: str) -> None:
+        halo = self.halos[name]
+        if halo.has_messages:
+            self.timer.switch("waiting")
+            halo.wait()
+            self.timer.switch("boundary copies")
+            halo.unpack()
 
     def _finish_h(self, time: float) -> None:
         fed = self._poled_with_increments["H"]
@@ -214,26 +227,14 @@ class Stepper:
         self._spread("K", "H", fed)
         self._each("magnetic", self.chunks, lambda c: c.finish_h())
         self._each("sources", late, lambda c: c.drive("H", time))
-        self.timer.switch("boundary copies")
-        self.halos["H"].pack()
-        self.timer.switch("send/receive")
-        self.halos["H"].start()
+        self._send("H")
         self._h_under_way = True
-        self.timer.switch("boundary copies")
-        self.halos["H"].copy()
+        self._copy("H")
 
     def _exchange(self, name: str) -> None:
-        halo = self.halos[name]
-        self.timer.switch("boundary copies")
-        halo.pack()
-        self.timer.switch("send/receive")
-        halo.start()
-        self.timer.switch("boundary copies")
-        halo.copy()
-        self.timer.switch("waiting")
-        halo.wait()
-        self.timer.switch("boundary copies")
-        halo.unpack()
+        self._send(name)
+        self._copy(name)
+        self._receive(name)
 
     def _each(self, phase: str, chunks: Sequence[Chunk], work: Callable[[Chunk], Any]) -> None:
         if not chunks:

@@ -23,8 +23,8 @@ SCALAR, PER_POINT, LOSSY = 0, 1, 2
 # … and what lies above the last point of a row: another chunk, a wall (E = 0 there), the row's own beginning.
 OPEN, CLOSED, WRAPPED = 0, 1, 2
 # Points of a plane that are treated as one run before the next plane's: long enough to forget what starting a run
-# costs, short enough for the caches. Media need more room in them than vacuum.
-_RUN, _VACUUM_RUN = 1600, 3200
+# costs, short enough for the caches. In bytes of one field component.
+_RUN = 38400
 
 
 @njit(cache=True, nogil=True)
@@ -197,8 +197,7 @@ def sweep(E, H, electric, magnetic, shape, boxes, flags):
     (E0, E1, E2), (H0, H1, H2) = E, H
     (ec0, ec1, ec2), (ea0, ea1, ea2), e_scalar, e_psi, e_offsets, (ex, ey, ez) = electric
     (hc0, hc1, hc2), (ha0, ha1, ha2), h_scalar, h_psi, h_offsets, (hx, hy, hz) = magnetic
-    run = _VACUUM_RUN if flags[0] == SCALAR and flags[1] == SCALAR and not np.any(layers) else _RUN
-    rows = max(1, min(shape[1], run // sy))
+    rows = max(1, min(shape[1], _RUN // (E0.itemsize * sy)))
     L, layered = rows * sy, layers[0] != 0 or layers[1] != 0 or layers[2] != 0
     e_where, inside = _places(e_offsets, layers, L)
     h_where, _ = _places(h_offsets, layers, L)
@@ -358,7 +357,7 @@ def find_curl(G, A, medium, shape, box, flags, sign):
     (G0, G1, G2), (A0, A1, A2) = G, A
     sx, sy = shape[1] * shape[2], shape[2]
     s = (sign * (0 if flags[9] else sx), sign * (0 if flags[10] else sy), sign)
-    most, layers = max(1, min(shape[1], _RUN // sy)), flags[2:5]
+    most, layers = max(1, min(shape[1], _RUN // (G0.itemsize * sy))), flags[2:5]
     K = np.zeros(9 * most * sy, G0.dtype)
     where, inside = _places(offsets, layers, most * sy)
     k0, k1 = box[0, 2], box[1, 2]

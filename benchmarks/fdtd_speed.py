@@ -1,0 +1,166 @@
+"""Speed and memory of the FDTD simulation: vacuum beside a plain kernel and the machine's bandwidth, then each feature.
+
+All figures are CPU time of the whole process per grid point and step, medians of several steps, one thread. Bars are
+multiples of 8.8 ns, what a vacuum point costs in the best-known package on this kind of machine.
+
+usage: python benchmarks/fdtd_speed.py [--size 160] [--steps 8]
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from evenly import fdtd
+
+REFERENCE_NS = 8.8
+RESOLUTION = 20
+Setup = dict[str, Any]
+
+
+@njit
+def triad(a, b, c, s):
+    for i in range(a.size):
+        a[i] = b[i] + s * c[i]
+
+
+@njit
+def two_sweeps(ex, ey, ez, hx, hy, hz, c):
+    n = ex.shape[0]
+    for i in range(1, n):
+        for j in range(1, n):
+            for k in range(1, n):
+                ex[i, j, k] += c * ((hz[i, j, k] - hz[i, j - 1, k]) - (hy[i, j, k] - hy[i, j, k - 1]))
+                ey[i, j, k] += c * ((hx[i, j, k] - hx[i, j, k - 1]) - (hz[i, j, k] - hz[i - 1, j, k]))
+                ez[i, j, k] += c * ((hy[i, j, k] - hy[i - 1, j, k]) - (hx[i, j, k] - hx[i, j - 1, k]))
+    for i in range(n - 1):
+        for j in range(n - 1):
+            for k in range(n - 1):
+                hx[i, j, k] -= c * ((ez[i, j + 1, k] - ez[i, j, k]) - (ey[i, j, k + 1] - ey[i, j, k]))
+                hy[i, j, k] -= c * ((ex[i, j, k + 1] - ex[i, j, k]) - (ez[i + 1, j, k] - ez[i, j, k]))
+                hz[i, j, k] -= c * ((ey[i + 1, j, k] - ey[i, j, k]) - (ex[i, j + 1, k] - ex[i, j, k]))
+
+
+def median_seconds(work: Callable[[], object], repeats: int) -> float:
+    work()
+    taken = []
+    for _ in range(repeats):
+        begin = time.process_time()
+        work()
+        taken.append(time.process_time() - begin)
+    return float(np.median(taken))
+
+
+def simulate(size: int, repeats: int, setup: Setup) -> tuple[float, float]:
+    """Return ns per point and step, and bytes per point."""
+    options = {"cell": (size / RESOLUTION,) * 3, "resolution": RESOLUTION, "boundaries": [fdtd.Periodic()]} | setup
+    sim = fdtd.Simulation(**options)
+    sim.step()
+    points = sim.grid.box.volume
+    seconds = median_seconds(sim.step, repeats)
+    return seconds / points * 1e9, sum(chunk.nbytes for chunk in sim.chunks) / points
+
+
+def whole(**medium: Any) -> Setup:
+    return {"material": fdtd.Medium(**medium)}
+
+
+def features(edge: float) -> list[tuple[str, float, Setup]]:
+    """Name, bar in multiples of the reference, and setup; layers reach to the middle of the cell."""
+    film = fdtd.Block(size=(2 * edge, 2 * edge, edge / 2), material=fdtd.Medium(epsilon=4))
+    poles = [fdtd.LorentzPole(1.1 + i, 0.1, 0.7) for i in range(5)]
+    half = edge / 2
+    return [
+        ("epsilon, a film", 1.1, {"geometry": [film]}),
+        ("epsilon, off-diagonal", 1.8, whole(epsilon=(3, 4, 5), epsilon_off_diagonal=(0.3, 0.2, 0.1))),
+        ("mu, a film", 1.7, {"geometry": [fdtd.Block(size=film.size, material=fdtd.Medium(mu=4))]}),
+        ("conductivity", 1.5, whole(epsilon=3, electric_conductivity=0.4)),
+        ("1 Lorentz pole", 1.8, whole(epsilon=3, electric_poles=tuple(poles[:1]))),
+        ("2 Lorentz poles", 2.4, whole(epsilon=3, electric_poles=tuple(poles[:2]))),
+        ("5 Lorentz poles", 4.8, whole(epsilon=3, electric_poles=tuple(poles))),
+        ("chi3", 1.9, whole(epsilon=3, chi3=0.1)),
+        ("chi2", 1.9, whole(epsilon=3, chi2=0.1)),
+        ("PML along 1 axis", 1.3, {"boundaries": [fdtd.PML(half, "x"), fdtd.Periodic("yz")]}),
+        ("PML along 2 axes", 1.8, {"boundaries": [fdtd.PML(half, "x"), fdtd.PML(half, "y"), fdtd.Periodic("z")]}),
+        ("PML along 3 axes", 2.4, {"boundaries": [fdtd.PML(half)]}),
+        ("Bloch, complex fields", 2.2, {"boundaries": [fdtd.Bloch(k=(0.1, 0.2, 0.3))]}),
+    ]
+
+
+def compare_vacuum(repeats: int) -> None:
+    n = 200
+    a, b, c = (np.ones(20_000_000) for _ in range(3))
+    bandwidth = 24 * a.size / median_seconds(lambda: triad(a, b, c, 0.5), repeats)
+    fields = [np.random.default_rng(i).normal(size=(n, n, n)) for i in range(6)]
+    plain = median_seconds(lambda: two_sweeps(*fields, 0.5), repeats) / n**3 * 1e9
+    del a, b, c, fields
+    double, size = simulate(n, repeats, {})
+    single, _ = simulate(n, repeats, {"options": fdtd.Options(precision="float32")})
+    print(f"vacuum, {n}^3, one thread{'':20}ns/point  Mpoints/s")
+    for name, cost in (("plain two-sweep kernel", plain), ("evenly, float64", double), ("evenly, float32", single)):
+        print(f"  {name:<40}{cost:9.2f}{1e3 / cost:11.0f}")
+    print(f"  float64 over 120 Mpoints/s (bar 1.8)    {1e3 / double / 120:9.2f}")
+    print(f"  float64 over the plain kernel           {plain / double:9.2f}")
+    print(f"  float32 over float64 (bar 1.8)          {double / single:9.2f}")
+    print(f"  bytes per point (bar 56)                {size:9.1f}")
+    print(f"  triad bandwidth, GB/s                   {bandwidth / 1e9:9.1f}")
+    print(f"  share of it at 96 bytes a point         {96 / double / (bandwidth / 1e9):9.2f}\n")
+
+
+def compare_features(size: int, repeats: int) -> None:
+    print(f"feature, {size}^3{'':22}ns/point  x reference    bar  of bar  bytes/point")
+    shares = []
+    for name, bar, setup in features(size / RESOLUTION):
+        cost, held = simulate(size, repeats, setup)
+        shares.append(cost / REFERENCE_NS / bar)
+        print(f"  {name:<32}{cost:8.2f}{cost / REFERENCE_NS:13.2f}{bar:7.1f}{shares[-1]:8.2f}{held:13.1f}")
+    print(f"  geometric mean of the shares of the bars (aim 0.7){np.exp(np.mean(np.log(shares))):13.2f}\n")
+
+
+def start_up(repeats: int) -> None:
+    """A cell of 128^3 points with 30 objects, from the description to the first step, kernels compiled."""
+    rng = np.random.default_rng(0)
+    objects: list[Any] = []
+    for i in range(30):
+        medium = fdtd.Medium(epsilon=float(rng.uniform(1.5, 12)), name=f"medium {i}")
+        center = tuple(rng.uniform(-0.8, 0.8, 3))
+        objects.append(fdtd.Sphere(radius=float(rng.uniform(0.1, 0.4)), center=center, material=medium))
+
+    def begin() -> None:
+        fdtd.Simulation(cell=(2, 2, 2), resolution=64, geometry=objects, boundaries=[fdtd.PML(0.15)]).step()
+
+    print(f"start-up of 128^3 with 30 objects and PML (bar 3 s): {median_seconds(begin, repeats):.2f} s")
+
+
+def clocks(repeats: int) -> None:
+    """What the phase timer costs in a small chunk, 64^3."""
+    sim = fdtd.Simulation(cell=(3.2,) * 3, resolution=RESOLUTION, boundaries=[fdtd.Periodic()])
+    sim.step()
+    step = median_seconds(lambda: [sim.step() for _ in range(20)], repeats) / 20
+    timer, switches = fdtd.PhaseTimer(), 10_000
+    timer.start("other")
+    one = median_seconds(lambda: [timer.switch("fused") for _ in range(switches)], repeats) / switches
+    timer.stop()
+    print(
+        f"phase timer, 64^3: 12 switches of {one * 1e6:.2f} us in a step of {step * 1e3:.2f} ms = {12 * one / step:.2%}"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--size", type=int, default=160)
+    parser.add_argument("--steps", type=int, default=8)
+    arguments = parser.parse_args()
+    compare_vacuum(arguments.steps)
+    compare_features(arguments.size, arguments.steps)
+    start_up(3)
+    clocks(arguments.steps)
+
+
+if __name__ == "__main__":
+    main()
