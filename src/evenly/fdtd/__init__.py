@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from evenly.fdtd.measurement import Measurement as Measurement
     from evenly.fdtd.near_to_far import NearToFar as NearToFar
     from evenly.fdtd.near_to_far import directions as directions
-    from evenly.fdtd.output import check_writable as check_writable
+    from evenly.fdtd.output_places import check_writable as check_writable
     from evenly.fdtd.parallel import all_wait as all_wait
     from evenly.fdtd.parallel import am_master as am_master
     from evenly.fdtd.parallel import am_really_master as am_really_master
@@ -127,7 +127,7 @@ _HOMES = {
     "at_end": "evenly.fdtd.callbacks",
     "at_every": "evenly.fdtd.callbacks",
     "at_time": "evenly.fdtd.callbacks",
-    "check_writable": "evenly.fdtd.output",
+    "check_writable": "evenly.fdtd.output_places",
     "count": "evenly.fdtd.counts",
     "count_processors": "evenly.fdtd.parallel",
     "directions": "evenly.fdtd.near_to_far",

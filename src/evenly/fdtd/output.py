@@ -21,21 +21,21 @@ as nan.
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evenly.errors import InputError, MissingExtraError
 from evenly.fdtd.box import Box
-from evenly.fdtd.grid import COMPONENTS, vector
+from evenly.fdtd.grid import COMPONENTS
 from evenly.fdtd.guarded_file import guarded
+from evenly.fdtd.output_places import Existing, Region, check_writable, part_path, partial_path, region_box, with_suffix
 from evenly.fdtd.output_values import (
+    SLAB_POINTS,
     Average,
     check_components,
     exchange_for_nodes,
@@ -50,9 +50,6 @@ if TYPE_CHECKING:
 __all__ = ["FORMAT", "check_writable", "output_bytes", "part_path", "region_box", "write"]
 
 FORMAT = "evenly fdtd fields 1"
-Existing = Literal["replace", "error"]
-#: A Box of global indices, or (center, size) in a.
-Region = Box | tuple[Sequence[float], Sequence[float]] | None
 Slabs = Iterable[tuple[Box, NDArray[Any]]]
 
 
@@ -102,54 +99,12 @@ def write(
         )
     h5py = _h5py()
     with sim.timer("output"):
-        target = _Target(sim, _with_suffix(Path(path)), names, box, average, h5py)
+        target = _Target(sim, with_suffix(Path(path)), names, box, average, h5py)
         with _together(sim, f"{target.path} can't be written"):
             check_writable(target.path, output_bytes(sim, names, box), existing=existing)
         target.prepare()
         target.write()
     return target.path
-
-
-def check_writable(path: Path | str, bytes: float = 0, *, existing: Existing = "replace") -> None:  # noqa: A002
-    """Check, before a long run, that a file of so many bytes can be written.
-
-    Parameters
-    ----------
-    path : Path or str
-        The file; its folder need not exist.
-    bytes : float
-        How many it will hold.
-    existing : "replace" or "error"
-        Whether it may exist.
-
-    Raises
-    ------
-    InputError
-        If it can't; the message says why and what to do.
-
-    Examples
-    --------
-    >>> check_writable(Path(tempfile.gettempdir(), "fields.h5"), 1000)
-    """
-    path = Path(path)
-    if path.is_dir():
-        raise InputError(f"A file to write must not be a folder, but {path} is one: give the name of a file in it.")
-    if existing == "error" and path.exists():
-        raise InputError(f"{path} exists already: give another name, or let it be replaced.")
-    folder = _existing_folder(path)
-    try:
-        with tempfile.TemporaryFile(dir=folder):
-            pass
-        free = shutil.disk_usage(folder).free
-    except OSError as error:
-        raise InputError(
-            f"{path} can't be written: its folder {folder} allows no new file ({error.strerror}): give another path."
-        ) from None
-    if bytes > free:
-        raise InputError(
-            f"{path} needs {_size(bytes)}, but only {_size(free)} are free in {folder}: "
-            "write fewer components or a smaller region, or give a path on another disk."
-        )
 
 
 def output_bytes(sim: Simulation, components: Sequence[str], region: Region = None) -> int:
@@ -163,43 +118,6 @@ def output_bytes(sim: Simulation, components: Sequence[str], region: Region = No
     """
     points = region_box(sim, region).volume
     return points * sum(_type(sim, name).itemsize for name in check_components(components))
-
-
-def region_box(sim: Simulation, region: Region) -> Box:
-    """Return the grid points of a region given as box or as (center, size).
-
-    Raises
-    ------
-    InputError
-        If it holds no point of the cell, or reaches out of it.
-
-    Examples
-    --------
-    >>> from evenly.fdtd.simulation import Simulation
-    >>> region_box(Simulation(cell=(2, 2, 0), resolution=10), ((0.5, 0, 0), (1, 0, 0)))
-    Box(lo=(10, 10, 0), hi=(20, 11, 1))
-    """
-    cell = sim.grid.box
-    if region is None:
-        return cell
-    box = region if isinstance(region, Box) else _around(sim, region)
-    if box.empty or not cell.covers(box):
-        raise InputError(
-            f"A region to write must hold points and lie in the cell, {cell.lo} to {cell.hi}, but {region} is "
-            f"{box.lo} to {box.hi}: give a Box of grid points, or (center, size) inside {sim.grid.size}."
-        )
-    return box
-
-
-def part_path(path: Path, rank: int) -> Path:
-    """Return where a rank writes its part.
-
-    Examples
-    --------
-    >>> part_path(Path("out/fields.h5"), 3).name
-    'fields.rank0003.h5'
-    """
-    return path.with_name(f"{path.stem}.rank{rank:04d}{path.suffix}")
 
 
 class _Target:
@@ -230,21 +148,21 @@ class _Target:
 
     def _one_file(self) -> None:
         """All ranks write into the file itself."""
-        partial = _partial(self.path)
+        partial = partial_path(self.path)
         with self._together([partial]):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with self._common(partial) if self.shared else self._new(partial) as file:
                 for name in self.names:
                     self._describe(file, name, file.create_dataset(name, self.box.shape, _type(self.sim, name)))
-                for _, name, _, slabs in self._own():
-                    _fill(file[name], self.box, slabs)
+                for name in self.names:
+                    _fill(file[name], self.box, self._shares(name) if self.shared else self._planes(name))
         with self._together([partial]):
             if self.rank == 0:
                 partial.replace(self.path)
 
     def _parts(self) -> None:
         """Each rank writes a file of its own, and the master one that shows them all as one array."""
-        part, partial = part_path(self.path, self.rank), _partial(part_path(self.path, self.rank))
+        part, partial = part_path(self.path, self.rank), partial_path(part_path(self.path, self.rank))
         own = any(chunk.owner == self.rank for _, chunk, _ in self.pieces)
         with self._together([partial]):
             if self.rank == 0:
@@ -259,7 +177,7 @@ class _Target:
         with self._together([partial]):
             if own:
                 partial.replace(part)
-        whole = _partial(self.path)
+        whole = partial_path(self.path)
         with self._together([whole] if self.rank == 0 else []):
             if self.rank == 0:
                 self._write_whole(whole)
@@ -268,8 +186,10 @@ class _Target:
     def _write_part(self, path: Path) -> None:
         with self._new(path) as file:
             file.attrs["format"], file.attrs["rank"], file.attrs["whole"] = FORMAT, self.rank, self.path.name
-            for index, name, piece, slabs in self._own():
-                _fill(file.create_dataset(f"{name}/{index}", piece.shape, _type(self.sim, name)), piece, slabs)
+            for index, piece in self._own():
+                for name in self.names:
+                    data = file.create_dataset(f"{name}/{index}", piece.shape, _type(self.sim, name))
+                    _fill(data, piece, self._values(name, index, piece))
 
     def _write_whole(self, path: Path) -> None:
         with self._new(path) as file:
@@ -288,15 +208,30 @@ class _Target:
     def _common(self, path: Path) -> Any:
         return self.h5py.File(path, "w", driver="mpio", comm=self.sim.communicator.comm)  # type: ignore[attr-defined]
 
-    def _own(self) -> Iterator[tuple[int, str, Box, Slabs]]:
-        """Yield this rank's pieces: number of the chunk, component, box, and the slabs of values that tile it."""
-        chunks = {chunk.index: chunk for chunk in self.sim.chunks} if set(self.names) & set(COMPONENTS) else {}
-        for index, chunk, piece in self.pieces:
-            for name in self.names if chunk.owner == self.rank else ():
-                if name in COMPONENTS:
-                    yield index, name, piece, field_slabs(self.sim, chunks[index], name, piece, self.average)
-                else:
-                    yield index, name, piece, media_slabs(self.sim, name, piece)
+    def _own(self) -> list[tuple[int, Box]]:
+        """Return this rank's chunks in the region: number and points."""
+        return [(index, piece) for index, chunk, piece in self.pieces if chunk.owner == self.rank]
+
+    def _values(self, name: str, index: int, box: Box) -> Slabs:
+        """Yield slabs that tile a box inside a chunk, with their values."""
+        if name in COMPONENTS:
+            chunk = next(chunk for chunk in self.sim.chunks if chunk.index == index)
+            return field_slabs(self.sim, chunk, name, box, self.average)
+        return media_slabs(self.sim, name, box)
+
+    def _shares(self, name: str) -> Slabs:
+        """Yield this rank's points, chunk by chunk."""
+        for index, piece in self._own():
+            yield from self._values(name, index, piece)
+
+    def _planes(self, name: str) -> Slabs:
+        """Yield all points as whole planes, which lie together in the file: rows of chunks are slow to write."""
+        for slab in self.box.slabs(0, SLAB_POINTS):
+            values = np.empty(slab.shape, _type(self.sim, name))
+            for index, piece in self._own():
+                if not (piece & slab).empty:
+                    _fill(values, slab, self._values(name, index, piece & slab))
+            yield slab, values
 
     def _describe(self, file: Any, name: str, data: Any) -> None:
         """Write attributes and coordinates of a component, and those of the file if it is the first."""
@@ -328,7 +263,7 @@ class _Target:
 
 
 def _fill(data: Any, box: Box, slabs: Slabs) -> None:
-    """Write slabs into a data set that holds the points of `box`."""
+    """Write slabs into an array or data set that holds the points of `box`."""
     for slab, values in slabs:
         data[slab.slices(box.lo)] = values
 
@@ -369,45 +304,11 @@ def _about(sim: Simulation, box: Box) -> dict[str, Any]:
     }
 
 
-def _around(sim: Simulation, region: Any) -> Box:
-    try:
-        center, size = (vector(value, name) for value, name in zip(region, ("center", "size"), strict=True))
-    except (TypeError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"`region` must be a Box or (center, size), but got {region!r}.") from None
-    box = sim.grid.box
-    for axis in range(3):
-        if not sim.grid.thin[axis]:
-            first = round(sim.grid.index(center[axis] - size[axis] / 2, axis))
-            box = box.replace(axis, first, first + max(1, round(size[axis] * sim.grid.resolution)))
-    return box
-
-
 def _type(sim: Simulation, name: str) -> np.dtype[Any]:
     if name not in COMPONENTS:
         return np.dtype(np.float64)
     real = np.dtype(sim.options.precision)
     return np.result_type(real, np.complex64) if sim.parts == 2 else real
-
-
-def _existing_folder(path: Path) -> Path:
-    folder = path.absolute().parent
-    while not folder.exists() and folder != folder.parent:
-        folder = folder.parent
-    return folder
-
-
-def _with_suffix(path: Path) -> Path:
-    return path if path.suffix else path.with_name(f"{path.name}.h5")
-
-
-def _partial(path: Path) -> Path:
-    return path.with_name(f"{path.name}.partial")
-
-
-def _size(number: float) -> str:
-    return f"{number / 1e9:.3g} GB" if number >= 1e9 else f"{number / 1e6:.3g} MB"
 
 
 def _h5py() -> Any:

@@ -21,7 +21,16 @@ if TYPE_CHECKING:
     from evenly.fdtd.halo import Need
     from evenly.fdtd.simulation import Simulation
 
-__all__ = ["MEDIA", "Average", "check_components", "exchange_for_nodes", "field_slabs", "media_slabs", "place"]
+__all__ = [
+    "MEDIA",
+    "SLAB_POINTS",
+    "Average",
+    "check_components",
+    "exchange_for_nodes",
+    "field_slabs",
+    "media_slabs",
+    "place",
+]
 
 Average = Literal["nodes"] | None
 Array = NDArray[Any]
