@@ -17,7 +17,7 @@ __all__ = ["PHASE_COLOURS", "plot_ranks", "plot_spectrum"]
 
 #: Work in strong colours, waiting in light grey.
 PHASE_COLOURS = {
-    "stepping": PALETTE[0], "Fourier": PALETTE[4], "copies": PALETTE[2], "sending": PALETTE[3],
+    "stepping": PALETTE[0], "Fourier": PALETTE[4], "copies": PALETTE[2], "sends": PALETTE[3],
     "waiting": "#D0D0D0", "other": "#8C8C8C",
 }  # fmt: skip
 _MARKERS = "os^Dvp"
@@ -95,7 +95,7 @@ def plot_ranks(measurement: Measurement) -> Figure:
     """
     times = {name: np.array(measurement.times(phases)) for name, phases in PHASE_GROUPS.items()}
     times = {name: values / measurement.steps for name, values in times.items() if values.max(initial=0) > 0}
-    figure = new_figure(max(4.8, min(12.0, 2.6 + 0.45 * measurement.size)), 4.2)
+    figure = new_figure(max(6.4, min(12.0, 2.6 + 0.45 * measurement.size)), 4.2)
     axes = figure.subplots()
     tidy(axes)
     base, places, handles = np.zeros(measurement.size), np.arange(measurement.size), {}

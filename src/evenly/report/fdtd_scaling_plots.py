@@ -158,8 +158,8 @@ def plot_rates(study: ScalingStudy) -> Figure:
             axes.text(0.5, 0.5, f"no {name} time", transform=axes.transAxes, ha="center", color=GREY)
             continue
         known = [v for v, is_there in zip(values, there, strict=True) if is_there]
-        handles["mean ± std. dev. over ranks and repeats"] = _draw(axes, ranks[there], known, INK, name)
-        axes.lines[-1].set_color(PHASE_COLOURS[name])
+        bars = _draw(axes, ranks[there], known, PHASE_COLOURS[name], name)
+        handles.setdefault("mean ± standard deviation over ranks and repeats", bars)
         ideal = known[0].mean * ranks / ranks[there][0]
         (handles["linear"],) = axes.plot(ranks, ideal, color=GREY, linewidth=1.2, linestyle=_DASHES, gid="ideal")
         axes.set_ylim(0, None)
@@ -167,7 +167,7 @@ def plot_rates(study: ScalingStudy) -> Figure:
     panels[-1].set_xlabel("ranks", fontsize=10, color=INK)
     panels[-1].set_xticks(study.ranks)
     figure.align_ylabels(list(panels))
-    set_title(figure, _growth(study.points), study.clock_label)
+    set_title(figure, f"{study.name}: {_growth(study.points)}", study.clock_label)
     legend_below(figure, list(handles.values()), list(handles))
     return figure
 

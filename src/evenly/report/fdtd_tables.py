@@ -21,8 +21,8 @@ __all__ = [
 
 #: What people call the counts of `evenly.fdtd.counts.Counts`.
 KINDS = {
-    "electric_poles": "poles of ε",
-    "magnetic_poles": "poles of µ",
+    "electric_poles": "poles of ε (points × poles)",
+    "magnetic_poles": "poles of µ (points × poles)",
     "pml_1d": "PML along one axis",
     "pml_2d": "PML along two axes",
     "pml_3d": "PML along three axes",
@@ -39,12 +39,17 @@ KINDS = {
     "fourier": "Fourier transforms (points × components)",
     "fourier_frequencies": "… × frequencies",
 }
+_SHORT = {
+    "fourier": "Fourier", "fourier_frequencies": "Fourier × freq.", "interface": "averaged", "dielectric": "ε≠1",
+    "magnetic": "µ≠1", "electric_poles": "poles", "magnetic_poles": "poles of µ",
+    "pml_1d": "PML 1d", "pml_2d": "PML 2d", "pml_3d": "PML 3d",
+}  # fmt: skip
 #: Phases as tables and bar charts show them.
 PHASE_GROUPS: dict[str, tuple[str, ...]] = {
     "stepping": STEPPING,
     "Fourier": FOURIER,
     "copies": ("boundary copies",),
-    "sending": ("send/receive",),
+    "sends": ("send/receive",),
     "waiting": (WAITING,),
     "other": ("output", "other"),
 }
@@ -54,8 +59,9 @@ def clock_note(measurement: Measurement) -> str:
     """Return what the times are, where they are not wall times."""
     if measurement.clock == "wall":
         return ""
-    workers = measurement.size * measurement.threads
-    return f"CPU times: {workers} ranks × threads share {measurement.cores} cores; waiting is what the slowest implies"
+    threads = "" if measurement.threads == 1 else f" of {measurement.threads} threads"
+    cores = f"{measurement.cores} core{'' if measurement.cores == 1 else 's'}"
+    return f"CPU times, as {measurement.size} ranks{threads} share {cores}; waiting: what the slowest rank implies"
 
 
 def ranks_table(measurement: Measurement, *, title: str = "", most: int = 32) -> Table:
@@ -77,7 +83,9 @@ def ranks_table(measurement: Measurement, *, title: str = "", most: int = 32) ->
     """
     times = {name: measurement.times(phases) for name, phases in PHASE_GROUPS.items()}
     shown = [name for name, values in times.items() if max(values, default=0) > 0]
-    factor, prefix = common_prefix([value for name in shown for value in times[name]])
+    largest = max((value for name in shown for value in times[name]), default=0.0)
+    factor, prefix = common_prefix([largest])
+    places = 2 if largest / factor < 100 else 1
     left_out = measurement.size - min(most, measurement.size)
     notes = [
         f"{prefix} of each phase in {measurement.steps} steps",
@@ -88,7 +96,7 @@ def ranks_table(measurement: Measurement, *, title: str = "", most: int = 32) ->
     for heading in ("rank", "chunks", "points", *shown):
         table.add_column(heading, justify="right", no_wrap=True)
     for n, rank in enumerate(measurement.ranks[:most]):
-        seconds = [compact(times[name][n] / factor, 3) for name in shown]
+        seconds = [f"{times[name][n] / factor:.{places}f}" for name in shown]
         add_row(table, str(rank.rank), str(rank.chunks), compact(rank.points), *seconds)
     return table
 
@@ -147,11 +155,7 @@ def chunk_table(rows: Sequence[Mapping[str, Any]], *, title: str = "", most: int
 
 
 def _short(kind: str) -> str:
-    names = {
-        "fourier": "Fourier", "fourier_frequencies": "Fourier × freq.", "interface": "averaged", "dielectric": "ε≠1",
-        "magnetic": "µ≠1", "pml_1d": "PML 1d", "pml_2d": "PML 2d", "pml_3d": "PML 3d",
-    }  # fmt: skip
-    return names.get(kind, KINDS[kind])
+    return _SHORT.get(kind, KINDS[kind])
 
 
 def scaling_table(study: ScalingStudy, *, title: str = "") -> Table:
@@ -221,10 +225,11 @@ def headline(measurement: Measurement) -> str:
     shape = " × ".join(map(str, measurement.shape))
     ranks = f"{measurement.size} rank{'' if measurement.size == 1 else 's'}"
     threads = f" of {measurement.threads} threads" if measurement.threads > 1 else ""
+    clock = "" if measurement.clock == "wall" else " CPU time"
     speed = f"{compact(1 / step, 3)} steps/s, {compact(measurement.points / step / 1e6, 3)} Mpoints/s"
     return (
         f"{measurement.name}: {shape} = {compact(measurement.points)} points on {ranks}{threads}; "
-        f"{measurement.steps} steps of {quantity(step, digits=3)}, {speed}"
+        f"{measurement.steps} steps of {quantity(step, digits=3)}{clock}, {speed}"
     )
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -29,6 +29,8 @@ HATCHES = {"PML": "////", "absorber": "...."}
 MONITOR, SOURCE = "#D55E00", "#009E73"
 #: More numbers on chunks than this are not read.
 MOST_NUMBERS = 80
+#: Change of the index from one grid point to the next that is drawn as an outline.
+SEEN_JUMP = 0.05
 #: Share of a field's points that its colours tell apart; around a point source fields grow without bound.
 SHOWN_SHARE = 99.5
 
@@ -49,14 +51,13 @@ def plot_geometry(view: View) -> Figure:
     handles = _draw_media(figure, media, view)
     _draw_borders(media, view.chunks, INK, 0.5)
     handles |= _draw_marks(media, view)
-    owners = sorted({chunk.owner for chunk in view.chunks})
-    _draw_owners(chunks, view, owners)
+    _draw_owners(chunks, view)
     _draw_layers(chunks, view.layers)
     _frame(media, view)
     _frame(chunks, view)
     chunks.set_title("chunks, with the rank that owns them", loc="left", fontsize=9, color=GREY)
     wavelength = f"λ = {compact(1 / view.frequency, 3)} {view.unit}"
-    set_title(figure, f"{view.name}: {_parts(view, owners)}", f"refractive index at {wavelength}")
+    set_title(figure, f"{view.name}: {_parts(view)}", f"refractive index at {wavelength}")
     legend_below(figure, list(handles.values()), list(handles))
     return figure
 
@@ -78,13 +79,10 @@ def plot_field(view: View) -> Figure:
         interpolation="nearest", gid="field",
     )  # fmt: skip
     _draw_outlines(axes, view)
-    _draw_borders(axes, view.chunks, INK, 0.5, dashed=True)
-    _draw_layers(axes, view.layers)
+    _draw_borders(axes, view.chunks, INK, 0.7, dashed=True)
+    _draw_layers(axes, view.layers, faint=True)
     _frame(axes, view)
-    bar = figure.colorbar(image, ax=axes, extend="both", shrink=0.85, pad=0.02)
-    bar.set_label(f"{view.component} (arbitrary unit)", fontsize=10, color=INK)
-    bar.ax.tick_params(labelsize=9)
-    bar.outline.set_visible(False)
+    _colour_bar(figure, axes, image, f"{view.component} (arbitrary unit)", extend="both", extendfrac=0.03)
     place = "" if view.across in view.axes else f"{view.across} = {compact(view.at, 3)} {view.unit}, "
     set_title(figure, f"{view.name}: {view.component}", f"{place}t = {compact(view.time, 3)} {view.unit}/c")
     handles = _layer_handles(view.layers) | {"chunk border": Line2D([], [], color=INK, linewidth=0.8, linestyle="--")}
@@ -93,16 +91,18 @@ def plot_field(view: View) -> Figure:
 
 
 def _panels(view: View, count: int) -> tuple[Figure, Sequence[Axes]]:
-    """Return panels beside each other for tall slices, one above the other for wide ones."""
+    """Return panels beside each other for tall slices, one above the other for wide ones; the first has room for a bar.
+
+    A figure as large as its panels need leaves no gaps around pictures whose shape is fixed.
+    """
     width, height = view.extent[1] - view.extent[0], view.extent[3] - view.extent[2]
-    aspect = min(4.0, max(0.2, height / width))
-    beside = aspect > 0.6 or count == 1
-    across = 3.4 if beside and count > 1 else 5.0
-    tall = min(6.0, max(1.6, across * aspect))
-    across = min(across, max(2.4, tall / aspect))
-    size = (count * across + 1.6, tall + 1.9) if beside else (across + 2.0, count * tall + 2.2)
-    figure = new_figure(max(6.4, size[0]), size[1])
-    panels = figure.subplots(1, count) if beside else figure.subplots(count, 1)
+    aspect = min(6.0, max(0.15, height / width))
+    beside = aspect > 0.5 or count == 1
+    across = min(3.6 if beside and count > 1 else 5.2, 6.2 / aspect)
+    columns, rows = (count, 1) if beside else (1, count)
+    size = (columns * across + 0.95 * columns + 0.8, rows * (across * aspect + 0.75) + 0.85)
+    figure = new_figure(max(5.6, size[0]), max(3.0, size[1]))
+    panels = figure.subplots(rows, columns)
     return figure, list(np.atleast_1d(panels))
 
 
@@ -120,30 +120,51 @@ def _draw_media(figure: Figure, axes: Axes, view: View) -> dict[str, Any]:
         colours[metal.T] = mpl.colors.to_rgba(METAL)
         axes.imshow(colours, origin="lower", extent=view.extent, interpolation="nearest", gid="metal")
         handles["metal (Re ε < 0)"] = Patch(facecolor=METAL)
-    bar = figure.colorbar(image, ax=axes, shrink=0.85, pad=0.02)
-    bar.ax.tick_params(labelsize=9)
-    bar.ax.yaxis.set_major_locator(MaxNLocator(5))
-    bar.set_label("index", fontsize=9, color=INK)
-    bar.outline.set_visible(False)
+    _colour_bar(figure, axes, image, "index")
     return handles
+
+
+def _colour_bar(figure: Figure, axes: Axes, image: Any, label: str, **options: Any) -> None:
+    """Put a bar as tall as the panel beside it."""
+    x0, x1, y0, y1 = image.get_extent()
+    # Of one width whatever the panel's shape.
+    width = 0.035 * max(1.0, (y1 - y0) / (x1 - x0))
+    bar = figure.colorbar(image, cax=axes.inset_axes((1.0 + width, 0.0, width, 1.0)), **options)
+    bar.ax.tick_params(labelsize=9, color=GREY, labelcolor=INK)
+    bar.ax.yaxis.set_major_locator(MaxNLocator(5))
+    bar.set_label(label, fontsize=9, color=INK)
+    bar.outline.set_visible(False)
 
 
 def _draw_outlines(axes: Axes, view: View) -> None:
     """Draw where media change, as lines between grid points."""
-    kind = np.round(np.abs(view.index), 2)
-    width, height = (view.extent[1] - view.extent[0]) / kind.shape[0], (view.extent[3] - view.extent[2]) / kind.shape[1]
-    x = view.extent[0] + (np.arange(kind.shape[0]) + 0.5) * width
-    y = view.extent[2] + (np.arange(kind.shape[1]) + 0.5) * height
-    levels = sorted(set(_jumps(kind)))
-    if levels and min(kind.shape) > 1:
-        axes.contour(x, y, kind.T, levels=levels, colors=GREY, linewidths=0.6, alpha=0.8)
+    index = np.abs(view.index)
+    x0, x1, y0, y1 = view.extent
+    edges = [np.linspace(x0, x1, index.shape[0] + 1), np.linspace(y0, y1, index.shape[1] + 1)]
+    segments = []
+    for axis in range(2):
+        i, j = np.nonzero(_steepest(index, axis))
+        along, across = (i, j) if axis == 0 else (j, i)
+        at = edges[axis][along + 1]
+        from_, to = edges[1 - axis][across], edges[1 - axis][across + 1]
+        ends = [np.stack([at, from_], axis=1), np.stack([at, to], axis=1)]
+        segments.append(np.stack([e if axis == 0 else e[:, ::-1] for e in ends], axis=1))
+    lines = LineCollection(list(np.concatenate(segments)), colors=INK, linewidths=0.7, alpha=0.7, zorder=2.5)
+    lines.set_gid("media")
+    axes.add_collection(lines)
 
 
-def _jumps(values: Any, most: int = 6) -> list[float]:
-    """Return levels between the values that most points have."""
-    found, counts = np.unique(values, return_counts=True)
-    main = np.sort(found[np.argsort(counts)[::-1][: most + 1]])
-    return [float((a + b) / 2) for a, b in itertools.pairwise(main) if b - a > 0.02]
+def _steepest(index: Any, axis: int) -> Any:
+    """Return where, between neighbours along an axis, the index jumps most: one place for each averaged interface."""
+    jumps = np.abs(np.diff(index, axis=axis))
+    before = np.zeros_like(jumps)
+    after = np.zeros_like(jumps)
+    inner = [slice(None)] * 2
+    inner[axis] = slice(1, None)
+    outer = [slice(None)] * 2
+    outer[axis] = slice(None, -1)
+    before[tuple(inner)], after[tuple(outer)] = jumps[tuple(outer)], jumps[tuple(inner)]
+    return (jumps > SEEN_JUMP) & (jumps >= before) & (jumps > after)
 
 
 def _draw_borders(axes: Axes, chunks: Iterable[Area], colour: str, width: float, *, dashed: bool = False) -> None:
@@ -164,13 +185,12 @@ def _draw_borders(axes: Axes, chunks: Iterable[Area], colour: str, width: float,
         )
 
 
-def _draw_owners(axes: Axes, view: View, owners: Sequence[int]) -> None:
-    colours = {owner: PALETTE[n % len(PALETTE)] for n, owner in enumerate(owners)}
+def _draw_owners(axes: Axes, view: View) -> None:
     numbered = len(view.chunks) <= MOST_NUMBERS
     cell = (view.extent[1] - view.extent[0], view.extent[3] - view.extent[2])
     for chunk in view.chunks:
         x0, x1, y0, y1 = chunk.corners
-        colour = colours[chunk.owner]
+        colour = PALETTE[chunk.owner % len(PALETTE)]
         axes.add_patch(
             Rectangle((x0, y0), x1 - x0, y1 - y0, facecolor=colour, edgecolor="white", linewidth=1.0, gid="owner")
         )
@@ -184,7 +204,7 @@ def _draw_owners(axes: Axes, view: View, owners: Sequence[int]) -> None:
             )  # fmt: skip
 
 
-def _draw_layers(axes: Axes, layers: Iterable[Area]) -> None:
+def _draw_layers(axes: Axes, layers: Iterable[Area], *, faint: bool = False) -> None:
     for layer in layers:
         x0, x1, y0, y1 = layer.corners
         axes.add_patch(
@@ -196,7 +216,7 @@ def _draw_layers(axes: Axes, layers: Iterable[Area]) -> None:
                 hatch=HATCHES[layer.label],
                 edgecolor=GREY,
                 linewidth=0,
-                alpha=0.7,
+                alpha=0.25 if faint else 0.7,
                 gid="layer",
             )
         )
@@ -237,9 +257,11 @@ def _draw_area(axes: Axes, area: Area, colour: str, gid: str) -> None:
         axes.plot([x0, x1], [y0, y1], color=colour, linewidth=2.4 if gid == "source" else 1.6, linestyle=style,
                   zorder=4, gid=gid)  # fmt: skip
     else:
-        axes.add_patch(
-            Rectangle((x0, y0), x1 - x0, y1 - y0, facecolor=colour, edgecolor=colour, alpha=0.25, zorder=3, gid=gid)
-        )
+        box = Rectangle((x0, y0), x1 - x0, y1 - y0, fill=False, edgecolor=colour, linewidth=1.6, zorder=4, gid=gid)
+        box.set_linestyle((0, (4, 1.5)))
+        axes.add_patch(box)
+        if area.filled:
+            axes.add_patch(Rectangle((x0, y0), x1 - x0, y1 - y0, facecolor=colour, alpha=0.2, zorder=3))
 
 
 def _frame(axes: Axes, view: View) -> None:
@@ -254,6 +276,7 @@ def _frame(axes: Axes, view: View) -> None:
     axes.spines[:].set_color(GREY)
 
 
-def _parts(view: View, owners: Sequence[int]) -> str:
-    ranks = f"{len(owners)} rank{'' if len(owners) == 1 else 's'}"
-    return f"{len(view.chunks)} chunks of {ranks} at {view.across} = {compact(view.at, 3)} {view.unit}"
+def _parts(view: View) -> str:
+    where = "" if view.across in view.axes or view.total_chunks == len(view.chunks) else f"of {view.total_chunks} "
+    ranks = f"{view.ranks} rank{'' if view.ranks == 1 else 's'}"
+    return f"{len(view.chunks)} {where}chunks at {view.across} = {compact(view.at, 3)} {view.unit}, on {ranks}"

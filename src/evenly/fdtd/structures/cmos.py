@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 from evenly.fdtd.library import medium
 from evenly.fdtd.materials import Medium, vacuum
 from evenly.fdtd.solids import Block, GeometricObject, Sphere
-from evenly.fdtd.structures.example import Array, Curves, Example, Incident, Recipe, band, pulse_for
+from evenly.fdtd.structures.example import Array, Curves, Example, Incident, Look, Recipe, band, pulse_for
 from evenly.fdtd.structures.plane_wave import Lit
 from evenly.fdtd.structures.stack import Film, Pit, Stack
 
@@ -134,6 +134,7 @@ class Cmos(Recipe):
             curves_are="share of the incident power",
             incident=Incident(vacuum, ("reflection",), self.width**2),
             parameters=self.as_parameters(),
+            look=Look(at=self._row(self.pyramids // 2)),
         )
 
     def _objects(self, stack: Stack) -> list[GeometricObject]:
@@ -160,18 +161,21 @@ class Cmos(Recipe):
         return Sphere(radius=radius, center=center, material=Medium(index=1.55), name="microlens")
 
     def _pit(self, x: int, y: int, surface: float) -> Pit:
-        start = -(self.pyramids - 1) / 2 * self._pit_width
-        center = (start + x * self._pit_width, start + y * self._pit_width, surface)
+        center = (self._row(x), self._row(y), surface)
         filling = medium("silica index")
         return Pit(width=self._pit_width, depth=self._pit_depth, center=center, material=filling, name="pyramid")
 
+    def _row(self, n: int) -> float:
+        """Return where a row of pits lies."""
+        return (n - (self.pyramids - 1) / 2) * self._pit_width if self.pyramids else 0.0
+
     def _walls(self, name: str, width: float, low: float, high: float, material: str) -> list[Block]:
-        """Return half a wall at each side of the pixel; the neighbour has the other half."""
+        """Return walls around the pixel; half of each is the neighbour's."""
         walls = []
         for axis in range(2):
             for side in (-1, 1):
                 size, center = [math.inf, math.inf, high - low], [0.0, 0.0, (low + high) / 2]
-                size[axis], center[axis] = width / 2, side * (self.width / 2 - width / 4)
+                size[axis], center[axis] = width, side * self.width / 2
                 walls.append(Block(size=size, center=center, material=medium(material), name=name))
         return walls
 

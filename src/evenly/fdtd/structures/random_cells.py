@@ -104,6 +104,8 @@ class RandomCell(Recipe):
         inner = Box((0, 0, 0), shape)
         for axis, depth in zip(layered, depths, strict=True):
             inner = inner.replace(axis, depth, shape[axis] - depth)
+        # An interface is averaged over the points beside it, which must not be in a layer, or past a periodic end.
+        inner = inner.grow(-1)
         boxes = _place(random, inner, {name: round(shares[name] * math.prod(shape)) for name in REGIONS})
         return self._example(shape, layered, depths, boxes)
 
@@ -124,7 +126,7 @@ class RandomCell(Recipe):
                 max(2, round(shares[name] * shape[axis] / 2))
                 for name, axis in zip(("pml", "absorber"), layered, strict=True)
             )
-            inside = math.prod(1 - 2 * d / shape[a] for d, a in zip((pml, absorber), layered, strict=True))
+            inside = self._inside(shape, layered, (pml, absorber))
             if sum(shares[name] for name in REGIONS) < inside * (1 - LEAST_VACUUM):
                 return shares, (pml, absorber)
         raise InputError(
@@ -132,6 +134,14 @@ class RandomCell(Recipe):
             f"but {MOST_DRAWS} draws from silicon={self.silicon!r}, monitor={self.monitor!r}, "
             f"dielectric={self.dielectric!r}, pml={self.pml!r}, absorber={self.absorber!r} did not: give smaller ones."
         )
+
+    @staticmethod
+    def _inside(shape: Sequence[int], layered: Sequence[int], depths: Sequence[int]) -> float:
+        """Return the share of the points that regions may take."""
+        free = [n - 2 for n in shape]
+        for axis, depth in zip(layered, depths, strict=True):
+            free[axis] -= 2 * depth
+        return math.prod(free) / math.prod(shape)
 
     def _example(
         self, shape: Sequence[int], layered: Sequence[int], depths: Sequence[int], boxes: dict[str, Box]

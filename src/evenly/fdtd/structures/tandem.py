@@ -11,10 +11,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, ClassVar
 
-from evenly.fdtd.library import medium
-from evenly.fdtd.materials import Medium
+from evenly.fdtd.library import PER_EV, medium
+from evenly.fdtd.materials import LorentzPole, Medium
 from evenly.fdtd.solids import Block
 from evenly.fdtd.structures.example import Array, Curves, Example, Incident, Recipe, band, pulse_for
 from evenly.fdtd.structures.plane_wave import Lit
@@ -23,6 +24,17 @@ from evenly.fdtd.structures.stack import Film, Stack
 __all__ = ["Tandem"]
 
 VISIBLE = (0.4, 0.8)
+
+# Amorphous silicon with a band edge, without which the lower cell would get no light: (strength, eV, width in eV),
+# fitted from 0.4 to 0.8 µm to a Tauc-Lorentz medium (G. E. Jellison, F. A. Modine, Appl. Phys. Lett. 69, 371 (1996))
+# with A = 190 eV, E0 = 3.65 eV, C = 2.2 eV, a gap of 1.7 eV and ε∞ = 1: n within 0.24, k within 0.16, and 0.03 to 0.05
+# where it should be 0, since tails of Lorentz poles fall slowly.
+UPPER_POLES = (
+    (0.7150, 2.8104, 0.2694),
+    (0.3822, 2.4929, 0.2658),
+    (0.9747, 3.0538, 0.2347),
+    (4.0123, 3.4432, 0.0500),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,7 +116,7 @@ class Tandem(Recipe):
             [
                 Film("glass", self.pml + self._gap, medium("glass index")),
                 Film("conductor", self.conductor, oxide),
-                Film("upper cell", self.upper, medium("hydrogenated amorphous silicon")),
+                Film("upper cell", self.upper, _amorphous()),
                 Film("reflector", self.reflector, oxide),
                 Film("lower cell", self.lower, medium("passive silicon")),
                 Film("spacer", self.spacer, oxide),
@@ -136,7 +148,7 @@ class Tandem(Recipe):
     def _ridges(self, stack: Stack) -> list[Block]:
         made = []
         rows: list[tuple[str, float, float, Medium]] = [
-            ("grating", stack.top("upper cell"), self.grating, medium("hydrogenated amorphous silicon")),
+            ("grating", stack.top("upper cell"), self.grating, _amorphous()),
             ("back grating", stack.top("silver"), self.back_grating, medium("silver")),
         ]
         wide = self.fill * self.width
@@ -145,6 +157,12 @@ class Tandem(Recipe):
                 size = (wide, wide if self.ridges == "pillars" else math.inf, height)
                 made.append(Block(size=size, center=(0, 0, foot + height / 2), material=material, name=name))
         return made
+
+
+@cache
+def _amorphous() -> Medium:
+    poles = [LorentzPole(energy * PER_EV, width * PER_EV, strength) for strength, energy, width in UPPER_POLES]
+    return Medium(epsilon=6.0, electric_poles=poles, name="amorphous silicon with a band edge")
 
 
 def _curves(monitors: Mapping[str, Any], incident: Array) -> Curves:

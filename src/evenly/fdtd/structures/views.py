@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -21,9 +21,11 @@ from numpy.typing import NDArray
 
 from evenly.errors import InputError, ReadError
 from evenly.fdtd.box import AXES, Box
-from evenly.fdtd.grid import Grid
+from evenly.fdtd.flux import Flux
+from evenly.fdtd.grid import Grid, Vector, vector
 from evenly.fdtd.inventory import boxes_for
 from evenly.fdtd.monitors import FourierMonitor
+from evenly.fdtd.near_to_far import NearToFar
 from evenly.fdtd.simulation import Simulation
 from evenly.fdtd.structure import Response
 from evenly.fdtd.structures.example import Look
@@ -46,11 +48,14 @@ class Area:
         Low and high along the first axis, low and high along the second, in a.
     owner : int
         Rank of a chunk.
+    filled : bool
+        Whether all of it counts, not only its outline.
     """
 
     label: str
     corners: Corners
     owner: int = 0
+    filled: bool = False
 
 
 @dataclass(frozen=True)
@@ -79,6 +84,8 @@ class View:
     time : float
     chunks, layers, monitors, sources : sequence of Area
         As far as the slice goes through them.
+    ranks, total_chunks : int
+        Of the whole cell.
     unit : str
         Of lengths.
     """
@@ -97,6 +104,8 @@ class View:
     layers: Sequence[Area] = ()
     monitors: Sequence[Area] = ()
     sources: Sequence[Area] = ()
+    ranks: int = 1
+    total_chunks: int = 1
     unit: str = "a"
 
     def save(self, path: Path | str) -> Path:
@@ -134,7 +143,7 @@ class View:
         except (OSError, ValueError, KeyError) as error:
             raise ReadError(Path(path), f"it is no view of a simulation: {error}") from None
         for name in ("chunks", "layers", "monitors", "sources"):
-            about[name] = [Area(one["label"], tuple(one["corners"]), one["owner"]) for one in about[name]]
+            about[name] = [Area(**{**one, "corners": tuple(one["corners"])}) for one in about[name]]
         about |= {"axes": tuple(about["axes"]), "extent": tuple(about["extent"])}
         return cls(**about, index=index, snapshot=shown if shown.size else None)
 
@@ -175,6 +184,7 @@ def take_view(
     layer = _layer(grid, axis, look)
     first, second = (a for a in range(3) if a != axis)
     frequency = _middle_frequency(simulation, monitors)
+    boxes = boxes_for(simulation, ranks)
     snapshot = simulation.field(look.component, layer).real if with_field else None
     return View(
         name=name,
@@ -189,12 +199,14 @@ def take_view(
         time=simulation.time,
         chunks=[
             Area("", _corners(grid, chunk.box & layer, first, second), chunk.owner)
-            for chunk in boxes_for(simulation, ranks)
+            for chunk in boxes
             if not (chunk.box & layer).empty
         ],
         layers=_layers(simulation, layer, first, second),
-        monitors=list(_marked(grid, layer, first, second, monitors)),
+        monitors=list(_marked(grid, layer, (first, second, axis), monitors)),
         sources=_sources(simulation, first, second),
+        ranks=simulation.communicator.size if ranks is None else ranks,
+        total_chunks=len(boxes),
         unit=unit,
     )
 
@@ -255,41 +267,31 @@ def _layers(simulation: Simulation, layer: Box, first: int, second: int) -> list
     return found
 
 
-def _marked(grid: Grid, layer: Box, first: int, second: int, monitors: Mapping[str, FourierMonitor]) -> Iterable[Area]:
+def _marked(
+    grid: Grid, layer: Box, axes: tuple[int, int, int], monitors: Mapping[str, FourierMonitor]
+) -> Iterator[Area]:
+    first, second, across = axes
+    place = grid.origin[across] + layer.lo[across] * grid.dx
     for name, monitor in monitors.items():
-        seen: set[Corners] = set()
-        for region in monitor.regions(grid):
-            part = region.box & layer.grow(_reach(layer, grid))
-            if part.empty:
-                continue
-            corners = _thinned(grid, part, first, second)
-            if corners not in seen:
-                seen.add(corners)
-                yield Area(name, corners)
+        center, size = (vector(getattr(monitor, what, (0, 0, 0)), what) for what in ("center", "size"))
+        reach = size[across] / 2 + grid.dx / 2
+        if grid.thin[across] or abs(center[across] - place) <= reach * (1 + 1e-9):
+            filled = not isinstance(monitor, (Flux, NearToFar))
+            yield Area(name, _clipped(grid, center, size, first, second), filled=filled)
 
 
-def _reach(layer: Box, grid: Grid) -> tuple[int, int, int]:
-    x, y, z = (1 if layer.shape[a] == 1 and not grid.thin[a] else 0 for a in range(3))
-    return x, y, z
-
-
-def _thinned(grid: Grid, box: Box, first: int, second: int) -> Corners:
-    """Return the corners of a region; a plane of points is a line through its nodes."""
-    ends: list[float] = []
-    for axis in (first, second):
-        low, high = (grid.origin[axis] + i * grid.dx for i in (box.lo[axis], box.hi[axis]))
-        ends += [low, low] if box.shape[axis] == 1 else [low, min(high, -grid.origin[axis])]
+def _clipped(grid: Grid, center: Vector, size: Vector, first: int, second: int) -> Corners:
+    ends = [
+        min(max(center[a] + sign * size[a] / 2, grid.origin[a]), -grid.origin[a])
+        for a in (first, second)
+        for sign in (-1, 1)
+    ]
     return ends[0], ends[1], ends[2], ends[3]
 
 
 def _sources(simulation: Simulation, first: int, second: int) -> list[Area]:
     found = {}
     for source in simulation.sources:
-        ends = [
-            source.center[a] + sign * min(source.size[a], simulation.grid.size[a]) / 2
-            for a in (first, second)
-            for sign in (-1, 1)
-        ]
-        corners = (ends[0], ends[1], ends[2], ends[3])
+        corners = _clipped(simulation.grid, source.center, source.size, first, second)
         found[corners] = Area(source.name or source.component, corners)
     return list(found.values())
