@@ -202,9 +202,13 @@ def sweep(E, H, electric, magnetic, shape, boxes, flags):
     e_where, inside = _places(e_offsets, layers, L)
     h_where, _ = _places(h_offsets, layers, L)
     if e0[2] >= e1[2] and 0 < h1[2] - h0[2] <= 2:
-        s, profiles = (stride_x, stride_y, 1), (hx, hy, hz)
-        _columns(H0, H1, H2, E0, E1, E2, hc0, hc1, hc2, ha0, ha1, ha2, h_scalar, h_psi, profiles, h_where,
-                 inside, flags[1], shape, h0, h1, s)  # fmt: skip
+        _columns(H0, H1, H2, E0, E1, E2, hc0, hc1, hc2, ha0, ha1, ha2, h_scalar, h_psi, (hx, hy, hz), h_where, inside,
+                 flags[1], shape, h0, h1, (stride_x, stride_y, 1))  # fmt: skip
+        return
+    if h0[2] >= h1[2] and 0 < e1[2] - e0[2] <= 2:
+        _columns(E0, E1, E2, H0, H1, H2, ec0, ec1, ec2, ea0, ea1, ea2, e_scalar, e_psi, (ex, ey, ez), e_where, inside,
+                 flags[0], shape, e0, e1, (-stride_x, -stride_y, -1))  # fmt: skip
+        _hold(E0, E1, E2, shape, boxes[:2], walls)
         return
     T = np.empty(L, E0.dtype)
     KE = np.empty(9 * L if layered and e0[0] < e1[0] else 0, E0.dtype)
@@ -385,7 +389,7 @@ def find_curl(G, A, medium, shape, box, flags, sign):
 
 @njit(cache=True, nogil=True)
 def _hold(G0, G1, G2, shape, box, walls):
-    """Zero the increments that walls don't let E have."""
+    """Zero what walls don't let E, or its increments, have."""
     if walls[0] == 0 and walls[1] == 0 and walls[2] == 0:
         return
     for i in range(box[0, 0], box[1, 0]):
