@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from evenly.fdtd.callbacks import at_end as at_end
     from evenly.fdtd.callbacks import at_every as at_every
     from evenly.fdtd.callbacks import at_time as at_time
+    from evenly.fdtd.checkpoint import Checkpoints as Checkpoints
     from evenly.fdtd.conditions import SourcesEnded as SourcesEnded
     from evenly.fdtd.conditions import UntilTime as UntilTime
     from evenly.fdtd.conditions import WallTime as WallTime
@@ -86,6 +87,7 @@ _HOMES = {
     "Bloch": "evenly.fdtd.boundaries",
     "Block": "evenly.fdtd.geometry",
     "Box": "evenly.fdtd.box",
+    "Checkpoints": "evenly.fdtd.checkpoint",
     "ContinuousWave": "evenly.fdtd.pulses",
     "Counts": "evenly.fdtd.counts",
     "CustomPulse": "evenly.fdtd.pulses",

@@ -268,6 +268,37 @@ class FourierPatch:
             real, imag = real - self._imag[1], imag + self._real[1]
         return np.asarray(np.einsum("fp,fp->f", real, real) + np.einsum("fp,fp->f", imag, imag))
 
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Return copies of all that the patch remembers, with axes (…, x, y, z): sums, and samples kept back."""
+        back = np.argsort(self._order)
+        shape = tuple(self.box.shape[a] for a in self._order)
+        found = {"real": self._real, "imag": self._imag, "kept": self._buffer[:, : self._count]}
+        arrays = {
+            name: np.ascontiguousarray(values.reshape(*values.shape[:2], *shape).transpose(0, 1, *(2 + back)))
+            for name, values in found.items()
+        }
+        return {**arrays, "first": np.array(self._first, np.int64)}
+
+    def restore(self, box: Box, state: dict[str, NDArray[Any]]) -> None:
+        """Take the part that lies in the patch from the `state` of a patch of the same transform on `box`.
+
+        Raises
+        ------
+        InputError
+            The state is that of another transform.
+        """
+        inside = box & self.box
+        for name, mine in (("real", self._real), ("imag", self._imag), ("kept", self._buffer)):
+            values, shape = state[name], tuple(self.box.shape[a] for a in self._order)
+            if values.shape != (self.parts, values.shape[1], *box.shape) or (
+                name != "kept" and values.shape[1] != len(self.phases.frequencies)
+            ):
+                raise InputError(f"The state of a patch on {box} has arrays of a wrong shape, {values.shape}.")
+            target = mine.reshape(*mine.shape[:2], *shape).transpose(0, 1, *(2 + np.argsort(self._order)))
+            rows = (slice(None), slice(0, values.shape[1]))
+            target[(*rows, *inside.slices(self.box.lo))] = values[(*rows, *inside.slices(box.lo))]
+        self._count, self._first = state["kept"].shape[1], int(state["first"])
+
     def replace(self, values: NDArray[np.complex128]) -> None:
         """Continue from `values`, of shape (n_frequencies, *box.shape), as if they had been accumulated here."""
         if values.shape != (len(self.phases.frequencies), *self.box.shape):

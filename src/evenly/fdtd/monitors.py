@@ -143,6 +143,10 @@ class FourierMonitor(ABC):
         for patch in self.patches:
             patch.flush()
 
+    def parts(self) -> list[Local]:
+        """Return the parts of the regions in this rank's chunks."""
+        return [part for parts in self._local.values() for part in parts]
+
     def component_points(self, grid: Grid) -> int:
         """Return the number of values per sample on all ranks together, for real fields."""
         return sum(region.box.volume for region in self.regions(grid))

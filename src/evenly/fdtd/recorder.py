@@ -113,7 +113,7 @@ class FieldRecorder:
 
     def _all_corners(self) -> Array:
         probe = self._bound
-        mine = np.array(self._values, np.float64).reshape(len(self._steps), -1)
+        mine = np.array(self._values, np.float64).reshape(len(self._steps), len(probe.own) * probe.parts)
         return np.asarray(self._sim.communicator.allreduce(probe.place(mine)))
 
     def resonances(self, band: Sequence[float], *, after: float | None = None, **options: float) -> list[Resonance]:

@@ -263,6 +263,18 @@ class Simulation:
 
         self.outcome = run(self, until=until, after_sources=after_sources, callbacks=callbacks, show=progress)
 
+    def save(self, path: Path | str, *, extra: Any = None) -> None:
+        """Write a checkpoint to a folder, each rank its own part; see `evenly.fdtd.checkpoint.save`."""
+        from evenly.fdtd.checkpoint import save
+
+        save(self, path, extra=extra)
+
+    def load(self, path: Path | str) -> Any:
+        """Go on from a checkpoint and return its `extra`; see `evenly.fdtd.checkpoint_loading.load`."""
+        from evenly.fdtd.checkpoint_loading import load
+
+        return load(self, path)
+
     # -- looking at the fields ------------------------------------------------------------------------------------
 
     def field(self, component: str, box: Box | None = None) -> np.ndarray[Any, Any]:
