@@ -86,8 +86,11 @@ def test_a_medium_of_index_n_takes_n_times_the_power() -> None:
     around, far = dipole("Ez", 24, index=1.5)
     # As in vacuum with the wavelength in the medium: (1.5)² times the error.
     np.testing.assert_allclose(around.flux(), 1.5 * FREE, rtol=0.018)
+    # The far field adds up waves of the exact k, which the grid's miss by k (k dx)²/24: 0.08 across the box at 1.2.
     ideal = 1.5 * FREE[:, None] * 3 / (8 * np.pi) * np.sin(THETA) ** 2
-    assert wrong_by(far.pattern(directions(THETA, PHI)), ideal) < 0.018
+    pattern = far.pattern(directions(THETA, PHI))
+    assert wrong_by(pattern, ideal) < 0.08
+    assert wrong_by(pattern[:2], ideal[:2]) < 0.02
 
 
 def enhancement(component: str, height: float) -> Array:
