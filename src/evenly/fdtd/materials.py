@@ -5,8 +5,8 @@ A medium's relative permittivity at frequency f (in c/a; fields vary as exp(-i �
     ε(f) = ε∞ (1 + i σ / ω) + Σ_n χ_n(f)
 
 with the real symmetric matrix ε∞, the (diagonal) conductivity σ, and the susceptibility χ_n of each pole; μ likewise.
-The polarisation of the nonlinear terms is χ2 E² + χ3 E³ component by component (times |E| in no case: a component
-sees its own field only). Measured media are in `evenly.fdtd.library`.
+The nonlinear polarisation of component c is χ2_c E_c² + χ3_c |E|² E_c, of the field at the same instant.
+Measured media are in `evenly.fdtd.library`.
 
 >>> glass = Medium(index=1.5)
 >>> glass.epsilon
@@ -144,7 +144,7 @@ class Medium:
     electric_conductivity, magnetic_conductivity : float or three floats
         Normalised conductivity σ in c/a: the current is σ ε∞ E (σ μ∞ H), fields alone decay as exp(-σ t).
     chi2, chi3 : float or three floats
-        Nonlinear susceptibilities of second and third order, component by component.
+        Nonlinear susceptibilities of second order (each component's own square) and third order (the square of all E).
     index : float, optional
         Refractive index; instead of `epsilon`, ε∞ = index² / μ.
     name : str

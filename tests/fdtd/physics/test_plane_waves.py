@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from evenly.fdtd import (
     PML,
     Absorption,
-    Block,
     Bloch,
+    Block,
     CustomPulse,
     DftFields,
     DrudePole,
@@ -106,16 +106,15 @@ def test_leaving_out_steps_changes_nothing_within_the_band() -> None:
         boundaries=[PML(0.4)],
     )
     frequencies, box = [0.9, 1.0, 1.1], (0.8, 0.8, 0.6)
-    pairs = []
-    for every in (None, 1):
-        pairs.append(
-            (
-                sim.add(Flux((0, 0, 0), box, frequencies, every=every)),
-                sim.add(NearToFar((0, 0, 0), (1.1, 1.1, 1.1), frequencies, every=every)),
-                sim.add(Energy((0, 0, 0), box, frequencies, every=every)),
-                sim.add(Absorption((0, 0, 0), box, frequencies, every=every)),
-            )
+    pairs = [
+        (
+            sim.add(Flux((0, 0, 0), box, frequencies, every=every)),
+            sim.add(NearToFar((0, 0, 0), (1.1, 1.1, 1.1), frequencies, every=every)),
+            sim.add(Energy((0, 0, 0), box, frequencies, every=every)),
+            sim.add(Absorption((0, 0, 0), box, frequencies, every=every)),
         )
+        for every in (None, 1)
+    ]
     # An end before the metal's ringing has died would be a step, which has all frequencies.
     sim.run(until=pulse.last_time + 40)
     few, all_steps = ([m.flux(), m2.pattern([[0, 0, 1], [1, 1, 0]]), m3.total(), m4.power()] for m, m2, m3, m4 in pairs)
