@@ -95,13 +95,13 @@ def run(
     """
     conditions = _conditions(until, after_sources)
     actions = [each if isinstance(each, Callback) else at_every(each, steps=1) for each in callbacks]
+    first, begin = sim.step_count, perf_counter()
     for condition in conditions:
         condition.begin(sim)
         if repr(condition) in sim.resumed:
             condition.restore(sim.resumed.pop(repr(condition)))
     prepare(sim)
     sim.conditions = conditions
-    first, begin = sim.step_count, perf_counter()
     with _shown(progress(show, sim.grid.box.volume)) as shown:
         for action in actions:
             _call(sim, action.begin)
