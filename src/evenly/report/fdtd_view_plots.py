@@ -55,7 +55,7 @@ def plot_geometry(view: View) -> Figure:
     _draw_layers(chunks, view.layers)
     _frame(media, view)
     _frame(chunks, view)
-    chunks.set_title("chunks, with the rank that owns them", loc="left", fontsize=9, color=GREY)
+    chunks.set_title("chunks by rank", loc="left", fontsize=9, color=GREY)
     wavelength = f"λ = {compact(1 / view.frequency, 3)} {view.unit}"
     set_title(figure, f"{view.name}: {_parts(view)}", f"refractive index at {wavelength}")
     legend_below(figure, list(handles.values()), list(handles))

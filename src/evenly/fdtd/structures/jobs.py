@@ -209,6 +209,10 @@ def run_job(job: Job, progress: Progress | None = None) -> list[Path]:
         )
     _advance(simulation, steps, tell)
     simulation.stepper.settle()
+    with simulation.timer("fourier"):
+        # What is kept back to be added later belongs to the steps that it came from.
+        for monitor in program.monitors.values():
+            monitor.flush()
     return _leave(job, program, view)
 
 

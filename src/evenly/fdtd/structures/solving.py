@@ -14,7 +14,6 @@ from evenly.fdtd.boundaries import PML
 from evenly.fdtd.communicators import SerialCommunicator
 from evenly.fdtd.flux import Flux
 from evenly.fdtd.monitor_files import MonitorData
-from evenly.fdtd.monitors import FourierMonitor
 from evenly.fdtd.partition import BinaryPartition
 from evenly.fdtd.simulation import Options, Simulation
 from evenly.fdtd.structures.example import Curves, Example, Incident
@@ -59,15 +58,16 @@ class Solution:
                 f"{max(s.pulse.last_time for s in self.simulation.sources):g}, but the run has come to "
                 f"{self.simulation.time:g}: run longer."
             )
-        if self._incident is None:
-            self._incident = self._subtract()
-        return self.example.curves(self.example.monitors, self._incident)
+        return self.example.curves(self.example.monitors, self.incident)
 
-    def _subtract(self) -> Array:
-        incident = self.example.incident
-        if incident is None:
-            return np.ones(len(self.example.frequencies))
-        return subtract_incident(self.simulation, self.example, incident)
+    @property
+    def incident(self) -> Array:
+        """Power of the incident wave, shape (n_frequencies,); 1 where there is none (all ranks must ask)."""
+        if self._incident is None:
+            wave = self.example.incident
+            none = np.ones(len(self.example.frequencies))
+            self._incident = none if wave is None else subtract_incident(self.simulation, self.example, wave)
+        return self._incident
 
 
 def prepare(example: Example, *, layout: BinaryPartition | None = None, options: Options | None = None) -> Solution:
@@ -143,28 +143,29 @@ def subtract_incident(simulation: Simulation, example: Example, incident: Incide
 def _one_dimensional(
     simulation: Simulation, example: Example, incident: Incident, monitor: Flux
 ) -> tuple[Array, MonitorData]:
-    """Return the flux of the wave at a monitor's height, and its transforms there."""
+    """Return the flux of the wave at a monitor's height, and its transforms there.
+
+    Above, the cell is that of the simulation; below, it goes on for two heights more, one of them an absorbing layer,
+    so that nothing comes back that isn't there in the simulation.
+    """
     grid = simulation.grid
-    layers = [b for b in example.simulation["boundaries"] if isinstance(b, PML)]
-    below = [PML(layer.thickness, "z", "low") for layer in layers]
-    sources = [replace(s, center=(0, 0, s.center[2]), size=(0, 0, 0)) for s in simulation.sources]
+    height = grid.shape[2] * grid.dx
+    sources = [replace(s, center=(0, 0, s.center[2] + height), size=(0, 0, 0)) for s in simulation.sources]
+    above = [b for b in example.simulation["boundaries"] if isinstance(b, PML)]
     alone = Simulation(
-        cell=(0, 0, grid.size[2]),
+        cell=(0, 0, 3 * height),
         resolution=grid.resolution,
         material=incident.material,
         sources=sources,
-        boundaries=[*layers, *below],
+        boundaries=[*above, PML(height, "z", "low")],
         options=Options(courant=grid.courant),
         communicator=SerialCommunicator(),
     )
-    plane = Flux((0, 0, monitor.center[2]), (0, 0, 0), example.frequencies, direction="z", every=_interval(monitor))
+    middle = (0, 0, monitor.center[2] + height)
+    plane = Flux(middle, (0, 0, 0), example.frequencies, direction="z", every=monitor.every or 1)
     alone.add(plane)
-    alone.run(until=sources[0].pulse.last_time + 4 * grid.size[2])
+    alone.run(until=sources[0].pulse.last_time + 4 * height)
     return plane.flux(), plane.data()
-
-
-def _interval(monitor: FourierMonitor) -> int:
-    return monitor.every or 1
 
 
 def _spread(alone: MonitorData, monitor: Flux, simulation: Simulation) -> MonitorData:
