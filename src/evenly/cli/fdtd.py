@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,6 +19,7 @@ import typer
 from evenly.cli import options as opt
 from evenly.cli import parsing
 from evenly.cli.console import note, out, print_json, progress
+from evenly.cli.fdtd_jobs import carry_out
 from evenly.cli.groups import grouped
 from evenly.cli.pictures import save_all
 from evenly.errors import InputError
@@ -110,7 +110,7 @@ def run(
         opt.check_writable(folder / "measurement.fdtd.json", "results", folder_is_made=True)
     with _folder(folder) as place:
         job = _job(program, place, what, how, steps=steps, until=until, picture=plot, at=at)
-        _carry_out(job, how.ranks)
+        carry_out(job, how.ranks)
         if _is_master():
             _show_run(place, kept=folder is not None, json=json)
             if plot:
@@ -156,58 +156,6 @@ def _folder(wanted: Path | None) -> Iterator[Path]:
         return
     with tempfile.TemporaryDirectory() as made:
         yield Path(made)
-
-
-def _carry_out(job: Job, ranks: int | None) -> None:
-    """Run a job here, or on ranks that are started for it."""
-    from evenly.fdtd.launchers import launched_ranks
-    from evenly.fdtd.structures.jobs import run_job
-    from evenly.fdtd.structures.programs import is_script
-
-    if not is_script(job.program):
-        job.load()  # what is wrong is said before anything starts
-    if ranks is not None and ranks > 1:
-        if launched_ranks():
-            raise InputError("--ranks starts ranks itself, but these were started by a launcher: leave --ranks out")
-        _launch(job, ranks)
-        return
-    with progress("stepping") as tell:
-        run_job(job, lambda done, steps: tell(done / steps))
-
-
-def _launch(job: Job, ranks: int) -> None:
-    from evenly.fdtd.launching import launch_python
-
-    with tempfile.TemporaryDirectory() as folder, _followed(Path(folder, "job.progress")):
-        file = Path(folder, "job.json")
-        file.write_text(job.to_json(), encoding="utf-8")
-        ended = launch_python(["-m", "evenly.fdtd.structures.job_rank", str(file)], ranks)
-    if ended.status:
-        # What went wrong the ranks have said.
-        sys.exit(ended.status)
-
-
-@contextmanager
-def _followed(file: Path) -> Iterator[None]:
-    """Show the progress that rank 0 writes to a file."""
-    import threading
-
-    ended = threading.Event()
-
-    def follow(tell: Callable[[float], None]) -> None:
-        while not ended.wait(0.2):
-            if file.exists():
-                done, steps = file.read_text(encoding="utf-8").split()
-                tell(int(done) / int(steps))
-
-    with progress("stepping") as tell:
-        follower = threading.Thread(target=follow, args=(tell,), daemon=True)
-        follower.start()
-        try:
-            yield
-        finally:
-            ended.set()
-            follower.join()
 
 
 def _is_master() -> bool:

@@ -68,6 +68,8 @@ def _label(axes: Axes, spectrum: Spectrum, *, shares: bool) -> None:
     if shares:
         axes.set_ylim(min(0.0, *(float(curve.min()) for curve in spectrum.curves.values())), 1.05)
         axes.yaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
+    elif min(float(curve.min()) for curve in spectrum.curves.values()) >= 0:
+        axes.set_ylim(0, None)
 
 
 def _strongest(spectrum: Spectrum) -> str:

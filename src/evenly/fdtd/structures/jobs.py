@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from evenly.errors import InputError
 from evenly.fdtd.flux import Flux
 from evenly.fdtd.partition import BinaryPartition
+from evenly.fdtd.run_control import check_finite
 from evenly.fdtd.simulation import Options, Simulation
 from evenly.fdtd.structures.example import Look
 from evenly.fdtd.structures.programs import Program, load
@@ -193,6 +194,8 @@ def run_job(job: Job, progress: Progress | None = None) -> list[Path]:
     ------
     InputError
         If something about it breaks a rule.
+    RunFailed
+        If the fields have become infinite.
     """
     program = job.load()
     simulation = program.simulation
@@ -208,6 +211,7 @@ def run_job(job: Job, progress: Progress | None = None) -> list[Path]:
             simulation, program.monitors, job.look(program), name=program.name, unit=_unit(program), with_field=True
         )
     _advance(simulation, steps, tell)
+    check_finite(simulation)
     simulation.stepper.settle()
     with simulation.timer("fourier"):
         # What is kept back to be added later belongs to the steps that it came from.
