@@ -46,8 +46,9 @@ class Oled(Recipe):
         Thickness of the PML above and of the absorbers at the sides, in µm.
     air, glass, ito, organic, aluminium : float
         Thickness of the films, in µm; `air` may be 0: then all that gets into the glass is extracted.
-    sides : "absorber" or "periodic"
-        Periodic sides repeat the emitter, and nothing is guided away.
+    sides : "absorber", "pml" or "periodic"
+        What is at the sides; a PML there is as thick as `absorber` says. Periodic sides repeat the emitter: all emit in
+        phase, nothing is guided away, and the fields take long to decay.
     orientation : "isotropic", "horizontal" or "vertical"
         Of the emitting dipole. Dipoles along x, y and z at a point on the symmetry axis don't interfere in the total
         flux, so one run gives the mean over all directions.
@@ -75,8 +76,8 @@ class Oled(Recipe):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.sides not in ("absorber", "periodic"):
-            raise self.wrong("sides", "must be 'absorber' or 'periodic'")
+        if self.sides not in ("absorber", "pml", "periodic"):
+            raise self.wrong("sides", "must be 'absorber', 'pml' or 'periodic'")
         if self.orientation not in ORIENTATIONS:
             raise self.wrong("orientation", f"must be one of {', '.join(ORIENTATIONS)}")
         if self.nodes(self.organic) < 4:
@@ -89,7 +90,7 @@ class Oled(Recipe):
     @property
     def width(self) -> float:
         """Of the cell, in µm."""
-        return self.whole(self.size + (2 * self.absorber if self.sides == "absorber" else 0))
+        return self.whole(self.size + (0 if self.sides == "periodic" else 2 * self.absorber))
 
     def stack(self) -> Stack:
         """Return the films."""
@@ -121,7 +122,7 @@ class Oled(Recipe):
             name=self.name,
             simulation=simulation,
             monitors=self._monitors(stack, frequencies),
-            until=pulse.last_time + 15.0,
+            until=pulse.last_time + (200.0 if self.sides == "periodic" else 15.0),
             frequencies=frequencies,
             curves=_curves,
             curves_are="share of the emitted power",
@@ -133,7 +134,8 @@ class Oled(Recipe):
         top = PML(self.pml, "z", "high")
         if self.sides == "periodic":
             return [top, Periodic("xy")]
-        return [top, Absorber(self.absorber, "x"), Absorber(self.absorber, "y")]
+        layer = PML if self.sides == "pml" else Absorber
+        return [top, layer(self.absorber, "x"), layer(self.absorber, "y")]
 
     def _monitors(self, stack: Stack, frequencies: Array) -> dict[str, FourierMonitor]:
         dx = 1 / self.resolution
