@@ -72,9 +72,10 @@ def test_energy_decays_at_the_rate_of_the_loss(by: float) -> None:
     sim.run(until=fdtd.EnergyDecayed(by=by, window=5.0))
     peak = sim.conditions[0].state()["peak"]
     expected = math.log(1 / by) / sigma
-    # The peak is the largest of what was seen, once per window, during or after the pulse.
-    assert end - 10 < sim.time - expected < end + 10
-    assert sim.stored_energy().total <= by * peak
+    # The peak comes while the pulse lasts (12 a/c). Looking once per 500 steps (12.5 a/c), and only at windows that
+    # begin after the pulse, notices the fall later by up to two of them.
+    assert end - 12 < sim.time - expected < end + 25
+    assert sim.stored_energy().total <= 1.01 * by * peak
 
 
 def test_a_closed_cavity_never_decays_but_the_time_ends_it() -> None:

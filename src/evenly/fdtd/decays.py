@@ -18,7 +18,7 @@ from evenly.errors import InputError
 from evenly.fdtd.conditions import Condition, State, end_of_sources
 from evenly.fdtd.fourier import FourierPatch
 from evenly.fdtd.points import PointProbe
-from evenly.fdtd.stored_energy import stored_energy
+from evenly.fdtd.stored_energy import rough_energy
 
 if TYPE_CHECKING:
     from evenly.fdtd.simulation import Simulation
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 __all__ = ["FEWEST_STEPS", "DftDecayed", "EnergyDecayed", "FieldsDecayed"]
 
 FEWEST_STEPS = 200
+# Energy takes about as long as two steps.
+_ENERGY_STEPS = 500
 # A field that is resolved has 8 or more points per wavelength, so 4 steps (2 points of way) don't miss its peaks.
 SAMPLE_STEPS = 4
 _PERIODS = 10
@@ -36,6 +38,8 @@ _FAINT = 1e-3
 class _Windowed(Condition):
     """Looks once per window, and decides on windows that lie after the sources' end as a whole."""
 
+    _fewest = FEWEST_STEPS
+
     def __init__(self, window: float | None) -> None:
         if window is not None and not 0 < window < math.inf:
             raise InputError(f"`window` of {type(self).__name__} must be positive and finite, but got {window!r}.")
@@ -45,12 +49,13 @@ class _Windowed(Condition):
     def begin(self, sim: Simulation) -> None:
         self._quiet_from = end_of_sources(sim, repr(self))
         length = _usual_window(sim) if self.window is None else self.window
-        self._steps = max(FEWEST_STEPS, math.ceil(length / sim.grid.dt))
+        self._steps = max(self._fewest, math.ceil(length / sim.grid.dt))
         self._next = sim.step_count + self._steps
         self._forget(sim)
 
     def reached(self, sim: Simulation) -> bool:
-        self._watch(sim)
+        if sim.step_count % SAMPLE_STEPS == 0:
+            self._watch(sim)
         if sim.step_count < self._next:
             return False
         late = sim.time - self._steps * sim.grid.dt >= self._quiet_from
@@ -66,7 +71,7 @@ class _Windowed(Condition):
         self._remember(state)
 
     def _watch(self, sim: Simulation) -> None:
-        """Look at a step; must be cheap."""
+        """Look at one of `SAMPLE_STEPS` steps; must be cheap."""
 
     @abstractmethod
     def _forget(self, sim: Simulation) -> None:
@@ -166,10 +171,9 @@ class FieldsDecayed(_Windowed):
         self._level.forget()
         self._samples, self._seen = 0, []
 
-    def _watch(self, sim: Simulation) -> None:
-        if sim.step_count % SAMPLE_STEPS == 0 and self._probe is not None:
-            self._samples += 1
-            self._seen += self._probe.read()
+    def _watch(self, sim: Simulation) -> None:  # noqa: ARG002 - part of the interface
+        self._samples += 1
+        self._seen += self._ready.read()
 
     def _decide(self, sim: Simulation, *, late: bool) -> bool:  # noqa: ARG002 - part of the interface
         field = self._ready.combine(self._everyones())
@@ -198,7 +202,7 @@ class FieldsDecayed(_Windowed):
 
 
 class EnergyDecayed(_Windowed):
-    """Over when the energy of all fields in the cell has fallen to `by` of its peak.
+    """Over when the energy of all fields in the cell (without what poles hold) has fallen to `by` of its peak.
 
     Parameters
     ----------
@@ -218,6 +222,8 @@ class EnergyDecayed(_Windowed):
     EnergyDecayed(by=0.0001, window=None)
     """
 
+    _fewest = _ENERGY_STEPS
+
     def __init__(self, by: float = 1e-3, window: float | None = None) -> None:
         super().__init__(window)
         self._level = _Peak(by, "EnergyDecayed")
@@ -232,7 +238,7 @@ class EnergyDecayed(_Windowed):
         self._level.forget()
 
     def _decide(self, sim: Simulation, *, late: bool) -> bool:
-        return self._level.fallen(stored_energy(sim).total, late=late, what=repr(self))
+        return self._level.fallen(rough_energy(sim), late=late, what=repr(self))
 
     def _memory(self) -> State:
         return self._level.state()
