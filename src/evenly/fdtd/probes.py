@@ -30,8 +30,8 @@ Array = NDArray[Any]
 Place = Sequence[float] | float
 _SLAB_POINTS = 500_000
 _SNAP = 1e-7
-# The halos of stepping have tags 1 to 4.
-_TAG = 5
+# The halos of stepping have tags below 64.
+_TAG = 64
 
 
 def field_point(sim: Simulation, component: str, point: Place) -> float | complex:
