@@ -6,10 +6,10 @@ pays (see `coefficients`).
 
 Order of one step, with E at n·dt and H at (n + ½)·dt (`stepping` drives it over all chunks):
 
-1. `before_e`: what acts on E by increments: polarisations, currents, off-diagonal media.
+1. What acts on E by increments: polarisations, currents, off-diagonal media.
 2. `early_e`: E at the faces that other ranks wait for; `sweep`: the rest of E, and H as far as it can follow.
-3. `after_e`: nonlinear media. Then E's ghosts are exchanged.
-4. `before_h`: the same as 1 for magnetic media. 5. `finish_h`: the rest of H. Then H's ghosts are exchanged.
+3. Nonlinear media, which need all of E. Then E's ghosts are exchanged.
+4. The same as 1 for magnetic media. 5. `finish_h`: the rest of H. Then H's ghosts are exchanged.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from evenly.fdtd.box import Box, Index
 from evenly.fdtd.coefficients import CoefficientsBuilder, FieldCoefficients, Frame
 from evenly.fdtd.currents import Current
 from evenly.fdtd.kernels.anisotropy import apply_nodes
-from evenly.fdtd.kernels.nonlinear import predict_intensity, solve_nonlinear
+from evenly.fdtd.kernels.nonlinear import share_intensity, solve_nonlinear
 from evenly.fdtd.kernels.poles import advance_poles
 from evenly.fdtd.kernels.sweep import CLOSED, OPEN, WRAPPED, find_curl, sweep
 
@@ -79,7 +79,7 @@ class Chunk:
         self.index, self.box, self.parts, self.dtype = index, box, parts, np.dtype(dtype)
         self.grid, self.layers = structure.grid, layers
         self.layered = tuple(layered)
-        self.frame = Frame(box, _memory_order(box, layers, self.layered), (0, 0, 0))
+        self.frame = Frame(box, _memory_order(box, structure, layers, self.layered), (0, 0, 0))
         ghosts = self.frame.permute([0 if thin else 1 for thin in self.grid.thin])
         self.frame = Frame(box, self.frame.order, ghosts)
         self._allocate()
@@ -300,17 +300,6 @@ class Chunk:
             field, increments = self.fields[name][part], self._increments[f"{name}{part}"]
             apply_nodes(field, increments, nodes.runs, nodes.elements, nodes.drives, factor, np.array(strides), own)
 
-    def predict_nonlinear(self) -> None:
-        """Extrapolate, before E is swept, the intensity that nonlinear points will see."""
-        strides = (self.frame.shape[1] * self.frame.shape[2], self.frame.shape[2], 1)
-        steps = [s if g else 0 for s, g in zip(strides, self.frame.ghosts, strict=True)]
-        for points in self.media["E"].nonlinear:
-            a, b, c = points.component, (points.component + 1) % 3, (points.component + 2) % 3
-            for part in range(self.parts):
-                field = self.fields["E"][part]
-                now, ahead = points.now[part], points.ahead[part]
-                predict_intensity(field[b], field[c], points.runs, now, ahead, steps[a], steps[b], steps[c])
-
     def early_e(self) -> None:
         """Update E where other ranks wait for it."""
         self._sweep(self._plan[0])
@@ -319,13 +308,23 @@ class Chunk:
         """Update the rest of E, and of H all that doesn't wait for E's ghosts."""
         self._sweep(self._plan[1])
 
-    def solve_nonlinear(self) -> None:
+    def share_intensity(self, *, repeated: bool) -> None:
+        """Average the squares of E's components where others' points need them; their ghosts must be valid."""
+        strides = (self.frame.shape[1] * self.frame.shape[2], self.frame.shape[2], 1)
+        steps = [s if g else 0 for s, g in zip(strides, self.frame.ghosts, strict=True)]
+        for points in self.media["E"].nonlinear:
+            a, b, c = points.component, (points.component + 1) % 3, (points.component + 2) % 3
+            for part in range(self.parts if points.shares else 0):
+                field, now, before = self.fields["E"][part], points.now[part], points.before[part]
+                share_intensity(field[b], field[c], points.runs, now, before, steps[a], steps[b], steps[c], repeated)
+
+    def solve_nonlinear(self, *, repeated: bool) -> None:
         """Turn the linear E of the sweep into the one that the nonlinear D asks for."""
         for points in self.media["E"].nonlinear:
-            for part in range(self.parts):
-                field = self.fields["E"][part][points.component]
-                ahead, kept = points.ahead[part], points.kept[part]
-                solve_nonlinear(field, points.runs, points.epsilon, points.chi2, points.chi3, ahead, kept)
+            for part in range(self.parts if points.shares or not repeated else 0):
+                field, now, before = self.fields["E"][part][points.component], points.now[part], points.before[part]
+                constants = points.epsilon, points.chi2, points.chi3
+                solve_nonlinear(field, points.runs, *constants, now, before, points.kept[part], repeated)
 
     def finish_h(self) -> None:
         """Update the part of H that needed E's ghosts."""
@@ -374,11 +373,12 @@ def _ghosts(thin: Sequence[bool]) -> Index:
     return x, y, z
 
 
-def _memory_order(box: Box, layers: Layers, layered: tuple[bool, ...]) -> Index:
+def _memory_order(box: Box, structure: Structure, layers: Layers, layered: tuple[bool, ...]) -> Index:
     """Return the cyclic order of axes whose last, along which rows run, makes them long and undisturbed."""
+    thinnest = structure.thinnest_dispersive(box)
 
     def merit(last: int) -> tuple[bool, float, int]:
-        length = box.shape[last] * (0.25 if layered[last] else 1.0)
+        length = min(box.shape[last], 4 * thinnest[last]) * (0.25 if layered[last] else 1.0)
         whole = box.shape[last] == layers.grid.shape[last]
         return not layers.grid.thin[last], min(length, 64) * (1.2 if whole else 1.0), last
 

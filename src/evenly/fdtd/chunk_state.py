@@ -104,7 +104,7 @@ def packed_arrays(chunk: Chunk) -> list[Packed]:
             letters = name + _AXES[chunk.frame.order[points.component]]
             arrays = {
                 f"nonlinear.{letters}.{what}.{part}": values
-                for what, parts in (("now", points.now), ("kept", points.kept))
+                for what, parts in (("now", points.now), ("before", points.before), ("kept", points.kept))
                 for part, values in enumerate(parts)
             }
             found.append(Packed(_places(chunk, points.runs), arrays))

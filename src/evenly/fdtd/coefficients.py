@@ -163,16 +163,21 @@ class Nodes:
 
 @dataclass
 class NonlinearPoints:
-    """Nonlinear points of one component, packed; `ahead`, `now` and `kept` are what the solver keeps."""
+    """Nonlinear points of one component, packed; `now`, `before` and `kept` are what the solver keeps."""
 
     component: int
     runs: Runs
     epsilon: Array
     chi2: Array
     chi3: Array
-    ahead: list[Array]
     now: list[Array]
+    before: list[Array]
     kept: list[Array]
+
+    @property
+    def shares(self) -> bool:
+        """Whether the other components matter: not with χ2 alone."""
+        return bool(self.chi3.any())
 
 
 @dataclass
@@ -324,8 +329,8 @@ class CoefficientsBuilder:
     def _pack_nonlinear(self, component: int, pieces: list[tuple[Any, ...]]) -> NonlinearPoints:
         runs, values = _join(pieces)
         inverse, chi2, chi3 = (v.astype(self.dtype) for v in values)
-        ahead, now, kept = ([np.zeros(inverse.size, self.dtype) for _ in range(self.parts)] for _ in range(3))
-        return NonlinearPoints(component, runs, 1 / inverse, chi2, chi3, ahead, now, kept)
+        now, before, kept = ([np.zeros(inverse.size, self.dtype) for _ in range(self.parts)] for _ in range(3))
+        return NonlinearPoints(component, runs, 1 / inverse, chi2, chi3, now, before, kept)
 
     def _add_nodes(self, box: Box, elements: tuple[Array, Array, Array]) -> None:
         """Keep the nodes of a slab, once those that two slabs share."""

@@ -13,6 +13,7 @@ from time import thread_time
 from typing import TYPE_CHECKING, Any
 
 from evenly.fdtd.halo import Halo, Need, face_needs, match
+from evenly.fdtd.kernels.nonlinear import REPEATS
 
 if TYPE_CHECKING:
     from evenly.fdtd.boundaries import Layers
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Stepper"]
 
-_TAGS = {"E": 1, "H": 2, "G": 3, "K": 4}
+# Ghosts of E, of H, of E all around nonlinear points, and of the increments of E and of H.
+_TAGS = {"E": 1, "H": 2, "N": 3, "G": 4, "K": 5}
 
 
 class Stepper:
@@ -66,7 +68,7 @@ class Stepper:
         grid = layers.grid
         boxes = [chunk.box for chunk in layout]
         mine = {chunk.index: chunk for chunk in self.chunks}
-        extra = {name: self._extra_needs(name) for name in ("E", "G", "K")}
+        extra = {name: self._extra_needs(name) for name in ("N", "G", "K")}
         everyone = communicator.allgather(extra)
         self.halos: dict[str, Halo] = {}
         self._with_increments: dict[str, bool] = {}
@@ -80,20 +82,21 @@ class Stepper:
             self._with_increments[name] = bool(copies)
         for name in ("E", "H"):
             needs = [need for index, box in enumerate(boxes) for need in face_needs(index, box, grid, name)]
-            if name == "E":
-                needs += sorted(need for one in everyone for need in one["E"])
-            copies = match(needs, boxes, layers)
-            self.halos[name] = Halo(copies, layout, mine, communicator, _TAGS[name])
+            self.halos[name] = Halo(match(needs, boxes, layers), layout, mine, communicator, _TAGS[name])
+        around = sorted(need for needs in everyone for need in needs["N"])
+        self.halos["N"] = Halo(match(around, boxes, layers), layout, mine, communicator, _TAGS["N"])
+        self._nonlinear_somewhere = any(communicator.allgather(bool(self._bent)))
+        self._intensity_is_shared = bool(around)
         self._set_remote_faces(layout, layers, communicator)
         self._poled_with_increments = {name: [c for c in self.chunks if c.keeps_increments(name)] for name in "EH"}
 
     def _extra_needs(self, name: str) -> list[Need]:
         """Return the ghosts beyond the sweep's own that this rank's chunks need."""
-        if name == "E":
+        if name == "N":
             return [
                 Need(c.index, component, part)
                 for c in self.chunks
-                if c.media["E"].nonlinear
+                if any(points.shares for points in c.media["E"].nonlinear)
                 for component in ("Ex", "Ey", "Ez")
                 for part in c.reach.without(c.box)
             ]
@@ -167,7 +170,6 @@ class Stepper:
     def _before_e(self, time: float) -> None:
         plain = [c for c in self._poled["E"] if not c.keeps_increments("E")]
         self._each("poles", plain, lambda c: c.advance_poles("E"))
-        self._each("nonlinear", self._bent, lambda c: c.predict_nonlinear())
         self._receive_h()
         fed = self._poled_with_increments["E"]
         self._each("anisotropy", fed, lambda c: c.start_increments("E"))
@@ -187,10 +189,30 @@ class Stepper:
 
     def _sweep(self) -> None:
         self._each("electric", self._separate, lambda c: c.sweep())
-        self._each("nonlinear", self._bent, lambda c: c.solve_nonlinear())
         self._each("electric", self._fused, lambda c: c.early_e())
-        self._send("E")
-        self._each("fused", self._fused, lambda c: c.sweep())
+        if self._nonlinear_somewhere:
+            # Nonlinear points look at E all around them, so nothing can be sent before.
+            self._each("fused", self._fused, lambda c: c.sweep())
+            self._solve_nonlinear()
+            self._send("E")
+        else:
+            self._send("E")
+            self._each("fused", self._fused, lambda c: c.sweep())
+
+    def _solve_nonlinear(self) -> None:
+        self._each("nonlinear", self._bent, lambda c: c.solve_nonlinear(repeated=False))
+        for repeat in range(REPEATS if self._intensity_is_shared else 0):
+            self._exchange("N")
+            self._each("nonlinear", self._bent, self._share_again if repeat else self._share)
+            self._each("nonlinear", self._bent, lambda c: c.solve_nonlinear(repeated=True))
+
+    @staticmethod
+    def _share(chunk: Chunk) -> None:
+        chunk.share_intensity(repeated=False)
+
+    @staticmethod
+    def _share_again(chunk: Chunk) -> None:
+        chunk.share_intensity(repeated=True)
 
     def _between(self) -> None:
         self._copy("E")

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from evenly.fdtd import PML, Block, ContinuousWave, LorentzPole, Medium, Simulation, Source
+from evenly.fdtd import PML, Block, ContinuousWave, LorentzPole, Medium, Periodic, Simulation, Source
 from tests.fdtd.physics.waves import lock_in, permittivity, response_to_sheet, wave_number
 
 Array = NDArray[Any]
@@ -67,17 +67,38 @@ def test_phase_of_a_kerr_medium_grows_with_intensity() -> None:
 @pytest.mark.parametrize(("turn", "own", "other"), [(1.0, 1.25, 0.25), (1j, 1.25, -0.25)])
 def test_both_polarisations_share_the_intensity(turn: complex, own: float, other: float) -> None:
     # |E|² Ex of Ex = A cos and Ey = A cos (A sin): the fundamental is (3/4 + 1/2 ± 1/4) A³, the last term from the
-    # part of Ey² at 2ω. That is extrapolated from two steps: a factor Re(2 exp(iθ) - exp(2iθ)), θ = 2ω dt, of which the
-    # cut at 0 changes up to (ω dt)³/4 on average.
-    angle = 2 * math.pi * 0.5 / RESOLUTION
-    factor = 2 * math.cos(2 * angle) - math.cos(4 * angle)
+    # part of Ey² at 2ω. What two solutions leave of the first guess is (2 χ3 A²)² of it, far below the tolerance.
     linear, sim = wave(0.0, turn=turn)
     strength = 1e-4
     fields, _ = wave(strength / abs(linear[0, FIRST]) ** 2, turn=turn)
-    expected = shift(sim, (own + other * factor) * strength)
-    assert phase(fields, linear) == pytest.approx(expected, rel=10 * strength + angle**3 / 2)
-    # … and so they are right to second order: a quarter of θ² (1/24 of it, for the phase) is 0.6 % here.
-    assert phase(fields, linear) == pytest.approx(shift(sim, (own + other) * strength), rel=7e-3)
+    assert phase(fields, linear) == pytest.approx(shift(sim, (own + other) * strength), rel=10 * strength)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("turn", [1, 1j])
+def test_waves_of_both_polarisations_keep_their_energy(turn: complex) -> None:
+    # E is a function of D at the same time, so the scheme has a conserved energy near the true one. A memory of earlier
+    # steps made circular waves grow 2·10⁴-fold in 400 a/c. What is left of it goes as (χ3 |E|²)² per step; the third
+    # harmonic of the linear wave takes and gives back up to 1 %.
+    sim = Simulation(
+        cell=(0, 0, 2), resolution=20, material=Medium(epsilon=2.25, chi3=0.05), boundaries=[Periodic("z")]
+    )
+    grid, chunk, k = sim.grid, sim.chunks[0], 2 * math.pi
+    omega = 2 * math.asin(grid.courant * math.sin(k * grid.dx / 2) / 1.5) / grid.dt
+    electric = np.exp(1j * k * grid.coordinates("Ex", 2, 0, grid.shape[2]))
+    magnetic = 1.5 * np.exp(1j * (k * grid.coordinates("Hy", 2, 0, grid.shape[2]) - omega * grid.dt / 2))
+    for component, values in {"Ex": electric, "Hy": magnetic, "Ey": turn * electric, "Hx": -turn * magnetic}.items():
+        chunk.view(component, 0, chunk.box)[...] = values.real
+    sim.stepper.refresh()
+    squares = []
+    for begin in (5, 200):
+        sim.run(until=begin, progress="off")
+        mean = 0.0
+        for _ in range(120):
+            sim.step()
+            mean += sum(float((sim.field(component) ** 2).mean()) for component in ("Ex", "Ey"))
+        squares.append(mean)
+    assert squares[1] == pytest.approx(squares[0], rel=0.015)
 
 
 def harmonic(medium: Medium, frequency: float, order: int, length: float) -> tuple[Array, Array, Simulation]:

@@ -40,43 +40,58 @@ def advance_poles(F, G, runs, now, before, factors, strengths, weights, rate, fe
         1/dt.
     """
     gain = np.empty(_PIECE, F.dtype)
-    n_poles = now.shape[0]
+    n_poles, points = now.shape
+    flat_now, flat_before, flat_strengths = now.reshape(-1), before.reshape(-1), strengths.reshape(-1)
     same_strength, same_weight = strengths.shape[1] == 1, weights.size == 1
     for r in range(runs.shape[0]):
         for piece in range(0, runs[r, 1], _PIECE):
             n = min(_PIECE, runs[r, 1] - piece)
             o, p = runs[r, 0] + piece, runs[r, 2] + piece
-            f = F[o : o + n]
-            gain[:n] = 0
             for m in range(n_poles):
-                s = strengths[m, :1] if same_strength else strengths[m, p : p + n]
+                at, s = m * points + p, m if same_strength else m * points + p
+                c0, c1, c2 = factors[m, 0], factors[m, 1], factors[m, 2]
                 _one_pole(
-                    f, gain, now[m, p : p + n], before[m, p : p + n], s, factors[m, 0], factors[m, 1], factors[m, 2]
+                    F, gain, flat_now, flat_before, flat_strengths, same_strength, m == 0, o, at, s, n, c0, c1, c2
                 )
-            if same_weight:
-                w = weights[0]
-                for k in range(n):
-                    f[k] -= w * gain[k]
-            else:
-                ww = weights[p : p + n]
-                for k in range(n):
-                    f[k] -= ww[k] * gain[k]
+            _take(F, gain, weights, 0 if same_weight else p, same_weight, o, n)
             if feed:
-                g = G[o : o + n]
-                for k in range(n):
-                    g[k] -= rate * gain[k]
+                _feed(G, gain, rate, o, n)
 
 
 @njit(cache=True, nogil=True)
-def _one_pole(f, gain, p, q, s, c0, c1, c2):
-    if s.size == 1 and f.size > 1:
-        c2 *= s[0]
-        for k in range(f.size):
-            new = c0 * p[k] - c1 * q[k] + c2 * f[k]
-            gain[k] += new - p[k]
-            q[k] = new
+def _one_pole(F, gain, now, before, strengths, same, first, o, p, s, n, c0, c1, c2):
+    """Advance one pole on n points; plain indices, since slices would cost as much as dozens of points."""
+    o, p, s = np.uint64(o), np.uint64(p), np.uint64(s)
+    if first:
+        for k in range(np.uint64(0), np.uint64(n)):
+            gain[k] = 0
+    if same:
+        c2 *= strengths[s]
+        for k in range(np.uint64(0), np.uint64(n)):
+            new = c0 * now[p + k] - c1 * before[p + k] + c2 * F[o + k]
+            gain[k] += new - now[p + k]
+            before[p + k] = new
     else:
-        for k in range(f.size):
-            new = c0 * p[k] - c1 * q[k] + (c2 * s[k]) * f[k]
-            gain[k] += new - p[k]
-            q[k] = new
+        for k in range(np.uint64(0), np.uint64(n)):
+            new = c0 * now[p + k] - c1 * before[p + k] + (c2 * strengths[s + k]) * F[o + k]
+            gain[k] += new - now[p + k]
+            before[p + k] = new
+
+
+@njit(cache=True, nogil=True)
+def _take(F, gain, weights, w, same, o, n):
+    o, w = np.uint64(o), np.uint64(w)
+    if same:
+        weight = weights[0]
+        for k in range(np.uint64(0), np.uint64(n)):
+            F[o + k] -= weight * gain[k]
+    else:
+        for k in range(np.uint64(0), np.uint64(n)):
+            F[o + k] -= weights[w + k] * gain[k]
+
+
+@njit(cache=True, nogil=True)
+def _feed(G, gain, rate, o, n):
+    o = np.uint64(o)
+    for k in range(np.uint64(0), np.uint64(n)):
+        G[o + k] -= rate * gain[k]
