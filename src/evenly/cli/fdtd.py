@@ -304,12 +304,13 @@ def scaling(
     json: opt.Json = False,
 ) -> None:
     """Measure how a simulation scales with the number of ranks; a folder of earlier measurements is shown again."""
+    from evenly.fdtd import structures
     from evenly.report.fdtd_tables import scaling_table
 
     folder = output or (Path(f"{_stem(program)}-scaling") if plot else None)
     if folder is not None:
         opt.check_writable(folder / "measurement.fdtd.json", "measurements", folder_is_made=True)
-    if Path(program).is_dir():
+    if program not in structures.names() and Path(program).is_dir():
         from evenly.fdtd.scaling import ScalingStudy
 
         study = ScalingStudy.load(program)

@@ -287,11 +287,12 @@ class CoefficientsBuilder:
                 self._poles.setdefault((pole, component), []).append(piece)
 
     def _group_poles(self, medium: FieldCoefficients) -> list[PoleGroup]:
-        groups: dict[tuple[int, bytes], list[tuple[Any, Runs, Array]]] = {}
-        for (pole, component), pieces in self._poles.items():
-            runs, (strength,) = _join(pieces)
-            groups.setdefault((component, runs.tobytes()), []).append((pole, runs, strength))
-        return [self._pole_group(component, members, medium) for (component, _), members in groups.items()]
+        """Group points by the set of poles that act there: each point is in one group, so all its poles see one field."""
+        return [
+            self._pole_group(component, members, medium)
+            for component in sorted({c for _, c in self._poles})
+            for members in _by_set([(pole, *_join(p)) for (pole, c), p in self._poles.items() if c == component])
+        ]
 
     def _pole_group(
         self, component: int, members: list[tuple[Any, Runs, Array]], medium: FieldCoefficients
@@ -397,6 +398,28 @@ def _join(pieces: list[tuple[Any, ...]]) -> tuple[Runs, list[Array]]:
         count += int(runs[:, 1].sum())
     values = [np.concatenate([piece[v] for piece in pieces]) for v in range(1, len(pieces[0]))]
     return np.concatenate(shifted), values
+
+
+def _by_set(poles: list[tuple[Any, Runs, list[Array]]]) -> list[list[tuple[Any, Runs, Array]]]:
+    """Cut the points of several poles, with their strengths, into runs that all of their poles share."""
+    indices = [packed_indices(runs) for _, runs, _ in poles]
+    points = np.unique(np.concatenate(indices))
+    strengths = np.zeros((len(poles), points.size))
+    for row, there, (_, _, (values,)) in zip(strengths, indices, poles, strict=True):
+        row[np.searchsorted(points, there)] = values
+    groups = []
+    for present in np.unique(strengths != 0, axis=1).T:
+        here = np.all((strengths != 0) == present[:, None], axis=0)
+        runs = _runs_of(points[here])
+        groups.append([(poles[i][0], runs, strengths[i, here]) for i in np.flatnonzero(present)])
+    return groups
+
+
+def _runs_of(indices: NDArray[np.int64]) -> Runs:
+    """Return the runs of sorted flat indices."""
+    starts = np.flatnonzero(np.diff(indices, prepend=indices[0] - 2) != 1)
+    lengths = np.diff(np.append(starts, indices.size))
+    return np.column_stack([indices[starts], lengths, starts])
 
 
 def _collapse(values: Array) -> Array:
