@@ -92,13 +92,22 @@ def features(edge: float) -> list[tuple[str, float, Setup]]:
     ]
 
 
+def triad_bandwidth(repeats: int) -> float:
+    """Return bytes per second that a = b + s c reads and writes."""
+    a, b, c = (np.ones(20_000_000) for _ in range(3))
+    return 24 * a.size / median_seconds(lambda: triad(a, b, c, 0.5), repeats)
+
+
+def plain_cost(n: int, repeats: int) -> float:
+    """Return ns per point and step of two plain sweeps."""
+    fields = [np.random.default_rng(i).normal(size=(n, n, n)) for i in range(6)]
+    return median_seconds(lambda: two_sweeps(*fields, 0.5), repeats) / n**3 * 1e9
+
+
 def compare_vacuum(repeats: int) -> None:
     n = 200
-    a, b, c = (np.ones(20_000_000) for _ in range(3))
-    bandwidth = 24 * a.size / median_seconds(lambda: triad(a, b, c, 0.5), repeats)
-    fields = [np.random.default_rng(i).normal(size=(n, n, n)) for i in range(6)]
-    plain = median_seconds(lambda: two_sweeps(*fields, 0.5), repeats) / n**3 * 1e9
-    del a, b, c, fields
+    bandwidth = triad_bandwidth(repeats)
+    plain = plain_cost(n, repeats)
     double, size = simulate(n, repeats, {})
     single, _ = simulate(n, repeats, {"options": fdtd.Options(precision="float32")})
     print(f"vacuum, {n}^3, one thread{'':20}ns/point  Mpoints/s")

@@ -77,7 +77,7 @@ def packed_bytes(chunk: Chunk) -> int:
     nodes = [medium.nodes for medium in chunk.media.values() if medium.nodes]
     arrays = [array for n in nodes for array in (n.runs, *n.drives)]
     arrays += [array for g in poles for array in (g.runs, g.strengths, g.weights)]
-    arrays += [array for g in bent for array in (g.epsilon, g.chi2, g.chi3, *g.ahead, *g.now, *g.kept)]
+    arrays += [array for g in bent for array in (g.epsilon, g.chi2, g.chi3, *g.before, *g.now, *g.kept)]
     return sum(array.nbytes for array in arrays)
 
 
