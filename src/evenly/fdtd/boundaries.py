@@ -59,6 +59,12 @@ class PML:
         Largest real stretch, at least 1: above 1 it damps evanescent waves too.
     alpha : float
         Largest frequency shift in c/a, at the inner border; above 0 it absorbs waves of very low frequency better.
+
+    Notes
+    -----
+    Waves whose phase runs against their energy grow in any such layer: on surfaces of metals with little loss, or
+    between a pole's frequency and that where ε vanishes (E. Bécache, P. Joly, V. Vinoles, Math. Comp. 87, 1775 (2018)).
+    End such objects before the layer, give them loss, or use an `Absorber`.
     """
 
     thickness: float

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.sparse.linalg import splu
+from scipy.sparse.linalg import eigs, splu
 
 from evenly.fdtd import Simulation
 from evenly.fdtd.grid import ELECTRIC, MAGNETIC
@@ -172,3 +172,15 @@ class Reference:
         held = sparse.diags(1 - self.free["E"] if kind == "E" else np.zeros(3 * self.n))
         kind_of_number = complex if self.layers.complex_fields else float
         return splu((side.xi + held).tocsc().astype(kind_of_number)).solve
+
+    def mode(self, near: float) -> tuple[float, Array]:
+        """Return the frequency in c/a, of leapfrog in time, and E of the lossless mode nearest to a frequency."""
+        return self.mode_of(slice(None), near)
+
+    def mode_of(self, keep: Any, near: float) -> tuple[float, Array]:
+        """Return the same of some points of E that don't couple to the others, such as one polarisation's."""
+        operator = (self.e.xi @ self.curl_h @ self.h.xi @ self.curl_e).tocsr()[keep][:, keep].tocsc()
+        start = np.random.default_rng(0).normal(size=operator.shape[0])
+        values, vectors = eigs(operator, k=1, sigma=(2 * math.pi * near) ** 2, v0=start)
+        omega = math.sqrt(values[0].real)
+        return math.asin(omega * self.grid.dt / 2) / (math.pi * self.grid.dt), vectors[:, 0]

@@ -186,7 +186,8 @@ def test_corners_where_layers_overlap_send_nothing_back(component: str) -> None:
     """A dipole before a corner: what comes back against a cell so large that nothing can.
 
     The ways back from sides and corner, after reflection at up to 45 degrees to each layer, keep at most
-    1e-9^cos(45°) = 4e-7 of the amplitude, and 4e-8 · 1/cos⁴(45°) for the grid; two walls and the corner: 3 times as much.
+    1e-9^cos(45°) = 4e-7 of the amplitude, and 4e-8 · 1/cos⁴(45°) for the grid; two walls and the corner: 3 times
+    as much.
     """
     seen = []
     for side, layers in ((4.0, [PML(1.0)]), (20.0, [])):

@@ -18,6 +18,7 @@ from evenly.fdtd import (
     vacuum,
 )
 from evenly.fdtd.boundaries import Boundary
+from evenly.fdtd.geometry import GeometricObject
 from tests.fdtd.physics.reference import Reference, fields, random_fields
 
 SLANTED = Medium(epsilon=(2, 3, 4), epsilon_off_diagonal=(0.3, 0.2, -0.4))
@@ -66,6 +67,26 @@ def test_steps_equal_those_of_sparse_matrices(name: str, walls: str) -> None:
             compare(MEDIA[name], cell, walls, uniform=uniform)
 
 
+@pytest.mark.parametrize("cell", CELLS)
+def test_poles_of_media_that_touch_see_the_same_field(cell: tuple[float, float, float]) -> None:
+    """Where an interface passes through a point's box the poles of both media act there."""
+    media = [
+        Medium(epsilon=2, electric_poles=[LorentzPole(f, 0.0, s)], magnetic_poles=[LorentzPole(f, 0.1, 2 * s)])
+        for f, s in ((0.5, 1.0), (0.8, 2.0), (0.6, 0.5))
+    ]
+    things: list[GeometricObject] = [
+        Sphere(radius=0.3, center=(0.05, 0.02, -0.03), material=media[0]),
+        Sphere(radius=0.21, center=(0.12, 0.1, -0.1), material=media[1]),
+        Block(
+            size=(0.3, 0.25, 0.2),
+            center=(-0.15, -0.1, 0.12),
+            axes=((1, 1, 0), (-1, 1, 0), (0, 0, 1)),
+            material=media[2],
+        ),
+    ]
+    check(Simulation(cell=cell, resolution=10, geometry=things, options=Options(courant=0.3)))
+
+
 def compare(medium: Medium, cell: tuple[float, float, float], walls: str, *, uniform: bool) -> None:
     things = [
         Sphere(radius=0.28, center=(0.05, 0.02, -0.03), material=medium),
@@ -79,6 +100,10 @@ def compare(medium: Medium, cell: tuple[float, float, float], walls: str, *, uni
         boundaries=boundaries(walls, cell),
         options=Options(courant=0.3),
     )
+    check(sim)
+
+
+def check(sim: Simulation) -> None:
     reference = Reference(sim)
     e, h = random_fields(sim, 1, reference)
     for _ in range(12):
@@ -87,4 +112,4 @@ def compare(medium: Medium, cell: tuple[float, float, float], walls: str, *, uni
     # 12 steps of some 20 operations each, round-off 1.1e-16 of the largest value each time.
     for kind, values in (("E", e), ("H", h)):
         wrong = np.abs(fields(sim, kind) - values)
-        assert wrong.max() < 12 * 20 * 1.1e-16 * np.abs(values).max(), (kind, cell, uniform)
+        assert wrong.max() < 12 * 20 * 1.1e-16 * np.abs(values).max(), (kind, sim.grid.size)
