@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from evenly.fdtd.box import Box
-from evenly.fdtd.fourier import FourierPatch, Phases
-from evenly.fdtd.kernels.fourier import SAMPLES
+from evenly.fdtd.cell.box import Box
+from evenly.fdtd.monitors.fourier import FourierPatch, Phases
+from evenly.fdtd.stepping.kernels.fourier import SAMPLES
 
 POINTS = 160
 FREQUENCIES = (1, 50)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from evenly.fdtd.timing import PhaseTimer
+from evenly.fdtd.stepping.timing import PhaseTimer
 
 REPEATS = 7
 SWITCHES = 200_000

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from evenly.fdtd.measurement import Measurement
-from evenly.fdtd.partition import BinaryPartition
+from evenly.fdtd.cell.partition import BinaryPartition
+from evenly.fdtd.scaling.measurement import Measurement
 from tests.cli.conftest import Evenly
 
 SMALL = ("--resolution", "20", "--size", "0.4", "--set", "absorber=0.2", "--set", "pml=0.2", "--set", "glass=0.5")

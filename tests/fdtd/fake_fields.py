@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenly.fdtd.box import Box
-from evenly.fdtd.grid import COMPONENTS, Grid
-from evenly.fdtd.sources import Source
+from evenly.fdtd.cell.box import Box
+from evenly.fdtd.cell.grid import COMPONENTS, Grid
+from evenly.fdtd.sources.source import Source
 
 Amplitude = Callable[[str, Any, Any, Any], Any]
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from evenly.fdtd.boundaries import Boundary, resolve
-from evenly.fdtd.grid import Grid
+from evenly.fdtd.cell.boundaries import Boundary, resolve
+from evenly.fdtd.cell.grid import Grid
 
 Array = NDArray[np.float64]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from evenly.fdtd.geometry import Block, Cylinder, GeometricObject, Material, Prism, Sphere
-from evenly.fdtd.materials import DrudePole, LorentzPole, Medium
+from evenly.fdtd.media.geometry import Block, Cylinder, GeometricObject, Material, Prism, Sphere
+from evenly.fdtd.media.materials import DrudePole, LorentzPole, Medium
 
 MEDIA: tuple[Material, ...] = (
     Medium(index=3.5),

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from evenly.errors import InputError
-from evenly.fdtd.boundaries import PML, Absorber, Bloch, Boundary, Metal, Periodic, resolve
-from evenly.fdtd.box import Box
-from evenly.fdtd.grid import Grid
+from evenly.fdtd.cell.boundaries import PML, Absorber, Bloch, Boundary, Metal, Periodic, resolve
+from evenly.fdtd.cell.box import Box
+from evenly.fdtd.cell.grid import Grid
 from tests.fdtd.line import reflection
 
 GRID = Grid((4, 2, 0), 10)

@@ -12,9 +12,9 @@ import pytest
 
 from evenly import fdtd
 from evenly.errors import InputError, ReadError
-from evenly.fdtd import checkpoint_files
-from evenly.fdtd.chunk_state import dense_arrays, media_digest, packed_arrays, state_bytes
-from evenly.fdtd.monitors import FourierMonitor
+from evenly.fdtd.monitors.monitor import FourierMonitor
+from evenly.fdtd.stepping.chunk_state import dense_arrays, media_digest, packed_arrays, state_bytes
+from evenly.fdtd.storage import checkpoint_files
 from tests.parallel.checkpoints import HALF, WHOLE, results, simulation, steps
 from tests.parallel.everything import SCENES, layouts
 

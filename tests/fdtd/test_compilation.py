@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from evenly import fdtd
-from evenly.fdtd import compilation
-from evenly.fdtd.compilation import prepare
+from evenly.fdtd.stepping import compilation
+from evenly.fdtd.stepping.compilation import prepare
 from tests.parallel.ranks import run_ranks
 
 MODULE = """
@@ -27,8 +27,8 @@ SCRIPT = """
     import sys
     sys.path.insert(0, sys.argv[1])
     from kernels import double
-    from evenly.fdtd.compilation import _listening, take_turns
-    from evenly.fdtd.parallel import current
+    from evenly.fdtd.stepping.compilation import _listening, take_turns
+    from evenly.fdtd.ranks.parallel import current
 
     compiled = []
     with _listening(lambda: compiled.append(1)):
@@ -39,8 +39,8 @@ SCRIPT = """
 
 FRESH = """
     import sys
-    from evenly.fdtd.compilation import FEATURES, features, prepare
-    from evenly.fdtd.kernels import anisotropy, fourier, nonlinear, poles, sweep
+    from evenly.fdtd.stepping.compilation import FEATURES, features, prepare
+    from evenly.fdtd.stepping.kernels import anisotropy, fourier, nonlinear, poles, sweep
     from tests.parallel.checkpoints import simulation
 
     def known():

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from evenly.errors import InputError, ReadError
-from evenly.fdtd.box import Box
-from evenly.fdtd.geometry import ArrayMaterial, Block, FunctionMaterial, Material, Sphere
-from evenly.fdtd.grid import Grid
-from evenly.fdtd.materials import Medium
-from evenly.fdtd.structure import Structure
+from evenly.fdtd.cell.box import Box
+from evenly.fdtd.cell.grid import Grid
+from evenly.fdtd.media.geometry import ArrayMaterial, Block, FunctionMaterial, Material, Sphere
+from evenly.fdtd.media.materials import Medium
+from evenly.fdtd.media.structure import Structure
 
 GRID = Grid((2, 1, 1), 10)
 

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from evenly.errors import InputError
-from evenly.fdtd.box import Box
-from evenly.fdtd.energy import Absorption, Energy
-from evenly.fdtd.fields import DftFields
-from evenly.fdtd.geometry import Block
-from evenly.fdtd.grid import COMPONENTS, Grid
-from evenly.fdtd.materials import DrudePole, LorentzPole, Medium
-from evenly.fdtd.structure import Structure
+from evenly.fdtd.cell.box import Box
+from evenly.fdtd.cell.grid import COMPONENTS, Grid
+from evenly.fdtd.media.geometry import Block
+from evenly.fdtd.media.materials import DrudePole, LorentzPole, Medium
+from evenly.fdtd.media.structure import Structure
+from evenly.fdtd.monitors.energy import Absorption, Energy
+from evenly.fdtd.monitors.fields import DftFields
 from tests.fdtd.fake_fields import FakeSimulation, cut
 from tests.fdtd.physics.waves import angular, permittivity
 

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from evenly.errors import InputError, ReadError
-from evenly.fdtd.box import Box
-from evenly.fdtd.flux import Flux
-from evenly.fdtd.grid import Grid
-from evenly.fdtd.monitors import FourierMonitor
-from evenly.fdtd.pulses import GaussianPulse
-from evenly.fdtd.sources import Source
+from evenly.fdtd.cell.box import Box
+from evenly.fdtd.cell.grid import Grid
+from evenly.fdtd.monitors.flux import Flux
+from evenly.fdtd.monitors.monitor import FourierMonitor
+from evenly.fdtd.sources.pulses import GaussianPulse
+from evenly.fdtd.sources.source import Source
 from tests.fdtd.fake_fields import Amplitude, FakeSimulation, Team, cut, on_ranks
 
 GRID = Grid((1.2, 1.0, 1.4), 10)

@@ -10,11 +10,11 @@ import pytest
 from numpy.typing import NDArray
 
 from evenly.errors import InputError
-from evenly.fdtd.box import Box
-from evenly.fdtd.fourier import FourierPatch, Phases, decimation, total_points
-from evenly.fdtd.grid import Grid
-from evenly.fdtd.kernels.fourier import SAMPLES, accumulate
-from evenly.fdtd.pulses import GaussianPulse
+from evenly.fdtd.cell.box import Box
+from evenly.fdtd.cell.grid import Grid
+from evenly.fdtd.monitors.fourier import FourierPatch, Phases, decimation, total_points
+from evenly.fdtd.sources.pulses import GaussianPulse
+from evenly.fdtd.stepping.kernels.fourier import SAMPLES, accumulate
 from tests.fdtd.fake_fields import FakeChunk, cut
 
 GRID = Grid((0.6, 0.5, 0.7), 10)

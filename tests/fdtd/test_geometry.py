@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenly.errors import InputError
-from evenly.fdtd.boundaries import resolve
-from evenly.fdtd.fractions import mixtures, share_below
-from evenly.fdtd.geometry import Block, Cylinder, GeometricObject, Prism, Sphere
-from evenly.fdtd.grid import Grid
-from evenly.fdtd.materials import Medium
-from evenly.fdtd.painting import paint
-from evenly.fdtd.palette import palette
+from evenly.fdtd.cell.boundaries import resolve
+from evenly.fdtd.cell.grid import Grid
+from evenly.fdtd.media.fractions import mixtures, share_below
+from evenly.fdtd.media.geometry import Block, Cylinder, GeometricObject, Prism, Sphere
+from evenly.fdtd.media.materials import Medium
+from evenly.fdtd.media.painting import paint
+from evenly.fdtd.media.palette import palette
 from tests.fdtd.scenes import scene
 
 GLASS = Medium(epsilon=2)

@@ -22,10 +22,10 @@ from evenly.fdtd import (
     Simulation,
     Sphere,
 )
-from evenly.fdtd.chunk import Chunk
-from evenly.fdtd.coefficients import packed_indices
-from evenly.fdtd.counts import count, shared_faces
-from evenly.fdtd.inventory import faces_with, tallies
+from evenly.fdtd.cell.counts import count, shared_faces
+from evenly.fdtd.cell.inventory import faces_with, tallies
+from evenly.fdtd.stepping.chunk import Chunk
+from evenly.fdtd.stepping.coefficients import packed_indices
 from tests.fdtd.scenes import scene
 
 LAYOUT = BinaryPartition([("x", 0.1), [("y", -0.2), 0, 2], [("z", 0.2), [("y", 0.3), 1, 0], 2]])

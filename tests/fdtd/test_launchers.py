@@ -7,9 +7,9 @@ import re
 import pytest
 
 from evenly.errors import InputError
-from evenly.fdtd.communicators import SerialCommunicator
-from evenly.fdtd.launch_output import KEPT, Stream, without_remarks
-from evenly.fdtd.launchers import forced, launched_ranks, without_launcher
+from evenly.fdtd.ranks.communicators import SerialCommunicator
+from evenly.fdtd.ranks.launch_output import KEPT, Stream, without_remarks
+from evenly.fdtd.ranks.launchers import forced, launched_ranks, without_launcher
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from evenly.errors import InputError
-from evenly.fdtd.grid import Grid
-from evenly.fdtd.library import medium, names, scaled, valid_um
-from evenly.fdtd.materials import Medium
-from evenly.fdtd.stability import largest_courant
+from evenly.fdtd.cell.grid import Grid
+from evenly.fdtd.media.library import medium, names, scaled, valid_um
+from evenly.fdtd.media.materials import Medium
+from evenly.fdtd.media.stability import largest_courant
 
 
 # Measured values: c-Si of Green and Keevers (1995); n of fused silica and BK7 at the helium d line (catalogues);

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from evenly.errors import InputError
-from evenly.fdtd.grid import Grid
-from evenly.fdtd.materials import DrudePole, LorentzPole, Medium, symmetric, vacuum
-from evenly.fdtd.solids import Block
-from evenly.fdtd.stability import largest_courant
-from evenly.fdtd.structure import Structure
+from evenly.fdtd.cell.grid import Grid
+from evenly.fdtd.media.materials import DrudePole, LorentzPole, Medium, symmetric, vacuum
+from evenly.fdtd.media.solids import Block
+from evenly.fdtd.media.stability import largest_courant
+from evenly.fdtd.media.structure import Structure
 
 
 def test_a_lorentz_pole_at_resonance_is_all_loss() -> None:

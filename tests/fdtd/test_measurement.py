@@ -10,9 +10,9 @@ import pytest
 
 from evenly.errors import InputError, ReadError
 from evenly.fdtd import PML, Flux, GaussianPulse, Simulation, Source
-from evenly.fdtd.measurement import COMMUNICATION, COMPUTATION, FORMAT, Measurement, RankRecord
-from evenly.fdtd.measuring import available_cores
-from evenly.fdtd.timing import PHASES
+from evenly.fdtd.scaling.measure import available_cores
+from evenly.fdtd.scaling.measurement import COMMUNICATION, COMPUTATION, FORMAT, Measurement, RankRecord
+from evenly.fdtd.stepping.timing import PHASES
 
 
 def ran(steps: int = 5) -> Simulation:

@@ -10,11 +10,11 @@ import pytest
 from scipy.special import hankel1
 
 from evenly.errors import InputError
-from evenly.fdtd.box import Box
-from evenly.fdtd.flux import Flux
-from evenly.fdtd.green import near_fields
-from evenly.fdtd.grid import Grid
-from evenly.fdtd.near_to_far import NearToFar, directions
+from evenly.fdtd.cell.box import Box
+from evenly.fdtd.cell.grid import Grid
+from evenly.fdtd.monitors.flux import Flux
+from evenly.fdtd.monitors.green import near_fields
+from evenly.fdtd.monitors.near_to_far import NearToFar, directions
 from tests.fdtd.fake_fields import Amplitude, FakeSimulation, cut
 
 FREQUENCY = 0.8

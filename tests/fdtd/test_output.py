@@ -12,8 +12,8 @@ import pytest
 
 from evenly.errors import InputError, MissingExtraError
 from evenly.fdtd import Bloch, Block, Box, GaussianPulse, Medium, Options, Simulation, Source
-from evenly.fdtd.output import output_bytes
-from evenly.fdtd.output_places import check_writable
+from evenly.fdtd.storage.output import output_bytes
+from evenly.fdtd.storage.output_places import check_writable
 
 SOURCE = Source(GaussianPulse(frequency=1.0, fwidth=0.8), "Ez", center=(0.1, 0.0, 0.0))
 GLASS = Block(size=(0.8, 0.63, 1), center=(0.2, 0.1, 0), material=Medium(epsilon=(2, 3, 4)))

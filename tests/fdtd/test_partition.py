@@ -16,10 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenly.errors import InputError, ReadError
-from evenly.fdtd.box import Box
-from evenly.fdtd.cutting import ChunkBox, divide, split_for_threads
-from evenly.fdtd.grid import Grid
-from evenly.fdtd.partition import BinaryPartition
+from evenly.fdtd.cell.box import Box
+from evenly.fdtd.cell.cutting import ChunkBox, divide, split_for_threads
+from evenly.fdtd.cell.grid import Grid
+from evenly.fdtd.cell.partition import BinaryPartition
 
 DOCUMENTED = [("x", -2.0), 0, [("y", 1.5), [("x", 3.0), 1, [("y", -0.5), 4, 3]], 2]]
 CELL = Grid((10.0, 5.0, 0.0), 10)

@@ -10,7 +10,7 @@ import pytest
 
 from evenly import fdtd
 from evenly.errors import InputError
-from evenly.fdtd.grid import COMPONENTS
+from evenly.fdtd.cell.grid import COMPONENTS
 
 CUTS = fdtd.BinaryPartition([("x", 0.1), [("y", 0.0), 0, 0], [("z", -0.2), 0, 0]])
 SIZE = (1.2, 1.0, 1.4)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from evenly.errors import InputError
-from evenly.fdtd.pulses import ContinuousWave, CustomPulse, GaussianPulse, Pulse
+from evenly.fdtd.sources.pulses import ContinuousWave, CustomPulse, GaussianPulse, Pulse
 
 PULSES: list[Pulse] = [
     GaussianPulse(1.0, fwidth=0.2),

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from evenly import fdtd
 from evenly.errors import InputError
-from evenly.fdtd.resonance import Resonance, resonances
+from evenly.fdtd.monitors.resonance import Resonance, resonances
 
 DT = 0.1
 BAND = (0.2, 0.3)

@@ -13,9 +13,9 @@ import pytest
 
 from evenly import fdtd
 from evenly.errors import InputError, RunFailed
-from evenly.fdtd.decays import FEWEST_STEPS
-from evenly.fdtd.progress import Progress, _Lines, progress
-from evenly.fdtd.run_control import CHECK_STEPS, check_finite
+from evenly.fdtd.running.decays import FEWEST_STEPS
+from evenly.fdtd.running.progress import Progress, _Lines, progress
+from evenly.fdtd.running.run_control import CHECK_STEPS, check_finite
 
 PULSE = fdtd.GaussianPulse(1.0, width=0.5, cutoff=4)
 
@@ -230,8 +230,8 @@ def test_lines_tell_share_speed_and_time_left() -> None:
 
 
 def test_a_bar_appears_on_demand_and_leaves(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("evenly.fdtd.progress.PATIENCE_S", 0.0)
-    monkeypatch.setattr("evenly.fdtd.progress.REFRESH_S", 0.0)
+    monkeypatch.setattr("evenly.fdtd.running.progress.PATIENCE_S", 0.0)
+    monkeypatch.setattr("evenly.fdtd.running.progress.REFRESH_S", 0.0)
     monkeypatch.setenv("TTY_COMPATIBLE", "1")
     monkeypatch.setenv("FORCE_COLOR", "1")
     line().run(until=1.0, progress="bar")

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from evenly.errors import InputError, ReadError
-from evenly.fdtd.measurement import Measurement, RankRecord
-from evenly.fdtd.scaling import ScalingStudy, Statistic
+from evenly.fdtd.scaling.measurement import Measurement, RankRecord
+from evenly.fdtd.scaling.study import ScalingStudy, Statistic
 
 
 def run(ranks: int, repetition: int = 0, slow: float = 1.0, cores: int = 64, **keywords: Any) -> Measurement:

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenly.errors import InputError
-from evenly.fdtd.boundaries import Bloch, resolve
-from evenly.fdtd.box import Box
-from evenly.fdtd.extents import hat_weights
-from evenly.fdtd.grid import COMPONENTS, Grid
-from evenly.fdtd.pulses import GaussianPulse
-from evenly.fdtd.sources import Phases, Source, phases
+from evenly.fdtd.cell.boundaries import Bloch, resolve
+from evenly.fdtd.cell.box import Box
+from evenly.fdtd.cell.extents import hat_weights
+from evenly.fdtd.cell.grid import COMPONENTS, Grid
+from evenly.fdtd.sources.pulses import GaussianPulse
+from evenly.fdtd.sources.source import Phases, Source, phases
 from tests.fdtd.fake_fields import cut
 
 PULSE = GaussianPulse(1.0, fwidth=0.3)

@@ -10,13 +10,13 @@ from scipy.sparse import coo_matrix, csr_matrix
 from scipy.sparse.linalg import eigsh
 
 from evenly.errors import InputError
-from evenly.fdtd.boundaries import PML, Absorber, Periodic, resolve
-from evenly.fdtd.box import Box
-from evenly.fdtd.counts import count, shared_faces
-from evenly.fdtd.geometry import Block, Sphere
-from evenly.fdtd.grid import Grid
-from evenly.fdtd.materials import DrudePole, LorentzPole, Medium
-from evenly.fdtd.structure import Response, Structure
+from evenly.fdtd.cell.boundaries import PML, Absorber, Periodic, resolve
+from evenly.fdtd.cell.box import Box
+from evenly.fdtd.cell.counts import count, shared_faces
+from evenly.fdtd.cell.grid import Grid
+from evenly.fdtd.media.geometry import Block, Sphere
+from evenly.fdtd.media.materials import DrudePole, LorentzPole, Medium
+from evenly.fdtd.media.structure import Response, Structure
 from tests.fdtd.scenes import scene
 
 WIDE = math.inf

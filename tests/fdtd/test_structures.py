@@ -13,9 +13,9 @@ import pytest
 
 from evenly.errors import InputError
 from evenly.fdtd import structures
-from evenly.fdtd.box import Box
-from evenly.fdtd.energy import Absorption
-from evenly.fdtd.partition import BinaryPartition
+from evenly.fdtd.cell.box import Box
+from evenly.fdtd.cell.partition import BinaryPartition
+from evenly.fdtd.monitors.energy import Absorption
 from evenly.fdtd.simulation import Simulation
 from evenly.fdtd.structures.programs import load
 from evenly.fdtd.structures.solving import subtract_incident

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenly.errors import InputError
-from evenly.fdtd import timing
-from evenly.fdtd.timing import PHASES, PhaseTimer
+from evenly.fdtd.stepping import timing
+from evenly.fdtd.stepping.timing import PHASES, PhaseTimer
 
 
 class Clock:

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenly import fdtd
-from evenly.fdtd.grid import COMPONENTS
-from evenly.fdtd.monitors import FourierMonitor
+from evenly.fdtd.cell.grid import COMPONENTS
+from evenly.fdtd.monitors.monitor import FourierMonitor
 from tests.parallel.everything import SCENES, layouts
 
 # Neither is a multiple of the 16 steps that Fourier monitors keep back.

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenly import fdtd
-from evenly.fdtd.grid import COMPONENTS
+from evenly.fdtd.cell.grid import COMPONENTS
 
 STEPS_UNTIL = 2.5
 

@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 from evenly.errors import InputError, MissingExtraError
-from evenly.fdtd.launching import MARK, Launcher, find_launcher, job_processes, launch_python
+from evenly.fdtd.ranks.launching import MARK, Launcher, find_launcher, job_processes, launch_python
 from tests.parallel.ranks import QUIET, start_ranks
 
 FAILING = """
     import os, signal, sys, threading, time
     from evenly.errors import InputError
-    from evenly.fdtd import parallel
+    from evenly.fdtd.ranks import parallel
 
     world = parallel.world()
     world.barrier()
@@ -31,7 +31,7 @@ HANGING = """
     import os, sys, time
     import numpy as np
     from mpi4py import MPI
-    from evenly.fdtd import parallel
+    from evenly.fdtd.ranks import parallel
 
     world = parallel.world()
     world.barrier()
@@ -45,7 +45,7 @@ HANGING = """
 """
 LAUNCH = """
 import sys
-from evenly.fdtd import launching
+from evenly.fdtd.ranks import launching
 launching.GRACE_S = float(sys.argv[1])
 sys.exit(launching.launch_python(sys.argv[3:], int(sys.argv[2])).status)
 """
@@ -84,7 +84,7 @@ def test_any_other_error_is_shown_with_its_traceback(action: str) -> None:
 def test_a_mistake_of_all_ranks_is_reported_by_one(first: int) -> None:
     script = f"""
         from evenly.errors import InputError
-        from evenly.fdtd import parallel
+        from evenly.fdtd.ranks import parallel
         if parallel.my_rank() >= {first}:
             raise InputError("all alike")
         parallel.all_wait()
@@ -98,7 +98,7 @@ def test_a_failure_before_anything_parallel_ends_the_job_too() -> None:
         import os, time
         if os.environ.get("PMI_RANK", os.environ.get("OMPI_COMM_WORLD_RANK")) == "2":
             import no_such_module
-        from evenly.fdtd import parallel
+        from evenly.fdtd.ranks import parallel
         parallel.all_wait()
     """
     job = start_ranks(4, script)
@@ -117,7 +117,7 @@ def test_a_script_that_can_not_be_compiled_is_reported_once() -> None:
 def test_a_caught_exit_is_no_failure() -> None:
     script = """
         import sys
-        from evenly.fdtd import parallel
+        from evenly.fdtd.ranks import parallel
         parallel.all_wait()
         try:
             sys.exit(3)
@@ -244,7 +244,7 @@ def test_a_missing_mpi4py_is_named_on_ranks(tmp_path: Path) -> None:
 
 def test_a_launcher_of_another_mpi_is_noticed() -> None:
     environment = {**os.environ, "OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "4"}
-    script = "from evenly.fdtd import parallel; print(parallel.world().size)"
+    script = "from evenly.fdtd.ranks import parallel; print(parallel.world().size)"
     command = [sys.executable, "-c", script]
     run = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert "The launcher started 4 ranks, but mpi4py's MPI library sees only this one" in run.stderr
@@ -254,9 +254,7 @@ def test_a_launcher_of_another_mpi_is_noticed() -> None:
 
 
 def test_mpi_is_loaded_only_under_a_launcher() -> None:
-    script = (
-        "import sys; from evenly.fdtd import parallel; n = parallel.world().size; print(n, 'mpi4py' in sys.modules)"
-    )
+    script = "import sys; from evenly.fdtd.ranks import parallel; n = parallel.world().size; print(n, 'mpi4py' in sys.modules)"
     environment = {name: value for name, value in os.environ.items() if not name.startswith("EVENLY_MPI")}
     for forced, answer in (("", "1 False\n"), ("1", "1 True\n")):
         run = subprocess.run(

@@ -8,7 +8,7 @@ from tests.parallel.ranks import run_ranks, start_ranks
 
 COLLECTIVES = """
     import numpy as np
-    from evenly.fdtd import parallel
+    from evenly.fdtd.ranks import parallel
 
     world = parallel.world()
     n, rank = world.size, world.rank
@@ -40,7 +40,7 @@ COLLECTIVES = """
 GROUPS = """
     import sys
     import numpy as np
-    from evenly.fdtd import parallel
+    from evenly.fdtd.ranks import parallel
 
     world, groups = parallel.world(), int(sys.argv[1])
     number = parallel.divide_parallel_processes(groups)
@@ -71,7 +71,7 @@ GROUPS = """
 
 RANDOM = """
     import sys
-    from evenly.fdtd import parallel
+    from evenly.fdtd.ranks import parallel
 
     world = parallel.world()
     number = parallel.divide_parallel_processes(2)
@@ -103,7 +103,7 @@ def test_random_numbers_agree_in_a_subgroup_and_the_masters_seed_counts() -> Non
 
 
 def test_more_subgroups_than_ranks_are_refused() -> None:
-    job = start_ranks(2, "from evenly.fdtd import parallel; parallel.divide_parallel_processes(3)")
+    job = start_ranks(2, "from evenly.fdtd.ranks import parallel; parallel.divide_parallel_processes(3)")
     assert job.status == 2
     assert job.errors == (
         "rank 0 of 2: `n` subgroups must be an integer from 1 to the number of ranks (2), but got 3.\n"
@@ -113,7 +113,7 @@ def test_more_subgroups_than_ranks_are_refused() -> None:
 def test_subgroups_that_do_not_fit_together_are_refused() -> None:
     script = """
         import numpy as np
-        from evenly.fdtd import parallel
+        from evenly.fdtd.ranks import parallel
         number = parallel.divide_parallel_processes(2)
         parallel.merge_subgroup_data(np.zeros((1, 2 + number)))
     """
@@ -123,7 +123,7 @@ def test_subgroups_that_do_not_fit_together_are_refused() -> None:
 def test_messages_to_a_rank_that_does_not_exist_are_refused() -> None:
     script = """
         import numpy as np
-        from evenly.fdtd import parallel
+        from evenly.fdtd.ranks import parallel
         parallel.world().exchange([(2, 0, np.zeros(1))], [])
     """
     assert "A rank to talk to must exist (0 to 1), but got 2." in start_ranks(2, script).errors
@@ -132,7 +132,7 @@ def test_messages_to_a_rank_that_does_not_exist_are_refused() -> None:
 def test_messages_from_scattered_memory_are_refused() -> None:
     script = """
         import numpy as np
-        from evenly.fdtd import parallel
+        from evenly.fdtd.ranks import parallel
         parallel.world().exchange([(1, 0, np.zeros((4, 4))[:, 0])], [])
     """
     assert "must be C-contiguous" in start_ranks(2, script).errors
@@ -140,8 +140,8 @@ def test_messages_from_scattered_memory_are_refused() -> None:
 
 def test_times_of_all_ranks_come_together() -> None:
     script = """
-        from evenly.fdtd import parallel
-        from evenly.fdtd.timing import PHASES, PhaseTimer
+        from evenly.fdtd.ranks import parallel
+        from evenly.fdtd.stepping.timing import PHASES, PhaseTimer
         world = parallel.world()
         timer = PhaseTimer()
         timer.add_cpu("fused", 1.0 + world.rank)
@@ -161,7 +161,7 @@ def test_waiting_leaves_the_core_to_those_who_work() -> None:
     # would use a full second of CPU time, or its share of the cores; a sleeping one wakes 2000 times at most.
     script = """
         import time
-        from evenly.fdtd import parallel
+        from evenly.fdtd.ranks import parallel
         world = parallel.world()
         world.barrier()
         begin = time.process_time()

@@ -13,7 +13,7 @@ BUILD = """
 import sys
 import numpy as np
 from evenly.fdtd import BinaryPartition, Block, Bloch, GaussianPulse, Medium, PML, Periodic, Simulation, Source
-from evenly.fdtd.parallel import am_master, my_rank
+from evenly.fdtd.ranks.parallel import am_master, my_rank
 
 def build(boundaries):
     layout = BinaryPartition([("x", 0.3), [("y", -0.1), 0, 2], [("z", 0.1), 1, 0]])

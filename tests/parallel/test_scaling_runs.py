@@ -8,13 +8,13 @@ import pytest
 
 import evenly
 from evenly.errors import InputError
-from evenly.fdtd.measurement import Measurement
-from evenly.fdtd.scaling import ScalingStudy
-from evenly.fdtd.scaling_runs import run_study
+from evenly.fdtd.scaling.measurement import Measurement
+from evenly.fdtd.scaling.runs import run_study
+from evenly.fdtd.scaling.study import ScalingStudy
 
 SCRIPT = """
 from evenly.fdtd import PML, Flux, GaussianPulse, Simulation, Source
-from evenly.fdtd.parallel import count_processors, my_rank
+from evenly.fdtd.ranks.parallel import count_processors, my_rank
 
 def simulation(resolution=10, **keywords):
     if count_processors() == 3 and my_rank() == 1:

@@ -11,18 +11,18 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from evenly.errors import InputError, ReadError
-from evenly.fdtd.boundaries import PML, Absorber
-from evenly.fdtd.fields import DftFields
-from evenly.fdtd.flux import Flux
-from evenly.fdtd.library import medium
-from evenly.fdtd.materials import Medium
-from evenly.fdtd.measurement import Measurement, RankRecord
-from evenly.fdtd.partition import BinaryPartition
-from evenly.fdtd.pulses import GaussianPulse
-from evenly.fdtd.scaling import ScalingStudy
+from evenly.fdtd.cell.boundaries import PML, Absorber
+from evenly.fdtd.cell.partition import BinaryPartition
+from evenly.fdtd.media.library import medium
+from evenly.fdtd.media.materials import Medium
+from evenly.fdtd.media.solids import Block, Sphere
+from evenly.fdtd.monitors.fields import DftFields
+from evenly.fdtd.monitors.flux import Flux
+from evenly.fdtd.scaling.measurement import Measurement, RankRecord
+from evenly.fdtd.scaling.study import ScalingStudy
 from evenly.fdtd.simulation import Simulation
-from evenly.fdtd.solids import Block, Sphere
-from evenly.fdtd.sources import Source
+from evenly.fdtd.sources.pulses import GaussianPulse
+from evenly.fdtd.sources.source import Source
 from evenly.fdtd.structures.example import Look
 from evenly.fdtd.structures.jobs import Spectrum
 from evenly.fdtd.structures.views import View, take_view

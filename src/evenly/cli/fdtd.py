@@ -27,8 +27,8 @@ from evenly.errors import InputError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from evenly.fdtd.measurement import Measurement
-    from evenly.fdtd.scaling import ScalingStudy
+    from evenly.fdtd.scaling.measurement import Measurement
+    from evenly.fdtd.scaling.study import ScalingStudy
     from evenly.fdtd.structures.jobs import Job
     from evenly.fdtd.structures.programs import Program
 
@@ -159,13 +159,13 @@ def _folder(wanted: Path | None) -> Iterator[Path]:
 
 
 def _is_master() -> bool:
-    from evenly.fdtd.parallel import am_really_master
+    from evenly.fdtd.ranks.parallel import am_really_master
 
     return am_really_master()
 
 
 def _measurement(folder: Path) -> Measurement:
-    from evenly.fdtd.measurement import SUFFIX, Measurement
+    from evenly.fdtd.scaling.measurement import SUFFIX, Measurement
 
     return Measurement.load(max(folder.glob(f"*{SUFFIX}"), key=os.path.getmtime))
 
@@ -220,7 +220,7 @@ def counts(
     json: opt.Json = False,
 ) -> None:
     """Count the grid points of each kind, per chunk, and the memory of each rank, without a step."""
-    from evenly.fdtd.inventory import chunk_counts
+    from evenly.fdtd.cell.inventory import chunk_counts
     from evenly.report import fdtd_tables as tables
 
     found = _described(program, what, ranks, layout)
@@ -241,7 +241,7 @@ def counts(
 
 def _described(program: str, what: What, ranks: int, layout: Path | None) -> Program:
     """Return a program cut for a number of ranks, without starting them."""
-    from evenly.fdtd.partition import BinaryPartition
+    from evenly.fdtd.cell.partition import BinaryPartition
     from evenly.fdtd.structures.programs import load
 
     found = load(program, what.parameters(), layout=None if layout is None else BinaryPartition.load(layout))
@@ -311,7 +311,7 @@ def scaling(
     if folder is not None:
         opt.check_writable(folder / "measurement.fdtd.json", "measurements", folder_is_made=True)
     if program not in structures.names() and Path(program).is_dir():
-        from evenly.fdtd.scaling import ScalingStudy
+        from evenly.fdtd.scaling.study import ScalingStudy
 
         study = ScalingStudy.load(program)
     else:
@@ -339,7 +339,7 @@ def _study(
     folder: Path | None,
     timeout_s: float | None,
 ) -> ScalingStudy:
-    from evenly.fdtd.scaling_runs import run_study
+    from evenly.fdtd.scaling.runs import run_study
     from evenly.fdtd.structures.programs import is_script, load
 
     if not is_script(program):

@@ -28,7 +28,7 @@ def carry_out(job: Job, ranks: int | None) -> None:
     SystemExit
         If a rank failed, with its status: it has said why.
     """
-    from evenly.fdtd.launchers import launched_ranks
+    from evenly.fdtd.ranks.launchers import launched_ranks
     from evenly.fdtd.structures.jobs import run_job
     from evenly.fdtd.structures.programs import is_script
 
@@ -44,7 +44,7 @@ def carry_out(job: Job, ranks: int | None) -> None:
 
 
 def _launch(job: Job, ranks: int) -> None:
-    from evenly.fdtd.launching import launch_python
+    from evenly.fdtd.ranks.launching import launch_python
 
     with tempfile.TemporaryDirectory() as folder, _followed(Path(folder, "job.progress")):
         file = Path(folder, "job.json")

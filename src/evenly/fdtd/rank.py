@@ -17,8 +17,8 @@ from pathlib import Path
 from types import TracebackType
 
 from evenly.errors import EvenlyError, InputError
-from evenly.fdtd.aborting import abort, exit_status, record_exit
-from evenly.fdtd.parallel import world
+from evenly.fdtd.ranks.aborting import abort, exit_status, record_exit
+from evenly.fdtd.ranks.parallel import world
 
 __all__ = ["main"]
 

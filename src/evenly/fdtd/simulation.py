@@ -1,8 +1,8 @@
 """A simulation: a cell, what is in it, and its fields, stepped in time on as many ranks as there are.
 
->>> from evenly.fdtd.boundaries import PML
->>> from evenly.fdtd.pulses import GaussianPulse
->>> from evenly.fdtd.sources import Source, phases
+>>> from evenly.fdtd.cell.boundaries import PML
+>>> from evenly.fdtd.sources.pulses import GaussianPulse
+>>> from evenly.fdtd.sources.source import Source, phases
 >>> source = Source(GaussianPulse(frequency=1.0, fwidth=0.5), "Ez", center=(0, 0, 0))
 >>> sim = Simulation(cell=(4, 4, 0), resolution=10, sources=[source], boundaries=[PML(1.0)])
 >>> sim.run(until=2.0)
@@ -20,35 +20,35 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import numpy as np
 
 from evenly.errors import InputError
-from evenly.fdtd.boundaries import Boundary, Layers, resolve
-from evenly.fdtd.box import Box
-from evenly.fdtd.cutting import ChunkBox, split_for_threads
-from evenly.fdtd.geometry import GeometricObject, Material
-from evenly.fdtd.grid import Grid, Vector, vector
-from evenly.fdtd.materials import vacuum
-from evenly.fdtd.parallel import current
-from evenly.fdtd.partition import BinaryPartition
-from evenly.fdtd.sources import Source, phases
-from evenly.fdtd.stability import safe_courant
-from evenly.fdtd.structure import Structure
-from evenly.fdtd.timing import Clock, PhaseTimer
+from evenly.fdtd.cell.boundaries import Boundary, Layers, resolve
+from evenly.fdtd.cell.box import Box
+from evenly.fdtd.cell.cutting import ChunkBox, split_for_threads
+from evenly.fdtd.cell.grid import Grid, Vector, vector
+from evenly.fdtd.cell.partition import BinaryPartition
+from evenly.fdtd.media.geometry import GeometricObject, Material
+from evenly.fdtd.media.materials import vacuum
+from evenly.fdtd.media.stability import safe_courant
+from evenly.fdtd.media.structure import Structure
+from evenly.fdtd.ranks.parallel import current
+from evenly.fdtd.sources.source import Source, phases
+from evenly.fdtd.stepping.timing import Clock, PhaseTimer
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from evenly.fdtd.callbacks import Callback
-    from evenly.fdtd.chunk import Chunk
-    from evenly.fdtd.communicators import Communicator
-    from evenly.fdtd.conditions import Condition
-    from evenly.fdtd.counts import Counts
-    from evenly.fdtd.measurement import Measurement
-    from evenly.fdtd.monitors import FourierMonitor
-    from evenly.fdtd.probes import Place
-    from evenly.fdtd.progress import ProgressChoice
-    from evenly.fdtd.recorder import FieldRecorder
-    from evenly.fdtd.run_control import Outcome, Until
-    from evenly.fdtd.stepping import Stepper
-    from evenly.fdtd.stored_energy import StoredEnergy
+    from evenly.fdtd.cell.counts import Counts
+    from evenly.fdtd.monitors.monitor import FourierMonitor
+    from evenly.fdtd.monitors.probes import Place
+    from evenly.fdtd.monitors.recorder import FieldRecorder
+    from evenly.fdtd.monitors.stored_energy import StoredEnergy
+    from evenly.fdtd.ranks.communicators import Communicator
+    from evenly.fdtd.running.callbacks import Callback
+    from evenly.fdtd.running.conditions import Condition
+    from evenly.fdtd.running.progress import ProgressChoice
+    from evenly.fdtd.running.run_control import Outcome, Until
+    from evenly.fdtd.scaling.measurement import Measurement
+    from evenly.fdtd.stepping.chunk import Chunk
+    from evenly.fdtd.stepping.stepper import Stepper
 
 __all__ = ["Options", "Simulation"]
 
@@ -192,7 +192,7 @@ class Simulation:
     @cached_property
     def chunks(self) -> list[Chunk]:
         """The chunks of this rank; made when first asked for."""
-        from evenly.fdtd.chunk import Chunk
+        from evenly.fdtd.stepping.chunk import Chunk
 
         dtype = np.dtype(self.options.precision)
         chunks = []
@@ -211,8 +211,8 @@ class Simulation:
     @cached_property
     def stepper(self) -> Stepper:
         """Steps this rank's chunks; collective when first asked for."""
-        from evenly.fdtd.compilation import prepare
-        from evenly.fdtd.stepping import Stepper
+        from evenly.fdtd.stepping.compilation import prepare
+        from evenly.fdtd.stepping.stepper import Stepper
 
         prepare(self)
         with self.timer("other"):
@@ -257,21 +257,21 @@ class Simulation:
         """Step until a time or a condition, whichever comes first; `outcome` then says which.
 
         Times are in a/c, counted from the simulation's beginning, `after_sources` from the end of the last source. See
-        `evenly.fdtd.run_control.run`.
+        `evenly.fdtd.running.run_control.run`.
         """
-        from evenly.fdtd.run_control import run
+        from evenly.fdtd.running.run_control import run
 
         self.outcome = run(self, until=until, after_sources=after_sources, callbacks=callbacks, show=progress)
 
     def save(self, path: Path | str, *, extra: Any = None) -> None:
-        """Write a checkpoint to a folder, each rank its own part; see `evenly.fdtd.checkpoint.save`."""
-        from evenly.fdtd.checkpoint import save
+        """Write a checkpoint to a folder, each rank its own part; see `evenly.fdtd.storage.checkpoint.save`."""
+        from evenly.fdtd.storage.checkpoint import save
 
         save(self, path, extra=extra)
 
     def load(self, path: Path | str) -> Any:
-        """Go on from a checkpoint and return its `extra`; see `evenly.fdtd.checkpoint_loading.load`."""
-        from evenly.fdtd.checkpoint_loading import load
+        """Go on from a checkpoint and return its `extra`; see `evenly.fdtd.storage.checkpoint_loading.load`."""
+        from evenly.fdtd.storage.checkpoint_loading import load
 
         return load(self, path)
 
@@ -292,8 +292,8 @@ class Simulation:
         return result
 
     def get_field_point(self, component: str, point: Place) -> float | complex:
-        """Return a component at a point, on every rank; see `evenly.fdtd.probes.field_point`."""
-        from evenly.fdtd.probes import field_point
+        """Return a component at a point, on every rank; see `evenly.fdtd.monitors.probes.field_point`."""
+        from evenly.fdtd.monitors.probes import field_point
 
         return field_point(self, component, point)
 
@@ -304,20 +304,20 @@ class Simulation:
         center: Place | None = None,
         size: Place | None = None,
     ) -> float | complex:
-        """Return the integral of ``function(x, y, z, *fields)``; see `evenly.fdtd.probes.integrate`."""
-        from evenly.fdtd.probes import integrate
+        """Return the integral of ``function(x, y, z, *fields)``; see `evenly.fdtd.monitors.probes.integrate`."""
+        from evenly.fdtd.monitors.probes import integrate
 
         return integrate(self, function, components, center, size)
 
     def max_abs_field(self, component: str, center: Place | None = None, size: Place | None = None) -> float:
-        """Return the largest magnitude of a component in a region; see `evenly.fdtd.probes.max_abs_field`."""
-        from evenly.fdtd.probes import max_abs_field
+        """Return the largest magnitude of a component in a region; see `evenly.fdtd.monitors.probes.max_abs_field`."""
+        from evenly.fdtd.monitors.probes import max_abs_field
 
         return max_abs_field(self, component, center, size)
 
     def stored_energy(self, center: Place | None = None, size: Place | None = None) -> StoredEnergy:
-        """Return the fields' energy in a region; see `evenly.fdtd.stored_energy.stored_energy`."""
-        from evenly.fdtd.stored_energy import stored_energy
+        """Return the fields' energy in a region; see `evenly.fdtd.monitors.stored_energy.stored_energy`."""
+        from evenly.fdtd.monitors.stored_energy import stored_energy
 
         return stored_energy(self, center, size)
 
@@ -326,27 +326,27 @@ class Simulation:
     def counts(self, monitors: Iterable[FourierMonitor] = ()) -> Counts:
         """Return the points of each kind of the whole cell, with these monitors too; all ranks must ask.
 
-        Nothing is allocated. See `evenly.fdtd.inventory` for tables by chunk and rank, on any number of ranks.
+        Nothing is allocated. See `evenly.fdtd.cell.inventory` for tables by chunk and rank, on any number of ranks.
         """
-        from evenly.fdtd.inventory import cell_counts, tallies
+        from evenly.fdtd.cell.inventory import cell_counts, tallies
 
         return cell_counts(tallies(self, monitors=monitors))
 
     def chunk_counts(self, **options: Any) -> list[dict[str, Any]]:
-        """Return the points of each kind of every chunk; see `evenly.fdtd.inventory.chunk_counts`."""
-        from evenly.fdtd.inventory import chunk_counts
+        """Return the points of each kind of every chunk; see `evenly.fdtd.cell.inventory.chunk_counts`."""
+        from evenly.fdtd.cell.inventory import chunk_counts
 
         return chunk_counts(self, **options)
 
     def rank_counts(self, **options: Any) -> list[dict[str, Any]]:
-        """Return the points of each kind of every rank; see `evenly.fdtd.inventory.rank_counts`."""
-        from evenly.fdtd.inventory import rank_counts
+        """Return the points of each kind of every rank; see `evenly.fdtd.cell.inventory.rank_counts`."""
+        from evenly.fdtd.cell.inventory import rank_counts
 
         return rank_counts(self, **options)
 
     def estimated_bytes(self, **options: Any) -> list[int]:
-        """Return the bytes that each rank's arrays will take; see `evenly.fdtd.footprint.rank_bytes`."""
-        from evenly.fdtd.footprint import rank_bytes
+        """Return the bytes that each rank's arrays will take; see `evenly.fdtd.cell.footprint.rank_bytes`."""
+        from evenly.fdtd.cell.footprint import rank_bytes
 
         return rank_bytes(self, **options)
 
@@ -364,13 +364,13 @@ class Simulation:
         self.timed_steps = 0
 
     def measurement(self, **about: Any) -> Measurement:
-        """Return what stepping took so far; see `evenly.fdtd.measuring.measure` for name, parameters, repetition."""
-        from evenly.fdtd.measuring import measure
+        """Return what stepping took so far; see `evenly.fdtd.scaling.measure.measure` for name, parameters, repetition."""
+        from evenly.fdtd.scaling.measure import measure
 
         return measure(self, **about)
 
     def write(self, path: Path | str, components: Sequence[str] = ("Ex", "Ey", "Ez"), **options: Any) -> Path:
-        """Write fields and media to an HDF5 file, each rank its own part; see `evenly.fdtd.output.write`."""
-        from evenly.fdtd.output import write
+        """Write fields and media to an HDF5 file, each rank its own part; see `evenly.fdtd.storage.output.write`."""
+        from evenly.fdtd.storage.output import write
 
         return write(self, path, components, **options)

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from evenly.fdtd.measurement import COMPUTATION, Measurement
+from evenly.fdtd.scaling.measurement import COMPUTATION, Measurement
 from evenly.fdtd.structures.jobs import Spectrum
 from evenly.report.fdtd_tables import PHASE_GROUPS, clock_note
 from evenly.report.formatting import compact, quantity
@@ -90,7 +90,7 @@ def plot_ranks(measurement: Measurement) -> Figure:
 
     Examples
     --------
-    >>> from evenly.fdtd.measurement import RankRecord
+    >>> from evenly.fdtd.scaling.measurement import RankRecord
     >>> rank = RankRecord(0, {"fused": 1.0}, {"fused": 1.0})
     >>> plot_ranks(Measurement("box", steps=10, ranks=(rank,), cores=2)).axes[0].get_xlabel()
     'rank'

@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, NullLocator, ScalarFormatter
 
-from evenly.fdtd.scaling import ScalingPoint, ScalingStudy, Statistic
+from evenly.fdtd.scaling.study import ScalingPoint, ScalingStudy, Statistic
 from evenly.report.fdtd_run_plots import PHASE_COLOURS
 from evenly.report.formatting import compact, percent
 from evenly.report.style import GREY, INK, PALETTE, legend_below, new_figure, quantity_axis, set_title, tidy
@@ -31,7 +31,7 @@ def plot_scaling(study: ScalingStudy) -> dict[str, Figure]:
     Parameters
     ----------
     study : ScalingStudy
-        From `evenly.fdtd.scaling_runs.run_study`.
+        From `evenly.fdtd.scaling.runs.run_study`.
     """
     return {
         f"{study.name}-scaling-time": plot_run_time(study),

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
-from evenly.fdtd.measurement import FOURIER, STEPPING, WAITING, Measurement
-from evenly.fdtd.scaling import ScalingStudy, Statistic
+from evenly.fdtd.scaling.measurement import FOURIER, STEPPING, WAITING, Measurement
+from evenly.fdtd.scaling.study import ScalingStudy, Statistic
 from evenly.fdtd.structures.jobs import Spectrum
 from evenly.report.formatting import common_prefix, compact, percent, plain, quantity
 from evenly.report.run_tables import add_row, new_table
@@ -19,7 +19,7 @@ __all__ = [
     "ranks_table", "run_as_dict", "scaling_table", "spectrum_table",
 ]  # fmt: skip
 
-#: What people call the counts of `evenly.fdtd.counts.Counts`.
+#: What people call the counts of `evenly.fdtd.cell.counts.Counts`.
 KINDS = {
     "electric_poles": "poles of ε (points × poles)",
     "magnetic_poles": "poles of µ (points × poles)",
@@ -76,7 +76,7 @@ def ranks_table(measurement: Measurement, *, title: str = "", most: int = 32) ->
 
     Examples
     --------
-    >>> from evenly.fdtd.measurement import RankRecord
+    >>> from evenly.fdtd.scaling.measurement import RankRecord
     >>> rank = RankRecord(0, {"fused": 1.0}, {"fused": 1.0}, points=1000, chunks=3)
     >>> ranks_table(Measurement("box", steps=10, ranks=(rank,))).row_count
     1
@@ -106,7 +106,7 @@ def kinds_of(measurement: Measurement) -> dict[str, int]:
 
     Examples
     --------
-    >>> from evenly.fdtd.measurement import RankRecord
+    >>> from evenly.fdtd.scaling.measurement import RankRecord
     >>> kinds_of(Measurement(ranks=(RankRecord(0, {}, {}, counts={"absorber": 5, "pml_3d": 0}),)))
     {'absorber': 5}
     """
@@ -163,7 +163,7 @@ def scaling_table(study: ScalingStudy, *, title: str = "") -> Table:
 
     Examples
     --------
-    >>> from evenly.fdtd.measurement import RankRecord
+    >>> from evenly.fdtd.scaling.measurement import RankRecord
     >>> run = Measurement("box", steps=10, ranks=(RankRecord(0, {"fused": 2.0}, {"fused": 2.0}),), cores=4)
     >>> scaling_table(ScalingStudy((run,))).row_count
     1
@@ -216,7 +216,7 @@ def headline(measurement: Measurement) -> str:
 
     Examples
     --------
-    >>> from evenly.fdtd.measurement import RankRecord
+    >>> from evenly.fdtd.scaling.measurement import RankRecord
     >>> rank = RankRecord(0, {"fused": 2.0}, {"fused": 2.0})
     >>> headline(Measurement("box", steps=100, ranks=(rank,), points=8000, shape=(20, 20, 20), cores=2))
     'box: 20 × 20 × 20 = 8000 points on 1 rank; 100 steps of 20 ms, 50 steps/s, 0.4 Mpoints/s'

@@ -19,9 +19,9 @@ from scipy import sparse
 from scipy.sparse.linalg import eigs, splu
 
 from evenly.fdtd import Simulation
-from evenly.fdtd.grid import ELECTRIC, MAGNETIC
-from evenly.fdtd.materials import LorentzPole, Pole
-from evenly.fdtd.structure import Response
+from evenly.fdtd.cell.grid import ELECTRIC, MAGNETIC
+from evenly.fdtd.media.materials import LorentzPole, Pole
+from evenly.fdtd.media.structure import Response
 
 __all__ = ["Reference", "fields", "give", "random_fields"]
 

@@ -28,7 +28,7 @@ from evenly.fdtd import (
     Simulation,
     Source,
 )
-from evenly.fdtd.monitors import MonitorData
+from evenly.fdtd.monitors.monitor import MonitorData
 
 Array = NDArray[Any]
 FREQUENCIES = np.linspace(0.8, 1.2, 5)

@@ -16,9 +16,9 @@ import pytest
 from numpy.typing import NDArray
 
 from evenly.fdtd import Bloch, Grid, Medium, Options, Simulation, vacuum
-from evenly.fdtd.box import Box
-from evenly.fdtd.chunk import Chunk
-from evenly.fdtd.grid import COMPONENTS
+from evenly.fdtd.cell.box import Box
+from evenly.fdtd.cell.grid import COMPONENTS
+from evenly.fdtd.stepping.chunk import Chunk
 from tests.fdtd.physics.reference import fields, give
 
 Array = NDArray[Any]

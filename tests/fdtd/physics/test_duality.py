@@ -24,8 +24,8 @@ from evenly.fdtd import (
     Source,
     Sphere,
 )
-from evenly.fdtd.boundaries import Boundary
-from evenly.fdtd.grid import ELECTRIC, MAGNETIC
+from evenly.fdtd.cell.boundaries import Boundary
+from evenly.fdtd.cell.grid import ELECTRIC, MAGNETIC
 
 Array = NDArray[Any]
 RESOLUTION = 10

@@ -31,9 +31,9 @@ from evenly.fdtd import (
     Simulation,
     Sphere,
 )
-from evenly.fdtd.boundaries import Boundary
-from evenly.fdtd.geometry import GeometricObject
-from evenly.fdtd.materials import Pole
+from evenly.fdtd.cell.boundaries import Boundary
+from evenly.fdtd.media.geometry import GeometricObject
+from evenly.fdtd.media.materials import Pole
 from tests.fdtd.physics.reference import Reference, fields, random_fields
 
 Array = NDArray[Any]

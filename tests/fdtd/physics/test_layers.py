@@ -12,8 +12,8 @@ import pytest
 from numpy.typing import NDArray
 
 from evenly.fdtd import PML, Absorber, Bloch, GaussianPulse, Medium, Periodic, Simulation, Source, vacuum
-from evenly.fdtd.boundaries import Boundary
-from evenly.fdtd.box import Box
+from evenly.fdtd.cell.boundaries import Boundary
+from evenly.fdtd.cell.box import Box
 
 Array = NDArray[Any]
 FREQUENCY = 1.0

@@ -17,8 +17,8 @@ from evenly.fdtd import (
     Sphere,
     vacuum,
 )
-from evenly.fdtd.boundaries import Boundary
-from evenly.fdtd.geometry import GeometricObject
+from evenly.fdtd.cell.boundaries import Boundary
+from evenly.fdtd.media.geometry import GeometricObject
 from tests.fdtd.physics.reference import Reference, fields, random_fields
 
 SLANTED = Medium(epsilon=(2, 3, 4), epsilon_off_diagonal=(0.3, 0.2, -0.4))

@@ -31,7 +31,7 @@ from evenly.fdtd import (
     Simulation,
     Source,
 )
-from evenly.fdtd.geometry import GeometricObject
+from evenly.fdtd.media.geometry import GeometricObject
 
 Array = NDArray[Any]
 RESOLUTION, LENGTH = 40, 5.0

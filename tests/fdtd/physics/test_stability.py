@@ -26,10 +26,10 @@ from evenly.fdtd import (
     Source,
     Sphere,
 )
-from evenly.fdtd.boundaries import Boundary
-from evenly.fdtd.geometry import GeometricObject
-from evenly.fdtd.grid import COMPONENTS
-from evenly.fdtd.stability import largest_courant
+from evenly.fdtd.cell.boundaries import Boundary
+from evenly.fdtd.cell.grid import COMPONENTS
+from evenly.fdtd.media.geometry import GeometricObject
+from evenly.fdtd.media.stability import largest_courant
 from tests.fdtd.physics.reference import fields, give
 
 Array = NDArray[Any]

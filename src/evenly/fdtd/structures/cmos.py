@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from evenly.fdtd.library import medium
-from evenly.fdtd.materials import Medium, vacuum
-from evenly.fdtd.solids import Block, GeometricObject, Sphere
+from evenly.fdtd.media.library import medium
+from evenly.fdtd.media.materials import Medium, vacuum
+from evenly.fdtd.media.solids import Block, GeometricObject, Sphere
 from evenly.fdtd.structures.example import Array, Curves, Example, Incident, Look, Recipe, band, pulse_for
 from evenly.fdtd.structures.plane_wave import Lit
 from evenly.fdtd.structures.stack import Film, Pit, Stack

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenly.errors import InputError
-from evenly.fdtd.materials import Medium, vacuum
-from evenly.fdtd.monitors import FourierMonitor
-from evenly.fdtd.pulses import GaussianPulse
+from evenly.fdtd.media.materials import Medium, vacuum
+from evenly.fdtd.monitors.monitor import FourierMonitor
+from evenly.fdtd.sources.pulses import GaussianPulse
 
 __all__ = ["Curves", "Example", "Incident", "Look", "Recipe", "band", "pulse_for"]
 

@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenly.errors import InputError
-from evenly.fdtd.flux import Flux
-from evenly.fdtd.partition import BinaryPartition
-from evenly.fdtd.run_control import check_finite
+from evenly.fdtd.cell.partition import BinaryPartition
+from evenly.fdtd.monitors.flux import Flux
+from evenly.fdtd.running.run_control import check_finite
 from evenly.fdtd.simulation import Options, Simulation
 from evenly.fdtd.structures.example import Look
 from evenly.fdtd.structures.programs import Program, load

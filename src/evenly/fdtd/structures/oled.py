@@ -15,12 +15,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from evenly.fdtd.boundaries import PML, Absorber, Boundary, Periodic
-from evenly.fdtd.flux import Flux
-from evenly.fdtd.library import medium
-from evenly.fdtd.materials import vacuum
-from evenly.fdtd.monitors import FourierMonitor
-from evenly.fdtd.sources import Source
+from evenly.fdtd.cell.boundaries import PML, Absorber, Boundary, Periodic
+from evenly.fdtd.media.library import medium
+from evenly.fdtd.media.materials import vacuum
+from evenly.fdtd.monitors.flux import Flux
+from evenly.fdtd.monitors.monitor import FourierMonitor
+from evenly.fdtd.sources.source import Source
 from evenly.fdtd.structures.example import Array, Curves, Example, Look, Recipe, band, pulse_for
 from evenly.fdtd.structures.stack import Film, Stack
 

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evenly.fdtd.boundaries import PML, Absorber, Periodic
-from evenly.fdtd.flux import Flux
-from evenly.fdtd.monitors import FourierMonitor
-from evenly.fdtd.pulses import GaussianPulse
-from evenly.fdtd.solids import GeometricObject
-from evenly.fdtd.sources import Source
+from evenly.fdtd.cell.boundaries import PML, Absorber, Periodic
+from evenly.fdtd.media.solids import GeometricObject
+from evenly.fdtd.monitors.flux import Flux
+from evenly.fdtd.monitors.monitor import FourierMonitor
+from evenly.fdtd.sources.pulses import GaussianPulse
+from evenly.fdtd.sources.source import Source
 from evenly.fdtd.structures.example import Array
 from evenly.fdtd.structures.stack import Stack
 

@@ -31,8 +31,8 @@ from pathlib import Path
 from typing import Any
 
 from evenly.errors import InputError
-from evenly.fdtd.monitors import FourierMonitor
-from evenly.fdtd.partition import BinaryPartition
+from evenly.fdtd.cell.partition import BinaryPartition
+from evenly.fdtd.monitors.monitor import FourierMonitor
 from evenly.fdtd.simulation import Options, Simulation
 from evenly.fdtd.structures.example import Example, Look
 from evenly.fdtd.structures.solving import Solution

@@ -17,14 +17,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from evenly.errors import InputError
-from evenly.fdtd.boundaries import PML, Absorber, Periodic
-from evenly.fdtd.box import AXES, Box
-from evenly.fdtd.fields import DftFields
-from evenly.fdtd.grid import Vector, vector
-from evenly.fdtd.library import medium
-from evenly.fdtd.materials import Medium
-from evenly.fdtd.solids import Block
-from evenly.fdtd.sources import Source
+from evenly.fdtd.cell.boundaries import PML, Absorber, Periodic
+from evenly.fdtd.cell.box import AXES, Box
+from evenly.fdtd.cell.grid import Vector, vector
+from evenly.fdtd.media.library import medium
+from evenly.fdtd.media.materials import Medium
+from evenly.fdtd.media.solids import Block
+from evenly.fdtd.monitors.fields import DftFields
+from evenly.fdtd.sources.source import Source
 from evenly.fdtd.structures.example import Example, Look, Recipe, band, pulse_for
 
 __all__ = ["RandomCell"]

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenly.errors import InputError
-from evenly.fdtd.boundaries import PML
-from evenly.fdtd.communicators import SerialCommunicator
-from evenly.fdtd.flux import Flux
-from evenly.fdtd.monitor_files import MonitorData
-from evenly.fdtd.partition import BinaryPartition
+from evenly.fdtd.cell.boundaries import PML
+from evenly.fdtd.cell.partition import BinaryPartition
+from evenly.fdtd.monitors.files import MonitorData
+from evenly.fdtd.monitors.flux import Flux
+from evenly.fdtd.ranks.communicators import SerialCommunicator
 from evenly.fdtd.simulation import Options, Simulation
 from evenly.fdtd.structures.example import Curves, Example, Incident
 

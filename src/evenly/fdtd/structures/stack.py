@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evenly.fdtd.faces import Faces, dot, meet, reach_along, slab
-from evenly.fdtd.grid import Vector, vector
-from evenly.fdtd.materials import Medium, vacuum
-from evenly.fdtd.solids import Block, GeometricObject
+from evenly.fdtd.cell.grid import Vector, vector
+from evenly.fdtd.media.faces import Faces, dot, meet, reach_along, slab
+from evenly.fdtd.media.materials import Medium, vacuum
+from evenly.fdtd.media.solids import Block, GeometricObject
 
 __all__ = ["Film", "Pit", "Stack"]
 

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, ClassVar
 
-from evenly.fdtd.library import PER_EV, medium
-from evenly.fdtd.materials import LorentzPole, Medium
-from evenly.fdtd.solids import Block
+from evenly.fdtd.media.library import PER_EV, medium
+from evenly.fdtd.media.materials import LorentzPole, Medium
+from evenly.fdtd.media.solids import Block
 from evenly.fdtd.structures.example import Array, Curves, Example, Incident, Recipe, band, pulse_for
 from evenly.fdtd.structures.plane_wave import Lit
 from evenly.fdtd.structures.stack import Film, Stack

@@ -20,14 +20,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenly.errors import InputError, ReadError
-from evenly.fdtd.box import AXES, Box
-from evenly.fdtd.flux import Flux
-from evenly.fdtd.grid import Grid, Vector, vector
-from evenly.fdtd.inventory import boxes_for
-from evenly.fdtd.monitors import FourierMonitor
-from evenly.fdtd.near_to_far import NearToFar
+from evenly.fdtd.cell.box import AXES, Box
+from evenly.fdtd.cell.grid import Grid, Vector, vector
+from evenly.fdtd.cell.inventory import boxes_for
+from evenly.fdtd.media.structure import Response
+from evenly.fdtd.monitors.flux import Flux
+from evenly.fdtd.monitors.monitor import FourierMonitor
+from evenly.fdtd.monitors.near_to_far import NearToFar
 from evenly.fdtd.simulation import Simulation
-from evenly.fdtd.structure import Response
 from evenly.fdtd.structures.example import Look
 
 __all__ = ["Area", "View", "take_view"]

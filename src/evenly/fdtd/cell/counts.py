@@ -1,0 +1,265 @@
+"""How many grid points of each kind a box holds: the input of a cost model, without stepping.
+
+Only what can be seen counts: an object hidden by a later one adds nothing. The box is sampled slab by slab.
+
+>>> from evenly.fdtd.media.geometry import Block
+>>> from evenly.fdtd.cell.grid import Grid
+>>> from evenly.fdtd.media.materials import LorentzPole, Medium
+>>> glass = Medium(epsilon=2, electric_poles=[LorentzPole(1.0)])
+>>> structure = Structure(Grid((2, 2, 2), 10), [Block(size=(1, 1, 1), material=glass)], subpixel=False)
+>>> counts = count(structure, structure.grid.box)
+>>> counts.volume, counts.surface, list(counts.electric_poles.values()) == [counts.dielectric]
+(8000, 0, True)
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenly.fdtd.cell.boundaries import Layers
+from evenly.fdtd.cell.box import Box
+from evenly.fdtd.media.materials import Pole
+from evenly.fdtd.media.structure import Response, Structure, Value
+
+__all__ = ["Counts", "Patch", "count", "shared_faces"]
+
+# A component's Fourier transform on a box at a number of frequencies.
+Patch = tuple[str, Box, int]
+Mask = bool | NDArray[np.bool_]
+SLAB = 500_000
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Numbers of grid points; all but `surface` and `neighbours` of a box are the sums over its parts.
+
+    Attributes
+    ----------
+    volume : int
+        All points.
+    electric_poles, magnetic_poles : mapping of unit pole to int
+        Points where a component has the pole.
+    pml_1d, pml_2d, pml_3d : int
+        Points in the PML of one, two, three axes.
+    absorber : int
+        Points in absorbers.
+    electric_conductivity, magnetic_conductivity : int
+        Points with a conductivity of their medium, outside absorbers.
+    electric_anisotropic, magnetic_anisotropic : int
+        Nodes (centres) with off-diagonal elements.
+    nonlinear : int
+        Points with χ2 or χ3.
+    dielectric, magnetic : int
+        Points with an instantaneous ε (μ) other than 1 along some axis.
+    interface : int
+        Points with an interface in the box around one of their components.
+    complex : int
+        Points with complex fields.
+    fourier, fourier_frequencies : int
+        Component · points of Fourier transforms, and those times their frequencies.
+    surface : int
+        Faces of points shared with the rest of the cell (over periodic sides too).
+    neighbours : int
+        Other chunks that share such a face.
+    """
+
+    volume: int = 0
+    electric_poles: Mapping[Pole, int] = field(default_factory=dict)
+    magnetic_poles: Mapping[Pole, int] = field(default_factory=dict)
+    pml_1d: int = 0
+    pml_2d: int = 0
+    pml_3d: int = 0
+    absorber: int = 0
+    electric_conductivity: int = 0
+    magnetic_conductivity: int = 0
+    electric_anisotropic: int = 0
+    magnetic_anisotropic: int = 0
+    nonlinear: int = 0
+    dielectric: int = 0
+    magnetic: int = 0
+    interface: int = 0
+    complex: int = 0
+    fourier: int = 0
+    fourier_frequencies: int = 0
+    surface: int = 0
+    neighbours: int = 0
+
+    def __add__(self, other: Counts) -> Counts:
+        """Return the sum of every count."""
+        both = {f.name: _sum(getattr(self, f.name), getattr(other, f.name)) for f in fields(self)}
+        return Counts(**both)
+
+    @property
+    def poles(self) -> int:
+        """Pole · points, of E and H together."""
+        return sum(self.electric_poles.values()) + sum(self.magnetic_poles.values())
+
+    def as_dict(self) -> dict[str, int]:
+        """Return the counts as plain numbers, poles summed up, for tables.
+
+        Examples
+        --------
+        >>> Counts(volume=8, pml_1d=4).as_dict()["pml_1d"]
+        4
+        """
+        return {f.name: _plain(getattr(self, f.name)) for f in fields(self)}
+
+
+def count(structure: Structure, box: Box, *, fourier: Sequence[Patch] = (), chunks: Sequence[Box] = ()) -> Counts:
+    """Return the counts of a box.
+
+    Parameters
+    ----------
+    structure : Structure
+        The cell's objects and layers.
+    box : Box
+        Any box of the cell.
+    fourier : sequence of (component, Box, number of frequencies)
+        Fourier transforms of the whole cell.
+    chunks : sequence of Box
+        All chunks, to count neighbours; the box itself may be among them.
+
+    Returns
+    -------
+    Counts
+    """
+    result = Counts()
+    longest = max(range(3), key=lambda axis: box.shape[axis])
+    for slab in box.slabs(longest, SLAB):
+        result = result + _sampled(structure, slab)
+    return result + _geometric(structure, box, fourier, chunks)
+
+
+def shared_faces(box: Box, other: Box, layers: Layers) -> int:
+    """Return the faces of points that two disjoint boxes share, over periodic sides too.
+
+    Examples
+    --------
+    >>> from evenly.fdtd.cell.boundaries import resolve
+    >>> from evenly.fdtd.cell.grid import Grid
+    >>> layers = resolve([], Grid((2, 2, 2), 2))
+    >>> shared_faces(Box((0, 0, 0), (2, 4, 4)), Box((2, 0, 0), (4, 2, 4)), layers)
+    8
+    """
+    faces = 0
+    for axis in range(3):
+        if layers.grid.thin[axis]:
+            continue
+        n = layers.grid.shape[axis]
+        for moved in {0, n, -n} if layers.kinds[axis] == "periodic" else {0}:
+            for a, b in ((box.hi[axis], other.lo[axis] + moved), (other.hi[axis] + moved, box.lo[axis])):
+                if a == b:
+                    across = box.replace(axis, 0, 1) & other.replace(axis, 0, 1)
+                    faces += across.volume
+    return faces
+
+
+def _sampled(structure: Structure, box: Box) -> Counts:
+    sample = structure.sample(box)
+    electric, magnetic = sample.electric, sample.magnetic
+    outside = structure.layers.inner("absorber") & box
+    return Counts(
+        electric_poles=_poles(electric, box),
+        magnetic_poles=_poles(magnetic, box),
+        electric_conductivity=_conductive(electric, box, outside),
+        magnetic_conductivity=_conductive(magnetic, box, outside),
+        electric_anisotropic=_nodes(electric, slice(None, -1), structure),
+        magnetic_anisotropic=_nodes(magnetic, slice(1, None), structure),
+        nonlinear=_size(_nonzero(electric.chi2) | _nonzero(electric.chi3), box),
+        dielectric=_size(_any([_differs(v, 1.0) for v in electric.inverse]), box),
+        magnetic=_size(_any([_differs(v, 1.0) for v in magnetic.inverse]), box),
+        interface=_size(sample.interface, box),
+    )
+
+
+def _geometric(structure: Structure, box: Box, fourier: Sequence[Patch], chunks: Sequence[Box]) -> Counts:
+    layers, grid = structure.layers, structure.grid
+    pml = _overlaps(layers, box)
+    patches = [((patch & box).volume, frequencies) for _, patch, frequencies in fourier]
+    surface = 0
+    for axis in range(3):
+        face = box.volume // max(1, box.shape[axis])
+        joined = layers.kinds[axis] == "periodic" and box.shape[axis] < grid.shape[axis]
+        ends = (box.lo[axis] > 0 or joined) + (box.hi[axis] < grid.shape[axis] or joined)
+        surface += 0 if grid.thin[axis] else ends * face
+    return Counts(
+        volume=box.volume,
+        pml_1d=pml[1],
+        pml_2d=pml[2],
+        pml_3d=pml[3],
+        absorber=box.volume - (layers.inner("absorber") & box).volume,
+        complex=box.volume if layers.complex_fields else 0,
+        fourier=sum(points for points, _ in patches),
+        fourier_frequencies=sum(points * frequencies for points, frequencies in patches),
+        surface=surface,
+        neighbours=sum(other != box and shared_faces(box, other, layers) > 0 for other in chunks),
+    )
+
+
+def _overlaps(layers: Layers, box: Box) -> list[int]:
+    """Return the points in 0, 1, 2 and 3 layers: the product of (outside + inside t) over the axes, by powers of t."""
+    powers = [1]
+    for axis in range(3):
+        inside = 0
+        for start, stop in layers.ranges(axis):
+            inside += max(0, min(stop, box.hi[axis]) - max(start, box.lo[axis]))
+        outside = box.shape[axis] - inside
+        powers = [
+            (powers[i] * outside if i < len(powers) else 0) + (powers[i - 1] * inside if i else 0)
+            for i in range(len(powers) + 1)
+        ]
+    return powers
+
+
+def _poles(response: Response, box: Box) -> dict[Pole, int]:
+    return {pole: _size(_nonzero(values), box) for pole, values in response.poles.items()}
+
+
+def _conductive(response: Response, box: Box, outside: Box) -> int:
+    mask = _nonzero(response.conductivity)
+    if isinstance(mask, bool):
+        return outside.volume if mask else 0
+    return int(np.count_nonzero(mask[outside.slices(box.lo)]))
+
+
+def _nodes(response: Response, own: slice, structure: Structure) -> int:
+    # Each box counts the node at each of its points' own index, so that parts add up.
+    if response.off_diagonal is None:
+        return 0
+    index = tuple(slice(None) if thin else own for thin in structure.grid.thin)
+    return int(np.count_nonzero(np.any([v[index] for v in response.off_diagonal], axis=0)))
+
+
+def _differs(value: Value | None, reference: float) -> Mask:
+    if value is None:
+        return False
+    return value != reference
+
+
+def _nonzero(values: Sequence[Value | None] | None) -> Mask:
+    return False if values is None else _any([_differs(v, 0.0) for v in values])
+
+
+def _any(masks: Sequence[Mask]) -> Mask:
+    result: Mask = False
+    for mask in masks:
+        result = result | mask
+    return result
+
+
+def _size(mask: Mask, box: Box) -> int:
+    return int(np.count_nonzero(mask)) if isinstance(mask, np.ndarray) else box.volume * bool(mask)
+
+
+def _sum(left: Any, right: Any) -> Any:
+    return dict(Counter(left) + Counter(right)) if isinstance(left, Mapping) else left + right
+
+
+def _plain(value: Any) -> int:
+    return sum(value.values()) if isinstance(value, Mapping) else int(value)

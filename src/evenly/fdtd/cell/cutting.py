@@ -1,0 +1,254 @@
+"""Cutting boxes further: absorbing layers become chunks of their own, and threads get parts of equal size.
+
+>>> from evenly.fdtd.cell.box import Box
+>>> [part.shape for part in divide(Box((0, 0, 0), (10, 4, 4)), 3)]
+[(3, 4, 4), (4, 4, 4), (3, 4, 4)]
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from evenly.errors import InputError
+from evenly.fdtd.cell.box import Box
+from evenly.fdtd.cell.grid import Grid
+
+__all__ = ["ChunkBox", "HasLayers", "divide", "equal_parts", "layer_pieces", "split_for_threads"]
+
+Depths = Sequence[Sequence[int]]
+Flags = tuple[bool, bool, bool]
+
+
+class HasLayers(Protocol):
+    """Thickness of the absorbing layers in points, (low, high) along x, y, z."""
+
+    @property
+    def pml(self) -> Depths: ...
+
+    @property
+    def absorber(self) -> Depths: ...
+
+
+@dataclass(frozen=True)
+class ChunkBox:
+    """A box of grid points that one rank steps as a whole.
+
+    Parameters
+    ----------
+    box : Box
+        The points.
+    owner : int
+        The rank that steps them.
+    leaf : int
+        Number of the partition's leaf they belong to, depth first.
+    pml, absorber : three bools
+        Whether all of them lie in a perfectly matched layer, or absorber, along x, y, z; else none does.
+
+    Examples
+    --------
+    >>> ChunkBox(Box((0, 0, 0), (5, 5, 20)), owner=0, leaf=0, pml=(True, True, False)).pml_axes
+    2
+    """
+
+    box: Box
+    owner: int
+    leaf: int
+    pml: Flags = (False, False, False)
+    absorber: Flags = (False, False, False)
+
+    @property
+    def pml_axes(self) -> int:
+        """Along how many axes the points lie in a perfectly matched layer: 0 to 3."""
+        return sum(self.pml)
+
+    @property
+    def absorber_axes(self) -> int:
+        """Along how many axes the points lie in an absorber: 0 to 3."""
+        return sum(self.absorber)
+
+
+def layer_pieces(box: Box, grid: Grid, layers: HasLayers | None, *, owner: int, leaf: int) -> list[ChunkBox]:
+    """Return the parts of `box` such that each is wholly inside or outside every absorbing layer.
+
+    Parameters
+    ----------
+    box : Box
+        Points of one leaf of a partition.
+    grid : Grid
+        The cell.
+    layers : optional
+        Points of the layers; none when left out.
+    owner, leaf : int
+        Passed on to every piece.
+
+    Raises
+    ------
+    InputError
+        If two layers together are thicker than the cell.
+
+    Examples
+    --------
+    >>> from evenly.fdtd.cell.boundaries import PML, resolve
+    >>> cell = Grid((4.0, 4.0, 4.0), 10)
+    >>> pieces = layer_pieces(cell.box, cell, resolve([PML(1.0)], cell), owner=0, leaf=0)
+    >>> [sum(piece.pml_axes == n for piece in pieces) for n in range(4)]
+    [1, 6, 12, 8]
+    """
+    if layers is None:
+        return [ChunkBox(box, owner, leaf)]
+    kinds = [_ranges(depths, grid) for depths in (layers.pml, layers.absorber)]
+    per_axis = [_runs(box, axis, [ranges[axis] for ranges in kinds]) for axis in range(3)]
+    pieces = []
+    for x, y, z in itertools.product(*per_axis):
+        part = Box((x[0], y[0], z[0]), (x[1], y[1], z[1]))
+        pml, absorber = ((x[2][k], y[2][k], z[2][k]) for k in range(2))
+        pieces.append(ChunkBox(part, owner, leaf, pml, absorber))
+    return pieces
+
+
+Range = tuple[int, int]
+_Run = tuple[int, int, tuple[bool, ...]]
+
+
+def _ranges(depths: Depths, grid: Grid) -> list[tuple[Range, Range]]:
+    found = []
+    for (low, high), n, axis in zip(depths, grid.shape, "xyz", strict=True):
+        if min(low, high) < 0 or low + high > n:
+            raise InputError(
+                f"The layers along {axis} must fit into the cell, but {low} and {high} points are more than {n}: "
+                "make them thinner or the cell larger."
+            )
+        found.append(((0, low), (n - high, n)))
+    return found
+
+
+def _runs(box: Box, axis: int, kinds: list[tuple[Range, Range]]) -> list[_Run]:
+    """Return start, stop and, per kind of layer, whether it holds the points, along one axis of `box`."""
+    lo, hi = box.lo[axis], box.hi[axis]
+    borders = {edge for low, high in kinds for edge in (low[1], high[0])}
+    edges = sorted({lo, hi} | {edge for edge in borders if lo < edge < hi})
+    return [(a, b, tuple(_within(a, b, sides) for sides in kinds)) for a, b in itertools.pairwise(edges)]
+
+
+def _within(start: int, stop: int, sides: tuple[Range, Range]) -> bool:
+    return any(a <= start and stop <= b for a, b in sides)
+
+
+def divide(box: Box, parts: int) -> list[Box]:
+    """Return `parts` boxes of equal size, to one layer, one above the other along the longest axis of `box`.
+
+    There are fewer where that axis has fewer points.
+
+    Raises
+    ------
+    InputError
+        If `parts` is less than 1.
+
+    Examples
+    --------
+    >>> len(divide(Box((0, 0, 0), (2, 2, 1)), 8))
+    2
+    """
+    if parts < 1:
+        raise InputError(f"`parts` must be at least 1, but got {parts}.")
+    if box.empty:
+        return []
+    axis = box.shape.index(max(box.shape))
+    start, points = box.lo[axis], box.shape[axis]
+    parts = min(parts, points)
+    edges = [start + (points * k + parts // 2) // parts for k in range(parts + 1)]
+    return [box.replace(axis, a, b) for a, b in itertools.pairwise(edges)]
+
+
+def split_for_threads(chunks: Iterable[ChunkBox], threads: int) -> list[ChunkBox]:
+    """Return `chunks` divided such that none holds more than about 1/`threads` of its owner's points.
+
+    Each chunk that is larger is cut across its longest axis; owner, leaf and layers stay.
+
+    Raises
+    ------
+    InputError
+        If `threads` is less than 1.
+
+    Examples
+    --------
+    >>> whole = [ChunkBox(Box((0, 0, 0), (100, 10, 10)), owner=0, leaf=0)]
+    >>> [chunk.box.shape for chunk in split_for_threads(whole, 2)]
+    [(50, 10, 10), (50, 10, 10)]
+    """
+    if threads < 1:
+        raise InputError(f"`threads` must be at least 1, but got {threads}.")
+    chunks = list(chunks)
+    points: dict[int, int] = {}
+    for chunk in chunks:
+        points[chunk.owner] = points.get(chunk.owner, 0) + chunk.box.volume
+    return list(_divided(chunks, points, threads))
+
+
+def _divided(chunks: list[ChunkBox], points: dict[int, int], threads: int) -> Iterator[ChunkBox]:
+    for chunk in chunks:
+        parts = max(1, math.ceil(chunk.box.volume * threads / max(1, points[chunk.owner])))
+        yield from (replace(chunk, box=box) for box in divide(chunk.box, parts))
+
+
+def equal_parts(grid: Grid, box: Box, n: int, owners: Iterator[int]) -> Any:
+    """Return nested lists that cut `box` into `n` chunks of equal volume; see `BinaryPartition.equal`.
+
+    Parameters
+    ----------
+    grid : Grid
+        The cell.
+    box : Box
+        At least `n` points of it.
+    n : int
+        How many chunks.
+    owners : iterator of int
+        Numbers for the leaves, depth first.
+
+    Examples
+    --------
+    >>> cell = Grid((4.0, 2.0, 0.0), 10)
+    >>> equal_parts(cell, cell.box, 2, itertools.count())
+    [(0, 0.0), 0, 1]
+    """
+    if n == 1:
+        return next(owners)
+    axis = box.shape.index(max(box.shape))
+    parts = _parts(box, axis, n)
+    return _row(grid, axis, parts, owners)
+
+
+def _parts(box: Box, axis: int, n: int) -> list[tuple[Box, int]]:
+    """Return boxes one above the other along `axis` with the number of chunks each is to become."""
+    points, start, prime = box.shape[axis], box.lo[axis], _largest_prime(n)
+    layer = box.volume // points
+    if points >= prime and layer * (points // prime) >= n // prime:
+        edges = [start + (points * k + prime // 2) // prime for k in range(prime + 1)]
+        return [(box.replace(axis, a, b), n // prime) for a, b in itertools.pairwise(edges)]
+    at = min(max(round(points * (n // 2) / n), 1), points - 1)
+    # Neither side may get more chunks than it has points.
+    first = min(max(n // 2, n - (points - at) * layer), at * layer)
+    below, above = box.split(axis, start + at)
+    return [(below, first), (above, n - first)]
+
+
+def _row(grid: Grid, axis: int, parts: list[tuple[Box, int]], owners: Iterator[int]) -> Any:
+    if len(parts) == 1:
+        return equal_parts(grid, *parts[0], owners)
+    middle = len(parts) // 2
+    at = grid.origin[axis] + parts[middle][0].lo[axis] * grid.dx
+    left = _row(grid, axis, parts[:middle], owners)
+    return [(axis, at), left, _row(grid, axis, parts[middle:], owners)]
+
+
+def _largest_prime(n: int) -> int:
+    factor, largest = 2, 1
+    while factor * factor <= n:
+        while n % factor == 0:
+            n, largest = n // factor, factor
+        factor += 1
+    return max(n, largest)

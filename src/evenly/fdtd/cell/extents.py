@@ -1,0 +1,227 @@
+"""Weights of grid points for a point, line, plane or volume that need not fit the grid.
+
+What varies between grid points is taken as linear, so a point x acts through hat functions: the two points around it
+get 1 - distance each. An extent [lo, hi] is the integral of points over it: grid point i gets
+∫ hat((x - x_i)/dx) dx / dx, which is 1 inside and a fraction at the ends. Weights of an extent add up to its
+length over dx exactly, and they shrink to those of a point.
+
+Ends of the cell: a point past the last one is the first one of the next period; the phase between them is 1 for a
+periodic and exp(ikL) for a Bloch axis. Next to a wall, what is half a spacing from it has a mirror image of the same
+sign (E along the wall's normal, H along the wall), so weights past the end are folded back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenly.errors import InputError
+from evenly.fdtd.cell.box import AXES
+from evenly.fdtd.cell.grid import Grid, Vector, offset
+
+__all__ = ["Run", "check_inside", "edges", "hat_weights", "merged", "runs"]
+
+_SNAP = 1e-7
+Phase = complex | None
+
+
+@dataclass(frozen=True)
+class Run:
+    """Consecutive grid points of one axis.
+
+    Parameters
+    ----------
+    start : int
+        First index, inside the cell.
+    weights : array of shape (n,)
+        Real, or complex where a Bloch phase was passed.
+    shift : int
+        What to add to an index to get the point that was meant, before it was moved by a period.
+    """
+
+    start: int
+    weights: NDArray[Any]
+    shift: int = 0
+
+    @property
+    def stop(self) -> int:
+        """One past the last index."""
+        return self.start + len(self.weights)
+
+
+def hat_weights(low: float, high: float) -> tuple[int, NDArray[np.float64]]:
+    """Return the first index and the weights of grid points for an extent in fractional indices.
+
+    Parameters
+    ----------
+    low, high : float
+        Ends in fractional indices; equal for a point.
+
+    Returns
+    -------
+    start : int
+    weights : array of shape (n,)
+        Sums to ``high - low``, to 1 for a point.
+
+    Examples
+    --------
+    >>> hat_weights(1.25, 1.25)
+    (1, array([0.75, 0.25]))
+    >>> hat_weights(0.0, 2.0)
+    (0, array([0.5, 1. , 0.5]))
+    >>> hat_weights(-0.5, 1.5)
+    (-1, array([0.125, 0.875, 0.875, 0.125]))
+    """
+    low, high = _snapped(low), _snapped(high)
+    start = int(np.floor(low))
+    points = np.arange(start, int(np.ceil(high)) + 1, dtype=np.float64)
+    if high == low:
+        weights = np.maximum(0.0, 1 - np.abs(points - low))
+    else:
+        weights = _hat_integral(high - points) - _hat_integral(low - points)
+    keep = np.flatnonzero(weights)
+    return int(points[keep[0]]), weights[keep[0] : keep[-1] + 1]
+
+
+def runs(grid: Grid, component: str, axis: int, low: float, high: float, phase: Phase = None) -> list[Run]:
+    """Return the weighted points of `component` along `axis` for an extent in coordinates.
+
+    Parameters
+    ----------
+    grid : Grid
+    component : str
+        A field component, or two of them with a common place within the plane given as an offset name.
+    axis : int
+    low, high : float
+        Coordinates in a, inside the cell; equal for a point.
+    phase : complex, optional
+        exp(ikL) along a periodic axis (1 without Bloch); None where nothing repeats.
+
+    Returns
+    -------
+    list of Run
+        One, and further ones for what lies past an end of the cell.
+
+    Examples
+    --------
+    >>> grid = Grid((0.4, 1.0, 1.0), 10)
+    >>> [(run.start, run.weights.tolist()) for run in runs(grid, "Ex", 0, -0.2, 0.2, phase=1)]
+    [(0, [0.875, 1.0, 1.0, 0.875]), (3, [0.125]), (0, [0.125])]
+    >>> [(run.start, run.weights.tolist()) for run in runs(grid, "Ex", 0, -0.2, 0.2)]
+    [(0, [1.0, 1.0, 1.0, 1.0])]
+    """
+    if grid.thin[axis]:
+        return [Run(0, np.ones(1))]
+    low, high = _clipped(grid, axis, low, high)
+    start, weights = hat_weights(grid.index(low, axis, component), grid.index(high, axis, component))
+    count = grid.shape[axis]
+    if phase is None and offset(component)[axis] == 0.5:
+        return [_folded(start, weights, count)]
+    return _wrapped(start, weights, count, 1 if phase is None else phase)
+
+
+def merged(found: list[Run]) -> list[Run]:
+    """Return runs without overlaps: where runs meet around a periodic cell, their weights are added.
+
+    Examples
+    --------
+    >>> whole = runs(Grid((0.4, 1.0, 1.0), 10), "Ey", 0, -0.2, 0.2, phase=1)
+    >>> [(run.start, run.weights.tolist()) for run in merged(whole)]
+    [(0, [1.0, 1.0, 1.0, 1.0])]
+    """
+    if len(found) == 1:
+        return found
+    start, stop = min(run.start for run in found), max(run.stop for run in found)
+    total = np.zeros(stop - start, dtype=np.result_type(*(run.weights for run in found)))
+    for run in found:
+        total[run.start - start : run.stop - start] += run.weights
+    filled = np.flatnonzero(total)
+    groups = np.split(filled, np.flatnonzero(np.diff(filled) > 1) + 1)
+    return [Run(start + int(group[0]), total[group]) for group in groups if len(group)]
+
+
+def edges(grid: Grid, axis: int) -> tuple[float, float]:
+    """Return the coordinates of both ends of the cell along `axis`.
+
+    Examples
+    --------
+    >>> edges(Grid((2.0, 1.0, 0.0), 10), 0)
+    (-1.0, 1.0)
+    """
+    if grid.thin[axis]:
+        return 0.0, 0.0
+    return grid.origin[axis], grid.origin[axis] + grid.shape[axis] * grid.dx
+
+
+def check_inside(grid: Grid, center: Vector, size: Sequence[float], name: str) -> None:
+    """Check that a region lies inside the cell; along a thin axis, that it touches the cell.
+
+    Raises
+    ------
+    InputError
+        With `name`, the axis, and the cell's ends.
+
+    Examples
+    --------
+    >>> check_inside(Grid((2.0, 1.0, 0.0), 10), (0.5, 0, 0), (1.0, 0, 0), "a source")
+    """
+    for axis in range(3):
+        low, high = center[axis] - size[axis] / 2, center[axis] + size[axis] / 2
+        start, end = edges(grid, axis)
+        # A cell's size is rounded to whole points: what fits the size asked for is inside.
+        slack = 0.5 * grid.dx * (1 + 1e-6)
+        if grid.thin[axis]:
+            if low > _SNAP or high < -_SNAP:
+                raise InputError(
+                    f"{name[0].upper()}{name[1:]} must be where the cell is, which is thin along {AXES[axis]}: at "
+                    f"{AXES[axis]} = 0, but it reaches from {low:g} to {high:g}: move it to 0."
+                )
+        elif low < start - slack or high > end + slack:
+            raise InputError(
+                f"{name[0].upper()}{name[1:]} must lie inside the cell, {AXES[axis]} from {start:g} to {end:g}, but it "
+                f"reaches from {low:g} to {high:g}: move or shrink it, or enlarge the cell."
+            )
+
+
+def _hat_integral(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """∫ from -∞ to x of hat."""
+    x = np.clip(x, -1, 1)
+    return np.asarray(np.where(x < 0, 0.5 * (1 + x) ** 2, 1 - 0.5 * (1 - x) ** 2))
+
+
+def _snapped(index: float) -> float:
+    # Coordinates are sums of decimal fractions: 2.9999999 is meant as 3.
+    nearest = round(2 * index) / 2
+    return nearest if abs(index - nearest) < _SNAP else index
+
+
+def _clipped(grid: Grid, axis: int, low: float, high: float) -> tuple[float, float]:
+    start, end = edges(grid, axis)
+    return min(max(low, start), end), max(min(high, end), start)
+
+
+def _folded(start: int, weights: NDArray[np.float64], count: int) -> Run:
+    kept = weights[max(0, -start) : count - start].copy()
+    if start < 0:
+        kept[0] += weights[:-start].sum()
+    past = start + len(weights) - count
+    if past > 0:
+        kept[-1] += weights[-past:].sum()
+    return Run(max(0, start), kept)
+
+
+def _wrapped(start: int, weights: NDArray[np.float64], count: int, phase: complex) -> list[Run]:
+    """Points k periods on carry exp(ikL)^k of the first period's field, so their weights carry the inverse."""
+    phase = phase.real if complex(phase).imag == 0 else phase
+    found = []
+    for period in (0, -1, 1):
+        first, last = max(start, period * count), min(start + len(weights), (period + 1) * count)
+        if first < last:
+            part = weights[first - start : last - start]
+            turned = part if period == 0 or phase == 1 else part * phase ** (-period)
+            found.append(Run(first - period * count, turned, shift=period * count))
+    return found

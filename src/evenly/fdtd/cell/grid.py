@@ -1,0 +1,185 @@
+"""The Yee grid: where each field component lives, in space and in time.
+
+Units: the speed of light is 1, lengths are in the user's unit *a*, times in a/c, frequencies in c/a (so the
+vacuum wavelength is 1/frequency). The origin of coordinates is the centre of the cell. Point ``(i, j, k)`` of the
+grid has its node at ``(i, j, k) / resolution - size / 2``; the six components sit half a spacing away from it:
+E along its own axis, H along the two others (K. S. Yee, IEEE Trans. Antennas Propag. 14, 302 (1966)). E is known
+at whole time steps, H half a step later.
+
+An axis of size 0 is *thin*: one point, nothing varies along it; two thin axes make the cell one-dimensional.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenly.errors import InputError
+from evenly.fdtd.cell.box import AXES, Box, Index
+
+__all__ = ["COMPONENTS", "ELECTRIC", "MAGNETIC", "Grid", "axis_index", "offset", "vector"]
+
+ELECTRIC = ("Ex", "Ey", "Ez")
+MAGNETIC = ("Hx", "Hy", "Hz")
+COMPONENTS = ELECTRIC + MAGNETIC
+Vector = tuple[float, float, float]
+
+
+def axis_index(axis: str | int) -> int:
+    """Return 0, 1 or 2 of an axis given as a letter or a number.
+
+    Examples
+    --------
+    >>> axis_index("y"), axis_index(2)
+    (1, 2)
+    """
+    if isinstance(axis, str) and axis.lower() in AXES:
+        return AXES.index(axis.lower())
+    if isinstance(axis, (int, np.integer)) and not isinstance(axis, bool) and 0 <= int(axis) < 3:
+        return int(axis)
+    raise InputError(f"An axis is one of x, y, z (or 0, 1, 2), but got {axis!r}.")
+
+
+def vector(value: Sequence[float] | float, name: str, *, length: int = 3) -> Vector:
+    """Return three finite floats; a shorter sequence is filled with zeros.
+
+    Examples
+    --------
+    >>> vector((1, 2), "size")
+    (1.0, 2.0, 0.0)
+    """
+    try:
+        numbers = [float(v) for v in (value if isinstance(value, (Sequence, np.ndarray)) else [value])]
+    except (TypeError, ValueError):
+        raise InputError(f"`{name}` must be up to {length} numbers (x, y, z), but got {value!r}.") from None
+    if len(numbers) > length or not all(math.isfinite(v) for v in numbers):
+        raise InputError(f"`{name}` must be up to {length} finite numbers (x, y, z), but got {value!r}.")
+    x, y, z = numbers + [0.0] * (3 - len(numbers))
+    return x, y, z
+
+
+def offset(component: str) -> Vector:
+    """Return how far `component` sits from its node, in grid spacings along x, y, z.
+
+    ``"node"`` (the corners, where E's off-diagonal terms are kept) and ``"centre"`` (H's) are understood too.
+
+    Examples
+    --------
+    >>> offset("Ey"), offset("Hy")
+    ((0.0, 0.5, 0.0), (0.5, 0.0, 0.5))
+    """
+    if component in ("node", "centre"):
+        half = 0.0 if component == "node" else 0.5
+        return half, half, half
+    electric, axis = component[0] in "ED", "xyz".index(component[1])
+    x, y, z = ((0.5 if (a == axis) == electric else 0.0) for a in range(3))
+    return x, y, z
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A cell's grid.
+
+    Parameters
+    ----------
+    size : tuple of three floats
+        Edge lengths in a; 0 makes an axis thin.
+    resolution : float
+        Points per a.
+    courant : float
+        Time step times resolution; the scheme is stable up to n/sqrt(dimensions) for the smallest index n.
+
+    Examples
+    --------
+    >>> grid = Grid((4.0, 2.0, 0.0), 10)
+    >>> grid.shape, grid.dimensions, grid.dt
+    ((40, 20, 1), 2, 0.05)
+    >>> grid.coordinates("Ex", 0, 0, 3).tolist()
+    [-1.95, -1.85, -1.75]
+    """
+
+    size: Vector
+    resolution: float
+    courant: float = 0.5
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "size", vector(self.size, "cell"))
+        if not 0 < float(self.resolution) < math.inf:
+            raise InputError(f"`resolution` must be a positive number of points per length, got {self.resolution!r}.")
+        if min(self.size) < 0 or max(self.size) == 0:
+            raise InputError(
+                f"`cell` must have a positive size along at least one axis and none negative, but got {self.size}; "
+                "give 0 for an axis along which nothing varies."
+            )
+        limit = 1 / math.sqrt(self.dimensions)
+        if not self.courant > 0:
+            raise InputError(f"`courant` must be positive, but got {self.courant!r} (0.5 is the default).")
+        if self.courant > limit * (1 + 1e-12):
+            raise InputError(
+                f"`courant` must be at most 1/sqrt({self.dimensions}) = {limit:.4g} in {self.dimensions} dimensions, "
+                f"or the fields grow without bound, but got {self.courant!r}: lower it (0.5 is the default)."
+            )
+
+    @property
+    def dx(self) -> float:
+        """Grid spacing in a."""
+        return 1 / self.resolution
+
+    @property
+    def dt(self) -> float:
+        """Time step in a/c."""
+        return self.courant / self.resolution
+
+    @cached_property
+    def shape(self) -> Index:
+        """Points along x, y, z."""
+        x, y, z = (max(1, round(s * self.resolution)) for s in self.size)
+        return x, y, z
+
+    @cached_property
+    def thin(self) -> tuple[bool, bool, bool]:
+        """Whether nothing varies along x, y, z."""
+        x, y, z = (s == 0 for s in self.size)
+        return x, y, z
+
+    @property
+    def dimensions(self) -> int:
+        """Number of axes that are not thin."""
+        return sum(s > 0 for s in self.size)
+
+    @cached_property
+    def box(self) -> Box:
+        """All points of the cell."""
+        return Box((0, 0, 0), self.shape)
+
+    @cached_property
+    def origin(self) -> Vector:
+        """Coordinates of the node with index (0, 0, 0), in a; 0 along thin axes."""
+        x, y, z = (0.0 if t else -n / 2 * self.dx for n, t in zip(self.shape, self.thin, strict=True))
+        return x, y, z
+
+    def coordinates(self, component: str, axis: int, start: int, stop: int) -> NDArray[np.float64]:
+        """Return the coordinates, in a, of indices start … stop-1 of `component` along `axis`.
+
+        `component` is a field component, ``"node"`` or ``"centre"``; 0 along a thin axis.
+        """
+        if self.thin[axis]:
+            return np.zeros(stop - start)
+        indices = np.arange(start, stop, dtype=np.float64)
+        return self.origin[axis] + (indices + offset(component)[axis]) * self.dx
+
+    def points(self, component: str, box: Box) -> tuple[NDArray[np.float64], ...]:
+        """Return coordinates x, y, z of a box's points, shaped to broadcast: (nx, 1, 1), (1, ny, 1), (1, 1, nz)."""
+        along = [self.coordinates(component, a, box.lo[a], box.hi[a]) for a in range(3)]
+        return along[0][:, None, None], along[1][None, :, None], along[2][None, None, :]
+
+    def index(self, position: float, axis: int, component: str = "node") -> float:
+        """Return the fractional index of a coordinate along `axis` on the lattice of `component`."""
+        if self.thin[axis]:
+            return 0.0
+        return (position - self.origin[axis]) * self.resolution - offset(component)[axis]

@@ -1,0 +1,339 @@
+"""Which rank owns which part of the cell: a binary tree of cuts.
+
+A partition is written as nested lists ``[(axis, position), left, right]``: a cut across `axis` (``"x"``, ``"y"``,
+``"z"`` or 0, 1, 2) at `position` (in a, the origin is the centre of the cell), then what lies below and above it, each
+another cut or the number of the rank that owns that chunk. One rank may own several chunks; numbers are taken modulo
+the number of ranks, and ranks that own nothing stay idle. The form is that of Meep's ``BinaryPartition`` (A. F. Oskooi
+et al., Comput. Phys. Commun. 181, 687 (2010), section 2.2, on chunks and owned points).
+
+>>> from evenly.fdtd.cell.grid import Grid
+>>> cell = Grid((10.0, 5.0, 0.0), 10)
+>>> layout = BinaryPartition([("x", -2.0), 0, [("y", 1.5), [("x", 3.0), 1, [("y", -0.5), 4, 3]], 2]])
+>>> [box.shape for box in layout.boxes(cell)], layout.owners
+([(30, 50, 1), (50, 40, 1), (20, 20, 1), (20, 20, 1), (70, 10, 1)], [0, 1, 4, 3, 2])
+
+Number the owners depth first, so that neighbours in the cell tend to be neighbours on the machine.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+
+from evenly.errors import InputError, ReadError
+from evenly.fdtd.cell.box import AXES, Box
+from evenly.fdtd.cell.cutting import ChunkBox, HasLayers, equal_parts, layer_pieces
+from evenly.fdtd.cell.grid import Grid
+from evenly.fdtd.cell.tree import Token, below, dump, nest, parse, read
+
+__all__ = ["BinaryPartition", "ChunkBox"]
+
+
+class BinaryPartition:
+    """A binary tree of cuts through the cell with the owners of the chunks at its leaves.
+
+    Parameters
+    ----------
+    data : int, nested lists, or BinaryPartition
+        The number of the owner of everything, or ``[(axis, position), left, right]`` with `left` and `right` again
+        of these three kinds.
+
+    Attributes
+    ----------
+    left, right : BinaryPartition or None
+        What lies below and above the cut; None at a leaf.
+
+    Raises
+    ------
+    InputError
+        If a node is neither a cut nor an owner, or an owner is not an integer >= 0; the message names the node by its
+        way from the root, such as ``right.left``.
+
+    Examples
+    --------
+    >>> halves = BinaryPartition([("x", 0.0), 0, 1])
+    >>> halves.depth, halves.position, halves.right.owner
+    (1, 0.0, 1)
+    >>> BinaryPartition([("x", 0.0), 0, [("y", 1.0), 1, -2]])
+    Traceback (most recent call last):
+    evenly.errors.InputError: Node right.right of the partition: an owner must be an integer of at least 0, ... -2...
+    """
+
+    __slots__ = ("_token", "left", "right")
+
+    _token: Token
+    left: BinaryPartition | None
+    right: BinaryPartition | None
+
+    def __init__(self, data: Any) -> None:
+        first, *rest = parse(data)
+        built: list[BinaryPartition] = []
+        for token in reversed(rest):
+            node = object.__new__(BinaryPartition)
+            node._fill(token, built)
+            built.append(node)
+        self._fill(first, built)
+
+    def _fill(self, token: Token, finished: list[BinaryPartition]) -> None:
+        leaf = isinstance(token, int)
+        object.__setattr__(self, "_token", token)
+        object.__setattr__(self, "left", None if leaf else finished.pop())
+        object.__setattr__(self, "right", None if leaf else finished.pop())
+
+    @property
+    def owner(self) -> int | None:
+        """Number of the rank that owns a leaf; None where there is a cut."""
+        return self._token if isinstance(self._token, int) else None
+
+    @property
+    def axis(self) -> int | None:
+        """0, 1 or 2, the axis across which this node cuts; None at a leaf."""
+        return None if isinstance(self._token, int) else self._token[0]
+
+    @property
+    def position(self) -> float | None:
+        """Where this node cuts, in a from the centre of the cell; None at a leaf."""
+        return None if isinstance(self._token, int) else self._token[1]
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a partition can't be changed (its `{name}` was set): make another from `to_list()`")
+
+    def __reduce__(self) -> tuple[type[BinaryPartition], tuple[Any]]:
+        return BinaryPartition, (self.to_list(),)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, BinaryPartition) and self._tokens() == other._tokens()
+
+    def __hash__(self) -> int:
+        return hash(tuple(self._tokens()))
+
+    def __repr__(self) -> str:
+        return f"BinaryPartition({self.to_list()!r})"
+
+    def walk(self) -> Iterator[tuple[str, BinaryPartition]]:
+        """Yield every node with its way from the root, depth first.
+
+        Examples
+        --------
+        >>> [where for where, node in BinaryPartition([(0, 0.0), 0, [(1, 0.0), 1, 2]]).walk()]
+        ['root', 'left', 'right', 'right.left', 'right.right']
+        """
+        stack: list[tuple[str, BinaryPartition]] = [("root", self)]
+        while stack:
+            where, node = stack.pop()
+            yield where, node
+            if node.left is not None and node.right is not None:
+                stack += [(below(where, "right"), node.right), (below(where, "left"), node.left)]
+
+    def _tokens(self) -> list[Token]:
+        return [node._token for _, node in self.walk()]
+
+    @property
+    def leaves(self) -> list[tuple[str, int]]:
+        """Way from the root and owner of each chunk, depth first.
+
+        Examples
+        --------
+        >>> BinaryPartition([("x", 0.0), 7, 3]).leaves
+        [('left', 7), ('right', 3)]
+        """
+        return [(where, node.owner) for where, node in self.walk() if node.owner is not None]
+
+    @property
+    def owners(self) -> list[int]:
+        """Owner of each chunk, depth first."""
+        return [owner for _, owner in self.leaves]
+
+    @property
+    def depth(self) -> int:
+        """Cuts between the root and the deepest chunk; 0 when nothing is cut."""
+        return max(0 if where == "root" else where.count(".") + 1 for where, _ in self.walk())
+
+    def to_list(self) -> Any:
+        """Return the nested lists that make the same partition, axes as letters.
+
+        Examples
+        --------
+        >>> BinaryPartition([(2, 0.5), 0, [(0, 1), 1, 2]]).to_list()
+        [('z', 0.5), 0, [('x', 1.0), 1, 2]]
+        """
+        return nest(self._tokens())
+
+    def to_json(self) -> str:
+        """Return the partition as JSON text with its format's name and version."""
+        return dump(self.to_list())
+
+    def save(self, path: Path | str) -> Path:
+        """Write the partition to a JSON file and return its path.
+
+        Raises
+        ------
+        InputError
+            If nothing can be written there.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     BinaryPartition.load(BinaryPartition([("x", 0.1), 0, 1]).save(f"{folder}/layout.json"))
+        BinaryPartition([('x', 0.1), 0, 1])
+        """
+        path = Path(path)
+        try:
+            path.write_text(self.to_json() + "\n", encoding="utf-8")
+        except OSError as error:
+            raise InputError(f"The partition can't be saved as {path}: {error.strerror or error}.") from error
+        return path
+
+    @classmethod
+    def load(cls, path: Path | str) -> BinaryPartition:
+        """Read a partition from a file that `save` wrote.
+
+        Raises
+        ------
+        ReadError
+            If it can't be read, is something else, is damaged, or is of a version that is not known.
+        """
+        try:
+            return cls(read(Path(path).read_text(encoding="utf-8"), path))
+        except (OSError, UnicodeDecodeError) as error:
+            raise ReadError(path, f"no partition can be read from it: {error}") from error
+        except ReadError:
+            raise
+        except InputError as error:
+            raise ReadError(path, str(error)) from error
+
+    @classmethod
+    def equal(cls, grid: Grid, n: int) -> BinaryPartition:
+        """Return `n` chunks of equal volume (to a layer of points), owned by 0 … n-1 depth first.
+
+        The cell is cut into as many slabs as `n`'s largest prime factor, across its longest axis, then each slab by
+        the next factor across its own longest axis, and so on. Where an axis has fewer points than the factor, the
+        points are halved instead, owners in proportion.
+
+        Raises
+        ------
+        InputError
+            If `n` is not an integer >= 1 or there are fewer grid points than chunks.
+
+        Examples
+        --------
+        >>> BinaryPartition.equal(Grid((4.0, 2.0, 0.0), 10), 4)
+        BinaryPartition([('x', 0.0), [('x', -1.0), 0, 1], [('x', 1.0), 2, 3]])
+        """
+        n = _count(n, "n", "chunks")
+        if n > grid.box.volume:
+            raise InputError(
+                f"`n` must be at most the number of grid points of the cell ({grid.box.volume}), but got {n}: "
+                "use fewer chunks or a higher resolution."
+            )
+        return cls(equal_parts(grid, grid.box, n, itertools.count()))
+
+    def boxes(self, grid: Grid) -> list[Box]:
+        """Return the grid points of each chunk, depth first (in the order of `owners`).
+
+        A cut goes between the two grid points whose nodes are nearest to it: points from index
+        ``floor((position + size/2) resolution + 1/2)`` on are on its upper side.
+
+        Raises
+        ------
+        InputError
+            If a cut is outside its parent, leaves no point on one side, or is across an axis that the cell is thin
+            along; the message names the node and the rule.
+        """
+        found, stack = [], [("root", self, grid.box)]
+        while stack:
+            where, node, box = stack.pop()
+            if node.left is None or node.right is None:
+                found.append(box)
+                continue
+            lower, upper = _cut(node._token, where, box, grid)
+            stack += [(below(where, "right"), node.right, upper), (below(where, "left"), node.left, lower)]
+        return found
+
+    def validate(self, grid: Grid) -> None:
+        """Check that the chunks tile the cell of `grid`.
+
+        Raises
+        ------
+        InputError
+            As in `boxes`.
+
+        Examples
+        --------
+        >>> BinaryPartition([("x", 3.0), 0, 1]).validate(Grid((4.0, 2.0, 0.0), 10))
+        Traceback (most recent call last):
+        evenly.errors.InputError: Node root of the partition cuts x at 3.0: a cut must be inside its parent, ...
+        """
+        self.boxes(grid)
+
+    def chunks(self, grid: Grid, layers: HasLayers | None = None, ranks: int = 1) -> list[ChunkBox]:
+        """Return the chunks that ranks step: the leaves' boxes with absorbing layers split off.
+
+        Parameters
+        ----------
+        grid : Grid
+            The cell.
+        layers : optional
+            Anything with `pml` and `absorber`: points of the low and high layer along x, y, z, as
+            `evenly.fdtd.cell.boundaries.resolve` returns.
+        ranks : int
+            How many ranks there are; owners are taken modulo this.
+
+        Returns
+        -------
+        list of ChunkBox
+            In the order of the leaves; pieces of one leaf follow each other and have its owner.
+
+        Raises
+        ------
+        InputError
+            As in `boxes`.
+
+        Examples
+        --------
+        >>> from evenly.fdtd.cell.boundaries import PML, resolve
+        >>> cell = Grid((4.0, 2.0, 0.0), 10)
+        >>> pieces = BinaryPartition([("x", 0.0), 4, 5]).chunks(cell, resolve([PML(0.5, "x")], cell), ranks=4)
+        >>> [(chunk.box.shape[0], chunk.owner, chunk.leaf, chunk.pml[0]) for chunk in pieces]
+        [(5, 0, 0, True), (15, 0, 0, False), (15, 1, 1, False), (5, 1, 1, True)]
+        """
+        ranks = _count(ranks, "ranks", "ranks")
+        leaves = zip(self.boxes(grid), self.owners, strict=True)
+        return [
+            piece
+            for number, (box, owner) in enumerate(leaves)
+            for piece in layer_pieces(box, grid, layers, owner=owner % ranks, leaf=number)
+        ]
+
+
+def _count(value: Any, name: str, things: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+        raise InputError(f"`{name}`, the number of {things}, must be an integer of at least 1, but got {value!r}.")
+    return int(value)
+
+
+def _cut(token: Token, where: str, box: Box, grid: Grid) -> tuple[Box, Box]:
+    axis, position = cast("tuple[int, float]", token)
+    name = f"Node {where} of the partition cuts {AXES[axis]} at {position!r}"
+    if grid.thin[axis]:
+        raise InputError(f"{name}: a cut can't be across an axis along which the cell has no size; leave it out.")
+    low, high = (grid.origin[axis] + i * grid.dx for i in (box.lo[axis], box.hi[axis]))
+    at = math.floor(grid.index(position, axis) + 0.5)
+    if not low < position < high:
+        raise InputError(
+            f"{name}: a cut must be inside its parent, which reaches from {low:.10g} to {high:.10g} along "
+            f"{AXES[axis]}; positions count from the centre of the cell."
+        )
+    if not box.lo[axis] < at < box.hi[axis]:
+        raise InputError(
+            f"{name}: a cut must leave grid points on both sides, but it is within half a grid spacing of the end of "
+            f"its parent, which reaches from {low:.10g} to {high:.10g}: move it by at least {grid.dx:.4g} or leave it "
+            "out."
+        )
+    return box.split(axis, at)

@@ -1,0 +1,248 @@
+"""Permittivities given point by point: by a function of position, or by an array (also in an HDF5 file).
+
+>>> graded = FunctionMaterial(lambda x, y, z: 2.25 + 0.1 * x)
+>>> graded.epsilon([0.0, 1.0], 0.0, 0.0).tolist()
+[2.25, 2.35]
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evenly.errors import InputError, MissingExtraError, ReadError
+from evenly.fdtd.cell.grid import vector
+from evenly.fdtd.media.materials import Medium, vacuum
+
+__all__ = ["ArrayMaterial", "FunctionMaterial", "as_material"]
+
+Array = NDArray[np.float64]
+Quantity = Literal["epsilon", "index"]
+
+
+@dataclass(frozen=True)
+class FunctionMaterial:
+    """A scalar ε (or refractive index) that is a function of position.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(x, y, z)`` with coordinate arrays in a that broadcast; returns an array of their shape or one
+        number. A function of single numbers works too (slowly).
+    quantity : "epsilon" or "index"
+        What it returns.
+    smallest : float
+        Smallest ε that it returns anywhere: it limits the time step, and a smaller value is an error.
+    name : str
+        Used in messages.
+    """
+
+    function: Callable[..., Any]
+    quantity: Quantity = "epsilon"
+    smallest: float = 1.0
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        _check_custom(self)
+        if not callable(self.function):
+            raise InputError(f"`function` of {self.label} must be callable, but got {self.function!r}.")
+
+    @property
+    def label(self) -> str:
+        """What messages call it."""
+        return f"FunctionMaterial {self.name!r}" if self.name else "a FunctionMaterial"
+
+    def epsilon(self, x: ArrayLike, y: ArrayLike, z: ArrayLike) -> Array:
+        """Return ε at points; arguments broadcast.
+
+        Raises
+        ------
+        InputError
+            If the function fails, or returns something below `smallest` or not finite.
+        """
+        points = np.broadcast_arrays(*(np.asarray(v, dtype=np.float64) for v in (x, y, z)))
+        return _checked(self, np.array(np.broadcast_to(self._call(points), points[0].shape)))
+
+    def _call(self, points: Sequence[Array]) -> Array:
+        try:
+            values = np.asarray(self.function(*points), dtype=np.float64)
+            if values.shape in ((), points[0].shape):
+                return values
+        except (TypeError, ValueError):
+            pass  # it may be written for single numbers
+        each = [float(self.function(*map(float, point))) for point in zip(*(p.ravel() for p in points), strict=True)]
+        return np.array(each).reshape(points[0].shape)
+
+
+@dataclass(frozen=True)
+class ArrayMaterial:
+    """A scalar ε (or refractive index) given on a regular lattice, interpolated linearly.
+
+    Parameters
+    ----------
+    values : array (nx, ny, nz) or path
+        The values at the centres of nx × ny × nz equal boxes; or an HDF5 file, of which only the parts that a chunk
+        needs are read.
+    size, center : three floats
+        The region that the lattice fills, in a; nothing varies along an axis of size 0. Outside, the value of the
+        nearest point holds.
+    dataset : str
+        Name of the data set in the file.
+    quantity : "epsilon" or "index"
+        What the values are.
+    smallest : float
+        Smallest ε anywhere: it limits the time step, and a smaller value is an error.
+    name : str
+        Used in messages.
+
+    Examples
+    --------
+    >>> ramp = ArrayMaterial(np.array([1.0, 3.0]).reshape(2, 1, 1), size=(2, 0, 0))
+    >>> ramp.epsilon([-0.5, 0.0, 9.0], 0, 0).tolist()
+    [1.0, 2.0, 3.0]
+    """
+
+    values: Any
+    size: Sequence[float]
+    center: Sequence[float] = (0.0, 0.0, 0.0)
+    dataset: str = "epsilon"
+    quantity: Quantity = "epsilon"
+    smallest: float = 1.0
+    name: str = ""
+    shape: tuple[int, int, int] = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        _check_custom(self)
+        object.__setattr__(self, "size", vector(self.size, f"size of {self.label}"))
+        object.__setattr__(self, "center", vector(self.center, f"center of {self.label}"))
+        if min(self.size) < 0:
+            raise InputError(f"`size` of {self.label} must not be negative, but got {self.size!r}.")
+        if self._in_file:
+            object.__setattr__(self, "values", Path(self.values))
+        else:
+            object.__setattr__(self, "values", np.asarray(self.values, dtype=np.float64))
+        shape = tuple(self._read_shape())
+        if len(shape) != 3 or 0 in shape:
+            raise InputError(f"{self.label} must have three axes with points along each, but its shape is {shape}.")
+        object.__setattr__(self, "shape", shape)
+
+    @property
+    def label(self) -> str:
+        """What messages call it."""
+        return f"ArrayMaterial {self.name!r}" if self.name else "an ArrayMaterial"
+
+    @property
+    def _in_file(self) -> bool:
+        return isinstance(self.values, (str, Path))
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def epsilon(self, x: ArrayLike, y: ArrayLike, z: ArrayLike) -> Array:
+        """Return ε at points; arguments broadcast.
+
+        Raises
+        ------
+        InputError
+            If a value is below `smallest` or not finite.
+        ReadError
+            If the file can't be read.
+        """
+        weights = [self._weights(np.asarray(v, dtype=np.float64), axis) for axis, v in enumerate((x, y, z))]
+        starts = [int(w[0].min(initial=n - 1)) for w, n in zip(weights, self.shape, strict=True)]
+        stops = [int(w[1].max(initial=0)) + 1 for w in weights]
+        part = self._read_part(tuple(slice(a, b) for a, b in zip(starts, stops, strict=True)))
+        result: Any = 0.0
+        for corner in range(8):
+            ends = [(corner >> axis) & 1 for axis in range(3)]
+            index = tuple(w[end] - start for w, end, start in zip(weights, ends, starts, strict=True))
+            share = [w[2] if end else 1 - w[2] for w, end in zip(weights, ends, strict=True)]
+            result = result + share[0] * share[1] * share[2] * part[index]
+        return _checked(self, np.asarray(result))
+
+    def _weights(self, along: Array, axis: int) -> tuple[NDArray[np.int64], NDArray[np.int64], Array]:
+        n, size = self.shape[axis], self.size[axis]
+        if n == 1 or size == 0:
+            return np.zeros(along.shape, np.int64), np.zeros(along.shape, np.int64), np.zeros(along.shape)
+        position = np.clip((along - self.center[axis] + size / 2) / size * n - 0.5, 0, n - 1)
+        below = np.minimum(position.astype(np.int64), n - 2)
+        return below, below + 1, position - below
+
+    def _read_shape(self) -> tuple[int, ...]:
+        if not self._in_file:
+            return tuple(self.values.shape)
+        with _open(self.values) as file:
+            return tuple(_find(file, self.values, self.dataset).shape)
+
+    def _read_part(self, part: tuple[slice, ...]) -> Array:
+        if not self._in_file:
+            return np.asarray(self.values[part])
+        with _open(self.values) as file:
+            return np.asarray(_find(file, self.values, self.dataset)[part], dtype=np.float64)
+
+
+Custom = FunctionMaterial | ArrayMaterial
+
+
+def as_material(material: Any, owner: str) -> Medium | Custom:
+    """Return a material as an object; a plain function of position gives ε.
+
+    Examples
+    --------
+    >>> as_material(None, "a Block").is_vacuum
+    True
+    """
+    if material is None:
+        return vacuum
+    if isinstance(material, (Medium, FunctionMaterial, ArrayMaterial)):
+        return material
+    if callable(material):
+        return FunctionMaterial(material)
+    raise InputError(
+        f"`material` of {owner} must be a Medium, FunctionMaterial, ArrayMaterial or a function of x, y, z that "
+        f"returns ε, but got {material!r}."
+    )
+
+
+def _check_custom(material: Custom) -> None:
+    if material.quantity not in ("epsilon", "index"):
+        raise InputError(f"`quantity` of {material.label} must be 'epsilon' or 'index', but got {material.quantity!r}.")
+    if not 0 < material.smallest < math.inf:
+        raise InputError(f"`smallest` of {material.label} must be positive, but got {material.smallest!r}.")
+
+
+def _checked(material: Custom, values: Array) -> Array:
+    epsilon = values * values if material.quantity == "index" else values
+    if epsilon.size and not (epsilon.min() >= material.smallest * (1 - 1e-12) and np.isfinite(epsilon).all()):
+        raise InputError(
+            f"ε of {material.label} must be finite and at least `smallest` = {material.smallest:g} everywhere, but it "
+            f"is {np.min(epsilon):g} somewhere: give a lower `smallest` if that is meant (it limits the time step)."
+        )
+    return epsilon
+
+
+def _open(path: Path) -> Any:
+    try:
+        import h5py
+    except ImportError:
+        raise MissingExtraError("reading ε from an HDF5 file", extra="hdf5") from None
+    try:
+        return h5py.File(path, "r")
+    except OSError as error:
+        raise ReadError(path, f"it can't be opened as an HDF5 file: {error}") from None
+
+
+def _find(file: Any, path: Path, dataset: str) -> Any:
+    if dataset not in file or not hasattr(file[dataset], "shape"):
+        names = ", ".join(sorted(file)) or "none"
+        raise ReadError(path, f"it has no data set {dataset!r} (it holds: {names}): give `dataset`")
+    return file[dataset]

@@ -1,0 +1,88 @@
+"""An object's surface inside the small boxes around grid points."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenly.fdtd.cell.grid import Vector
+
+__all__ = ["Faces", "Piece", "dot", "meet", "reach_along", "slab", "unit_vectors"]
+
+Array = NDArray[np.float64]
+# A face this close to the border of a grid point's box (in box sizes) doesn't cut it: it is round-off.
+TOUCH = 1e-7
+
+
+@dataclass(frozen=True)
+class Faces:
+    """An object's surface inside boxes around n points: it fills low < normal · (x - point) < high.
+
+    Attributes
+    ----------
+    normal : (n, 3)
+        Unit vectors; all zero where nothing is cut.
+    low, high : (n,)
+        Infinite where there is no face; low >= high where the object is absent.
+    flat : (n,) of bool
+        Whether the slice describes the object in the whole box.
+    aligned : (n,) of bool
+        Whether all its faces in the box are across grid axes.
+    """
+
+    normal: Array
+    low: Array
+    high: Array
+    flat: NDArray[np.bool_]
+    aligned: NDArray[np.bool_]
+
+
+# A piece of a solid: (low, high, absent, cut) along one direction, relative to each point, shapes (n,).
+Piece = tuple[Array, Array, NDArray[np.bool_], NDArray[np.bool_]]
+
+
+def slab(along: Array, half: Any, reach: Any) -> Piece:
+    """Return what a slab |along| <= half is of boxes whose centres are at `along` and that reach to +- `reach`."""
+    low, high = -half - along, half - along
+    near = reach * (1 - 2 * TOUCH)
+    low, high = np.where(low <= -near, -np.inf, low), np.where(high >= near, np.inf, high)
+    absent = (low >= near) | (high <= -near) | (low >= high)
+    return low, high, absent, np.isfinite(low) | np.isfinite(high)
+
+
+def meet(normals: Sequence[Array], pieces: Sequence[Piece], aligned: Sequence[Any]) -> Faces:
+    """Return the faces of the intersection of pieces, each a slab across its own normal."""
+    n = len(pieces[0][0])
+    cuts = np.zeros(n, dtype=np.int64)
+    absent = np.zeros(n, dtype=bool)
+    all_aligned = np.ones(n, dtype=bool)
+    normal, low, high = np.zeros((n, 3)), np.full(n, -np.inf), np.full(n, np.inf)
+    for direction, (a, b, gone, cut), along_grid in zip(normals, pieces, aligned, strict=True):
+        absent |= gone
+        cuts += cut
+        normal[cut], low[cut], high[cut] = direction[cut], a[cut], b[cut]
+        all_aligned &= ~cut | along_grid
+    low[absent], high[absent], normal[absent] = np.inf, -np.inf, 0.0
+    return Faces(normal, low, high, absent | (cuts <= 1), all_aligned)
+
+
+def dot(left: Any, right: Any) -> Any:
+    """Return the product of two vectors whose components are numbers or arrays."""
+    # Written out: a library's matrix product may round differently from one array shape to the next.
+    return left[0] * right[0] + left[1] * right[1] + left[2] * right[2]
+
+
+def reach_along(direction: Any, half: Vector) -> Any:
+    """Return how far a box of half edges `half` reaches along a direction."""
+    return dot(np.abs(direction), half)
+
+
+def unit_vectors(vectors: Array) -> tuple[Array, Array]:
+    """Return directions and lengths of vectors (n, 3); the direction of a vector 0 is 0."""
+    x, y, z = vectors.T
+    norm = np.sqrt(x * x + y * y + z * z)
+    return vectors / np.where(norm > 0, norm, 1.0)[:, None], norm

@@ -1,0 +1,20 @@
+"""Everything that a structure is built of: solids, and materials given point by point."""
+
+from __future__ import annotations
+
+from evenly.fdtd.media.custom import ArrayMaterial, FunctionMaterial
+from evenly.fdtd.media.faces import Faces
+from evenly.fdtd.media.prism import Prism
+from evenly.fdtd.media.solids import Block, Cylinder, GeometricObject, Material, Sphere
+
+__all__ = [
+    "ArrayMaterial",
+    "Block",
+    "Cylinder",
+    "Faces",
+    "FunctionMaterial",
+    "GeometricObject",
+    "Material",
+    "Prism",
+    "Sphere",
+]

@@ -1,0 +1,170 @@
+"""Which medium each point of a lattice lies in, and where interfaces pass: objects are painted in order."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenly.fdtd.cell.boundaries import Layers
+from evenly.fdtd.cell.box import Box, Index
+from evenly.fdtd.cell.grid import Grid, Vector
+from evenly.fdtd.media.fractions import Mixture, mixtures
+from evenly.fdtd.media.palette import Palette
+from evenly.fdtd.media.solids import GeometricObject
+
+__all__ = ["Lattice", "covered", "paint"]
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.intp]
+# Points this near a face (in grid spacings) are on it: their coordinates carry round-off.
+ON_FACE = 1e-9
+
+
+@dataclass(frozen=True)
+class Lattice:
+    """The points of one component in a box.
+
+    Attributes
+    ----------
+    shape : tuple of three ints
+        Points along x, y, z.
+    along : three arrays
+        Their coordinates along each axis.
+    medium : array of int (shape) or int
+        Row of the palette's tables that each point lies in; an int where all points share it.
+    where : (n,)
+        Flat indices of the points whose boxes may hold an interface.
+    points : (n, 3)
+        Their coordinates.
+    mixtures : list of Mixture
+        What fills the boxes that do.
+    """
+
+    shape: Index
+    along: tuple[Array, Array, Array]
+    owners: NDArray[np.int16] | int
+    rows: Ints
+    where: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    points: Array = field(default_factory=lambda: np.zeros((0, 3)))
+    mixtures: list[Mixture] = field(default_factory=list)
+
+    @property
+    def uniform(self) -> bool:
+        """Whether all points lie in one medium and no interface is near."""
+        return isinstance(self.owners, int)
+
+    @property
+    def media(self) -> int:
+        """Row of the one medium of a uniform lattice."""
+        return int(self.rows[self.owners]) if isinstance(self.owners, int) else -1
+
+    @cached_property
+    def medium(self) -> Ints:
+        """Row of the palette's tables at each point."""
+        return np.asarray(self.rows[np.broadcast_to(self.owners, self.shape)])
+
+
+def half_edges(grid: Grid) -> Vector:
+    """Return the half edges of the box around a grid point."""
+    x, y, z = (0.0 if thin else grid.dx / 2 for thin in grid.thin)
+    return x, y, z
+
+
+def covered(grid: Grid, objects: Sequence[GeometricObject], name: str, box: Box) -> bool:
+    """Whether an object with a surface that may be slanted comes near the box."""
+    half = grid.dx
+    for thing in objects[1:]:
+        if thing.slanted:
+            lo, hi = thing.bounds()
+            ends = [grid.coordinates(name, a, box.lo[a], box.hi[a])[[0, -1]] for a in range(3)]
+            if all(e[0] - half <= h and e[1] + half >= low for e, low, h in zip(ends, lo, hi, strict=True)):
+                return True
+    return False
+
+
+def paint(
+    grid: Grid,
+    layers: Layers,
+    objects: Sequence[GeometricObject],
+    name: str,
+    box: Box,
+    tables: Palette,
+    *,
+    subpixel: bool,
+) -> Lattice:
+    """Return what the points of component `name` in `box` lie in.
+
+    Parameters
+    ----------
+    grid, layers
+        The cell; positions beyond a periodic side are those on the opposite one.
+    objects : sequence
+        In order of appearance; the first fills the cell.
+    name : str
+        A component, "node" or "centre".
+    box : Box
+        Which points.
+    tables : Palette
+        The objects' media.
+    subpixel : bool
+        Whether to look for interfaces.
+    """
+    along = _coordinates(grid, layers, name, box)
+    half = half_edges(grid)
+    reach = math.sqrt(sum(h * h for h in half)) if subpixel else 0.0
+    shape = box.shape
+    owner = np.zeros(shape, dtype=np.int16)
+    near = np.zeros(shape, dtype=bool) if subpixel else None
+    touched = False
+    for k, thing in enumerate(objects[1:], 1):
+        part = _inside_bounds(thing, along, reach + ON_FACE * grid.dx)
+        if part is None:
+            continue
+        touched = True
+        x, y, z = (c[s] for c, s in zip(along, part, strict=True))
+        distance = np.broadcast_to(
+            thing.distance(x[:, None, None], y[:, None], z), tuple(s.stop - s.start for s in part)
+        )
+        owner[part][distance <= ON_FACE * grid.dx] = k
+        if near is not None:
+            close = near[part]
+            close &= distance >= -reach
+            close |= np.abs(distance) < reach
+    if not touched or (owner.size and (near is None or not near.any()) and owner.min() == owner.max()):
+        return Lattice(shape, along, int(owner.flat[0]) if owner.size else 0, tables.medium)
+    if near is None:
+        return Lattice(shape, along, owner, tables.medium)
+    where = np.flatnonzero(near)
+    index = np.unravel_index(where, shape)
+    points = np.stack([c[i] for c, i in zip(along, index, strict=True)], axis=1)
+    found = list(mixtures(objects, tables.medium, tables.label, points, half))
+    return Lattice(shape, along, owner, tables.medium, where, points, found)
+
+
+def _coordinates(grid: Grid, layers: Layers, name: str, box: Box) -> tuple[Array, Array, Array]:
+    along = []
+    for axis in range(3):
+        start, stop = box.lo[axis], box.hi[axis]
+        if layers.kinds[axis] == "periodic" and not grid.thin[axis]:
+            n = grid.shape[axis]
+            whole = grid.coordinates(name, axis, 0, n)
+            along.append(whole[np.arange(start, stop) % n])
+        else:
+            along.append(grid.coordinates(name, axis, start, stop))
+    return along[0], along[1], along[2]
+
+
+def _inside_bounds(thing: GeometricObject, along: Sequence[Array], reach: float) -> tuple[slice, slice, slice] | None:
+    """Return the part of the lattice that the object may touch."""
+    parts = []
+    for low, high, c in zip(*thing.bounds(), along, strict=True):
+        hit = np.flatnonzero((c >= low - reach) & (c <= high + reach))
+        if not hit.size:
+            return None
+        parts.append(slice(int(hit[0]), int(hit[-1]) + 1))
+    return parts[0], parts[1], parts[2]

@@ -1,0 +1,251 @@
+"""Subpixel averaging: what stands for the media in a grid point's box where an interface passes through it.
+
+Across an interface D's normal part and E's tangential part are continuous, so 1/ε is averaged along the normal and ε
+across it (V. G. Veselago's limit for scalars; A. Farjadpour et al., Opt. Lett. 31, 2972 (2006)), for matrices by the
+transform τ of C. Kottke, A. Farjadpour, S. G. Johnson, Phys. Rev. E 77, 036611 (2008). This keeps the scheme of
+second order in the grid spacing. At edges between faces across the grid's axes the matrix is diagonal: 1/ε is
+averaged along each component over slices in which ε is averaged.
+
+Poles, conductivity and nonlinear strengths are averaged over the box for components along the surface; across it
+those of the medium at the point hold.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenly.fdtd.media.fractions import Mixture, total
+from evenly.fdtd.media.palette import Palette
+
+__all__ = ["inverse_diagonal", "inverse_off_diagonal", "limited", "mean_strength"]
+
+Array = NDArray[np.float64]
+# Symmetric 3 x 3 matrices at n points (and s segments): rows of arrays.
+Matrix = list[list[Array]]
+# Smallest eigenvalue that the operator's blocks keep, relative to their diagonal part.
+MARGIN = 0.02
+
+
+@dataclass(frozen=True)
+class _Segments:
+    """ε of a mixture's segments: scalar (n, s) where isotropic, and whether it is in each row."""
+
+    medium: NDArray[np.intp]
+    scalar: Array
+    isotropic: NDArray[np.bool_]
+    diagonal: NDArray[np.bool_]
+
+
+def _segments(tables: Palette, mixture: Mixture, points: Array) -> _Segments:
+    medium = tables.medium[mixture.owner]
+    scalar = tables.matrix[medium, 0, 0]
+    filled = mixture.share > 0
+    for row, custom in enumerate(tables.custom):
+        if custom is not None:
+            rows = np.flatnonzero(np.any((medium == row) & filled, axis=1))
+            values = np.ones(len(medium))
+            values[rows] = custom.epsilon(*points[mixture.rows[rows]].T)
+            scalar = np.where(medium == row, values[:, None], scalar)
+    isotropic = np.all(tables.isotropic[medium] | ~filled, axis=1)
+    return _Segments(medium, scalar, isotropic, np.all(tables.diagonal[medium] | ~filled, axis=1))
+
+
+def inverse_diagonal(tables: Palette, mixture: Mixture, points: Array, axis: int) -> Array:
+    """Return element (axis, axis) of the averaged ε^-1, shape (n,).
+
+    Parameters
+    ----------
+    tables : Palette
+        The media.
+    mixture : Mixture
+        What fills the boxes, n of them.
+    points : (m, 3)
+        Centres of all boxes, which ``mixture.rows`` counts.
+    axis : int
+        0, 1 or 2.
+    """
+    parts = _segments(tables, mixture, points)
+    result = np.empty(len(mixture.rows))
+    sliced = parts.diagonal & (mixture.lattice is not None)
+    flat = parts.isotropic & ~sliced
+    rest = ~sliced & ~flat
+    if sliced.any():
+        result[sliced] = _slices(_along(tables, parts, axis)[sliced], mixture.lattice, axis)
+    if flat.any():
+        mean, inverse = _means(parts.scalar[flat], mixture.share[flat])
+        square = mixture.normal[flat, axis] ** 2
+        result[flat] = (1 - square) / mean + square * inverse
+    if rest.any():
+        result[rest] = _tensor(tables, parts, mixture, rest)[axis][axis]
+    return result
+
+
+def inverse_off_diagonal(tables: Palette, mixture: Mixture, points: Array) -> Array:
+    """Return elements yz, zx, xy of the averaged ε^-1, shape (3, n)."""
+    parts = _segments(tables, mixture, points)
+    result = np.zeros((3, len(mixture.rows)))
+    sliced = parts.diagonal & (mixture.lattice is not None)
+    flat = parts.isotropic & ~sliced
+    rest = ~sliced & ~flat
+    pairs = ((1, 2), (2, 0), (0, 1))
+    if flat.any():
+        mean, inverse = _means(parts.scalar[flat], mixture.share[flat])
+        for k, (i, j) in enumerate(pairs):
+            result[k, flat] = (inverse - 1 / mean) * mixture.normal[flat, i] * mixture.normal[flat, j]
+    if rest.any():
+        matrix = _tensor(tables, parts, mixture, rest)
+        for k, (i, j) in enumerate(pairs):
+            result[k, rest] = matrix[i][j]
+    return result
+
+
+def mean_strength(
+    tables: Palette, mixture: Mixture, strengths: Array, at_point: Array, axis: int, *, weigh: bool = False
+) -> Array:
+    """Return a strength's average in each box, shape (n,).
+
+    Parameters
+    ----------
+    tables, mixture, axis
+        As above.
+    strengths : (media,)
+        The strength along the axis in each medium.
+    at_point : (n,)
+        The strength at the box's centre.
+    weigh : bool
+        Whether the strength multiplies ε (a conductivity): the averages are of the product.
+    """
+    medium = tables.medium[mixture.owner]
+    share = mixture.share * tables.matrix[medium, axis, axis] if weigh else mixture.share
+    mean = total(share * strengths[medium]) / total(share)
+    square = mixture.normal[:, axis] ** 2
+    return np.asarray((1 - square) * mean + square * at_point)
+
+
+def limited(off: Array, around: Array) -> Array:
+    """Return off-diagonal elements small enough that the whole operator ε^-1 stays positive definite.
+
+    With the diagonal on the edges and the rest on the nodes, D·ε^-1·D is a sum over nodes. A node's part, with half of
+    each of its six edges, is at least ¼ S·(diag(h) + off)·S, where S_c adds D_c on the two edges along c and h_c is
+    the harmonic mean of ε^-1 on them (Cauchy-Schwarz). So it is enough that each diag(h) + off is positive definite.
+
+    Parameters
+    ----------
+    off : (3, n)
+        Elements yz, zx, xy at n nodes.
+    around : (3, 2, n)
+        Diagonal elements x, y, z of ε^-1 on the edges below and above the nodes.
+
+    Examples
+    --------
+    >>> limited(np.array([[0.0], [0.0], [0.5]]), np.ones((3, 2, 1)))[2].tolist()
+    [0.5]
+    >>> limited(np.array([[0.0], [0.0], [2.0]]), np.ones((3, 2, 1)))[2].tolist()
+    [0.98]
+    """
+    root = np.sqrt(2 / (1 / around[:, 0] + 1 / around[:, 1]))
+    yz, zx, xy = off[0] / (root[1] * root[2]), off[1] / (root[2] * root[0]), off[2] / (root[0] * root[1])
+    smallest = _smallest_eigenvalue(yz, zx, xy)
+    allowed = 1 - MARGIN
+    scale = np.where(-smallest > allowed, allowed / np.maximum(-smallest, allowed), 1.0)
+    return np.asarray(off * scale)
+
+
+def _smallest_eigenvalue(yz: Array, zx: Array, xy: Array) -> Array:
+    """Return that of symmetric matrices with zero diagonal, a root of λ³ - p λ - q, or slightly less.
+
+    Newton's method from the lowest possible value, -2 √(p/3), rises to the root without passing it; and unlike the
+    cosine formula it uses nothing that may round differently from one array shape to the next.
+    """
+    p = yz * yz + zx * zx + xy * xy
+    q = 2 * yz * zx * xy
+    root = -2 * np.sqrt(p / 3)
+    for _ in range(25):
+        slope = 3 * root * root - p
+        step = (root * root * root - p * root - q) / np.where(slope > 0, slope, 1.0)
+        root = root - np.minimum(step, 0.0)
+    return np.asarray(root)
+
+
+def _means(scalar: Array, share: Array) -> tuple[Array, Array]:
+    return total(share * scalar), total(share / scalar)
+
+
+def _along(tables: Palette, parts: _Segments, axis: int) -> Array:
+    return np.where(tables.isotropic[parts.medium], parts.scalar, tables.matrix[parts.medium, axis, axis])
+
+
+def _slices(values: Array, lattice: tuple[int, int, int] | None, axis: int) -> Array:
+    """Return the mean, over slices across `axis`, of one over their mean ε."""
+    cells = np.moveaxis(values.reshape(len(values), *(lattice or ())), axis + 1, 1)
+    slices = total(np.ascontiguousarray(cells).reshape(len(values), cells.shape[1], -1))
+    return np.asarray(total(1 / slices) * (values.shape[1] / cells.shape[1] ** 2))
+
+
+def _tensor(tables: Palette, parts: _Segments, mixture: Mixture, rows: NDArray[np.bool_]) -> Matrix:
+    """Return the inverse of Kottke's average, in grid axes."""
+    medium, share, normal = parts.medium[rows], mixture.share[rows], mixture.normal[rows]
+    scalar, isotropic = parts.scalar[rows], tables.isotropic[medium]
+    epsilon = [
+        [np.where(isotropic, scalar if i == j else 0.0, tables.matrix[medium, i, j]) for j in range(3)]
+        for i in range(3)
+    ]
+    frame = _frame(normal)
+    # In the frame (normal, tangents) of each row; a row without a normal gets the plain average.
+    turned = _turn(epsilon, [[e[:, None] for e in row] for row in frame])
+    plain = [[total(share * turned[i][j]) for j in range(3)] for i in range(3)]
+    kottke = _kottke(turned, share)
+    known = np.any(normal, axis=1)
+    mean = [[np.where(known, kottke[i][j], plain[i][j]) for j in range(3)] for i in range(3)]
+    back = [[frame[j][i] for j in range(3)] for i in range(3)]
+    return _turn(_inverted(mean), back)
+
+
+def _kottke(e: Matrix, share: Array) -> Matrix:
+    t00 = total(share * (-1 / e[0][0]))
+    t0 = [total(share * (e[0][i] / e[0][0])) for i in (1, 2)]
+    t = [[total(share * (e[i][j] - e[i][0] * e[0][j] / e[0][0])) for j in (1, 2)] for i in (1, 2)]
+    side = [-v / t00 for v in t0]
+    block = [[t[i][j] - t0[i] * t0[j] / t00 for j in range(2)] for i in range(2)]
+    return [[-1 / t00, side[0], side[1]], [side[0], block[0][0], block[0][1]], [side[1], block[1][0], block[1][1]]]
+
+
+def _frame(normal: Array) -> Matrix:
+    """Return unit vectors normal, tangent, tangent at each row; exact where the normal is along the grid."""
+    n = np.where(np.any(normal, axis=1)[:, None], normal, np.array([1.0, 0.0, 0.0]))
+    x, y, z = n.T
+    # From the axis least along the normal, so that the cross product is never short.
+    least = np.argmin(np.abs(n), axis=1)
+    a, b, c = (np.where(least == axis, 1.0, 0.0) for axis in range(3))
+    t = [y * c - z * b, z * a - x * c, x * b - y * a]
+    length = np.sqrt(t[0] * t[0] + t[1] * t[1] + t[2] * t[2])
+    t = [v / length for v in t]
+    return [[x, y, z], t, [y * t[2] - z * t[1], z * t[0] - x * t[2], x * t[1] - y * t[0]]]
+
+
+def _turn(matrix: Matrix, frame: Matrix) -> Matrix:
+    """Return frame · matrix · frameᵀ, written out so that a row's result doesn't depend on its neighbours."""
+    r = range(3)
+    half = [[sum_of([frame[i][k] * matrix[k][j] for k in r]) for j in r] for i in r]
+    return [[sum_of([half[i][k] * frame[j][k] for k in r]) for j in r] for i in r]
+
+
+def sum_of(terms: list[Array]) -> Array:
+    """Return the sum of three arrays from left to right."""
+    return terms[0] + terms[1] + terms[2]
+
+
+def _inverted(m: Matrix) -> Matrix:
+    c: Matrix = [
+        [
+            m[(i + 1) % 3][(j + 1) % 3] * m[(i + 2) % 3][(j + 2) % 3]
+            - m[(i + 1) % 3][(j + 2) % 3] * m[(i + 2) % 3][(j + 1) % 3]
+            for j in range(3)
+        ]
+        for i in range(3)
+    ]
+    determinant = m[0][0] * c[0][0] + m[0][1] * c[0][1] + m[0][2] * c[0][2]
+    return [[c[j][i] / determinant for j in range(3)] for i in range(3)]

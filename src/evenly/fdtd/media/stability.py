@@ -1,0 +1,101 @@
+"""Whether a time step is stable for the media of a cell.
+
+Leapfrog is stable while the largest eigenvalue of the operator that accelerates the fields is below 4/dt². In a
+medium of index n with lossless poles ω_i of strengths σ_i (for a plasma: ω_i = 0 in the restoring force) that
+operator couples the field, largest 4 D/(n dx)² in D dimensions, with each polarisation; damping doesn't narrow the
+limit of the central differences used.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from evenly.errors import InputError
+from evenly.fdtd.cell.grid import Grid
+from evenly.fdtd.media.materials import LorentzPole, Medium
+from evenly.fdtd.media.solids import GeometricObject
+
+__all__ = ["check_time_step", "largest_courant", "safe_courant"]
+
+USUAL_COURANT = 0.5
+
+
+def largest_courant(medium: Medium, grid: Grid) -> float:
+    """Return the largest stable Courant number of a medium on a grid's spacing.
+
+    Examples
+    --------
+    >>> largest_courant(Medium(index=2), Grid((1, 1, 0), 10)) == 2 / math.sqrt(2)
+    True
+    """
+    curl = 4 * grid.dimensions / medium.slowest_index**2
+    return min(_limit(curl, medium, grid, "electric"), _limit(curl, medium, grid, "magnetic"))
+
+
+def _limit(curl: float, medium: Medium, grid: Grid, side: str) -> float:
+    poles = medium.electric_poles if side == "electric" else medium.magnetic_poles
+    matrix = medium.epsilon_matrix if side == "electric" else medium.mu_matrix
+    if not poles:
+        return 2 / math.sqrt(curl)
+    smallest = float(np.linalg.eigvalsh(matrix)[0])
+    operator = np.zeros((len(poles) + 1, len(poles) + 1))
+    operator[0, 0] = curl
+    for i, pole in enumerate(poles, 1):
+        omega = 2 * math.pi * pole.frequency * grid.dx
+        coupling = omega * math.sqrt(max(0.0, *pole.strength) / smallest)
+        operator[0, 0] += coupling**2
+        if isinstance(pole, LorentzPole):
+            operator[i, i] = omega**2
+            operator[0, i] = operator[i, 0] = -coupling * omega
+    return 2 / math.sqrt(float(np.linalg.eigvalsh(operator)[-1]))
+
+
+def safe_courant(grid: Grid, materials: Iterable[object]) -> float:
+    """Return the usual Courant number, 0.5, or less where a medium asks for less (then 5 % below its limit).
+
+    Examples
+    --------
+    >>> from evenly.fdtd.media.library import medium
+    >>> grid = Grid((1, 1, 1), 20)
+    >>> safe_courant(grid, [Medium(index=1.5)]), safe_courant(grid, [medium("aluminium")])
+    (0.5, 0.369)
+    """
+    limits = [largest_courant(m, grid) for m in materials if isinstance(m, Medium)]
+    limits += [math.sqrt(m.smallest / grid.dimensions) for m in materials if hasattr(m, "smallest")]
+    smallest = min(limits, default=1.0)
+    return USUAL_COURANT if smallest >= USUAL_COURANT else math.floor(950 * smallest) / 1000
+
+
+def check_time_step(grid: Grid, objects: Sequence[GeometricObject]) -> None:
+    """Raise where the time step is too long for a medium.
+
+    Parameters
+    ----------
+    grid : Grid
+        The cell.
+    objects : sequence
+        The background first.
+
+    Raises
+    ------
+    InputError
+        Naming the object and the largest stable Courant number.
+    """
+    for thing in objects:
+        material = thing.material
+        where = "the background" if thing is objects[0] else thing.label
+        if isinstance(material, Medium):
+            limit, what = largest_courant(material, grid), f"its smallest index {material.slowest_index:.4g}"
+            if material.electric_poles or material.magnetic_poles:
+                what += " and its poles (a finer resolution helps against these)"
+        else:
+            index = math.sqrt(material.smallest)  # type: ignore[union-attr]
+            limit, what = index / math.sqrt(grid.dimensions), f"its smallest index {index:.4g}"
+        if grid.courant > limit * (1 + 1e-12):
+            raise InputError(
+                f"`courant` must be at most {limit:.4g} for the medium of {where} in {grid.dimensions} "
+                f"dimensions, because of {what}, or the fields grow without bound, but got {grid.courant:g}: lower it."
+            )

@@ -1,0 +1,345 @@
+"""A structure: objects in a background on a grid, and what its grid points are made of.
+
+Nothing is kept for the whole cell: `Structure.sample` answers for any box, and a box's answer is the same, to the
+last bit, whatever boxes its surroundings are asked in.
+
+>>> from evenly.fdtd.media.solids import Block
+>>> from evenly.fdtd.media.materials import Medium
+>>> film = Block(size=(math.inf, math.inf, 1), material=Medium(epsilon=4))
+>>> sample = Structure(Grid((0, 0, 4), 10), [film]).sample(Box((0, 0, 0), (1, 1, 40)))
+>>> sample.electric.inverse[0][0, 0, 14:18].tolist(), sample.magnetic.inverse
+([1.0, 0.4, 0.25, 0.25], (1.0, 1.0, 1.0))
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenly.errors import InputError
+from evenly.fdtd.cell.boundaries import Layers, resolve
+from evenly.fdtd.cell.box import Box
+from evenly.fdtd.cell.grid import ELECTRIC, MAGNETIC, Grid
+from evenly.fdtd.media.custom import as_material
+from evenly.fdtd.media.materials import Medium, Pole, vacuum
+from evenly.fdtd.media.painting import Lattice, covered, paint
+from evenly.fdtd.media.palette import Palette, palette
+from evenly.fdtd.media.smoothing import inverse_diagonal, inverse_off_diagonal, limited, mean_strength
+from evenly.fdtd.media.solids import Block, GeometricObject, Material
+from evenly.fdtd.media.stability import check_time_step
+
+__all__ = ["Response", "Sample", "Structure", "Value"]
+
+Array = NDArray[np.float64]
+Value = float | Array
+Values = tuple[Value, Value, Value]
+
+
+@dataclass(frozen=True)
+class Response:
+    """What E (or, with μ for ε, H) sees at the points of a box; a float is a value that all points share.
+
+    Attributes
+    ----------
+    inverse : three of float or array (box.shape)
+        Diagonal of ε∞^-1 at the component's own positions.
+    conductivity : None or three of float or array
+        Normalised conductivity σ in c/a, with the absorber's.
+    off_diagonal : None or three arrays
+        Elements yz, zx, xy of ε∞^-1 at nodes lo … hi (E) or centres lo-1 … hi-1 (H), inclusive, along axes that
+        aren't thin.
+    poles : dict of unit pole to three of None, float or array
+        Strength of each pole present; None along axes where it has none.
+    chi2, chi3 : None or three of float or array
+        Nonlinear susceptibilities.
+    """
+
+    inverse: Values
+    conductivity: Values | None = None
+    off_diagonal: tuple[Array, Array, Array] | None = None
+    poles: dict[Pole, tuple[Value | None, Value | None, Value | None]] = field(default_factory=dict)
+    chi2: Values | None = None
+    chi3: Values | None = None
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What the points of a box are made of.
+
+    Attributes
+    ----------
+    box : Box
+        Which points.
+    electric, magnetic : Response
+        What E and H see.
+    interface : bool or array of bool (box.shape)
+        Where an interface passes through the box around one of the point's components.
+    """
+
+    box: Box
+    electric: Response
+    magnetic: Response
+    interface: bool | NDArray[np.bool_] = False
+
+
+class Structure:
+    """Objects in a background on a grid.
+
+    Parameters
+    ----------
+    grid : Grid
+        The cell.
+    geometry : sequence of objects
+        Later ones hide earlier ones.
+    material : Medium, FunctionMaterial, ArrayMaterial or function
+        What is where no object is.
+    subpixel : bool
+        Whether interfaces are averaged; otherwise each point is made of the medium that it lies in.
+    layers : Layers, optional
+        What the cell's sides are; metal walls when left out.
+
+    Raises
+    ------
+    InputError
+        If something isn't an object, or the time step is unstable for one of the media.
+
+    Notes
+    -----
+    Faces that lie on the cell's border (along a periodic axis: on both borders) are moved out, so that a film as wide
+    as the cell has no gap at the sides. Objects that cross a periodic border are not repeated on the other side.
+    """
+
+    def __init__(
+        self,
+        grid: Grid,
+        geometry: Sequence[GeometricObject] = (),
+        material: Material = vacuum,
+        *,
+        subpixel: bool = True,
+        layers: Layers | None = None,
+    ) -> None:
+        self.grid = grid
+        self.layers = layers or resolve((), grid)
+        self.subpixel = subpixel
+        for thing in geometry:
+            if not isinstance(thing, GeometricObject):
+                raise InputError(f"`geometry` must hold objects such as Block and Sphere, but got {thing!r}.")
+        size = (math.inf,) * 3
+        self.objects = [Block(size=size, material=as_material(material, "the background"), name="background")]
+        self.objects += [self._extended(thing) for thing in geometry]  # type: ignore[misc]
+        materials = [thing.material for thing in self.objects]
+        self.palettes = (palette(materials, "electric"), palette(materials, "magnetic"))
+        check_time_step(grid, self.objects)
+
+    def _extended(self, thing: GeometricObject) -> GeometricObject:
+        lo = [o if not t else math.nan for o, t in zip(self.grid.origin, self.grid.thin, strict=True)]
+        hi = [o + n * self.grid.dx for o, n in zip(lo, self.grid.shape, strict=True)]
+        low, high = thing.bounds()
+        for axis in range(3):
+            slack = 1e-6 * self.grid.dx
+            on_both = low[axis] <= lo[axis] + slack and high[axis] >= hi[axis] - slack
+            if self.layers.kinds[axis] == "periodic" and not on_both:
+                lo[axis] = hi[axis] = math.nan
+        return thing.extended((lo[0], lo[1], lo[2]), (hi[0], hi[1], hi[2]), 2 * self.grid.dx)
+
+    def thinnest_dispersive(self, box: Box) -> tuple[float, float, float]:
+        """Return along x, y, z the fewest points over which an object with poles reaches into `box`; inf for none."""
+        thinnest = [math.inf, math.inf, math.inf]
+        for thing in self.objects:
+            medium = thing.material
+            if isinstance(medium, Medium) and (medium.electric_poles or medium.magnetic_poles):
+                reach = [self._overlap(box, axis, *ends) for axis, ends in enumerate(zip(*thing.bounds(), strict=True))]
+                if min(reach) > 0:
+                    thinnest = [min(pair) for pair in zip(thinnest, reach, strict=True)]
+        return thinnest[0], thinnest[1], thinnest[2]
+
+    def _overlap(self, box: Box, axis: int, low: float, high: float) -> float:
+        if self.grid.thin[axis]:
+            return 1.0
+        first, last = self.grid.index(low, axis), self.grid.index(high, axis)
+        return min(last, box.hi[axis]) - max(first, box.lo[axis])
+
+    def sample(self, box: Box) -> Sample:
+        """Return what the points of `box` are made of; memory grows with the box.
+
+        Parameters
+        ----------
+        box : Box
+            Any box of the cell; ask slab by slab for large ones (`Box.slabs`).
+
+        Returns
+        -------
+        Sample
+        """
+        electric, at_electric = _Sampler(self, box, 0).response()
+        magnetic, at_magnetic = _Sampler(self, box, 1).response()
+        if at_electric is None or at_magnetic is None:
+            mask = at_electric if at_magnetic is None else at_magnetic
+        else:
+            mask = at_electric | at_magnetic
+        return Sample(box, electric, magnetic, False if mask is None or not mask.any() else mask)
+
+
+class _Sampler:
+    """One side (E or H) of one box."""
+
+    def __init__(self, structure: Structure, box: Box, side: int) -> None:
+        self.structure, self.box, self.side = structure, box, side
+        self.grid, self.layers = structure.grid, structure.layers
+        self.tables: Palette = structure.palettes[side]
+        self.components = (ELECTRIC, MAGNETIC)[side]
+        self.interface: NDArray[np.bool_] | None = None
+
+    def response(self) -> tuple[Response, NDArray[np.bool_] | None]:
+        tables = self.tables
+        if tables.plain and not tables.extras:
+            return Response((1.0, 1.0, 1.0), self._with_absorber([0.0, 0.0, 0.0])), None
+        off = self._off_diagonal()
+        around = self._grown() if off is not None else self.box
+        lattices = [self._lattice(c, around) for c in self.components]
+        full = [self._inverse(lattice, axis) for axis, lattice in enumerate(lattices)]
+        if off is not None:
+            off = self._limited(off, full)
+        inner = self.box.slices(around.lo)
+        inverse = [_collapsed(_part(values, inner)) for values in full]
+        extra = [self._strengths(lattices, table, inner, weigh=w) for table, w in self._tables()]
+        poles = {
+            pole: tuple(None if _is_zero(v) else v for v in self._strengths(lattices, table, inner))
+            for pole, table in tables.poles.items()
+        }
+        result = Response(
+            (inverse[0], inverse[1], inverse[2]),
+            self._with_absorber(extra[0]),
+            None if off is None else (off[0], off[1], off[2]),
+            {pole: (v[0], v[1], v[2]) for pole, v in poles.items() if any(x is not None for x in v)},
+            _some(extra[1]),
+            _some(extra[2]),
+        )
+        return result, self._interface(lattices, inner)
+
+    def _tables(self) -> Iterator[tuple[Array, bool]]:
+        yield self.tables.conductivity, True
+        yield self.tables.chi2, False
+        yield self.tables.chi3, False
+
+    def _grown(self) -> Box:
+        x, y, z = (0 if thin else 1 for thin in self.grid.thin)
+        return self.box.grow((x, y, z))
+
+    def _lattice(self, name: str, box: Box) -> Lattice:
+        s = self.structure
+        return paint(self.grid, self.layers, s.objects, name, box, self.tables, subpixel=s.subpixel)
+
+    def _inverse(self, lattice: Lattice, axis: int) -> Value:
+        tables = self.tables
+        if tables.plain:
+            return 1.0
+        if lattice.uniform and tables.custom[lattice.media] is None:
+            return float(tables.inverse[lattice.media, axis, axis])
+        values = tables.inverse[:, axis, axis][lattice.medium]
+        for row, custom in enumerate(tables.custom):
+            if custom is not None:
+                at = np.nonzero(lattice.medium == row)
+                if at[0].size:
+                    values[at] = 1 / custom.epsilon(*(x[i] for x, i in zip(lattice.along, at, strict=True)))
+        for mixture in lattice.mixtures:
+            values.flat[lattice.where[mixture.rows]] = inverse_diagonal(tables, mixture, lattice.points, axis)
+        return np.asarray(values)
+
+    def _off_diagonal(self) -> Array | None:
+        """Return elements yz, zx, xy at the nodes (centres) around the box, or None where all are 0."""
+        s = self.structure
+        name = ("node", "centre")[self.side]
+        x, y, z = (0 if thin else 1 for thin in self.grid.thin)
+        (a, b, c), hi = self.box.lo, self.box.hi
+        box = Box((a, b, c), (hi[0] + x, hi[1] + y, hi[2] + z))
+        box = box if self.side == 0 else box.shift((-x, -y, -z))
+        slanted = s.subpixel and self.grid.dimensions > 1 and not self.tables.plain
+        if self.tables.diagonal.all() and not (slanted and covered(self.grid, s.objects, name, box)):
+            return None
+        lattice = self._lattice(name, box)
+        pairs = ((1, 2), (2, 0), (0, 1))
+        off = np.stack([self.tables.inverse[:, i, j][lattice.medium] for i, j in pairs])
+        flat = off.reshape(3, -1)
+        for mixture in lattice.mixtures:
+            flat[:, lattice.where[mixture.rows]] = inverse_off_diagonal(self.tables, mixture, lattice.points)
+        return off if np.any(off) else None
+
+    def _limited(self, off: Array, full: Sequence[Value]) -> Array:
+        at = np.nonzero(np.any(off, axis=0))
+        around = np.empty((3, 2, len(at[0])))
+        for axis, values in enumerate(full):
+            for above in (0, 1):
+                # Node 0 of `off` has its edge below at 0 of `full` along its own axis and is at 1 along the others;
+                # centres begin one point earlier.
+                first = 1 - self.side
+                index = [
+                    i + (0 if thin else (above if a == axis else first))
+                    for a, (i, thin) in enumerate(zip(at, self.grid.thin, strict=True))
+                ]
+                around[axis, above] = values if isinstance(values, float) else values[tuple(index)]
+        flat, where = off.reshape(3, -1), np.flatnonzero(np.any(off, axis=0))
+        flat[:, where] = limited(flat[:, where], around)
+        return off
+
+    def _strengths(
+        self, lattices: Sequence[Lattice], table: Array, inner: tuple[slice, ...], *, weigh: bool = False
+    ) -> list[Value]:
+        return [
+            _collapsed(_part(self._strength(lattice, table[:, axis], axis, weigh=weigh), inner))
+            for axis, lattice in enumerate(lattices)
+        ]
+
+    def _strength(self, lattice: Lattice, strengths: Array, axis: int, *, weigh: bool) -> Value:
+        if not strengths.any():
+            return 0.0
+        if lattice.uniform:
+            return float(strengths[lattice.media])
+        values = strengths[lattice.medium]
+        for mixture in lattice.mixtures:
+            where = lattice.where[mixture.rows]
+            values.flat[where] = mean_strength(self.tables, mixture, strengths, values.flat[where], axis, weigh=weigh)
+        return np.asarray(values)
+
+    def _with_absorber(self, own: Sequence[Value]) -> Values | None:
+        values: list[Value] = list(own)
+        for i, component in enumerate(self.components):
+            for axis in range(3):
+                sigma = self.layers.conductivity(component, axis, self.box.lo[axis], self.box.hi[axis])
+                if sigma.any():
+                    along = sigma.reshape([-1 if a == axis else 1 for a in range(3)])
+                    values[i] = np.broadcast_to(values[i], self.box.shape) + along
+        return _some(values)
+
+    def _interface(self, lattices: Sequence[Lattice], inner: tuple[slice, ...]) -> NDArray[np.bool_]:
+        shape = lattices[0].shape
+        mask = np.zeros(shape, dtype=bool)
+        for lattice in lattices:
+            for mixture in lattice.mixtures:
+                mask.flat[lattice.where[mixture.rows]] = True
+        return mask[inner]
+
+
+def _part(values: Value, inner: tuple[slice, ...]) -> Value:
+    return values if isinstance(values, float) else np.ascontiguousarray(values[inner])
+
+
+def _collapsed(values: Value) -> Value:
+    if isinstance(values, float) or values.size == 0:
+        return values
+    first = float(values.flat[0])
+    # The second point tells most boxes that aren't uniform without reading them all.
+    return first if values.flat[-1] == first and bool(np.all(values == first)) else values
+
+
+def _is_zero(value: Value) -> bool:
+    return isinstance(value, float) and value == 0
+
+
+def _some(values: Sequence[Any]) -> Values | None:
+    return None if all(_is_zero(v) for v in values) else (values[0], values[1], values[2])

@@ -1,0 +1,323 @@
+"""Running Fourier transforms of fields: the heart of all frequency-domain monitors.
+
+Convention, the usual one of the field for fields that go as exp(-iωt):
+
+    F(f) = dt/sqrt(2π) Σ_n f(t_n) exp(+2πi f t_n),   E at t_n = n dt, H at t_n = (n + ½) dt.
+
+With it ∫ E(t) H(t) dt = ∫ conj(E(ω)) H(ω) dω (Parseval), so a flux spectrum integrated over all angular frequencies is
+the energy that passed. Where the bands of sources and monitors allow it only every D-th step is taken, with D-fold
+weight: a sampled field can't be told from one whose frequency differs by 1/(D dt), which is harmless as long as all
+these images lie outside the sources' band: 1/(D dt) > f_source + f_monitor. See `decimation`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evenly.errors import InputError
+from evenly.fdtd.cell.box import Box
+from evenly.fdtd.stepping.kernels.fourier import SAMPLES, accumulate
+
+__all__ = ["FourierPatch", "Phases", "check_frequencies", "decimation"]
+
+_TAU = 2 * math.pi
+_KEPT_TABLES = 4
+_UPDATES = {"E": 0.0, "H": 0.5}
+
+
+class FieldView(Protocol):
+    """What a patch needs to know of a chunk."""
+
+    box: Box
+    parts: int
+
+    def view(self, component: str, part: int, box: Box) -> NDArray[Any]:
+        """Return the values of `component` on a global box as a view in user order."""
+
+
+def check_frequencies(frequencies: ArrayLike, what: str) -> NDArray[np.float64]:
+    """Return frequencies as an array of shape (n_frequencies,).
+
+    Raises
+    ------
+    InputError
+        There are none, or not all are finite and at least 0.
+
+    Examples
+    --------
+    >>> check_frequencies(0.5, "a flux monitor")
+    array([0.5])
+    """
+    try:
+        found = np.atleast_1d(np.asarray(frequencies, dtype=np.float64))
+    except (TypeError, ValueError):
+        raise InputError(f"The frequencies of {what} must be numbers, in c/a, but got {frequencies!r}.") from None
+    if found.ndim != 1 or found.size == 0 or not np.isfinite(found).all() or found.min() < 0:
+        raise InputError(
+            f"The frequencies of {what} must be one or more finite numbers of at least 0, in c/a, but got "
+            f"{frequencies!r}."
+        )
+    return found
+
+
+def decimation(dt: float, highest_source: float, highest_monitor: float) -> int:
+    """Return every how many steps a field must be sampled: floor(1/(dt (f_source + f_monitor))), at least 1.
+
+    Parameters
+    ----------
+    dt : float
+        Time step in a/c.
+    highest_source, highest_monitor : float
+        Highest frequency in the fields and of the monitor, in c/a; infinite where unknown.
+
+    Examples
+    --------
+    >>> decimation(0.01, 1.5, 1.25)
+    36
+    >>> decimation(0.01, float("inf"), 1.0)
+    1
+    """
+    both = dt * (highest_source + highest_monitor)
+    if not math.isfinite(both) or both <= 0:
+        return 1
+    return max(1, math.floor(1 / both))
+
+
+class Phases:
+    """Weights of time samples, shared by all patches of a monitor.
+
+    Parameters
+    ----------
+    frequencies : array of shape (n_frequencies,)
+        In c/a.
+    dt : float
+        Time step in a/c.
+    every : int
+        Take every how many steps.
+
+    Examples
+    --------
+    >>> phases = Phases([0.25], 0.5)
+    >>> cosines, sines = phases.weights("E", 0, 1.0)
+    >>> np.allclose(cosines[0, :3] * (2 * np.pi) ** 0.5 / 0.5, np.cos([0, np.pi / 4, np.pi / 2]))
+    True
+    """
+
+    def __init__(self, frequencies: ArrayLike, dt: float, every: int = 1) -> None:
+        if every < 1:
+            raise InputError(f"A Fourier transform takes every 1st, 2nd, … step, but `every` is {every!r}.")
+        self.frequencies = check_frequencies(frequencies, "a Fourier transform")
+        self.dt = dt
+        self.every = int(every)
+        self._tables: dict[tuple[str, int, float], tuple[NDArray[np.float64], NDArray[np.float64]]] = {}
+
+    def weights(self, kind: str, first: int, factor: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return real and imaginary weights of `SAMPLES` samples from step `first` on.
+
+        Parameters
+        ----------
+        kind : str
+            ``"E"`` or ``"H"``: when the samples are taken within their step.
+        first : int
+            Step of the first sample; the next ones are `every` steps apart.
+        factor : float
+            Multiplies all.
+
+        Returns
+        -------
+        cosines, sines : arrays of shape (n_frequencies, SAMPLES)
+        """
+        key = (kind, first, factor)
+        if key not in self._tables:
+            while len(self._tables) >= _KEPT_TABLES:
+                del self._tables[next(iter(self._tables))]
+            self._tables[key] = self._computed(kind, first, factor)
+        return self._tables[key]
+
+    def _computed(self, kind: str, first: int, factor: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        times = (first + self.every * np.arange(SAMPLES) + _UPDATES[kind]) * self.dt
+        # Whole periods are left out before the cosine, which is exact for small arguments only.
+        periods = np.outer(self.frequencies, times) % 1.0
+        scale = factor * self.dt * self.every / math.sqrt(_TAU)
+        return scale * np.cos(_TAU * periods), scale * np.sin(_TAU * periods)
+
+
+class FourierPatch:
+    """The Fourier transforms of one component on one box inside a chunk.
+
+    Values of `SAMPLES` steps are kept and then added to all frequencies in one sweep (see
+    `evenly.fdtd.stepping.kernels.fourier`); reading a result adds what is kept first.
+
+    Parameters
+    ----------
+    chunk : FieldView
+        A chunk. Its arrays must stay in place; call `attach` again if they were replaced.
+    component : str
+        ``"Ex"`` … ``"Hz"``.
+    box : Box
+        Global indices, inside the chunk.
+    phases : Phases
+        Frequencies and steps.
+    average : int, optional
+        For H: take ½ (f[i] + f[i-1]) along this axis, which is the value in the plane of the E nodes.
+
+    Raises
+    ------
+    InputError
+        The box is not inside the chunk, or the average of an E component is asked for.
+
+    Examples
+    --------
+    >>> class Ones:
+    ...     box, parts = Box((0, 0, 0), (4, 1, 1)), 1
+    ...
+    ...     def view(self, component, part, box):
+    ...         return np.ones(box.shape)
+    >>> patch = FourierPatch(Ones(), "Ez", Box((1, 0, 0), (3, 1, 1)), Phases([0.0], 0.5))
+    >>> for step in range(4):
+    ...     patch.record(step)
+    >>> (patch.values()[0, :, 0, 0] * (2 * np.pi) ** 0.5).real.round(12).tolist()
+    [2.0, 2.0]
+    """
+
+    def __init__(
+        self, chunk: FieldView, component: str, box: Box, phases: Phases, *, average: int | None = None
+    ) -> None:
+        if not chunk.box.covers(box) or box.empty:
+            raise InputError(f"A Fourier patch on {box} must hold points and lie inside its chunk, {chunk.box}.")
+        if average is not None and component[0] != "H":
+            raise InputError(f"Only H is averaged to the plane of the E nodes, but got {component!r}.")
+        self.component, self.box, self.phases, self.average = component, box, phases, average
+        self.parts = chunk.parts
+        self._count, self._first = 0, 0
+        self.attach(chunk)
+        n = len(phases.frequencies)
+        self._real = np.zeros((self.parts, n, box.volume))
+        self._imag = np.zeros((self.parts, n, box.volume))
+
+    def attach(self, chunk: FieldView) -> None:
+        """Take the values from the arrays of `chunk` from now on."""
+        views = [chunk.view(self.component, part, self.box) for part in range(self.parts)]
+        # Points are kept in the order of the field's memory, so that copies run along it.
+        self._order = tuple(int(a) for a in np.argsort([-abs(s) for s in views[0].strides], kind="stable"))
+        shape = tuple(self.box.shape[a] for a in self._order)
+        self._buffer = np.empty((self.parts, SAMPLES, self.box.volume), dtype=views[0].dtype)
+        self._rows = [[row.reshape(shape) for row in part] for part in self._buffer]
+        self._views = [view.transpose(self._order) for view in views]
+        self._lower: list[NDArray[Any]] = []
+        if self.average is not None:
+            a = self.average
+            below = self.box.replace(a, self.box.lo[a] - 1, self.box.hi[a] - 1)
+            lower = [chunk.view(self.component, part, below) for part in range(self.parts)]
+            self._lower = [view.transpose(self._order) for view in lower]
+
+    @property
+    def component_points(self) -> int:
+        """Number of values taken per sample."""
+        return self.parts * self.box.volume
+
+    def record(self, step: int) -> None:
+        """Take the values of `step`, if it is one of those that are taken.
+
+        Call it once per step, with E at ``step * dt`` and H at ``(step + 0.5) * dt``.
+        """
+        every = self.phases.every
+        if step % every:
+            return
+        if self._count and step != self._first + self._count * every:
+            self.flush()
+        if not self._count:
+            self._first = step
+        for part, rows in enumerate(self._rows):
+            if self._lower:
+                np.add(self._views[part], self._lower[part], out=rows[self._count])
+            else:
+                np.copyto(rows[self._count], self._views[part])
+        self._count += 1
+        if self._count == SAMPLES:
+            self.flush()
+
+    def flush(self) -> None:
+        """Add the values that are kept to the transforms."""
+        if not self._count:
+            return
+        cosines, sines = self.phases.weights(self.component[0], self._first, 0.5 if self._lower else 1.0)
+        for part in range(self.parts):
+            accumulate(self._buffer[part], self._count, cosines, sines, self._real[part], self._imag[part])
+        self._count = 0
+
+    def values(self) -> NDArray[np.complex128]:
+        """Return the transforms so far, of shape (n_frequencies, *box.shape)."""
+        self.flush()
+        total = self._real[0] + 1j * self._imag[0]
+        if self.parts == 2:
+            total += 1j * self._real[1] - self._imag[1]
+        shape = (len(total), *(self.box.shape[a] for a in self._order))
+        back = np.argsort(self._order)
+        return np.ascontiguousarray(total.reshape(shape).transpose(0, *(1 + back)))
+
+    def squares(self) -> NDArray[np.float64]:
+        """Return Σ |F|² over the points at every frequency, (n_frequencies,), without what is still kept back."""
+        real, imag = self._real[0], self._imag[0]
+        if self.parts == 2:
+            real, imag = real - self._imag[1], imag + self._real[1]
+        return np.asarray(np.einsum("fp,fp->f", real, real) + np.einsum("fp,fp->f", imag, imag))
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Return copies of all that the patch remembers, with axes (…, x, y, z): sums, and samples kept back."""
+        back = np.argsort(self._order)
+        shape = tuple(self.box.shape[a] for a in self._order)
+        found = {"real": self._real, "imag": self._imag, "kept": self._buffer[:, : self._count]}
+        arrays = {
+            name: np.ascontiguousarray(values.reshape(*values.shape[:2], *shape).transpose(0, 1, *(2 + back)))
+            for name, values in found.items()
+        }
+        return {**arrays, "first": np.array(self._first, np.int64)}
+
+    def restore(self, box: Box, state: dict[str, NDArray[Any]]) -> None:
+        """Take the part that lies in the patch from the `state` of a patch of the same transform on `box`.
+
+        Raises
+        ------
+        InputError
+            The state is that of another transform.
+        """
+        inside = box & self.box
+        for name, mine in (("real", self._real), ("imag", self._imag), ("kept", self._buffer)):
+            values, shape = state[name], tuple(self.box.shape[a] for a in self._order)
+            if values.shape != (self.parts, values.shape[1], *box.shape) or (
+                name != "kept" and values.shape[1] != len(self.phases.frequencies)
+            ):
+                raise InputError(f"The state of a patch on {box} has arrays of a wrong shape, {values.shape}.")
+            target = mine.reshape(*mine.shape[:2], *shape).transpose(0, 1, *(2 + np.argsort(self._order)))
+            rows = (slice(None), slice(0, values.shape[1]))
+            target[(*rows, *inside.slices(self.box.lo))] = values[(*rows, *inside.slices(box.lo))]
+        self._count, self._first = state["kept"].shape[1], int(state["first"])
+
+    def replace(self, values: NDArray[np.complex128]) -> None:
+        """Continue from `values`, of shape (n_frequencies, *box.shape), as if they had been accumulated here."""
+        if values.shape != (len(self.phases.frequencies), *self.box.shape):
+            raise InputError(
+                f"A patch of {len(self.phases.frequencies)} frequencies on {self.box.shape} points can't take values "
+                f"of shape {values.shape}."
+            )
+        self._count = 0
+        ordered = values.transpose(0, *(1 + a for a in self._order)).reshape(len(values), -1)
+        self._real[:], self._imag[:] = 0, 0
+        self._real[0], self._imag[0] = ordered.real, ordered.imag
+
+
+def total_points(patches: Sequence[FourierPatch]) -> int:
+    """Return how many values all `patches` take per sample.
+
+    Examples
+    --------
+    >>> total_points([])
+    0
+    """
+    return sum(patch.component_points for patch in patches)

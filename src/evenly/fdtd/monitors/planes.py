@@ -1,0 +1,202 @@
+"""Planes across an axis and the surfaces of boxes, on which E and H are paired without interpolation in the plane.
+
+A plane is moved to the nearest plane of E nodes. There the tangential components E_b and H_c (axes a, b, c cyclic, a
+the normal) lie at the same points in the plane once H is averaged over the two planes half a spacing away; so do E_c
+and H_b. Summed with these pairs, E x H is the discrete Poynting vector of the scheme. The ends of a plane that lie
+between grid points get fractional weights (see `evenly.fdtd.cell.extents`).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenly.errors import InputError
+from evenly.fdtd.cell.box import AXES, Box
+from evenly.fdtd.cell.extents import Run, check_inside, merged, runs
+from evenly.fdtd.cell.grid import Grid, Vector, axis_index, vector
+from evenly.fdtd.monitors.files import Region
+
+__all__ = ["Face", "Pairing", "faces", "pairings"]
+
+
+@dataclass(frozen=True)
+class Face:
+    """A plane of E nodes.
+
+    Parameters
+    ----------
+    axis : int
+        The normal.
+    sign : int
+        +1 where the normal points up the axis, -1 where it points down.
+    index : int
+        Index of the E nodes along the normal.
+    low, high : tuple of three floats
+        Ends in a.
+    """
+
+    axis: int
+    sign: int
+    index: int
+    low: Vector
+    high: Vector
+
+    @property
+    def name(self) -> str:
+        """Like ``"+x"``."""
+        return f"{'+' if self.sign > 0 else '-'}{AXES[self.axis]}"
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """One tangential component of E and the one of H that belong together, on one box of a face.
+
+    Parameters
+    ----------
+    face : Face
+    electric, magnetic : Region
+        On the same box.
+    sign : int
+        Of E x H along the face's normal, the normal's sign included.
+    weights : array of shape box.shape
+        Areas (lengths in 2d, 1 in 1d) of the points, in a.
+    """
+
+    face: Face
+    electric: Region
+    magnetic: Region
+    sign: int
+    weights: NDArray[np.float64]
+
+
+def faces(grid: Grid, center: Sequence[float], size: Sequence[float], direction: str | None, label: str) -> list[Face]:
+    """Return the plane, or the faces of the box with outward normals, that `center` and `size` describe.
+
+    Parameters
+    ----------
+    grid : Grid
+    center, size : sequences of up to three floats
+        In a. Size 0 along just one axis along which the cell extends is a plane across it; without a 0 it is a box.
+    direction : str, optional
+        Normal of a plane, like ``"x"``, ``"+x"`` or ``"-x"``.
+    label : str
+        How messages call it.
+
+    Raises
+    ------
+    InputError
+        It lies outside the cell, is a line or a point, or is a box thinner than a grid point.
+
+    Examples
+    --------
+    >>> grid = Grid((2.0, 2.0, 0.0), 10)
+    >>> [face.name for face in faces(grid, (0, 0), (1, 1), None, "a box")]
+    ['-x', '+x', '-y', '+y']
+    >>> faces(grid, (0.52, 0), (0, 1), "-x", "a plane")[0].index
+    15
+    """
+    middle, extent = vector(center, f"center of {label}"), vector(size, f"size of {label}")
+    if min(extent) < 0:
+        raise InputError(f"The size of {label} must not be negative, but got {extent}.")
+    check_inside(grid, middle, extent, label)
+    flat = [a for a in range(3) if extent[a] == 0 and not grid.thin[a]]
+    axis = _normal(grid, flat, direction, label)
+    if axis is None:
+        return _box_faces(grid, middle, extent, label)
+    sign = -1 if (direction or "").startswith("-") else 1
+    low, high = _ends(middle, extent)
+    return [Face(axis, sign, _node(grid, axis, middle[axis]), low, high)]
+
+
+def pairings(grid: Grid, found: Sequence[Face]) -> list[Pairing]:
+    """Return all pairs of tangential components on faces, with their regions and weights.
+
+    Examples
+    --------
+    >>> grid = Grid((2.0, 2.0, 2.0), 10)
+    >>> [(p.electric.component, p.magnetic.component, p.sign, float(p.weights.sum().round(12)))
+    ...  for p in pairings(grid, faces(grid, (0, 0, 0), (1, 1, 0), None, "a plane"))]
+    [('Ex', 'Hy', 1, 1.0), ('Ey', 'Hx', -1, 1.0)]
+    """
+    pairs = []
+    for number, face in enumerate(found):
+        a = face.axis
+        b, c = (a + 1) % 3, (a + 2) % 3
+        for electric, magnetic, sign in ((b, c, 1), (c, b, -1)):
+            pairs += _pairs(grid, number, face, electric, magnetic, sign * face.sign)
+    return pairs
+
+
+def _pairs(grid: Grid, number: int, face: Face, electric: int, magnetic: int, sign: int) -> list[Pairing]:
+    e, h = f"E{AXES[electric]}", f"H{AXES[magnetic]}"
+    average = None if grid.thin[face.axis] else face.axis
+    found = []
+    for part, along in enumerate(itertools.product(*(_along(grid, face, e, axis) for axis in range(3)))):
+        box = Box(*zip(*((run.start, run.stop) for run in along), strict=True))
+        weights = along[0].weights[:, None, None] * along[1].weights[:, None] * along[2].weights
+        regions = (
+            Region(f"{number}{face.name}/{e}/{part}", e, box),
+            Region(f"{number}{face.name}/{h}/{part}", h, box, average),
+        )
+        found.append(Pairing(face, *regions, sign, np.asarray(weights, dtype=np.float64)))
+    return found
+
+
+def _along(grid: Grid, face: Face, component: str, axis: int) -> list[Run]:
+    if axis == face.axis:
+        return [Run(face.index, np.ones(1))]
+    step = 1.0 if grid.thin[axis] else grid.dx
+    found = merged(runs(grid, component, axis, face.low[axis], face.high[axis]))
+    return [Run(run.start, run.weights * step) for run in found]
+
+
+def _normal(grid: Grid, flat: list[int], direction: str | None, label: str) -> int | None:
+    if direction is not None:
+        axis = axis_index(direction.lstrip("+-"))
+        if any(other != axis for other in flat) or (axis not in flat and not grid.thin[axis]):
+            raise InputError(
+                f"A plane across {AXES[axis]} must have size 0 along {AXES[axis]} and a positive size along each other "
+                f"axis along which the cell extends, but {label} has size 0 along {_letters(flat)}."
+            )
+        return axis
+    if len(flat) > 1:
+        raise InputError(
+            f"{label[0].upper()}{label[1:]} must be a plane (size 0 along just one axis along which the cell extends) "
+            f"or a box (along none), but its size is 0 along {_letters(flat)}: give it a size there."
+        )
+    return flat[0] if flat else None
+
+
+def _box_faces(grid: Grid, middle: Vector, extent: Vector, label: str) -> list[Face]:
+    axes = [a for a in range(3) if not grid.thin[a]]
+    ends = {a: [_node(grid, a, middle[a] + s * extent[a] / 2) for s in (-1, 1)] for a in axes}
+    low, high = list(_ends(middle, extent)[0]), list(_ends(middle, extent)[1])
+    for a in axes:
+        if ends[a][0] == ends[a][1]:
+            raise InputError(
+                f"{label[0].upper()}{label[1:]} is a box, so it must be at least one grid spacing ({grid.dx:g}) long "
+                f"along {AXES[a]}, but got {extent[a]:g}; give 0 for a plane."
+            )
+        # Faces meet at their edges only if all of them end where the planes across have been moved to.
+        low[a], high[a] = (grid.origin[a] + index * grid.dx for index in ends[a])
+    corner, opposite = (low[0], low[1], low[2]), (high[0], high[1], high[2])
+    return [Face(a, sign, ends[a][sign > 0], corner, opposite) for a in axes for sign in (-1, 1)]
+
+
+def _node(grid: Grid, axis: int, position: float) -> int:
+    index = grid.index(position, axis)
+    return min(max(0, int(np.floor(index + 0.5 + 1e-7))), grid.shape[axis] - 1)
+
+
+def _ends(middle: Vector, extent: Vector) -> tuple[Vector, Vector]:
+    low, high = ([m + s * e / 2 for m, e in zip(middle, extent, strict=True)] for s in (-1, 1))
+    return (low[0], low[1], low[2]), (high[0], high[1], high[2])
+
+
+def _letters(axes: list[int]) -> str:
+    return " and ".join(AXES[a] for a in axes) if axes else "no axis"

@@ -1,0 +1,131 @@
+"""The value of a field component at any point of the cell, by linear interpolation across chunk borders.
+
+Each rank reads the corners that its chunks own; every corner has one owner, so that sums over ranks are exact and the
+value doesn't depend on how the cell is cut.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenly.errors import InputError
+from evenly.fdtd.cell.box import Box, Index
+from evenly.fdtd.cell.extents import check_inside, runs
+from evenly.fdtd.cell.grid import COMPONENTS, Grid, Vector, vector
+from evenly.fdtd.sources.source import phases
+
+if TYPE_CHECKING:
+    from evenly.fdtd.simulation import Simulation
+
+__all__ = ["PointProbe", "check_component", "corners"]
+
+Phases = tuple[complex | None, complex | None, complex | None]
+
+
+def check_component(component: str, what: str) -> None:
+    """Check that a field component exists.
+
+    Raises
+    ------
+    InputError
+        If it doesn't.
+
+    Examples
+    --------
+    >>> check_component("Ez", "a probe")
+    """
+    if component not in COMPONENTS:
+        raise InputError(f"The component of {what} must be one of {', '.join(COMPONENTS)}, but got {component!r}.")
+
+
+def corners(grid: Grid, component: str, point: Vector, phases: Phases) -> list[tuple[Index, complex]]:
+    """Return the grid points around a place and the weight of each in the interpolated value.
+
+    Parameters
+    ----------
+    grid : Grid
+    component : str
+    point : three floats
+        In a, inside the cell.
+    phases : three, each complex or None
+        As for `Source.patches`.
+
+    Examples
+    --------
+    >>> corners(Grid((1.0, 0, 0), 10), "Ez", (0.125, 0.0, 0.0), (None, None, None))
+    [((6, 0, 0), 0.75), ((7, 0, 0), 0.25)]
+    """
+    per_axis = []
+    for axis in range(3):
+        found = runs(grid, component, axis, point[axis], point[axis], phases[axis])
+        # Weights are made for sources, which a field's phase hits the other way round.
+        per_axis.append([(run.start + i, np.conj(w)) for run in found for i, w in enumerate(run.weights)])
+    result = []
+    for x, y, z in itertools.product(*per_axis):
+        weight = complex(x[1] * y[1] * z[1])
+        result.append(((int(x[0]), int(y[0]), int(z[0])), weight if weight.imag else weight.real))
+    return result
+
+
+class PointProbe:
+    """Reads a field component at one point, again and again.
+
+    Parameters
+    ----------
+    sim : Simulation
+    component : str
+        ``"Ex"`` … ``"Hz"``.
+    point : up to three floats
+        In a.
+    what : str
+        How messages call it.
+
+    Raises
+    ------
+    InputError
+        An unknown component, or a point outside the cell.
+    """
+
+    def __init__(self, sim: Simulation, component: str, point: Sequence[float] | float, what: str) -> None:
+        check_component(component, what)
+        self.point = vector(point, f"the point of {what}")
+        check_inside(sim.grid, self.point, (0, 0, 0), what)
+        found = corners(sim.grid, component, self.point, phases(sim.layers))
+        self.weights = [weight for _, weight in found]
+        self.parts = sim.parts
+        self.own: list[int] = []
+        self._views: list[NDArray[Any]] = []
+        for n, (index, _) in enumerate(found):
+            box = Box(index, (index[0] + 1, index[1] + 1, index[2] + 1))
+            for chunk in sim.chunks:
+                if chunk.box.covers(box):
+                    self.own.append(n)
+                    self._views += [chunk.view(component, part, box) for part in range(self.parts)]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Corners and parts."""
+        return len(self.weights), self.parts
+
+    def read(self) -> list[float]:
+        """Return the values of this rank's corners, part by part."""
+        return [view.item() for view in self._views]
+
+    def place(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return values of this rank's corners, (n, own·parts), as (n, corners, parts) with 0 where others own."""
+        full = np.zeros((len(values), *self.shape))
+        full[:, self.own] = values.reshape(len(values), len(self.own), self.parts)
+        return full
+
+    def combine(self, values: NDArray[np.float64]) -> NDArray[Any]:
+        """Return interpolated values, (n,), from those of all corners, (n, corners, parts)."""
+        fields = values[..., 0] if self.parts == 1 else values[..., 0] + 1j * values[..., 1]
+        total: NDArray[Any] = np.zeros(len(values), fields.dtype)
+        for n, weight in enumerate(self.weights):
+            total = total + fields[:, n] * (weight if self.parts == 2 else weight.real)
+        return total

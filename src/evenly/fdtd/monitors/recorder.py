@@ -1,0 +1,163 @@
+"""A time series of a field component at a point, and the resonances that ring in it.
+
+>>> from evenly.fdtd.sources.pulses import GaussianPulse
+>>> from evenly.fdtd.simulation import Simulation
+>>> from evenly.fdtd.sources.source import Source
+>>> pulse = Source(GaussianPulse(0.5, width=1.0, cutoff=4), "Ez", center=(-0.2, 0, 0))
+>>> sim = Simulation(cell=(1.0, 0, 0), resolution=20, sources=[pulse])
+>>> recorder = sim.add(FieldRecorder("Ez", (0.1, 0, 0)))
+>>> sim.run(until=40)
+>>> mode, = recorder.resonances((0.3, 0.7))
+>>> round(mode.frequency, 3), abs(mode.decay) < 1e-6
+(0.5, True)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenly.errors import InputError
+from evenly.fdtd.cell.grid import Grid
+from evenly.fdtd.monitors.files import Region
+from evenly.fdtd.monitors.points import PointProbe
+from evenly.fdtd.monitors.resonance import Resonance, resonances
+
+__all__ = ["FieldRecorder"]
+
+Array = NDArray[Any]
+
+
+class FieldRecorder:
+    """Records a field component at a point, linear between grid points.
+
+    Parameters
+    ----------
+    component : str
+        ``"Ex"`` … ``"Hz"``.
+    point : up to three floats
+        In a.
+    every : int
+        Record every how many steps.
+    name : str
+        How messages call it.
+
+    Raises
+    ------
+    InputError
+        `every` is no positive whole number; when added to a simulation: an unknown component, a point outside the cell.
+    """
+
+    kind = "field recorder"
+
+    def __init__(self, component: str, point: Sequence[float] | float, *, every: int = 1, name: str = "") -> None:
+        if every != int(every) or every < 1:
+            raise InputError(f"`every` of a field recorder must be a whole number of at least 1, but got {every!r}.")
+        self.component, self.point, self.every, self.name = component, point, int(every), name
+        self.frequencies = np.zeros(0)
+        self._probe: PointProbe | None = None
+        self._sim: Any = None
+        self._steps: list[int] = []
+        self._values: list[float] = []
+
+    @property
+    def label(self) -> str:
+        """How messages call the recorder."""
+        return f"the field recorder {self.name!r}" if self.name else f"the field recorder of {self.component}"
+
+    @property
+    def patches(self) -> list[Any]:
+        """What is recorded after every step: itself."""
+        return [self]
+
+    def regions(self, grid: Grid) -> list[Region]:  # noqa: ARG002 - what Fourier monitors have
+        """Return what is transformed: nothing."""
+        return []
+
+    # Own points are read, never ghosts: what a Fourier patch says by the same name.
+    average = None
+
+    def flush(self) -> None:
+        """Nothing is kept back."""
+
+    def bind(self, stage: Any) -> None:
+        """Find the point in the simulation `stage`."""
+        self._sim, self._probe = stage, PointProbe(stage, self.component, self.point, self.label)
+        self._steps, self._values = [], []
+
+    def record(self, step: int) -> None:
+        """Take the value of `step`, if it is one of those that are taken."""
+        if step % self.every == 0:
+            self._steps.append(step)
+            self._values += self._bound.read()
+
+    @property
+    def _bound(self) -> PointProbe:
+        if self._probe is None:
+            raise InputError(f"{self.label[0].upper()}{self.label[1:]} has no data yet: add it to a simulation first.")
+        return self._probe
+
+    @property
+    def times(self) -> NDArray[np.float64]:
+        """Times of the samples, (n,), in a/c: those of E or, half a step later, of H."""
+        self._bound  # noqa: B018 - says what is missing
+        return np.asarray((np.array(self._steps) + (0.5 if self.component[0] == "H" else 0.0)) * self._sim.grid.dt)
+
+    def values(self) -> Array:
+        """Return the samples, (n,), complex where the fields are (all ranks must call)."""
+        return self._bound.combine(self._all_corners())
+
+    def _all_corners(self) -> Array:
+        probe = self._bound
+        mine = np.array(self._values, np.float64).reshape(len(self._steps), len(probe.own) * probe.parts)
+        return np.asarray(self._sim.communicator.allreduce(probe.place(mine)))
+
+    def resonances(self, band: Sequence[float], *, after: float | None = None, **options: float) -> list[Resonance]:
+        """Return the resonances in a band of frequencies (all ranks must call).
+
+        Parameters
+        ----------
+        band : (lowest, highest) frequency
+            In c/a.
+        after : float, optional
+            Samples up to this time, in a/c, are left out; the end of the last source by default.
+        **options
+            As `evenly.fdtd.monitors.resonance.resonances` takes: `density`, `weakest`, `worst`.
+
+        Raises
+        ------
+        InputError
+            Nothing was recorded after that time; or as `evenly.fdtd.monitors.resonance.resonances` says.
+        """
+        times, values = self.times, self.values()
+        if after is None:
+            after = max((source.pulse.last_time for source in self._sim.sources), default=-math.inf)
+        late = times > after
+        if np.count_nonzero(late) < 2:
+            raise InputError(
+                f"{self.label[0].upper()}{self.label[1:]} holds {np.count_nonzero(late)} samples after time {after:g}, "
+                "when the sources have ended, and resonances need hundreds: run for longer, or say `after`."
+            )
+        return resonances(values[late], self.every * self._sim.grid.dt, band, start=float(times[late][0]), **options)
+
+    def state(self) -> dict[str, Array]:
+        """Return what a checkpoint keeps, the same on all ranks (all must call)."""
+        return {"steps": np.array(self._steps, np.int64), "corners": self._all_corners()}
+
+    def restore(self, state: dict[str, Array]) -> None:
+        """Continue from a kept state.
+
+        Raises
+        ------
+        InputError
+            It is that of a recorder between other grid points.
+        """
+        probe, corners = self._bound, state["corners"]
+        if corners.shape[1:] != probe.shape:
+            raise InputError(f"The state is not that of {self.label}: record the same component at the same point.")
+        self._steps = [int(step) for step in state["steps"]]
+        self._values = [float(v) for v in corners[:, probe.own].ravel()]

@@ -1,0 +1,1 @@
+"""Processes that share a simulation: how they talk, form groups, are started, and end together."""

@@ -1,0 +1,213 @@
+"""A rank that fails ends the whole job at once, with its own error text and a non-zero status.
+
+Without this, a rank whose script raises would wait for the others in MPI's clean-up while they wait for its messages.
+Hooks are set when a job with several ranks is found (`evenly.fdtd.ranks.parallel.world`): for uncaught exceptions of the main
+and of other threads, for SIGTERM, for ``sys.exit`` with a status other than 0. An error that evenly raises is shown as
+its message, any other with its traceback. If several ranks fail alike, one of them reports.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import signal
+import sys
+import threading
+import time
+import traceback
+from types import FrameType, TracebackType
+from typing import Any, NoReturn, TextIO
+
+from evenly.errors import EvenlyError, InputError
+
+__all__ = ["abort", "describe", "exit_status", "install", "record_exit"]
+
+# A failing rank listens this long for a lower one that fails too and so reports for both.
+GRACE_S = 0.2
+# How long a rank that exits with a failure waits for the others to come to their end by themselves.
+FAREWELL_S = 1.0
+# How long the launcher may take to read the text of a failing rank.
+READ_S = 2.0
+_FAILED_TAG = 32_766
+
+
+class _Job:
+    """What the hooks share; one per process."""
+
+    comm: Any = None
+    exit_status: int | None = None
+    # Held while a failure is reported; a signal may interrupt the report, so the same thread may take it again.
+    lock = threading.RLock()
+
+
+def install(comm: Any) -> None:
+    """Set the hooks of this process; again calls do nothing.
+
+    Parameters
+    ----------
+    comm : mpi4py.MPI.Intracomm
+        All ranks of the job.
+    """
+    if _Job.comm is not None:
+        return
+    _Job.comm = comm
+    sys.excepthook = _uncaught
+    threading.excepthook = _uncaught_in_thread
+    _watch_exit()
+    atexit.register(_at_exit)
+    on_main = threading.current_thread() is threading.main_thread()
+    if on_main and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, _terminated)
+
+
+def abort(error: BaseException) -> NoReturn:
+    """End all ranks of the job because of `error`; the status is that of `exit_status`.
+
+    In a program that runs alone, `error` is raised.
+    """
+    if _Job.comm is None:
+        raise error
+    _end(describe(error), exit_status(error))
+
+
+def describe(error: BaseException) -> str:
+    """Return what to print: the message of an error that evenly raises, the traceback of any other.
+
+    Examples
+    --------
+    >>> describe(InputError("`n` must be positive.")), describe(KeyboardInterrupt())
+    ('`n` must be positive.', 'interrupted')
+    """
+    if isinstance(error, EvenlyError):
+        return str(error)
+    if isinstance(error, KeyboardInterrupt):
+        return "interrupted"
+    return "".join(traceback.format_exception(error)).rstrip("\n")
+
+
+def exit_status(error: BaseException) -> int:
+    """Return the status for the shell: 2 for wrong input, 130 for Ctrl-C, 1 for anything else.
+
+    Examples
+    --------
+    >>> exit_status(InputError("...")), exit_status(KeyboardInterrupt()), exit_status(ValueError())
+    (2, 130, 1)
+    """
+    if isinstance(error, KeyboardInterrupt):
+        return 128 + signal.SIGINT
+    return 2 if isinstance(error, InputError) else 1
+
+
+def record_exit(status: object) -> None:
+    """Take note that the program is about to exit with `status`, as given to ``sys.exit``.
+
+    Examples
+    --------
+    >>> record_exit(None)
+    """
+    _Job.exit_status = 0 if status is None else status if isinstance(status, int) else 1
+
+
+def _uncaught(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    if _alive():
+        abort(error if error.__traceback__ else error.with_traceback(trace))
+    sys.__excepthook__(kind, error, trace)
+
+
+def _uncaught_in_thread(arguments: threading.ExceptHookArgs) -> None:
+    if arguments.exc_value is not None and arguments.exc_type is not SystemExit and _alive():
+        abort(arguments.exc_value)
+    threading.__excepthook__(arguments)
+
+
+def _terminated(number: int, _frame: FrameType | None) -> None:
+    if _alive():
+        _end(f"ended by {signal.Signals(number).name}", 128 + number)
+    os._exit(128 + number)
+
+
+def _watch_exit() -> None:
+    plain_exit = sys.exit
+
+    def recording_exit(status: Any = None, /) -> NoReturn:
+        record_exit(status)
+        plain_exit(status)
+
+    sys.exit = recording_exit
+
+
+def _at_exit() -> None:
+    with _Job.lock:
+        # Another thread that failed ends the process before it lets go of this.
+        status = _Job.exit_status
+    if not status or not _alive():
+        return
+    # Someone may have caught the SystemExit: if all ranks come to their end, they end by themselves.
+    everyone, begin = _Job.comm.Ibarrier(), time.perf_counter()
+    while time.perf_counter() - begin < FAREWELL_S:
+        if everyone.Test():
+            return
+        time.sleep(0.005)
+    _end("", status & 0xFF or 1)
+
+
+def _alive() -> bool:
+    from mpi4py import MPI
+
+    return _Job.comm is not None and not MPI.Is_finalized()
+
+
+def _end(text: str, status: int) -> NoReturn:
+    with _Job.lock:
+        _flush()
+        if text and not _reported_by_another(text):
+            sys.stderr.write(f"rank {_Job.comm.Get_rank()} of {_Job.comm.Get_size()}: {text}\n")
+            _flush()
+            _until_read(sys.stderr)
+        _Job.comm.Abort(status)
+        os._exit(status)
+
+
+def _reported_by_another(text: str) -> bool:
+    """Tell the other ranks of this failure and return whether a lower one has the same to tell."""
+    comm, rank = _Job.comm, _Job.comm.Get_rank()
+    if rank == 0:
+        return False
+    for other in range(rank + 1, comm.Get_size()):
+        comm.isend(text, dest=other, tag=_FAILED_TAG)
+    begin = time.perf_counter()
+    while time.perf_counter() - begin < GRACE_S:
+        while comm.iprobe(tag=_FAILED_TAG):
+            if comm.recv(tag=_FAILED_TAG) == text:
+                # The lower rank prints and ends the job; this one only has to see that it does.
+                time.sleep(10 * GRACE_S)
+                return True
+        time.sleep(0.005)
+    return False
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            continue
+
+
+def _until_read(stream: TextIO) -> None:
+    """Wait until the launcher has taken what was written: it drops what it finds in the pipe of a rank that ended."""
+    limit = time.perf_counter() + READ_S
+    while time.perf_counter() < limit and _unread(stream):
+        time.sleep(0.002)
+    time.sleep(0.02)
+
+
+def _unread(stream: TextIO) -> bool:
+    try:
+        import fcntl
+        import termios
+
+        return int.from_bytes(fcntl.ioctl(stream.fileno(), termios.FIONREAD, bytes(4)), sys.byteorder) > 0
+    except (ImportError, OSError, ValueError):
+        # Not a pipe: then there is nobody who must read it.
+        return False

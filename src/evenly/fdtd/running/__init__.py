@@ -1,0 +1,1 @@
+"""When a run ends, and what happens on the way."""

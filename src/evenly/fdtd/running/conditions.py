@@ -1,0 +1,185 @@
+"""When a run ends: at a time, some time after the sources, before a job's time is up. All ranks decide the same.
+
+Conditions that wait for fields to decay are in `evenly.fdtd.running.decays`.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from evenly.errors import InputError
+
+if TYPE_CHECKING:
+    from evenly.fdtd.simulation import Simulation
+
+__all__ = ["Condition", "SourcesEnded", "UntilTime", "WallTime", "end_of_sources"]
+
+State = dict[str, Any]
+
+
+class Condition(ABC):
+    """Tells after each step whether a run is over.
+
+    Laws: all ranks call the methods in the same order and get the same answers; `begin` forgets what was before, and
+    `restore(state())` after it goes on as if nothing had happened.
+    """
+
+    @abstractmethod
+    def begin(self, sim: Simulation) -> None:
+        """Get ready for a run.
+
+        Raises
+        ------
+        InputError
+            If the condition doesn't fit the simulation or can't be met.
+        """
+
+    @abstractmethod
+    def reached(self, sim: Simulation) -> bool:
+        """Whether the run is over; called after every step, and once before the first."""
+
+    @abstractmethod
+    def progress(self, sim: Simulation) -> float | None:
+        """Estimate the share of the run that is done, 0 to 1; None where nothing is known."""
+
+    @abstractmethod
+    def state(self) -> State:
+        """Return what a checkpoint must keep, as JSON takes it; the same on all ranks."""
+
+    @abstractmethod
+    def restore(self, state: State) -> None:
+        """Go on from a kept state."""
+
+
+class UntilTime(Condition):
+    """Over when E is at a time, in a/c, counted from the simulation's beginning.
+
+    Examples
+    --------
+    >>> UntilTime(20.0)
+    UntilTime(20.0)
+    """
+
+    def __init__(self, time: float) -> None:
+        if not math.isfinite(time):
+            raise InputError(f"The time to run until must be finite, but got {time!r}.")
+        self.time = float(time)
+        self._first = self._last = 0
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.time!r})"
+
+    def begin(self, sim: Simulation) -> None:
+        self._first = sim.step_count
+        self._last = math.ceil(self.time / sim.grid.dt - 1e-9)
+
+    def reached(self, sim: Simulation) -> bool:
+        return sim.step_count >= self._last
+
+    def progress(self, sim: Simulation) -> float | None:
+        return (sim.step_count - self._first) / max(1, self._last - self._first)
+
+    def state(self) -> State:
+        return {}
+
+    def restore(self, state: State) -> None:
+        """Nothing has to be remembered."""
+
+
+class SourcesEnded(Condition):
+    """Over some time, in a/c, after the last source has ended.
+
+    Examples
+    --------
+    >>> SourcesEnded(20.0)
+    SourcesEnded(20.0)
+    """
+
+    def __init__(self, after: float = 0.0) -> None:
+        if not 0 <= after < math.inf:
+            raise InputError(f"The time to run after the sources must be at least 0 and finite, but got {after!r}.")
+        self.after = float(after)
+        self._until = UntilTime(0.0)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.after!r})"
+
+    def begin(self, sim: Simulation) -> None:
+        self._until = UntilTime(end_of_sources(sim, repr(self)) + self.after)
+        self._until.begin(sim)
+
+    def reached(self, sim: Simulation) -> bool:
+        return self._until.reached(sim)
+
+    def progress(self, sim: Simulation) -> float | None:
+        return self._until.progress(sim)
+
+    def state(self) -> State:
+        return {}
+
+    def restore(self, state: State) -> None:
+        """Nothing has to be remembered."""
+
+
+class WallTime(Condition):
+    """Over after so many seconds on the master's clock: before a batch system ends the job, say.
+
+    Examples
+    --------
+    >>> WallTime(3600.0)
+    WallTime(3600.0)
+    """
+
+    every = 32
+
+    def __init__(self, seconds: float) -> None:
+        if not 0 < seconds < math.inf:
+            raise InputError(f"`seconds` of WallTime must be positive and finite, but got {seconds!r}.")
+        self.seconds = float(seconds)
+        self._start = 0.0
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.seconds!r})"
+
+    def begin(self, sim: Simulation) -> None:  # noqa: ARG002 - part of the interface
+        self._start = perf_counter()
+
+    def reached(self, sim: Simulation) -> bool:
+        if sim.step_count % self.every:
+            return False
+        return bool(sim.communicator.bcast(perf_counter() - self._start >= self.seconds))
+
+    def progress(self, sim: Simulation) -> float | None:  # noqa: ARG002 - part of the interface
+        return (perf_counter() - self._start) / self.seconds
+
+    def state(self) -> State:
+        return {}
+
+    def restore(self, state: State) -> None:
+        """A new job has a clock of its own."""
+
+
+def end_of_sources(sim: Simulation, what: str) -> float:
+    """Return when the last source ends, in a/c; 0 without sources.
+
+    Raises
+    ------
+    InputError
+        If one never ends.
+
+    Examples
+    --------
+    >>> from evenly.fdtd.simulation import Simulation
+    >>> end_of_sources(Simulation(cell=(1, 0, 0), resolution=10), "a run")
+    0.0
+    """
+    for source in sim.sources:
+        if math.isinf(source.pulse.last_time):
+            raise InputError(
+                f"{what} counts from the end of the sources, but {source.label} never ends: give its pulse an `end`, "
+                "or run until a time."
+            )
+    return max((source.pulse.last_time for source in sim.sources), default=0.0)

@@ -1,0 +1,134 @@
+"""Runs a scaling study: the same simulation on several numbers of ranks, each in a job of its own, repeated.
+
+The simulation is one of the named structures, or a function in a script of the user's (see
+`evenly.fdtd.structures.programs`). Each run takes a few steps to warm up, which are not measured, and then `steps`
+steps. A run
+that fails is kept with its reason, and the others go on.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from evenly.errors import InputError
+from evenly.fdtd.ranks.launching import Job, launch_python
+from evenly.fdtd.scaling.measurement import Measurement, Parameter
+from evenly.fdtd.scaling.study import ScalingStudy, file_name
+
+__all__ = ["Progress", "run_once", "run_study"]
+
+#: Called with the runs done, the runs there are, and the last one.
+Progress = Callable[[int, int, Measurement], None]
+
+
+def run_study(
+    program: str,
+    ranks: Sequence[int] = (1, 2, 4, 8),
+    *,
+    parameters: Mapping[str, Parameter] | None = None,
+    options: Mapping[str, Any] | None = None,
+    steps: int = 100,
+    warm_up: int = 3,
+    repeats: int = 3,
+    folder: Path | str | None = None,
+    timeout_s: float | None = None,
+    progress: Progress | None = None,
+    echo: bool = False,
+) -> ScalingStudy:
+    """Measure a simulation on several numbers of ranks.
+
+    Repeats are taken in turns (all numbers of ranks, then all of them again), so that a slow hour of the machine
+    doesn't look like bad scaling.
+
+    Parameters
+    ----------
+    program : str
+        A structure's name, ``"script.py"`` or ``"script.py:function"``.
+    ranks : sequence of int
+        Numbers of ranks; more than there are cores is allowed, times are CPU times then.
+    parameters : mapping, optional
+        What the structure, or the function, takes.
+    options : mapping, optional
+        Options of the simulation, as ``{"threads": 2}``; a script's function must take ``options`` then.
+    steps : int
+        Time steps that are measured.
+    warm_up : int
+        Steps before, which are not.
+    repeats : int
+        Runs of each number of ranks.
+    folder : Path or str, optional
+        Where the measurement files go, each as soon as it is there; nowhere when left out.
+    timeout_s : float, optional
+        End a run that takes longer.
+    progress : callable, optional
+        Called after each run with the runs done, the runs there are, and its measurement.
+    echo : bool
+        Pass on what the runs print.
+
+    Raises
+    ------
+    InputError
+        If something breaks a rule, or no run went well; the message holds the first reason.
+    """
+    _check(ranks, steps=steps, warm_up=warm_up, repeats=repeats)
+    runs = [(n, repetition) for repetition in range(repeats) for n in ranks]
+    task: dict[str, Any] = {"program": program, "parameters": dict(parameters or {}), "options": dict(options or {})}
+    task |= {"steps": steps, "warm_up": warm_up}
+    done: list[Measurement] = []
+    for n, repetition in runs:
+        one = run_once({**task, "repetition": repetition}, n, timeout_s=timeout_s, echo=echo)
+        if folder is not None:
+            one.save(Path(folder, file_name(one)))
+        done.append(one)
+        if progress is not None:
+            progress(len(done), len(runs), one)
+    return ScalingStudy(tuple(done))
+
+
+def run_once(task: Mapping[str, Any], ranks: int, *, timeout_s: float | None = None, echo: bool = False) -> Measurement:
+    """Run one job and return its measurement; that of a failed job has no times but the reason.
+
+    Parameters
+    ----------
+    task : mapping
+        What `evenly.fdtd.scaling.rank` runs: program, parameters, options, steps, warm_up, repetition.
+    ranks : int
+    timeout_s : float, optional
+        End the job if it takes longer.
+    echo : bool
+        Pass on what it prints.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        result = Path(folder, "run.json")
+        Path(folder, "task.json").write_text(json.dumps({**task, "result": str(result)}), encoding="utf-8")
+        arguments = ["-m", "evenly.fdtd.scaling.rank", str(Path(folder, "task.json"))]
+        job = launch_python(arguments, ranks, timeout_s=timeout_s, echo=echo)
+        if job.signal is not None:
+            raise KeyboardInterrupt
+        if job.status == 0 and result.exists():
+            return Measurement.load(result)
+        return _failed(task, ranks, job)
+
+
+def _failed(task: Mapping[str, Any], ranks: int, job: Job) -> Measurement:
+    last = (job.errors.strip() or job.output.strip()).splitlines()[-1:] or [f"it ended with status {job.status}"]
+    return Measurement(
+        Path(str(task["program"]).partition(":")[0]).stem,
+        task.get("parameters", {}),
+        size=ranks,
+        repetition=task.get("repetition", 0),
+        status="timed out" if job.timed_out else "failed",
+        message=f"it took more than {job.seconds:.0f} s" if job.timed_out else last[0],
+    )
+
+
+def _check(ranks: Sequence[int], *, steps: int, warm_up: int, repeats: int) -> None:
+    if not ranks or any(type(n) is not int or n < 1 for n in ranks) or len(set(ranks)) != len(ranks):
+        raise InputError(f"`ranks` must be different integers of at least 1, but got {list(ranks)!r}.")
+    for name, value, least in (("steps", steps, 1), ("warm_up", warm_up, 0), ("repeats", repeats, 1)):
+        if type(value) is not int or value < least:
+            raise InputError(f"`{name}` must be an integer of at least {least}, but got {value!r}.")

@@ -1,0 +1,206 @@
+"""Sources: electric and magnetic currents at points, on lines and planes, and in volumes.
+
+A source adds the current density J to ∂E/∂t = (curl H - J)/ε (or K to ∂H/∂t = (-curl E - K)/μ). J at time t is the
+real part of `amplitude` times the `amplitude_function` times the pulse (all of it where fields are complex). Along
+axes on which its size is 0 the source is a delta function: its weight is the resolution, so that the total current does
+not depend on the grid. Between grid points it is spread linearly over the points around it, and the ends of an
+extent get fractional weights (see `evenly.fdtd.cell.extents`).
+"""
+
+from __future__ import annotations
+
+import cmath
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenly.errors import InputError
+from evenly.fdtd.cell.box import Box
+from evenly.fdtd.cell.extents import Run, check_inside, merged, runs
+from evenly.fdtd.cell.grid import COMPONENTS, Grid, Vector, vector
+from evenly.fdtd.sources.pulses import Pulse
+
+__all__ = ["Source", "SourcePatch", "phases"]
+
+if TYPE_CHECKING:
+    from evenly.fdtd.cell.boundaries import Layers
+
+Phases = tuple[complex | None, complex | None, complex | None]
+_PERIODIC: Phases = (1.0, 1.0, 1.0)
+
+
+@dataclass(frozen=True)
+class SourcePatch:
+    """Current of one component on one box of grid points.
+
+    Parameters
+    ----------
+    component : str
+        The field component that the current drives.
+    box : Box
+        Points of it, in global indices.
+    weights : array of shape box.shape
+        Current density per unit of the pulse's amplitude; real or complex.
+    """
+
+    component: str
+    box: Box
+    weights: NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Source:
+    """A current that drives one field component.
+
+    Parameters
+    ----------
+    pulse : Pulse
+        How it varies in time.
+    component : str
+        ``"Ex"`` … ``"Ez"`` for an electric, ``"Hx"`` … ``"Hz"`` for a magnetic current.
+    center : sequence of up to three floats
+        In a, from the centre of the cell.
+    size : sequence of up to three floats
+        Edge lengths in a; 0 is a delta function along that axis. Along a thin axis of the cell the source doesn't vary.
+    amplitude : complex
+        Factor.
+    amplitude_function : callable, optional
+        ``function(x, y, z)`` of arrays that broadcast, in a and relative to `center`, giving a complex factor.
+    name : str
+        How messages call it.
+
+    Raises
+    ------
+    InputError
+        Unknown component, negative size, an amplitude that is no finite number, no pulse.
+
+    Examples
+    --------
+    >>> from evenly.fdtd.sources.pulses import GaussianPulse
+    >>> source = Source(GaussianPulse(1.0, fwidth=0.2), "Ez", center=(0.05, 0, 0))
+    >>> grid = Grid((1.0, 1.0, 0.0), 10)
+    >>> [(patch.box.lo, patch.weights.ravel().tolist()) for patch in source.patches(grid, grid.box)]
+    [((5, 5, 0), [50.0, 50.0])]
+    """
+
+    pulse: Pulse
+    component: str
+    center: Vector
+    size: Vector = (0.0, 0.0, 0.0)
+    amplitude: complex = 1.0
+    amplitude_function: Callable[[Any, Any, Any], Any] | None = None
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        label = self.label
+        if self.component not in COMPONENTS:
+            raise InputError(f"The component of {label} must be one of {', '.join(COMPONENTS)}.")
+        if not isinstance(self.pulse, Pulse):
+            raise InputError(
+                f"The pulse of {label} must be a GaussianPulse, ContinuousWave or CustomPulse, but got {self.pulse!r}."
+            )
+        object.__setattr__(self, "center", vector(self.center, f"center of {label}"))
+        object.__setattr__(self, "size", vector(self.size, f"size of {label}"))
+        if min(self.size) < 0:
+            raise InputError(f"The size of {label} must not be negative, but got {self.size}.")
+        if not cmath.isfinite(self.amplitude):
+            raise InputError(f"The amplitude of {label} must be a finite number, but got {self.amplitude!r}.")
+        if self.amplitude_function is not None and not callable(self.amplitude_function):
+            raise InputError(f"The amplitude_function of {label} must be callable with (x, y, z).")
+
+    @property
+    def label(self) -> str:
+        """How messages call the source."""
+        return f"the source {self.name!r}" if self.name else f"the {self.component} source at {self.center!r}"
+
+    def check(self, grid: Grid) -> None:
+        """Check that the source lies inside the cell.
+
+        Raises
+        ------
+        InputError
+            It doesn't; the message names the source, the axis and the cell's ends.
+        """
+        check_inside(grid, self.center, self.size, self.label)
+
+    def patches(self, grid: Grid, box: Box, phases: Phases = _PERIODIC) -> list[SourcePatch]:
+        """Return the currents on the points of `box`.
+
+        Parameters
+        ----------
+        grid : Grid
+        box : Box
+            Points wanted, for example those of a chunk. No array larger than their share of the source is built.
+        phases : tuple of three, each complex or None
+            Per axis exp(ikL) where the cell repeats (1 without Bloch), None where it ends at a wall: see `phases`. It
+            matters only within one spacing of the ends.
+
+        Returns
+        -------
+        list of SourcePatch
+            They may overlap where the source meets itself around a periodic cell; currents add up.
+
+        Raises
+        ------
+        InputError
+            The source lies outside the cell, or its amplitude function gives no finite numbers or a wrong shape.
+        """
+        self.check(grid)
+        along = [self._runs(grid, axis, phases[axis]) for axis in range(3)]
+        found = []
+        for parts in itertools.product(*along):
+            whole = Box(*zip(*((run.start, run.stop) for run in parts), strict=True))
+            inside = whole & box
+            if not inside.empty:
+                found.append(SourcePatch(self.component, inside, self._weights(grid, parts, inside)))
+        return found
+
+    def _runs(self, grid: Grid, axis: int, phase: complex | None) -> list[Run]:
+        low, high = (self.center[axis] + sign * self.size[axis] / 2 for sign in (-1, 1))
+        found = runs(grid, self.component, axis, low, high, phase)
+        if self.size[axis] == 0 and not grid.thin[axis]:
+            found = [Run(run.start, run.weights * grid.resolution, run.shift) for run in found]
+        return found if self.amplitude_function else merged(found)
+
+    def _weights(self, grid: Grid, parts: Sequence[Run], inside: Box) -> NDArray[Any]:
+        factors = [
+            run.weights[lo - run.start : hi - run.start]
+            for run, lo, hi in zip(parts, inside.lo, inside.hi, strict=True)
+        ]
+        weights = factors[0][:, None, None] * factors[1][None, :, None] * factors[2][None, None, :]
+        amplitude = self.amplitude.real if complex(self.amplitude).imag == 0 else self.amplitude
+        if self.amplitude_function is None:
+            return np.asarray(weights * amplitude)
+        meant = inside.shift((parts[0].shift, parts[1].shift, parts[2].shift))
+        return np.asarray(weights * amplitude * self._profile(grid, meant))
+
+    def _profile(self, grid: Grid, box: Box) -> NDArray[Any]:
+        assert self.amplitude_function is not None  # noqa: S101 - for the type checker
+        x, y, z = (p - c for p, c in zip(grid.points(self.component, box), self.center, strict=True))
+        values = np.asarray(self.amplitude_function(x, y, z))
+        if values.dtype.kind not in "biufc" or not np.isfinite(values).all():
+            raise InputError(f"The amplitude_function of {self.label} must give finite numbers at each of its points.")
+        try:
+            return np.broadcast_to(values, box.shape)
+        except ValueError:
+            raise InputError(
+                f"The amplitude_function of {self.label} must give an array that broadcasts to the {box.shape} points "
+                f"it is asked for (x, y, z have shapes (nx,1,1), (1,ny,1), (1,1,nz)), but got shape {values.shape}."
+            ) from None
+
+
+def phases(layers: Layers) -> Phases:
+    """Return what `Source.patches` has to know of a cell's sides.
+
+    Examples
+    --------
+    >>> from evenly.fdtd.cell.boundaries import Periodic, resolve
+    >>> phases(resolve([Periodic("x")], Grid((1.0, 1.0, 0.0), 10)))
+    ((1+0j), None, (1+0j))
+    """
+    x, y, z = (layers.phase(axis) if kind == "periodic" else None for axis, kind in enumerate(layers.kinds))
+    return x, y, z

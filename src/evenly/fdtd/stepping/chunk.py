@@ -1,0 +1,386 @@
+"""A box of the cell with its fields, stepped on its own except for one layer of ghost points around it.
+
+What a chunk holds depends on what is in it: a vacuum chunk has six arrays and nothing else. Layers, conductivity,
+poles, off-diagonal media and nonlinearity bring their own arrays only where they are, point by point where that
+pays (see `coefficients`).
+
+Order of one step, with E at n·dt and H at (n + ½)·dt (`stepping` drives it over all chunks):
+
+1. What acts on E by increments: polarisations, currents, off-diagonal media.
+2. `early_e`: E at the faces that other ranks wait for; `sweep`: the rest of E, and H as far as it can follow.
+3. Nonlinear media, which need all of E. Then E's ghosts are exchanged.
+4. The same as 1 for magnetic media. 5. `finish_h`: the rest of H. Then H's ghosts are exchanged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenly.fdtd.cell.box import Box, Index
+from evenly.fdtd.stepping.coefficients import CoefficientsBuilder, FieldCoefficients, Frame
+from evenly.fdtd.stepping.currents import Current
+from evenly.fdtd.stepping.kernels.anisotropy import apply_nodes
+from evenly.fdtd.stepping.kernels.nonlinear import share_intensity, solve_nonlinear
+from evenly.fdtd.stepping.kernels.poles import advance_poles
+from evenly.fdtd.stepping.kernels.sweep import CLOSED, OPEN, WRAPPED, find_curl, sweep
+
+if TYPE_CHECKING:
+    from evenly.fdtd.cell.boundaries import Layers
+    from evenly.fdtd.media.structure import Structure
+
+__all__ = ["INCREMENTS", "Chunk"]
+
+Array = NDArray[Any]
+SLAB_POINTS = 1_000_000
+# What the increments of E and H are called.
+INCREMENTS = {"E": "G", "H": "K"}
+
+
+class Chunk:
+    """Fields and media of one box.
+
+    Parameters
+    ----------
+    index : int
+        Number of the chunk in the cell's layout.
+    box : Box
+        The points it owns.
+    structure : Structure
+        What is where.
+    layers : Layers
+        What the cell's sides are.
+    layered : three bools
+        Whether the chunk lies in a perfectly matched layer along x, y, z.
+    parts : int
+        1 for real fields, 2 for complex ones.
+    dtype
+        float64 or float32.
+    fused : bool
+        Sweep E and H together where the physics allows it.
+    """
+
+    def __init__(
+        self,
+        index: int,
+        box: Box,
+        structure: Structure,
+        layers: Layers,
+        layered: Sequence[bool],
+        *,
+        parts: int = 1,
+        dtype: Any = np.float64,
+        fused: bool = True,
+    ) -> None:
+        self.index, self.box, self.parts, self.dtype = index, box, parts, np.dtype(dtype)
+        self.grid, self.layers = structure.grid, layers
+        self.layered = tuple(layered)
+        self.frame = Frame(box, _memory_order(box, structure, layers, self.layered), (0, 0, 0))
+        ghosts = self.frame.permute([0 if thin else 1 for thin in self.grid.thin])
+        self.frame = Frame(box, self.frame.order, ghosts)
+        self._allocate()
+        self._build(structure)
+        self.separate = not fused or self._needs_separate_sweeps()
+        self.currents: list[Current] = []
+        self._remote_faces: tuple[bool, bool, bool] = (False, False, False)
+        self._increments: dict[str, tuple[Array, Array, Array]] = {}
+        self._increment_boxes: dict[str, list[Box]] = {"E": [], "H": []}
+        for name, medium in self.media.items():
+            for touched in medium.nodes.touched if medium.nodes else ():
+                self.provide_increments(name, touched.grow(_ghosts(self.grid.thin)) & box)
+
+    # -- what others see ------------------------------------------------------------------------------------------
+
+    def view(self, component: str, part: int, box: Box) -> Array:
+        """Return a view of a field component, axes x, y, z.
+
+        Parameters
+        ----------
+        component : str
+            ``"Ex"`` … ``"Hz"``, or ``"Gx"`` …, ``"Kx"`` … for the increments of E and H where they are kept.
+        part : int
+            0: real, 1: imaginary.
+        box : Box
+            Global indices, at most one ghost layer out of the chunk.
+        """
+        axis = self.frame.order.index("xyz".index(component[1]))
+        kind = component[0]
+        if kind in "EH":
+            flat = self.fields[kind][part][axis]
+        else:
+            field = next(name for name, letter in INCREMENTS.items() if letter == kind)
+            flat = self._increments[f"{field}{part}"][axis]
+        return self.frame.view(flat, box)
+
+    @property
+    def reach(self) -> Box:
+        """The box with its ghost points."""
+        return self.box.grow(_ghosts(self.grid.thin))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all arrays."""
+        return sum(array.nbytes for array in self.arrays().values())
+
+    def arrays(self) -> dict[str, Array]:
+        """Return everything that a checkpoint must hold or that takes memory, by name, flat in memory order."""
+        found: dict[str, Array] = {}
+        for name, medium in self.media.items():
+            for part in range(self.parts):
+                for axis in range(3):
+                    found[f"{name}{axis}.{part}"] = self.fields[name][part][axis]
+                found[f"psi.{name}.{part}"] = self._psi[name][part]
+                for n, group in enumerate(medium.poles):
+                    found[f"poles.{name}{n}.now.{part}"] = group.now[part]
+                    found[f"poles.{name}{n}.before.{part}"] = group.before[part]
+            for axis in range(3):
+                found[f"c.{name}{axis}"], found[f"a.{name}{axis}"] = medium.c[axis], medium.a[axis]
+            if medium.nodes:
+                found[f"nodes.{name}"] = medium.nodes.elements
+        for name, three in self._increments.items():
+            found |= {f"increment.{name}{axis}": three[axis] for axis in range(3)}
+        return found
+
+    # -- building -------------------------------------------------------------------------------------------------
+
+    def _allocate(self) -> None:
+        size = self.frame.size
+        self.fields = {
+            name: [tuple(np.zeros(size, self.dtype) for _ in range(3)) for _ in range(self.parts)] for name in "EH"
+        }
+        # Six ψ, two per derivative; those of derivatives outside layers have no room of their own.
+        layered = self.frame.permute(self.layered)
+        held = np.repeat([bool(v) for v in layered], 2)
+        self._psi_offsets = (np.cumsum(held) - held) * size
+        room = max(1, int(held.sum()) * size)
+        self._psi = {name: [np.zeros(room, self.dtype) for _ in range(self.parts)] for name in "EH"}
+
+    def _build(self, structure: Structure) -> None:
+        builders = {name: CoefficientsBuilder(name, self.frame, self.grid, self.parts, self.dtype) for name in "EH"}
+        for slab in self.box.slabs(self.frame.order[0], SLAB_POINTS):
+            sample = structure.sample(slab)
+            builders["E"].add(slab, sample.electric)
+            builders["H"].add(slab, sample.magnetic)
+        self.media: dict[str, FieldCoefficients] = {name: builder.finish() for name, builder in builders.items()}
+        self._profiles = {name: self._profile(name) for name in "EH"}
+        self._flags = self._make_flags()
+        self._shape = np.array(self.frame.shape, np.int64)
+
+    def _profile(self, name: str) -> tuple[Array, Array, Array]:
+        """Return b, a, 1/κ along each axis in memory order, ghosts included."""
+        profiles = []
+        for user, ghost in zip(self.frame.order, self.frame.ghosts, strict=True):
+            if not self.layered[user]:
+                profiles.append(np.zeros((3, 1), self.dtype))
+                continue
+            k = self.layers.coefficients(user, name, self.box.lo[user] - ghost, self.box.hi[user] + ghost)
+            profiles.append(np.stack([k.b, k.a, k.inverse_kappa]).astype(self.dtype))
+        return profiles[0], profiles[1], profiles[2]
+
+    def _make_flags(self) -> NDArray[np.int64]:
+        walls = [
+            1 if self.layers.kinds[u] == "metal" and not self.grid.thin[u] and self.box.lo[u] == 0 else 0
+            for u in self.frame.order
+        ]
+        last = self.frame.order[2]
+        at_end = self.box.hi[last] == self.grid.shape[last]
+        above = OPEN
+        if self.layers.kinds[last] == "metal" and at_end:
+            above = CLOSED
+        elif at_end and self.box.lo[last] == 0 and self.layers.phase(last) == 1:
+            above = WRAPPED
+        thin = [int(self.grid.thin[u]) for u in self.frame.order]
+        modes = [self.media["E"].mode, self.media["H"].mode]
+        layered = [int(v) for v in self.frame.permute(self.layered)]
+        return np.array([*modes, *layered, above, *walls, *thin[:2]], np.int64)
+
+    def _needs_separate_sweeps(self) -> bool:
+        h = self.media["H"]
+        return bool(h.poles or h.nodes or self.media["E"].nonlinear or h.nonlinear)
+
+    def provide_increments(self, name: str, box: Box) -> None:
+        """Keep the increments of ``"E"`` or ``"H"`` on `box` from now on: own nodes or a neighbour's need them."""
+        if box.empty:
+            return
+        for part in range(self.parts):
+            if f"{name}{part}" not in self._increments:
+                arrays = [np.zeros(self.frame.size, self.dtype) for _ in range(3)]
+                self._increments[f"{name}{part}"] = (arrays[0], arrays[1], arrays[2])
+        fresh = [box]
+        for known in self._increment_boxes[name]:
+            fresh = [part for piece in fresh for part in piece.without(known)]
+        self._increment_boxes[name] += fresh
+
+    def keeps_increments(self, name: str) -> bool:
+        """Whether increments of ``"E"`` or ``"H"`` are kept."""
+        return bool(self._increment_boxes[name])
+
+    def set_remote_faces(self, remote: tuple[bool, bool, bool]) -> None:
+        """Say along which axes (user order) the neighbour below is on another rank and waits for E."""
+        self._remote_faces = remote
+
+    def add_current(self, component: str, box: Box, weights: Array, pulse: Any) -> None:
+        """Add a source's share: `weights` (nx, ny, nz) on `box`, which lies in the chunk."""
+        name, user = component[0], "xyz".index(component[1])
+        axis, medium = self.frame.order.index(user), self.media[name]
+        # Before a sweep damps what a current did (see `drives_before`) the response is c/a, after it c.
+        if self.drives_before(name) or medium.c[axis].size > 1:
+            full: Any = medium.response(axis) if self.drives_before(name) else medium.c[axis]
+        else:
+            full = float(medium.scalar[axis])
+        response = full if isinstance(full, float) else self.frame.view(full, box)
+        bare = np.array(weights) / self.grid.resolution
+        for other in (a for a in range(3) if name == "E" and a != user and self.layers.kinds[a] == "metal"):
+            if box.lo[other] == 0 and not self.grid.thin[other]:
+                # A wall holds E along it at zero whatever flows there.
+                bare[tuple(0 if a == other else slice(None) for a in range(3))] = 0
+        self.currents.append(Current(component, box, bare, response, pulse))
+
+    def drives_before(self, name: str) -> bool:
+        """Whether currents act before the field's sweep; those of H in a fused sweep must wait until its end."""
+        return name == "E" or self.separate
+
+    # -- one step -------------------------------------------------------------------------------------------------
+
+    def start_increments(self, name: str) -> None:
+        """Set the increments of E (before it is swept) or H to the curl of the other field."""
+        other, sign = ("H", -1) if name == "E" else ("E", 1)
+        for part in range(self.parts if self._increment_boxes[name] else 0):
+            medium = self._kernel_medium(name, part)
+            for box in self._increment_boxes[name]:
+                target, source = self._increments[f"{name}{part}"], self.fields[other][part]
+                find_curl(target, source, medium, self._shape, self.frame.local(box), self._flags, sign)
+
+    def advance_poles(self, name: str) -> None:
+        """Advance the polarisations that E or H drives, and take what they gained from the field."""
+        rate = self.dtype.type(1 / self.grid.courant)
+        none = np.zeros(1, self.dtype)
+        for group in self.media[name].poles:
+            for part in range(self.parts):
+                feed = bool(self._increment_boxes[name])
+                increment = self._increments[f"{name}{part}"][group.component] if feed else none
+                field = self.fields[name][part][group.component]
+                now, before = group.now[part], group.before[part]
+                advance_poles(
+                    field, increment, group.runs, now, before, group.factors, group.strengths, group.weights, rate, feed
+                )
+                group.now[part], group.before[part] = before, now
+
+    def drive(self, name: str, time: float) -> None:
+        """Let the currents of E or H flow for one step."""
+        for current, amplitude in self._flowing(name, time):
+            for part in range(self.parts):
+                self.view(current.component, part, current.box)[...] -= current.change(amplitude, part)
+
+    def feed(self, name: str, time: float) -> None:
+        """Take the currents of E or H off the increments that off-diagonal elements see."""
+        for current, amplitude in self._flowing(name, time) if self._increment_boxes[name] else ():
+            for part in range(self.parts):
+                into = self.view(INCREMENTS[name] + current.component[1], part, current.box)
+                into -= current.change(amplitude, part, bare=True)
+
+    def _flowing(self, name: str, time: float) -> list[tuple[Current, complex]]:
+        mine = ((c, c.amplitude(time)) for c in self.currents if c.component[0] == name)
+        return [(current, amplitude) for current, amplitude in mine if amplitude]
+
+    def apply_nodes(self, name: str) -> None:
+        """Add what off-diagonal elements make of the increments; their ghosts must be valid."""
+        nodes = self.media[name].nodes
+        if nodes is None:
+            return
+        strides = [self.frame.shape[1] * self.frame.shape[2], self.frame.shape[2], 1]
+        reach = 1 if name == "E" else -1
+        strides = [reach * s if g else 0 for s, g in zip(strides, self.frame.ghosts, strict=True)]
+        own, factor = self.frame.local(self.box), self.dtype.type(self.grid.courant)
+        for part in range(self.parts):
+            field, increments = self.fields[name][part], self._increments[f"{name}{part}"]
+            apply_nodes(field, increments, nodes.runs, nodes.elements, nodes.drives, factor, np.array(strides), own)
+
+    def early_e(self) -> None:
+        """Update E where other ranks wait for it."""
+        self._sweep(self._plan[0])
+
+    def sweep(self) -> None:
+        """Update the rest of E, and of H all that doesn't wait for E's ghosts."""
+        self._sweep(self._plan[1])
+
+    def share_intensity(self, *, repeated: bool) -> None:
+        """Average the squares of E's components where others' points need them; their ghosts must be valid."""
+        strides = (self.frame.shape[1] * self.frame.shape[2], self.frame.shape[2], 1)
+        steps = [s if g else 0 for s, g in zip(strides, self.frame.ghosts, strict=True)]
+        for points in self.media["E"].nonlinear:
+            a, b, c = points.component, (points.component + 1) % 3, (points.component + 2) % 3
+            for part in range(self.parts if points.shares else 0):
+                field, now, before = self.fields["E"][part], points.now[part], points.before[part]
+                share_intensity(field[b], field[c], points.runs, now, before, steps[a], steps[b], steps[c], repeated)
+
+    def solve_nonlinear(self, *, repeated: bool) -> None:
+        """Turn the linear E of the sweep into the one that the nonlinear D asks for."""
+        for points in self.media["E"].nonlinear:
+            for part in range(self.parts if points.shares or not repeated else 0):
+                field, now, before = self.fields["E"][part][points.component], points.now[part], points.before[part]
+                constants = points.epsilon, points.chi2, points.chi3
+                solve_nonlinear(field, points.runs, *constants, now, before, points.kept[part], repeated)
+
+    def finish_h(self) -> None:
+        """Update the part of H that needed E's ghosts."""
+        self._sweep(self._plan[2])
+
+    @cached_property
+    def _plan(self) -> tuple[list[Array], list[Array], list[Array]]:
+        """What the kernel sweeps early, in between and last: pairs of boxes, for E and for H."""
+        rest, early, inner = self.box, [], self._inner()
+        for axis in range(3):
+            if self._remote_faces[axis] and not self.separate:
+                face, rest = rest.split(axis, rest.lo[axis] + 1)
+                early.append(self._pair(face, None))
+        last = [self.box] if self.separate else self.box.without(inner)
+        between = self._pair(rest, None if self.separate else inner)
+        return early, [between], [self._pair(None, box) for box in last]
+
+    def _pair(self, e: Box | None, h: Box | None) -> Array:
+        nothing = np.zeros((2, 3), np.int64)
+        return np.concatenate([nothing if box is None or box.empty else self.frame.local(box) for box in (e, h)])
+
+    def _inner(self) -> Box:
+        """Return the points whose H needs no E from beyond the chunk, or only what never changes."""
+        box, last = self.box, self.frame.order[2]
+        for axis in range(3):
+            walled = self.layers.kinds[axis] == "metal" and box.hi[axis] == self.grid.shape[axis]
+            if not (walled or self.grid.thin[axis] or (axis == last and self._flags[5] != OPEN)):
+                box = box.replace(axis, box.lo[axis], box.hi[axis] - 1)
+        return box
+
+    def _sweep(self, pairs: list[Array]) -> None:
+        for part in range(self.parts if pairs else 0):
+            e_fields, h_fields = self.fields["E"][part], self.fields["H"][part]
+            electric, magnetic = self._kernel_medium("E", part), self._kernel_medium("H", part)
+            for boxes in pairs:
+                sweep(e_fields, h_fields, electric, magnetic, self._shape, boxes, self._flags)
+
+    def _kernel_medium(self, name: str, part: int) -> tuple[Any, ...]:
+        medium = self.media[name]
+        psi, offsets = self._psi[name][part], self._psi_offsets
+        return medium.c, medium.a, medium.scalar, psi, offsets, self._profiles[name]
+
+
+def _ghosts(thin: Sequence[bool]) -> Index:
+    x, y, z = (0 if t else 1 for t in thin)
+    return x, y, z
+
+
+def _memory_order(box: Box, structure: Structure, layers: Layers, layered: tuple[bool, ...]) -> Index:
+    """Return the cyclic order of axes whose last, along which rows run, makes them long and undisturbed."""
+    thinnest = structure.thinnest_dispersive(box)
+
+    def merit(last: int) -> tuple[bool, float, int]:
+        length = min(box.shape[last], 4 * thinnest[last]) * (0.25 if layered[last] else 1.0)
+        whole = box.shape[last] == layers.grid.shape[last]
+        return not layers.grid.thin[last], min(length, 64) * (1.2 if whole else 1.0), last
+
+    last = max(range(3), key=merit)
+    return (last + 1) % 3, (last + 2) % 3, last

@@ -1,0 +1,232 @@
+"""Ghost points: who needs what from whom, copied between chunks of one rank and sent between ranks.
+
+Chunks say what they need, box by box; every rank works out the same plan. Messages between two ranks travel in one
+buffer each way, over persistent requests. Beyond a periodic side the neighbour is the chunk on the other side,
+with the Bloch phase; beyond a wall there is nothing, and ghosts stay zero.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenly.fdtd.cell.box import Box, Index
+from evenly.fdtd.cell.grid import Grid
+
+if TYPE_CHECKING:
+    from evenly.fdtd.cell.boundaries import Layers
+    from evenly.fdtd.cell.cutting import ChunkBox
+    from evenly.fdtd.ranks.communicators import Communicator
+    from evenly.fdtd.stepping.chunk import Chunk
+
+__all__ = ["Copy", "Halo", "Need", "face_needs", "match"]
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, order=True)
+class Need:
+    """Ghost points that a chunk needs: a component on a global box, which may lie beyond the cell's sides."""
+
+    chunk: int
+    component: str
+    box: Box
+
+
+@dataclass(frozen=True)
+class Copy:
+    """Points of one chunk that become ghost points of another, times a phase."""
+
+    source: int
+    target: int
+    component: str
+    source_box: Box
+    target_box: Box
+    phase: complex
+
+
+def face_needs(index: int, box: Box, grid: Grid, field: str) -> list[Need]:
+    """Return what the sweep needs: tangential E above the box's upper faces, tangential H below the lower ones.
+
+    Examples
+    --------
+    >>> grid = Grid((0, 0, 1), 10)
+    >>> [(need.component, need.box.lo) for need in face_needs(0, grid.box, grid, "E")]
+    [('Ex', (0, 0, 10)), ('Ey', (0, 0, 10))]
+    """
+    needs = []
+    for axis in (a for a in range(3) if not grid.thin[a]):
+        start = box.hi[axis] if field == "E" else box.lo[axis] - 1
+        ghost = box.replace(axis, start, start + 1)
+        needs += [Need(index, field + letter, ghost) for a, letter in enumerate("xyz") if a != axis]
+    return needs
+
+
+def match(needs: Sequence[Need], boxes: Sequence[Box], layers: Layers) -> list[Copy]:
+    """Return which chunk provides what of the needs, in the order of the needs.
+
+    Parameters
+    ----------
+    needs : sequence of Need
+    boxes : sequence of Box
+        All chunks of the cell.
+    layers : Layers
+        Which sides are periodic, and their phases.
+    """
+    low = np.array([box.lo for box in boxes])
+    high = np.array([box.hi for box in boxes])
+    copies = []
+    for need in needs:
+        for shift, phase in _images(need.box, layers):
+            wanted = need.box.shift(shift)
+            there = np.all((low < wanted.hi) & (high > wanted.lo), axis=1)
+            for source in map(int, np.flatnonzero(there)):
+                part = wanted & boxes[source]
+                back: Index = (-shift[0], -shift[1], -shift[2])
+                copies.append(Copy(source, need.chunk, need.component, part, part.shift(back), phase))
+    return copies
+
+
+def _images(box: Box, layers: Layers) -> list[tuple[Index, complex]]:
+    """Return the shifts that bring parts of a box into the cell, with the phase that the fields then need."""
+    choices: list[list[tuple[int, complex]]] = []
+    for axis in range(3):
+        n = layers.grid.shape[axis]
+        options: list[tuple[int, complex]] = []
+        if box.hi[axis] > 0 and box.lo[axis] < n:
+            options.append((0, 1))
+        if layers.kinds[axis] == "periodic" and not layers.grid.thin[axis]:
+            phase = layers.phase(axis)
+            if box.hi[axis] > n:
+                options.append((-n, phase))
+            if box.lo[axis] < 0:
+                options.append((n, phase.conjugate()))
+        choices.append(options)
+    found = []
+    for x, y, z in itertools.product(*choices):
+        found.append(((x[0], y[0], z[0]), x[1] * y[1] * z[1]))
+    return found
+
+
+class Halo:
+    """The ghost points of one kind (of E, of H, or of their increments): copied, or sent and received.
+
+    Parameters
+    ----------
+    copies : sequence of Copy
+        The same on all ranks, in the same order.
+    layout : sequence of ChunkBox
+        All chunks; their owners decide what is a message.
+    chunks : mapping of index to Chunk
+        This rank's.
+    communicator : Communicator
+    tag : int
+        Tells this halo's messages from others'.
+    """
+
+    def __init__(
+        self,
+        copies: Sequence[Copy],
+        layout: Sequence[ChunkBox],
+        chunks: dict[int, Chunk],
+        communicator: Communicator,
+        tag: int,
+    ) -> None:
+        me = communicator.rank
+        self._local: list[tuple[list[Array], list[Array], complex]] = []
+        sends: dict[int, list[Copy]] = {}
+        receives: dict[int, list[Copy]] = {}
+        for copy in copies:
+            source, target = layout[copy.source].owner, layout[copy.target].owner
+            if source == target == me:
+                into = _views(chunks[copy.target], copy.component, copy.target_box)
+                self._local.append((into, _views(chunks[copy.source], copy.component, copy.source_box), copy.phase))
+            elif source == me:
+                sends.setdefault(target, []).append(copy)
+            elif target == me:
+                receives.setdefault(source, []).append(copy)
+        self._packing: list[tuple[Array, Array]] = []
+        self._unpacking: list[tuple[list[Array], list[Array], complex]] = []
+        outgoing = [(rank, tag, self._outgoing(group, chunks)) for rank, group in sorted(sends.items())]
+        incoming = [(rank, tag, self._incoming(group, chunks)) for rank, group in sorted(receives.items())]
+        self.bytes_sent = sum(buffer.nbytes for _, _, buffer in outgoing)
+        self.neighbours = len(set(sends) | set(receives))
+        self._exchange = communicator.exchange(outgoing, incoming)
+
+    def _outgoing(self, group: list[Copy], chunks: dict[int, Chunk]) -> Array:
+        views = [_views(chunks[copy.source], copy.component, copy.source_box) for copy in group]
+        buffer, places = _buffer(views)
+        self._packing += [pair for place, view in zip(places, views, strict=True) for pair in zip(place, view)]  # noqa: B905
+        return buffer
+
+    def _incoming(self, group: list[Copy], chunks: dict[int, Chunk]) -> Array:
+        views = [_views(chunks[copy.target], copy.component, copy.target_box) for copy in group]
+        buffer, places = _buffer(views)
+        self._unpacking += [(v, p, copy.phase) for v, p, copy in zip(views, places, group, strict=True)]
+        return buffer
+
+    @property
+    def has_messages(self) -> bool:
+        """Whether other ranks take part."""
+        return self.neighbours > 0
+
+    @property
+    def has_copies(self) -> bool:
+        """Whether chunks of this rank are neighbours of each other, or of themselves around a periodic cell."""
+        return bool(self._local)
+
+    def copy(self) -> None:
+        """Fill the ghosts whose points this rank owns itself."""
+        for into, source, phase in self._local:
+            _assign(into, source, phase)
+
+    def pack(self) -> None:
+        """Gather what other ranks need."""
+        for place, view in self._packing:
+            place[...] = view
+
+    def start(self) -> None:
+        """Begin to send and receive what was packed."""
+        self._exchange.start()
+
+    def wait(self) -> None:
+        """Return when all has arrived and been sent."""
+        self._exchange.wait()
+
+    def unpack(self) -> None:
+        """Fill the ghosts whose points other ranks own."""
+        for into, place, phase in self._unpacking:
+            _assign(into, place, phase)
+
+
+def _views(chunk: Chunk, component: str, box: Box) -> list[Array]:
+    return [chunk.view(component, part, box) for part in range(chunk.parts)]
+
+
+def _buffer(views: list[list[Array]]) -> tuple[Array, list[list[Array]]]:
+    """Return one buffer for all views, and where in it each of them goes."""
+    total = sum(view.size for parts in views for view in parts)
+    buffer = np.zeros(total, views[0][0].dtype)
+    places, start = [], 0
+    for parts in views:
+        row = []
+        for view in parts:
+            row.append(buffer[start : start + view.size].reshape(view.shape))
+            start += view.size
+        places.append(row)
+    return buffer, places
+
+
+def _assign(into: list[Array], source: list[Array], phase: complex) -> None:
+    if len(into) == 1 or phase.imag == 0:
+        for target, values in zip(into, source, strict=True):
+            target[...] = values if phase == 1 else phase.real * values
+    else:
+        real, imag = source
+        into[0][...] = phase.real * real - phase.imag * imag
+        into[1][...] = phase.real * imag + phase.imag * real
