@@ -25,7 +25,7 @@ from evenly.fdtd import (
 from evenly.fdtd.cell.counts import count, shared_faces
 from evenly.fdtd.cell.inventory import faces_with, tallies
 from evenly.fdtd.stepping.chunk import Chunk
-from evenly.fdtd.stepping.coefficients import packed_indices
+from evenly.fdtd.stepping.frame import packed_indices
 from tests.fdtd.scenes import scene
 
 LAYOUT = BinaryPartition([("x", 0.1), [("y", -0.2), 0, 2], [("z", 0.2), [("y", 0.3), 1, 0], 2]])

@@ -254,7 +254,7 @@ def test_a_launcher_of_another_mpi_is_noticed() -> None:
 
 
 def test_mpi_is_loaded_only_under_a_launcher() -> None:
-    script = "import sys; from evenly.fdtd.ranks import parallel; n = parallel.world().size; print(n, 'mpi4py' in sys.modules)"
+    script = "import sys; from evenly.fdtd.ranks import parallel; print(parallel.world().size, 'mpi4py' in sys.modules)"
     environment = {name: value for name, value in os.environ.items() if not name.startswith("EVENLY_MPI")}
     for forced, answer in (("", "1 False\n"), ("1", "1 True\n")):
         run = subprocess.run(

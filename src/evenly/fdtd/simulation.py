@@ -364,7 +364,7 @@ class Simulation:
         self.timed_steps = 0
 
     def measurement(self, **about: Any) -> Measurement:
-        """Return what stepping took so far; see `evenly.fdtd.scaling.measure.measure` for name, parameters, repetition."""
+        """Return what stepping took so far; see `scaling.measure.measure` for name, parameters, repetition."""
         from evenly.fdtd.scaling.measure import measure
 
         return measure(self, **about)

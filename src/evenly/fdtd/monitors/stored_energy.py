@@ -28,7 +28,8 @@ from evenly.fdtd.cell.box import Box
 from evenly.fdtd.cell.extents import merged, runs
 from evenly.fdtd.cell.grid import COMPONENTS
 from evenly.fdtd.monitors.probes import Place, region
-from evenly.fdtd.stepping.coefficients import PoleGroup, packed_indices
+from evenly.fdtd.stepping.coefficients import PoleGroup
+from evenly.fdtd.stepping.frame import packed_indices
 
 if TYPE_CHECKING:
     from evenly.fdtd.simulation import Simulation

@@ -1,7 +1,7 @@
 """A rank that fails ends the whole job at once, with its own error text and a non-zero status.
 
 Without this, a rank whose script raises would wait for the others in MPI's clean-up while they wait for its messages.
-Hooks are set when a job with several ranks is found (`evenly.fdtd.ranks.parallel.world`): for uncaught exceptions of the main
+Hooks are set when a job with several ranks is found (`parallel.world`): for uncaught exceptions of the main
 and of other threads, for SIGTERM, for ``sys.exit`` with a status other than 0. An error that evenly raises is shown as
 its message, any other with its traceback. If several ranks fail alike, one of them reports.
 """

@@ -165,7 +165,7 @@ def launch_python(arguments: Sequence[str], ranks: int, **options: Any) -> Job:
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     script = Path(folder, "hello.py")
-    ...     _ = script.write_text("from evenly.fdtd.ranks import parallel; parallel.master_print(parallel.world().size)")
+    ...     _ = script.write_text("from evenly.fdtd import count_processors as n, master_print; master_print(n())")
     ...     launch_python([str(script)], 2, echo=False).output
     '2\n'
     """

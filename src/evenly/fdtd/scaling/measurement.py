@@ -54,7 +54,7 @@ class RankRecord:
     points, chunks : int
         Grid points and chunks that it owned.
     counts : mapping of kind to int
-        Its points of each kind, as `evenly.fdtd.cell.counts.Counts.as_dict` names them; ``surface`` are faces shared with
+        Its points of each kind, as `Counts.as_dict` names them; ``surface`` are faces shared with
         other ranks and ``neighbours`` those ranks.
     poles : mapping of str to int
         Points of each pole.

@@ -22,8 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenly.fdtd.cell.box import Box, Index
-from evenly.fdtd.stepping.coefficients import CoefficientsBuilder, FieldCoefficients, Frame
+from evenly.fdtd.stepping.builder import CoefficientsBuilder
+from evenly.fdtd.stepping.coefficients import FieldCoefficients
 from evenly.fdtd.stepping.currents import Current
+from evenly.fdtd.stepping.frame import Frame
 from evenly.fdtd.stepping.kernels.anisotropy import apply_nodes
 from evenly.fdtd.stepping.kernels.nonlinear import share_intensity, solve_nonlinear
 from evenly.fdtd.stepping.kernels.poles import advance_poles

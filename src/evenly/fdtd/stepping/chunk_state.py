@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenly.fdtd.cell.box import Box
-from evenly.fdtd.stepping.coefficients import packed_indices
+from evenly.fdtd.stepping.frame import packed_indices
 
 if TYPE_CHECKING:
     from evenly.fdtd.simulation import Simulation

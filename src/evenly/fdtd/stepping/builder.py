@@ -1,0 +1,260 @@
+"""Makes a field's coefficients from samples of its media, slab by slab."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenly.fdtd.cell.box import Box
+from evenly.fdtd.cell.grid import Grid
+from evenly.fdtd.media.materials import DrudePole, LorentzPole
+from evenly.fdtd.stepping.coefficients import FieldCoefficients, Nodes, NonlinearPoints, PoleGroup
+from evenly.fdtd.stepping.frame import Array, Frame, Runs, packed_indices
+from evenly.fdtd.stepping.kernels.sweep import LOSSY, PER_POINT, SCALAR
+
+if TYPE_CHECKING:
+    from evenly.fdtd.media.structure import Response
+
+__all__ = ["CoefficientsBuilder", "pole_factors"]
+
+
+class CoefficientsBuilder:
+    """Collects a field's medium from samples on slabs that tile the chunk; a slab is let go once it was added.
+
+    Parameters
+    ----------
+    name : "E" or "H"
+    frame : Frame
+    grid : Grid
+        Spacing and time step.
+    parts : int
+        2 for complex fields.
+    dtype
+        float32 or float64.
+    """
+
+    def __init__(self, name: str, frame: Frame, grid: Grid, parts: int, dtype: Any) -> None:
+        self.name = name
+        self.frame, self.grid, self.parts, self.dtype = frame, grid, parts, dtype
+        self._c = [_Varying(frame, dtype) for _ in range(3)]
+        self._a = [_Varying(frame, dtype) for _ in range(3)]
+        self._poles: dict[tuple[Any, int], list[tuple[Any, ...]]] = {}
+        self._bent: dict[int, list[tuple[Any, ...]]] = {}
+        self._nodes: list[tuple[Any, ...]] = []
+        self._node_boxes: list[Box] = []
+        self._touched: list[Box] = []
+
+    def add(self, box: Box, response: Response) -> None:
+        """Take in what the points of one slab are made of."""
+        self._add_factors(box, response)
+        self._add_poles(box, response)
+        self._add_nonlinear(box, response)
+        if response.off_diagonal is not None:
+            self._add_nodes(box, response.off_diagonal)
+
+    def finish(self) -> FieldCoefficients:
+        """Return the medium of the whole chunk."""
+        medium = self._factors()
+        medium.poles = self._group_poles(medium)
+        medium.nonlinear = [self._pack_nonlinear(component, pieces) for component, pieces in sorted(self._bent.items())]
+        medium.nodes = self._pack_nodes(medium) if self._nodes else None
+        return medium
+
+    def _add_factors(self, box: Box, response: Response) -> None:
+        for component, user in enumerate(self.frame.order):
+            inverse = response.inverse[user]
+            sigma = 0.0 if response.conductivity is None else response.conductivity[user]
+            s = np.asarray(sigma) * (self.grid.dt / 2)
+            # Exactly 1 would make the field forget what currents did to it before the sweep.
+            s = np.where(np.abs(1 - s) < 1e-9, 1 - 1e-9, s)
+            curl, keep = self.grid.courant * np.asarray(inverse) / (1 + s), (1 - s) / (1 + s)
+            self._c[component].set(box, curl if curl.ndim else float(curl))
+            self._a[component].set(box, keep if keep.ndim else float(keep))
+
+    def _factors(self) -> FieldCoefficients:
+        lossy = any(isinstance(v.value, np.ndarray) or v.value != 1.0 for v in self._a)
+        varied = lossy or any(isinstance(v.value, np.ndarray) for v in self._c)
+        none = np.zeros(1, self.dtype)
+        c = tuple(v.full() for v in self._c) if varied else (none, none, none)
+        a = tuple(v.full() for v in self._a) if lossy else (none, none, none)
+        scalar = np.array([0.0 if varied else v.value for v in self._c], self.dtype)
+        mode = LOSSY if lossy else PER_POINT if varied else SCALAR
+        return FieldCoefficients((c[0], c[1], c[2]), (a[0], a[1], a[2]), scalar, mode)
+
+    def _add_poles(self, box: Box, response: Response) -> None:
+        for pole, strengths in response.poles.items():
+            for component, user in enumerate(self.frame.order):
+                strength = strengths[user]
+                if strength is None or not np.any(strength):
+                    continue
+                full = np.broadcast_to(np.asarray(strength, float), box.shape)
+                memory = full.transpose(self.frame.order)
+                piece = self.frame.runs(full != 0, box), memory[memory != 0]
+                self._poles.setdefault((pole, component), []).append(piece)
+
+    def _group_poles(self, medium: FieldCoefficients) -> list[PoleGroup]:
+        """Group points by the set of poles that act there, so that all poles of a point see one field."""
+        return [
+            self._pole_group(component, members, medium)
+            for component in sorted({c for _, c in self._poles})
+            for members in _by_set([(pole, *_join(p)) for (pole, c), p in self._poles.items() if c == component])
+        ]
+
+    def _pole_group(
+        self, component: int, members: list[tuple[Any, Runs, Array]], medium: FieldCoefficients
+    ) -> PoleGroup:
+        runs = members[0][1]
+        points = int(runs[:, 1].sum())
+        response = medium.response(component)
+        weights = np.full(1, response) if isinstance(response, float) else response[packed_indices(runs)]
+        factors = np.array([pole_factors(pole, self.grid.dt) for pole, _, _ in members])
+        return PoleGroup(
+            component,
+            runs,
+            factors.astype(self.dtype),
+            _collapse(np.stack([s for _, _, s in members])).astype(self.dtype),
+            (_collapse(weights[None, :])[0] / self.grid.courant).astype(self.dtype),
+            [np.zeros((len(members), points), self.dtype) for _ in range(self.parts)],
+            [np.zeros((len(members), points), self.dtype) for _ in range(self.parts)],
+            tuple(pole for pole, _, _ in members),
+        )
+
+    def _add_nonlinear(self, box: Box, response: Response) -> None:
+        if response.chi2 is None and response.chi3 is None:
+            return
+        for component, user in enumerate(self.frame.order):
+            chi2, chi3, inverse = (
+                np.broadcast_to(np.asarray(0.0 if v is None else v[user], float), box.shape)
+                for v in (response.chi2, response.chi3, response.inverse)
+            )
+            there = (chi2 != 0) | (chi3 != 0)
+            if there.any():
+                memory = there.transpose(self.frame.order)
+                packed = [v.transpose(self.frame.order)[memory] for v in (inverse, chi2, chi3)]
+                self._bent.setdefault(component, []).append((self.frame.runs(there, box), *packed))
+
+    def _pack_nonlinear(self, component: int, pieces: list[tuple[Any, ...]]) -> NonlinearPoints:
+        runs, values = _join(pieces)
+        inverse, chi2, chi3 = (v.astype(self.dtype) for v in values)
+        now, before, kept = ([np.zeros(inverse.size, self.dtype) for _ in range(self.parts)] for _ in range(3))
+        return NonlinearPoints(component, runs, 1 / inverse, chi2, chi3, now, before, kept)
+
+    def _add_nodes(self, box: Box, elements: tuple[Array, Array, Array]) -> None:
+        """Keep the nodes of a slab, once those that two slabs share."""
+        shape = elements[0].shape
+        where = Box(box.lo, (box.lo[0] + shape[0], box.lo[1] + shape[1], box.lo[2] + shape[2]))
+        if self.name == "H":
+            x, y, z = (0 if thin else -1 for thin in self.grid.thin)
+            where = where.shift((x, y, z))
+        mask = (elements[0] != 0) | (elements[1] != 0) | (elements[2] != 0)
+        for other in self._node_boxes:
+            if not (where & other).empty:
+                mask[(where & other).slices(where.lo)] = False
+        self._node_boxes.append(where)
+        if mask.any():
+            there = mask.transpose(self.frame.order)
+            packed = [elements[u].transpose(self.frame.order)[there] for u in self.frame.order]
+            self._nodes.append((self.frame.runs(mask, where), *packed))
+            self._touched.append(_hull(mask, where))
+
+    def _pack_nodes(self, medium: FieldCoefficients) -> Nodes:
+        runs, values = _join(self._nodes)
+        i, rest = np.divmod(runs[:, 0], self.frame.shape[1] * self.frame.shape[2])
+        j, k = np.divmod(rest, self.frame.shape[2])
+        elements = np.stack(values).astype(self.dtype)
+        return Nodes(np.column_stack([runs, i, j, k]), elements, self._drives(medium), self._touched)
+
+    def _drives(self, medium: FieldCoefficients) -> tuple[Array, Array, Array]:
+        """Return dt/dx/((1 + s) a) per edge: what stands before the increments where a conductivity damps the field."""
+        if medium.mode != LOSSY:
+            none = np.zeros(1, self.dtype)
+            return none, none, none
+        # a = (1 - s)/(1 + s), so 1/((1 + s) a) = 1/(1 - s) = (1 + 1/a)/2.
+        x, y, z = (np.asarray(self.grid.courant * (1 + 1 / a) / 2, self.dtype) for a in medium.a)
+        return x, y, z
+
+
+def pole_factors(pole: LorentzPole | DrudePole, dt: float) -> tuple[float, float, float]:
+    """Return c0, c1, c2 of P(n+1) = c0 P(n) - c1 P(n-1) + c2 σ E(n), central differences of the pole's oscillator.
+
+    Examples
+    --------
+    >>> from evenly.fdtd.media.materials import DrudePole
+    >>> c0, c1, c2 = pole_factors(DrudePole(frequency=1.0, gamma=0.0), 0.01)
+    >>> c0, c1, round(c2, 6)
+    (2.0, 1.0, 0.003948)
+    """
+    stiff = (2 * math.pi * pole.frequency * dt) ** 2
+    loss = math.pi * pole.gamma * dt
+    restoring = 0.0 if isinstance(pole, DrudePole) else stiff
+    return (2 - restoring) / (1 + loss), (1 - loss) / (1 + loss), stiff / (1 + loss)
+
+
+class _Varying:
+    """A value per point that stays one number until it is told otherwise."""
+
+    def __init__(self, frame: Frame, dtype: Any) -> None:
+        self.frame, self.dtype = frame, dtype
+        self.value: Any = None
+
+    def set(self, box: Box, value: Any) -> None:
+        if isinstance(self.value, np.ndarray):
+            self.frame.view(self.value, box)[...] = value
+        elif self.value is None and not isinstance(value, np.ndarray):
+            self.value = value
+        elif isinstance(value, np.ndarray) or value != self.value:
+            full = np.full(self.frame.size, 1.0 if self.value is None else self.value, self.dtype)
+            self.frame.view(full, box)[...] = value
+            self.value = full
+
+    def full(self) -> Array:
+        """Return the value at every point, flat."""
+        return self.value if isinstance(self.value, np.ndarray) else np.full(self.frame.size, self.value, self.dtype)
+
+
+def _join(pieces: list[tuple[Any, ...]]) -> tuple[Runs, list[Array]]:
+    """Join the runs of several slabs and the packed values that go with them."""
+    shifted, count = [], 0
+    for runs, *_ in pieces:
+        shifted.append(runs + np.array([0, 0, count]))
+        count += int(runs[:, 1].sum())
+    values = [np.concatenate([piece[v] for piece in pieces]) for v in range(1, len(pieces[0]))]
+    return np.concatenate(shifted), values
+
+
+def _by_set(poles: list[tuple[Any, Runs, list[Array]]]) -> list[list[tuple[Any, Runs, Array]]]:
+    """Cut the points of several poles, with their strengths, into runs that all of their poles share."""
+    indices = [packed_indices(runs) for _, runs, _ in poles]
+    points = np.unique(np.concatenate(indices))
+    strengths = np.zeros((len(poles), points.size))
+    for row, there, (_, _, (values,)) in zip(strengths, indices, poles, strict=True):
+        row[np.searchsorted(points, there)] = values
+    groups = []
+    for present in np.unique(strengths != 0, axis=1).T:
+        here = np.all((strengths != 0) == present[:, None], axis=0)
+        runs = _runs_of(points[here])
+        groups.append([(poles[i][0], runs, strengths[i, here]) for i in np.flatnonzero(present)])
+    return groups
+
+
+def _runs_of(indices: NDArray[np.int64]) -> Runs:
+    """Return the runs of sorted flat indices."""
+    starts = np.flatnonzero(np.diff(indices, prepend=indices[0] - 2) != 1)
+    lengths = np.diff(np.append(starts, indices.size))
+    return np.column_stack([indices[starts], lengths, starts])
+
+
+def _collapse(values: Array) -> Array:
+    """Return one column for rows that hold the same number everywhere."""
+    return values[:, :1].copy() if np.all(values == values[:, :1]) else values
+
+
+def _hull(mask: NDArray[np.bool_], where: Box) -> Box:
+    box = where
+    for axis in range(3):
+        there = np.flatnonzero(mask.any(axis=tuple(a for a in range(3) if a != axis)))
+        box = box.replace(axis, where.lo[axis] + int(there[0]), where.lo[axis] + int(there[-1]) + 1)
+    return box
