@@ -129,20 +129,16 @@ class Chunk:
         return sum(array.nbytes for array in self.arrays().values())
 
     def arrays(self) -> dict[str, Array]:
-        """Return everything that a checkpoint must hold or that takes memory, by name, flat in memory order."""
+        """Return everything that takes memory, by name, in memory order; what isn't needed has length 1."""
         found: dict[str, Array] = {}
         for name, medium in self.media.items():
             for part in range(self.parts):
                 for axis in range(3):
                     found[f"{name}{axis}.{part}"] = self.fields[name][part][axis]
                 found[f"psi.{name}.{part}"] = self._psi[name][part]
-                for n, group in enumerate(medium.poles):
-                    found[f"poles.{name}{n}.now.{part}"] = group.now[part]
-                    found[f"poles.{name}{n}.before.{part}"] = group.before[part]
             for axis in range(3):
                 found[f"c.{name}{axis}"], found[f"a.{name}{axis}"] = medium.c[axis], medium.a[axis]
-            if medium.nodes:
-                found[f"nodes.{name}"] = medium.nodes.elements
+            found |= {f"{name}.{what}": array for what, array in medium.extra_arrays()}
         for name, three in self._increments.items():
             found |= {f"increment.{name}{axis}": three[axis] for axis in range(3)}
         return found

@@ -5,6 +5,7 @@ Everything here is in memory order (see `frame`); `builder` makes it.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -111,6 +112,26 @@ class FieldCoefficients:
     poles: list[PoleGroup] = field(default_factory=list)
     nodes: Nodes | None = None
     nonlinear: list[NonlinearPoints] = field(default_factory=list)
+
+    def extra_arrays(self) -> Iterator[tuple[str, Array]]:
+        """Yield name and array of all that extra physics holds."""
+        for n, group in enumerate(self.poles):
+            for what in ("runs", "strengths", "weights"):
+                yield f"poles{n}.{what}", getattr(group, what)
+            for part, (now, before) in enumerate(zip(group.now, group.before, strict=True)):
+                yield f"poles{n}.now.{part}", now
+                yield f"poles{n}.before.{part}", before
+        for points in self.nonlinear:
+            for what in ("runs", "epsilon", "chi2", "chi3"):
+                yield f"nonlinear{points.component}.{what}", getattr(points, what)
+            for what in ("now", "before", "kept"):
+                for part, array in enumerate(getattr(points, what)):
+                    yield f"nonlinear{points.component}.{what}.{part}", array
+        if self.nodes:
+            yield "nodes.runs", self.nodes.runs
+            yield "nodes.elements", self.nodes.elements
+            for axis, drive in enumerate(self.nodes.drives):
+                yield f"nodes.drive{axis}", drive
 
     def response(self, component: int) -> Array | float:
         """Return c/a, what an increment is multiplied with before the sweep multiplies with a: flat or one number."""
