@@ -235,7 +235,7 @@ def test_a_missing_mpi4py_is_named_on_ranks(tmp_path: Path) -> None:
     # A package of that name that can't be imported stands for a missing one.
     (tmp_path / "mpi4py").mkdir()
     (tmp_path / "mpi4py" / "__init__.py").write_text("raise ImportError('not here')")
-    script = "from evenly.fdtd import parallel\nparallel.world()"
+    script = "from evenly.fdtd.ranks import parallel\nparallel.world()"
     environment = {**os.environ, "PYTHONPATH": str(tmp_path), "PMI_RANK": "0", "PMI_SIZE": "3", MARK: ""}
     run = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False)
     assert run.returncode == 1
