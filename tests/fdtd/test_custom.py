@@ -49,7 +49,8 @@ def test_an_interface_with_a_graded_medium_is_averaged() -> None:
 
 
 def test_a_data_set_is_read_in_parts(tmp_path: Path) -> None:
-    h5py = pytest.importorskip("h5py")
+    import h5py
+
     values = 1 + np.random.default_rng(0).random((20, 10, 10))
     with h5py.File(tmp_path / "cell.h5", "w") as file:
         file["eps"] = values
@@ -75,7 +76,8 @@ def test_only_the_part_asked_for_is_read(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_missing_files_and_data_sets_are_told_apart(tmp_path: Path) -> None:
-    h5py = pytest.importorskip("h5py")
+    import h5py
+
     with pytest.raises(ReadError, match="can't be opened"):
         ArrayMaterial(tmp_path / "none.h5", size=(1, 1, 1))
     with h5py.File(tmp_path / "cell.h5", "w") as file:

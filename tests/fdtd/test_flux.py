@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 
 from evenly.errors import InputError, ReadError
+from evenly.fdtd.cell.boundaries import Periodic
 from evenly.fdtd.cell.box import Box
 from evenly.fdtd.cell.grid import Grid
 from evenly.fdtd.monitors.flux import Flux
 from evenly.fdtd.monitors.monitor import FourierMonitor
+from evenly.fdtd.simulation import Simulation
 from evenly.fdtd.sources.pulses import GaussianPulse
 from evenly.fdtd.sources.source import Source
 from tests.fdtd.fake_fields import Amplitude, FakeSimulation, Team, cut, on_ranks
@@ -217,3 +219,13 @@ def test_what_is_wrong_is_said(make: Any, message: str) -> None:
 def test_a_monitor_without_a_simulation_has_no_data() -> None:
     with pytest.raises(InputError, match="add it to a simulation"):
         Flux((0, 0, 0), (1, 1, 0), [1.0]).flux()
+
+
+def test_both_sides_of_a_periodic_cell_are_one_plane() -> None:
+    source = Source(GaussianPulse(1.0, fwidth=0.5), "Ez", center=(0.2, 0, 0))
+    sim = Simulation(cell=(1.6, 0.8, 0), resolution=10, sources=[source], boundaries=[Periodic()])
+    planes = [sim.add(Flux((x, 0, 0), (0, 0.8, 0), [0.9, 1.1], direction="+x")) for x in (-0.8, 0.8)]
+    sim.run(until=3.0, progress="off")
+    low, high = (plane.flux() for plane in planes)
+    assert np.abs(low).min() > 0
+    assert high.tolist() == low.tolist()

@@ -83,7 +83,7 @@ class Options:
     def __post_init__(self) -> None:
         if self.precision not in ("float64", "float32"):
             raise InputError(f'`precision` must be "float64" or "float32", but got {self.precision!r}.')
-        if self.threads != int(self.threads) or self.threads < 1:
+        if isinstance(self.threads, bool) or self.threads not in range(1, 100_000):
             raise InputError(f"`threads` must be a whole number of at least 1, but got {self.threads!r}.")
 
 
@@ -106,7 +106,7 @@ class Simulation:
     sources : sequence of Source
     boundaries : sequence of PML, Absorber, Periodic, Bloch, Metal
         Sides that none names are metal walls.
-    layout : BinaryPartition, optional
+    layout : BinaryPartition or nested lists, optional
         How the cell is cut; into equal volumes, one for each rank, when left out.
     options : Options
     communicator : Communicator, optional
@@ -127,18 +127,23 @@ class Simulation:
         material: Material = vacuum,
         sources: Sequence[Source] = (),
         boundaries: Iterable[Boundary] = (),
-        layout: BinaryPartition | None = None,
+        layout: BinaryPartition | Sequence[Any] | None = None,
         options: Options | None = None,
         communicator: Communicator | None = None,
     ) -> None:
+        # First of all, so that a mistake on any rank ends the whole job.
+        self.communicator = communicator or current()
         self.options = options or Options()
+        if isinstance(geometry, GeometricObject) or isinstance(sources, Source):
+            raise InputError("`geometry` and `sources` must be lists, but got a single object: put it in brackets.")
         self.grid = self._make_grid(
             vector(cell, "cell"), resolution, [material, *(getattr(o, "material", None) for o in geometry)]
         )
         self.layers: Layers = resolve(boundaries, self.grid)
         self.structure = Structure(self.grid, geometry, material, subpixel=self.options.subpixel, layers=self.layers)
-        self.communicator = communicator or current()
-        self.layout = layout or BinaryPartition.equal(self.grid, self.communicator.size)
+        if layout is None:
+            layout = BinaryPartition.equal(self.grid, self.communicator.size)
+        self.layout = layout if isinstance(layout, BinaryPartition) else BinaryPartition(layout)
         self.layout.validate(self.grid)
         self.sources = list(sources)
         for source in self.sources:

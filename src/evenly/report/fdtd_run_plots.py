@@ -77,7 +77,7 @@ def _strongest(spectrum: Spectrum) -> str:
     at = int(np.argmax(curve))
     frequency = float(spectrum.frequencies[at])
     place = f"{compact(1 / frequency, 3)} {spectrum.unit}" if frequency else "frequency 0"
-    return f"{name} is largest, {compact(float(curve[at]), 3)}, at {place}"
+    return f"{name} peaks at {compact(float(curve[at]), 3)}, {place}"
 
 
 def plot_ranks(measurement: Measurement) -> Figure:

@@ -364,7 +364,7 @@ def _check_layer(layer: PML | Absorber) -> None:
     if layer.side not in (None, *SIDES):
         raise InputError(f"`side` of {name} must be 'low', 'high' or left out (both), but got {layer.side!r}.")
     if not 1 <= layer.order <= 10:
-        raise InputError(f"`order` of {name} must be from 1 to 10, but got {layer.order!r} (3 is the default).")
+        raise InputError(f"`order` of {name} must be from 1 to 10, but got {layer.order!r} (3 and 4 are usual).")
     if not 0 < layer.reflection < 1:
         raise InputError(f"`reflection` of {name} must be between 0 and 1, but got {layer.reflection!r}.")
 

@@ -189,8 +189,10 @@ def _box_faces(grid: Grid, middle: Vector, extent: Vector, label: str) -> list[F
 
 
 def _node(grid: Grid, axis: int, position: float) -> int:
-    index = grid.index(position, axis)
-    return min(max(0, int(np.floor(index + 0.5 + 1e-7))), grid.shape[axis] - 1)
+    # The cell's upper side is the plane of its lower one where the cell repeats; where it ends at walls nothing flows
+    # through either.
+    nearest = int(np.floor(grid.index(position, axis) + 0.5 + 1e-7))
+    return max(0, nearest) % grid.shape[axis]
 
 
 def _ends(middle: Vector, extent: Vector) -> tuple[Vector, Vector]:

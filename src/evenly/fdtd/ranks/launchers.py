@@ -41,6 +41,9 @@ _PREFIXES = (
     "JSM_NAMESPACE",
     "FLUX_TASK",
 )
+# What users set for Open MPI, unlike what its launcher sets for one job.
+_SETTINGS = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_MCA_")
+_OF_A_JOB = ("OMPI_MCA_ess", "OMPI_MCA_orte", "OMPI_MCA_pmix")
 UNKNOWN = 0
 
 
@@ -94,10 +97,14 @@ def without_launcher(environment: Mapping[str, str]) -> dict[str, str]:
 
     Examples
     --------
-    >>> without_launcher({"PMI_RANK": "0", "HOME": "/home/me"})
-    {'HOME': '/home/me'}
+    >>> without_launcher({"PMI_RANK": "0", "HOME": "/home/me", "OMPI_MCA_btl": "self"})
+    {'HOME': '/home/me', 'OMPI_MCA_btl': 'self'}
     """
-    return {name: value for name, value in environment.items() if not name.startswith(_PREFIXES)}
+    return {
+        name: value
+        for name, value in environment.items()
+        if not name.startswith(_PREFIXES) or (name.startswith(_SETTINGS) and not name.startswith(_OF_A_JOB))
+    }
 
 
 def _only_slurm(environment: Mapping[str, str]) -> bool:

@@ -11,6 +11,7 @@ about a failing rank are dropped, so that the rank's text is seen, and once.
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import selectors
 import shutil
@@ -169,6 +170,8 @@ def launch_python(arguments: Sequence[str], ranks: int, **options: Any) -> Job:
     ...     launch_python([str(script)], 2, echo=False).output
     '2\n'
     """
+    if importlib.util.find_spec("mpi4py") is None:
+        raise MissingExtraError("Starting several ranks", extra="mpi")
     return launch([sys.executable, "-m", "evenly.fdtd.rank", *arguments], ranks, **options)
 
 

@@ -133,8 +133,16 @@ def _loop(
 
 def _call(sim: Simulation, action: Callable[[Simulation], Any]) -> None:
     sim.stepper.settle()
-    with sim.timer("other"):
-        action(sim)
+    try:
+        with sim.timer("other"):
+            action(sim)
+    except SystemExit as error:
+        if sim.communicator.size == 1:
+            raise
+        raise RunFailed(
+            f"A rank may not leave a run that others are in, but a callback called sys.exit({error.code!r}) on rank "
+            f"{sim.communicator.rank}: end the run with a condition, on all ranks."
+        ) from None
 
 
 def _share(sim: Simulation, conditions: Sequence[Condition]) -> float | None:

@@ -140,7 +140,9 @@ class CoefficientsBuilder:
         runs, values = _join(pieces)
         inverse, chi2, chi3 = (v.astype(self.dtype) for v in values)
         now, before, kept = ([np.zeros(inverse.size, self.dtype) for _ in range(self.parts)] for _ in range(3))
-        return NonlinearPoints(component, runs, 1 / inverse, chi2, chi3, now, before, kept)
+        constants = np.stack([1 / inverse, chi2, chi3])
+        epsilon, chi2, chi3 = np.ascontiguousarray(_collapse(constants))
+        return NonlinearPoints(component, runs, epsilon, chi2, chi3, now, before, kept)
 
     def _add_nodes(self, box: Box, elements: tuple[Array, Array, Array]) -> None:
         """Keep the nodes of a slab, once those that two slabs share."""

@@ -27,9 +27,10 @@ from evenly.fdtd.stepping.coefficients import FieldCoefficients
 from evenly.fdtd.stepping.currents import Current
 from evenly.fdtd.stepping.frame import Frame
 from evenly.fdtd.stepping.kernels.anisotropy import apply_nodes
+from evenly.fdtd.stepping.kernels.curl import find_curl
 from evenly.fdtd.stepping.kernels.nonlinear import share_intensity, solve_nonlinear
 from evenly.fdtd.stepping.kernels.poles import advance_poles
-from evenly.fdtd.stepping.kernels.sweep import CLOSED, OPEN, WRAPPED, find_curl, sweep
+from evenly.fdtd.stepping.kernels.sweep import CLOSED, OPEN, WRAPPED, sweep
 
 if TYPE_CHECKING:
     from evenly.fdtd.cell.boundaries import Layers

@@ -184,8 +184,8 @@ def _extras(chunk: Chunk, name: str) -> Iterator[tuple[Array, Array, int]]:
     for points in medium.nonlinear:
         places = _places(chunk, points.runs)
         where = _numbers(chunk, [places[:, axis] for axis in range(3)], mesh=False)
-        yield where, points.chi2, side + 300
-        yield where, points.chi3, side + 400
+        yield where, np.broadcast_to(points.chi2, len(places)), side + 300
+        yield where, np.broadcast_to(points.chi3, len(places)), side + 400
     if medium.nodes:
         places = _places(chunk, medium.nodes.runs)
         # Nodes at a border are known to both chunks: that in whose box they are counts them.

@@ -124,7 +124,7 @@ def _announced(*, say: bool) -> Iterator[None]:
 
     def announce() -> None:
         if not begins and say:
-            _tell("compiling the kernels once, about 30 s; they are kept on disk")
+            _tell("compiling kernels that are not on disk yet, up to half a minute; they are kept")
         begins.append(perf_counter())
 
     with _listening(announce):

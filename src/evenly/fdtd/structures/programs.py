@@ -148,7 +148,11 @@ def load_script(
     path, _, name = program.partition(":")
     if not Path(path).is_file():
         raise InputError(f"A script that exists must be given to run, but got {path!r}.")
-    script = runpy.run_path(path, run_name="evenly_program")
+    try:
+        script = runpy.run_path(path, run_name="evenly_program")
+    except SyntaxError as error:
+        where = f"{error.filename or path}, line {error.lineno}"
+        raise InputError(f"{where}: a script must be Python that can be read, but: {error.msg}.") from None
     function = script.get(name or "simulation")
     if not callable(function):
         raise InputError(f"{path} must define a function {name or 'simulation'!r} that returns a Simulation.")

@@ -3,7 +3,7 @@
 The linear sweep gives E* = E(n) + ΔD/ε. Then ε E* + N(n) is the new D (less the dispersive part), with N the
 nonlinear part, which is kept between steps. The other components' share of |E|² sits at other points of the grid and is
 averaged from the four next to it. It is not known before they are solved, too: solving starts from what the last two
-steps extrapolate to, and is repeated with what came out. E must be a function of D at the same time: with a memory of
+steps extrapolate to, and is repeated with what comes out. E must be a function of D at the same time: with a memory of
 earlier steps circularly polarised waves would gain energy without bound.
 """
 
@@ -14,8 +14,9 @@ from numba import njit
 
 __all__ = ["REPEATS", "share_intensity", "solve_nonlinear"]
 
-# Each solve makes the error of the shared intensity smaller by 2 χ3 |E|²/ε, a few percent where fields are strong.
-REPEATS = 2
+# Each solve makes the error of the shared intensity, already of third order, smaller by 2 χ3 |E|²/ε: at 4 % waves keep
+# their energy to 0.2 % over 400 periods, at 1 % to 0.01 %.
+REPEATS = 1
 
 
 @njit(cache=True, nogil=True)
@@ -43,32 +44,50 @@ def share_intensity(P, Q, runs, now, before, up, down_p, down_q, repeated):
 def solve_nonlinear(F, runs, epsilon, chi2, chi3, now, before, kept, repeated):
     """Replace E* by the E that makes up D, by Newton's method, and keep the nonlinear part.
 
-    E* is wrong by χ times what E changed in a step, and each of four iterations squares that; where the solution is
-    `repeated` with a better intensity, two do.
+    ε, χ2 and χ3 are packed, or all of length 1 where they are the same everywhere. E* is wrong by χ times what E
+    changed in a step, and each of four iterations squares that; where the solution is `repeated` with a better
+    intensity, one is enough.
     """
-    nothing = kept.dtype.type(0)
+    same = epsilon.size == 1
     for r in range(runs.shape[0]):
         o, n, p = np.uint64(runs[r, 0]), np.uint64(runs[r, 1]), np.uint64(runs[r, 2])
-        # Iterations are written out, so that the compiler does several points at a time.
-        if repeated:
+        # One loop per case: the compiler does several points of a row at a time where nothing branches.
+        if repeated and same:
             for k in range(np.uint64(0), n):
-                e, c2, c3, field = epsilon[p + k], chi2[p + k], chi3[p + k], F[o + k]
-                total, linear = e * field + kept[p + k], e + c3 * now[p + k]
-                field = _newton(field, total, linear, c2, c3)
-                field = _newton(field, total, linear, c2, c3)
-                F[o + k] = field
-                kept[p + k] = total - e * field
+                field, constants = F[o + k], (epsilon[0], chi2[0], chi3[0])
+                F[o + k] = _again(field, constants, now[p + k], kept[p + k])
+                kept[p + k] += constants[0] * (field - F[o + k])
+        elif repeated:
+            for k in range(np.uint64(0), n):
+                field, constants = F[o + k], (epsilon[p + k], chi2[p + k], chi3[p + k])
+                F[o + k] = _again(field, constants, now[p + k], kept[p + k])
+                kept[p + k] += constants[0] * (field - F[o + k])
+        elif same:
+            for k in range(np.uint64(0), n):
+                field, constants = F[o + k], (epsilon[0], chi2[0], chi3[0])
+                F[o + k] = _first(field, constants, now[p + k], before[p + k], kept[p + k])
+                kept[p + k] += constants[0] * (field - F[o + k])
         else:
             for k in range(np.uint64(0), n):
-                e, c2, c3, field = epsilon[p + k], chi2[p + k], chi3[p + k], F[o + k]
-                ahead = max(now[p + k] + now[p + k] - before[p + k], nothing)
-                total, linear = e * field + kept[p + k], e + c3 * ahead
-                field = _newton(field, total, linear, c2, c3)
-                field = _newton(field, total, linear, c2, c3)
-                field = _newton(field, total, linear, c2, c3)
-                field = _newton(field, total, linear, c2, c3)
-                F[o + k] = field
-                kept[p + k] = total - e * field
+                field, constants = F[o + k], (epsilon[p + k], chi2[p + k], chi3[p + k])
+                F[o + k] = _first(field, constants, now[p + k], before[p + k], kept[p + k])
+                kept[p + k] += constants[0] * (field - F[o + k])
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _first(field, constants, now, before, kept):
+    e, c2, c3 = constants
+    total, linear = e * field + kept, e + c3 * max(now + now - before, now - now)
+    field = _newton(field, total, linear, c2, c3)
+    field = _newton(field, total, linear, c2, c3)
+    field = _newton(field, total, linear, c2, c3)
+    return _newton(field, total, linear, c2, c3)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _again(field, constants, now, kept):
+    e, c2, c3 = constants
+    return _newton(field, e * field + kept, e + c3 * now, c2, c3)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
