@@ -2,7 +2,7 @@
 
 >>> from evenly.fdtd.cell.boundaries import PML
 >>> from evenly.fdtd.sources.pulses import GaussianPulse
->>> from evenly.fdtd.sources.source import Source, phases
+>>> from evenly.fdtd.sources.source import Source
 >>> source = Source(GaussianPulse(frequency=1.0, fwidth=0.5), "Ez", center=(0, 0, 0))
 >>> sim = Simulation(cell=(4, 4, 0), resolution=10, sources=[source], boundaries=[PML(1.0)])
 >>> sim.run(until=2.0)
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
@@ -199,18 +199,17 @@ class Simulation:
         """The chunks of this rank; made when first asked for."""
         from evenly.fdtd.stepping.chunk import Chunk
 
-        dtype = np.dtype(self.options.precision)
-        chunks = []
-        for index, part in enumerate(self.chunk_boxes):
-            if part.owner == self.communicator.rank:
-                chunks.append(
-                    Chunk(
-                        index, part.box, self.structure, self.layers, part.pml,
-                        parts=self.parts, dtype=dtype, fused=self.options.fused,
-                    )
-                )  # fmt: skip
-        for chunk in chunks:
-            self._add_currents(chunk)
+        setting: dict[str, Any] = {
+            "parts": self.parts,
+            "dtype": np.dtype(self.options.precision),
+            "fused": self.options.fused,
+        }
+        chunks = [
+            Chunk(index, part.box, self.structure, self.layers, part.pml, **setting)
+            for index, part in enumerate(self.chunk_boxes)
+            if part.owner == self.communicator.rank
+        ]
+        self._add_currents(chunks)
         return chunks
 
     @cached_property
@@ -227,10 +226,13 @@ class Simulation:
             stepper.watch(patch for monitor in self.monitors for patch in monitor.patches)
         return stepper
 
-    def _add_currents(self, chunk: Chunk) -> None:
+    def _add_currents(self, chunks: Sequence[Chunk]) -> None:
         for source in self.sources:
-            for patch in source.patches(self.grid, chunk.box, phases(self.layers)):
-                chunk.add_current(patch.component, patch.box, patch.weights, source.pulse.amplitude)
+            # All patches of a source ask for the same two times in a step, one for E and one for H.
+            amplitude = lru_cache(maxsize=2)(source.pulse.amplitude)
+            for chunk in chunks:
+                for patch in source.patches(self.grid, chunk.box, phases(self.layers)):
+                    chunk.add_current(patch.component, patch.box, patch.weights, amplitude)
 
     def add(self, monitor: M) -> M:
         """Attach a monitor from now on and return it.

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from evenly.fdtd.cell.grid import Vector
 
-__all__ = ["Faces", "Piece", "dot", "meet", "reach_along", "slab", "unit_vectors"]
+__all__ = ["TOUCH", "Faces", "Piece", "dot", "meet", "moved_out", "reach_along", "slab", "unit_vectors"]
 
 Array = NDArray[np.float64]
 # A face this close to the border of a grid point's box (in box sizes) doesn't cut it: it is round-off.
@@ -68,6 +68,17 @@ def meet(normals: Sequence[Array], pieces: Sequence[Piece], aligned: Sequence[An
         all_aligned &= ~cut | along_grid
     low[absent], high[absent], normal[absent] = np.inf, -np.inf, 0.0
     return Faces(normal, low, high, absent | (cuts <= 1), all_aligned)
+
+
+def moved_out(value: float, border: float, by: float) -> float:
+    """Return where a face at `value` goes that is moved by `by` if it lies on the border of the cell.
+
+    Examples
+    --------
+    >>> moved_out(1.0, 1.0, 0.5), moved_out(-1.0, -1.0, -0.5), moved_out(0.9, 1.0, 0.5), moved_out(1.0, np.nan, 0.5)
+    (1.5, -1.5, 0.9, 1.0)
+    """
+    return value + by if abs(value - border) < abs(by) * 1e-6 else value
 
 
 def dot(left: Any, right: Any) -> Any:

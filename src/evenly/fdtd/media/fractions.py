@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenly.fdtd.cell.grid import Vector
+from evenly.fdtd.media.faces import dot, unit_vectors
 from evenly.fdtd.media.solids import GeometricObject
 
 __all__ = ["Mixture", "mixtures", "share_below", "total"]
@@ -147,10 +148,10 @@ def mixtures(
     starts = np.flatnonzero(np.r_[True, np.diff(records.box) > 0])
     counts = np.diff(np.r_[starts, len(records.box)])
     first = np.repeat(starts, counts)
-    turn = np.sign(_dots(records.normal, records.normal[first]))
-    simple = records.flat & (np.abs(_dots(records.normal, records.normal[first])) > 1 - 1e-12)
+    along = dot(records.normal.T, records.normal[first].T)
+    simple = records.flat & (np.abs(along) > 1 - 1e-12)
     all_simple = np.logical_and.reduceat(simple, starts)
-    flipped = turn < 0
+    flipped = along < 0
     low, high = np.where(flipped, -records.high, records.low), np.where(flipped, -records.low, records.high)
     for count in np.unique(counts[all_simple]):
         at = starts[all_simple & (counts == count)]
@@ -204,13 +205,9 @@ def _in_plane(normal: Array, low: Array, high: Array, half: Vector) -> tuple[Arr
     if min(half) > 0:
         return normal, low, high
     inside = normal * (np.asarray(half) > 0)
-    length = np.sqrt(_dots(inside, inside))
+    direction, length = unit_vectors(inside)
     scale = np.where(length > 0, length, 1.0)
-    return inside / scale[:, None], low / scale, high / scale
-
-
-def _dots(left: Array, right: Array) -> Array:
-    return np.asarray(left[:, 0] * right[:, 0] + left[:, 1] * right[:, 1] + left[:, 2] * right[:, 2])
+    return direction, low / scale, high / scale
 
 
 def _films(base: Ints, records: _Records, at: Ints, low: Array, high: Array, half: Vector) -> Mixture:
@@ -277,9 +274,9 @@ def _with_normal(mixture: Mixture, label: Array, half: Vector) -> Mixture:
     value = label[mixture.owner]
     value = value - total(value)[:, None] / value.shape[1]
     moment = np.stack([total(value * offsets[:, axis]) for axis in range(3)], axis=1)
-    length = np.sqrt(_dots(moment, moment))
+    direction, length = unit_vectors(moment)
     clear = length > 1e-9 * (np.abs(value).max(axis=1) * max(half) * value.shape[1])
-    normal = np.where(clear[:, None], moment / np.where(length > 0, length, 1.0)[:, None], 0.0)
+    normal = np.where(clear[:, None], direction, 0.0)
     return Mixture(mixture.rows, mixture.owner, mixture.share, normal, mixture.lattice)
 
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,11 +28,42 @@ from evenly.fdtd.cell.grid import Vector
 
 __all__ = ["DrudePole", "LorentzPole", "Medium", "Pole", "symmetric", "vacuum"]
 
-PoleType = TypeVar("PoleType", "LorentzPole", "DrudePole")
+
+@dataclass(frozen=True)
+class _Oscillator:
+    """What all poles share."""
+
+    frequency: float
+    gamma: float = 0.0
+    sigma: float | Vector = 1.0
+
+    def __post_init__(self) -> None:
+        kind = type(self).__name__
+        if not 0 < float(self.frequency) < math.inf:
+            raise InputError(f"`frequency` of a {kind} must be positive and finite, but got {self.frequency!r}.")
+        if not 0 <= float(self.gamma) < math.inf:
+            raise InputError(
+                f"`gamma` of a {kind} must not be negative (the fields would grow without bound), but got "
+                f"{self.gamma!r}."
+            )
+        sigma = _three(self.sigma, "sigma", f"a {kind}")
+        # One spelling of equal strengths, so that equal poles are equal as keys.
+        object.__setattr__(self, "sigma", sigma[0] if sigma[0] == sigma[1] == sigma[2] else sigma)
+        object.__setattr__(self, "frequency", float(self.frequency))
+        object.__setattr__(self, "gamma", float(self.gamma))
+
+    @property
+    def strength(self) -> Vector:
+        """Strength along x, y, z."""
+        return _three(self.sigma, "sigma", "pole")
+
+    def unit(self) -> Self:
+        """Return the pole of strength 1: the same motion, so the same work array."""
+        return replace(self, sigma=1.0)
 
 
 @dataclass(frozen=True)
-class LorentzPole:
+class LorentzPole(_Oscillator):
     """A damped resonance: χ(f) = σ f0² / (f0² - f² - i f γ).
 
     Parameters
@@ -55,22 +86,6 @@ class LorentzPole:
     [2.0, 2.0, 2.0]
     """
 
-    frequency: float
-    gamma: float = 0.0
-    sigma: float | Vector = 1.0
-
-    def __post_init__(self) -> None:
-        _check_pole(self)
-
-    @property
-    def strength(self) -> Vector:
-        """Strength along x, y, z."""
-        return _three(self.sigma, "sigma", "pole")
-
-    def unit(self) -> LorentzPole:
-        """Return the pole of strength 1: the same motion, so the same work array."""
-        return _unit(self)
-
     def susceptibility(self, frequency: float) -> NDArray[np.complex128]:
         """Return χ along x, y, z, shape (3,), at a frequency in c/a."""
         square = self.frequency**2
@@ -78,7 +93,7 @@ class LorentzPole:
 
 
 @dataclass(frozen=True)
-class DrudePole:
+class DrudePole(_Oscillator):
     """Free charges with friction: χ(f) = -σ f0² / (f² + i f γ).
 
     Parameters
@@ -100,22 +115,6 @@ class DrudePole:
     >>> DrudePole(2.0).susceptibility(1.0).real.tolist()
     [-4.0, -4.0, -4.0]
     """
-
-    frequency: float
-    gamma: float = 0.0
-    sigma: float | Vector = 1.0
-
-    def __post_init__(self) -> None:
-        _check_pole(self)
-
-    @property
-    def strength(self) -> Vector:
-        """Strength along x, y, z."""
-        return _three(self.sigma, "sigma", "pole")
-
-    def unit(self) -> DrudePole:
-        """Return the pole of strength 1: the same motion, so the same work array."""
-        return _unit(self)
 
     def susceptibility(self, frequency: float) -> NDArray[np.complex128]:
         """Return χ along x, y, z, shape (3,), at a frequency in c/a other than 0."""
@@ -315,25 +314,6 @@ def _poles(value: Any, field: str, owner: str) -> tuple[Pole, ...]:
         if not isinstance(pole, (LorentzPole, DrudePole)):
             raise InputError(f"`{field}` of {owner} must be LorentzPole or DrudePole objects, but got {pole!r}.")
     return poles
-
-
-def _check_pole(pole: LorentzPole | DrudePole) -> None:
-    kind = type(pole).__name__
-    if not 0 < float(pole.frequency) < math.inf:
-        raise InputError(f"`frequency` of a {kind} must be positive and finite, but got {pole.frequency!r}.")
-    if not 0 <= float(pole.gamma) < math.inf:
-        raise InputError(
-            f"`gamma` of a {kind} must not be negative (the fields would grow without bound), but got {pole.gamma!r}."
-        )
-    sigma = _three(pole.sigma, "sigma", f"a {kind}")
-    # One spelling of equal strengths, so that equal poles are equal as keys.
-    object.__setattr__(pole, "sigma", sigma[0] if sigma[0] == sigma[1] == sigma[2] else sigma)
-    object.__setattr__(pole, "frequency", float(pole.frequency))
-    object.__setattr__(pole, "gamma", float(pole.gamma))
-
-
-def _unit(pole: PoleType) -> PoleType:
-    return replace(pole, sigma=1.0)
 
 
 def _check_positive_definite(matrix: NDArray[np.float64], quantity: str, owner: str) -> None:

@@ -35,8 +35,10 @@ class Lattice:
         Points along x, y, z.
     along : three arrays
         Their coordinates along each axis.
-    medium : array of int (shape) or int
-        Row of the palette's tables that each point lies in; an int where all points share it.
+    owners : array of int (shape) or int
+        Number of the object that each point lies in; an int where all points share it and no interface is near.
+    rows : (objects,)
+        Row of each object's medium in the palette's tables.
     where : (n,)
         Flat indices of the points whose boxes may hold an interface.
     points : (n, 3)

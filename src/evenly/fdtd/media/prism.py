@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from evenly.errors import InputError
 from evenly.fdtd.cell.grid import Vector, axis_index, vector
-from evenly.fdtd.media.faces import Faces, Piece, meet, slab
+from evenly.fdtd.media.faces import TOUCH, Faces, Piece, meet, moved_out, slab
 from evenly.fdtd.media.solids import GeometricObject, finite, length
 
 __all__ = ["Prism"]
@@ -147,24 +147,18 @@ class Prism(GeometricObject):
     def _side(outward: Array, width: Array, alone: Any, near: Any, inside: Any) -> Piece:
         low, high, absent, cut = slab(outward, 0.0, width)
         # Only one edge is a face; a box near none is wholly in or out, one near several is left to sampling.
-        absent = np.where(alone, high <= -width * (1 - 2e-7), ~near & ~inside)
+        absent = np.where(alone, high <= -width * (1 - 2 * TOUCH), ~near & ~inside)
         cut = alone & np.isfinite(high) & ~absent
         return np.full(len(low), -np.inf), np.where(alone, high, np.inf), absent, cut
 
     def extended(self, lo: Vector, hi: Vector, by: float) -> GeometricObject:
         axis, base = int(self.axis), float(self.base or 0.0)
-        low = base - by if abs(base - lo[axis]) < by * 1e-6 else base
-        high = base + self.height
-        high = high + by if abs(high - hi[axis]) < by * 1e-6 else high
-        corners = []
-        for u, v in self.vertices:
-            pair = [u, v]
-            for i, a in enumerate(self._order[:2]):
-                if abs(pair[i] - lo[a]) < by * 1e-6:
-                    pair[i] -= by
-                elif abs(pair[i] - hi[a]) < by * 1e-6:
-                    pair[i] += by
-            corners.append(pair)
+        low, high = moved_out(base, lo[axis], -by), moved_out(base + self.height, hi[axis], by)
+        across = self._order[:2]
+        corners = [
+            [moved_out(moved_out(v, lo[a], -by), hi[a], by) for v, a in zip(corner, across, strict=True)]
+            for corner in self.vertices
+        ]
         return replace(self, vertices=corners, base=low, height=high - low)
 
 

@@ -31,7 +31,7 @@ MARGIN = 0.02
 
 @dataclass(frozen=True)
 class _Segments:
-    """ε of a mixture's segments: scalar (n, s) where isotropic, and whether it is in each row."""
+    """Media of a mixture's segments (n, s), ε where it is scalar, and whether all in a row are isotropic, diagonal."""
 
     medium: NDArray[np.intp]
     scalar: Array

@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from evenly.errors import InputError
 from evenly.fdtd.cell.grid import Vector, axis_index, vector
 from evenly.fdtd.media.custom import ArrayMaterial, FunctionMaterial, as_material
-from evenly.fdtd.media.faces import Faces, dot, meet, reach_along, slab, unit_vectors
+from evenly.fdtd.media.faces import Faces, dot, meet, moved_out, reach_along, slab, unit_vectors
 from evenly.fdtd.media.materials import Medium, vacuum
 
 __all__ = ["Block", "Cylinder", "GeometricObject", "Material", "Sphere", "finite", "length"]
@@ -149,8 +149,8 @@ class Block(GeometricObject):
         if self.slanted:
             return self
         low, high = self.bounds()
-        new_low = [v - by if abs(v - border) < by * 1e-6 else v for v, border in zip(low, lo, strict=True)]
-        new_high = [v + by if abs(v - border) < by * 1e-6 else v for v, border in zip(high, hi, strict=True)]
+        new_low = [moved_out(v, border, -by) for v, border in zip(low, lo, strict=True)]
+        new_high = [moved_out(v, border, by) for v, border in zip(high, hi, strict=True)]
         if (tuple(new_low), tuple(new_high)) == (low, high):
             return self
         return replace(
@@ -278,8 +278,7 @@ class Cylinder(GeometricObject):
             return self
         axis = int(np.argmax(np.abs(self._direction)))
         low, high = self.center[axis] - self.height / 2, self.center[axis] + self.height / 2
-        new_low = low - by if abs(low - lo[axis]) < by * 1e-6 else low
-        new_high = high + by if abs(high - hi[axis]) < by * 1e-6 else high
+        new_low, new_high = moved_out(low, lo[axis], -by), moved_out(high, hi[axis], by)
         if (new_low, new_high) == (low, high):
             return self
         center = [(new_low + new_high) / 2 if a == axis else c for a, c in enumerate(self.center)]

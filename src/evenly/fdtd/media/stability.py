@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
 from evenly.errors import InputError
 from evenly.fdtd.cell.grid import Grid
+from evenly.fdtd.media.custom import ArrayMaterial, FunctionMaterial
 from evenly.fdtd.media.materials import LorentzPole, Medium
 from evenly.fdtd.media.solids import GeometricObject
 
@@ -23,16 +25,18 @@ __all__ = ["check_time_step", "largest_courant", "safe_courant"]
 USUAL_COURANT = 0.5
 
 
-def largest_courant(medium: Medium, grid: Grid) -> float:
-    """Return the largest stable Courant number of a medium on a grid's spacing.
+def largest_courant(material: Medium | FunctionMaterial | ArrayMaterial, grid: Grid) -> float:
+    """Return the largest stable Courant number of a material on a grid's spacing.
 
     Examples
     --------
     >>> largest_courant(Medium(index=2), Grid((1, 1, 0), 10)) == 2 / math.sqrt(2)
     True
     """
-    curl = 4 * grid.dimensions / medium.slowest_index**2
-    return min(_limit(curl, medium, grid, "electric"), _limit(curl, medium, grid, "magnetic"))
+    if not isinstance(material, Medium):
+        return math.sqrt(material.smallest / grid.dimensions)
+    curl = 4 * grid.dimensions / material.slowest_index**2
+    return min(_limit(curl, material, grid, "electric"), _limit(curl, material, grid, "magnetic"))
 
 
 def _limit(curl: float, medium: Medium, grid: Grid, side: str) -> float:
@@ -53,7 +57,7 @@ def _limit(curl: float, medium: Medium, grid: Grid, side: str) -> float:
     return 2 / math.sqrt(float(np.linalg.eigvalsh(operator)[-1]))
 
 
-def safe_courant(grid: Grid, materials: Iterable[object]) -> float:
+def safe_courant(grid: Grid, materials: Iterable[Any]) -> float:
     """Return the usual Courant number, 0.5, or less where a medium asks for less (then 5 % below its limit).
 
     Examples
@@ -63,9 +67,7 @@ def safe_courant(grid: Grid, materials: Iterable[object]) -> float:
     >>> safe_courant(grid, [Medium(index=1.5)]), safe_courant(grid, [medium("aluminium")])
     (0.5, 0.369)
     """
-    limits = [largest_courant(m, grid) for m in materials if isinstance(m, Medium)]
-    limits += [math.sqrt(m.smallest / grid.dimensions) for m in materials if hasattr(m, "smallest")]
-    smallest = min(limits, default=1.0)
+    smallest = min((largest_courant(material, grid) for material in materials), default=1.0)
     return USUAL_COURANT if smallest >= USUAL_COURANT else math.floor(950 * smallest) / 1000
 
 
@@ -85,16 +87,15 @@ def check_time_step(grid: Grid, objects: Sequence[GeometricObject]) -> None:
         Naming the object and the largest stable Courant number.
     """
     for thing in objects:
-        material = thing.material
-        where = "the background" if thing is objects[0] else thing.label
-        if isinstance(material, Medium):
-            limit, what = largest_courant(material, grid), f"its smallest index {material.slowest_index:.4g}"
-            if material.electric_poles or material.magnetic_poles:
-                what += " and its poles (a finer resolution helps against these)"
-        else:
-            index = math.sqrt(material.smallest)  # type: ignore[union-attr]
-            limit, what = index / math.sqrt(grid.dimensions), f"its smallest index {index:.4g}"
+        material: Any = thing.material
+        limit = largest_courant(material, grid)
         if grid.courant > limit * (1 + 1e-12):
+            where = "the background" if thing is objects[0] else thing.label
+            plain = isinstance(material, Medium)
+            index = material.slowest_index if plain else math.sqrt(material.smallest)
+            what = f"its smallest index {index:.4g}"
+            if plain and (material.electric_poles or material.magnetic_poles):
+                what += " and its poles (a finer resolution helps against these)"
             raise InputError(
                 f"`courant` must be at most {limit:.4g} for the medium of {where} in {grid.dimensions} "
                 f"dimensions, because of {what}, or the fields grow without bound, but got {grid.courant:g}: lower it."

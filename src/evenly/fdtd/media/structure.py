@@ -178,11 +178,8 @@ class Structure:
         """
         electric, at_electric = _Sampler(self, box, 0).response()
         magnetic, at_magnetic = _Sampler(self, box, 1).response()
-        if at_electric is None or at_magnetic is None:
-            mask = at_electric if at_magnetic is None else at_magnetic
-        else:
-            mask = at_electric | at_magnetic
-        return Sample(box, electric, magnetic, False if mask is None or not mask.any() else mask)
+        mask = at_electric | at_magnetic
+        return Sample(box, electric, magnetic, mask if np.any(mask) else False)
 
 
 class _Sampler:
@@ -193,12 +190,11 @@ class _Sampler:
         self.grid, self.layers = structure.grid, structure.layers
         self.tables: Palette = structure.palettes[side]
         self.components = (ELECTRIC, MAGNETIC)[side]
-        self.interface: NDArray[np.bool_] | None = None
 
-    def response(self) -> tuple[Response, NDArray[np.bool_] | None]:
+    def response(self) -> tuple[Response, bool | NDArray[np.bool_]]:
         tables = self.tables
         if tables.plain and not tables.extras:
-            return Response((1.0, 1.0, 1.0), self._with_absorber([0.0, 0.0, 0.0])), None
+            return Response((1.0, 1.0, 1.0), self._with_absorber([0.0, 0.0, 0.0])), False
         off = self._off_diagonal()
         around = self._grown() if off is not None else self.box
         lattices = [self._lattice(c, around) for c in self.components]
@@ -271,7 +267,8 @@ class _Sampler:
         return off if np.any(off) else None
 
     def _limited(self, off: Array, full: Sequence[Value]) -> Array:
-        at = np.nonzero(np.any(off, axis=0))
+        present = np.any(off, axis=0)
+        at = np.nonzero(present)
         around = np.empty((3, 2, len(at[0])))
         for axis, values in enumerate(full):
             for above in (0, 1):
@@ -283,7 +280,7 @@ class _Sampler:
                     for a, (i, thin) in enumerate(zip(at, self.grid.thin, strict=True))
                 ]
                 around[axis, above] = values if isinstance(values, float) else values[tuple(index)]
-        flat, where = off.reshape(3, -1), np.flatnonzero(np.any(off, axis=0))
+        flat, where = off.reshape(3, -1), np.flatnonzero(present)
         flat[:, where] = limited(flat[:, where], around)
         return off
 
@@ -333,7 +330,7 @@ def _collapsed(values: Value) -> Value:
     if isinstance(values, float) or values.size == 0:
         return values
     first = float(values.flat[0])
-    # The second point tells most boxes that aren't uniform without reading them all.
+    # The last point tells most boxes that aren't uniform without reading them all.
     return first if values.flat[-1] == first and bool(np.all(values == first)) else values
 
 

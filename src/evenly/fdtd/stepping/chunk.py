@@ -82,15 +82,15 @@ class Chunk:
         self.index, self.box, self.parts, self.dtype = index, box, parts, np.dtype(dtype)
         self.grid, self.layers = structure.grid, layers
         self.layered = tuple(layered)
-        self.frame = Frame(box, _memory_order(box, structure, layers, self.layered), (0, 0, 0))
-        ghosts = self.frame.permute([0 if thin else 1 for thin in self.grid.thin])
-        self.frame = Frame(box, self.frame.order, ghosts)
+        order, ghosts = _memory_order(box, structure, layers, self.layered), _ghosts(self.grid.thin)
+        self.frame = Frame(box, order, (ghosts[order[0]], ghosts[order[1]], ghosts[order[2]]))
         self._allocate()
         self._build(structure)
         self.separate = not fused or self._needs_separate_sweeps()
         self.currents: list[Current] = []
         self._remote_faces: tuple[bool, bool, bool] = (False, False, False)
-        self._increments: dict[str, tuple[Array, Array, Array]] = {}
+        # Per field and part the three components, once somebody needs them.
+        self._increments: dict[str, list[tuple[Array, Array, Array]]] = {"E": [], "H": []}
         self._increment_boxes: dict[str, list[Box]] = {"E": [], "H": []}
         for name, medium in self.media.items():
             for touched in medium.nodes.touched if medium.nodes else ():
@@ -112,12 +112,8 @@ class Chunk:
         """
         axis = self.frame.order.index("xyz".index(component[1]))
         kind = component[0]
-        if kind in "EH":
-            flat = self.fields[kind][part][axis]
-        else:
-            field = next(name for name, letter in INCREMENTS.items() if letter == kind)
-            flat = self._increments[f"{field}{part}"][axis]
-        return self.frame.view(flat, box)
+        held = self.fields[kind] if kind in "EH" else self._increments["E" if kind == "G" else "H"]
+        return self.frame.view(held[part][axis], box)
 
     @property
     def reach(self) -> Box:
@@ -140,8 +136,8 @@ class Chunk:
             for axis in range(3):
                 found[f"c.{name}{axis}"], found[f"a.{name}{axis}"] = medium.c[axis], medium.a[axis]
             found |= {f"{name}.{what}": array for what, array in medium.extra_arrays()}
-        for name, three in self._increments.items():
-            found |= {f"increment.{name}{axis}": three[axis] for axis in range(3)}
+            for part, three in enumerate(self._increments[name]):
+                found |= {f"increment.{name}{axis}.{part}": three[axis] for axis in range(3)}
         return found
 
     # -- building -------------------------------------------------------------------------------------------------
@@ -205,10 +201,9 @@ class Chunk:
         """Keep the increments of ``"E"`` or ``"H"`` on `box` from now on: own nodes or a neighbour's need them."""
         if box.empty:
             return
-        for part in range(self.parts):
-            if f"{name}{part}" not in self._increments:
-                arrays = [np.zeros(self.frame.size, self.dtype) for _ in range(3)]
-                self._increments[f"{name}{part}"] = (arrays[0], arrays[1], arrays[2])
+        while len(self._increments[name]) < self.parts:
+            x, y, z = (np.zeros(self.frame.size, self.dtype) for _ in range(3))
+            self._increments[name].append((x, y, z))
         fresh = [box]
         for known in self._increment_boxes[name]:
             fresh = [part for piece in fresh for part in piece.without(known)]
@@ -251,7 +246,7 @@ class Chunk:
         for part in range(self.parts if self._increment_boxes[name] else 0):
             medium = self._kernel_medium(name, part)
             for box in self._increment_boxes[name]:
-                target, source = self._increments[f"{name}{part}"], self.fields[other][part]
+                target, source = self._increments[name][part], self.fields[other][part]
                 find_curl(target, source, medium, self._shape, self.frame.local(box), self._flags, sign)
 
     def advance_poles(self, name: str) -> None:
@@ -261,7 +256,7 @@ class Chunk:
         for group in self.media[name].poles:
             for part in range(self.parts):
                 feed = bool(self._increment_boxes[name])
-                increment = self._increments[f"{name}{part}"][group.component] if feed else none
+                increment = self._increments[name][part][group.component] if feed else none
                 field = self.fields[name][part][group.component]
                 now, before = group.now[part], group.before[part]
                 advance_poles(
@@ -296,7 +291,7 @@ class Chunk:
         strides = [reach * s if g else 0 for s, g in zip(strides, self.frame.ghosts, strict=True)]
         own, factor = self.frame.local(self.box), self.dtype.type(self.grid.courant)
         for part in range(self.parts):
-            field, increments = self.fields[name][part], self._increments[f"{name}{part}"]
+            field, increments = self.fields[name][part], self._increments[name][part]
             apply_nodes(field, increments, nodes.runs, nodes.elements, nodes.drives, factor, np.array(strides), own)
 
     def early_e(self) -> None:

@@ -161,7 +161,8 @@ class Halo:
     def _outgoing(self, group: list[Copy], chunks: dict[int, Chunk]) -> Array:
         views = [_views(chunks[copy.source], copy.component, copy.source_box) for copy in group]
         buffer, places = _buffer(views)
-        self._packing += [pair for place, view in zip(places, views, strict=True) for pair in zip(place, view)]  # noqa: B905
+        for place, parts in zip(places, views, strict=True):
+            self._packing += zip(place, parts, strict=True)
         return buffer
 
     def _incoming(self, group: list[Copy], chunks: dict[int, Chunk]) -> Array:

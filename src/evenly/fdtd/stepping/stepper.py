@@ -71,7 +71,6 @@ class Stepper:
         extra = {name: self._extra_needs(name) for name in ("N", "G", "K")}
         everyone = communicator.allgather(extra)
         self.halos: dict[str, Halo] = {}
-        self._with_increments: dict[str, bool] = {}
         for name in ("G", "K"):
             wanted = sorted(need for needs in everyone for need in needs[name])
             copies = match(wanted, boxes, layers)
@@ -79,16 +78,14 @@ class Stepper:
                 if copy.source in mine:
                     mine[copy.source].provide_increments("E" if name == "G" else "H", copy.source_box)
             self.halos[name] = Halo(copies, layout, mine, communicator, _TAGS[name])
-            self._with_increments[name] = bool(copies)
         for name in ("E", "H"):
             needs = [need for index, box in enumerate(boxes) for need in face_needs(index, box, grid, name)]
             self.halos[name] = Halo(match(needs, boxes, layers), layout, mine, communicator, _TAGS[name])
         around = sorted(need for needs in everyone for need in needs["N"])
         self.halos["N"] = Halo(match(around, boxes, layers), layout, mine, communicator, _TAGS["N"])
-        self._nonlinear_somewhere = any(communicator.allgather(bool(self._bent)))
-        self._intensity_is_shared = bool(around)
         self._set_remote_faces(layout, layers, communicator)
-        self._poled_with_increments = {name: [c for c in self.chunks if c.keeps_increments(name)] for name in "EH"}
+        self._fed = {name: [c for c in self.chunks if c.keeps_increments(name)] for name in "EH"}
+        self._plainly_poled = [c for c in self._poled["E"] if not c.keeps_increments("E")]
 
     def _extra_needs(self, name: str) -> list[Need]:
         """Return the ghosts beyond the sweep's own that this rank's chunks need."""
@@ -168,10 +165,9 @@ class Stepper:
             self._h_under_way = False
 
     def _before_e(self, time: float) -> None:
-        plain = [c for c in self._poled["E"] if not c.keeps_increments("E")]
-        self._each("poles", plain, lambda c: c.advance_poles("E"))
+        self._each("poles", self._plainly_poled, lambda c: c.advance_poles("E"))
         self._receive_h()
-        fed = self._poled_with_increments["E"]
+        fed = self._fed["E"]
         self._each("anisotropy", fed, lambda c: c.start_increments("E"))
         self._each("poles", fed, lambda c: c.advance_poles("E"))
         self._each("sources", self._driven(), lambda c: c.drive("E", time))
@@ -183,28 +179,23 @@ class Stepper:
 
     def _spread(self, halo: str, field: str, chunks: Sequence[Chunk]) -> None:
         """Exchange increments and let off-diagonal elements act."""
-        if self._with_increments[halo]:
-            self._exchange(halo)
+        self._exchange(halo)
         self._each("anisotropy", chunks, lambda c: c.apply_nodes(field))
 
     def _sweep(self) -> None:
         self._each("electric", self._separate, lambda c: c.sweep())
         self._each("electric", self._fused, lambda c: c.early_e())
-        if self._nonlinear_somewhere:
-            # Nonlinear points look at E all around them, so nothing can be sent before.
-            self._each("fused", self._fused, lambda c: c.sweep())
-            self._solve_nonlinear()
+        # Nonlinear points look at E all around them before E is what it will be.
+        if not self._bent:
             self._send("E")
-        else:
-            self._send("E")
-            self._each("fused", self._fused, lambda c: c.sweep())
-
-    def _solve_nonlinear(self) -> None:
+        self._each("fused", self._fused, lambda c: c.sweep())
         self._each("nonlinear", self._bent, lambda c: c.solve_nonlinear(repeated=False))
-        for repeat in range(REPEATS if self._intensity_is_shared else 0):
+        for repeat in range(REPEATS):
             self._exchange("N")
             self._each("nonlinear", self._bent, self._share_again if repeat else self._share)
             self._each("nonlinear", self._bent, lambda c: c.solve_nonlinear(repeated=True))
+        if self._bent:
+            self._send("E")
 
     @staticmethod
     def _share(chunk: Chunk) -> None:
@@ -240,7 +231,7 @@ class Stepper:
             halo.unpack()
 
     def _finish_h(self, time: float) -> None:
-        fed = self._poled_with_increments["H"]
+        fed = self._fed["H"]
         self._each("anisotropy", fed, lambda c: c.start_increments("H"))
         self._each("poles", self._poled["H"], lambda c: c.advance_poles("H"))
         driven, late = self._driven(), [c for c in self._driven() if not c.drives_before("H")]
