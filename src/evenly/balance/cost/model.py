@@ -1,0 +1,207 @@
+"""What each term of a program takes on a machine, and what that makes of chunks and ranks.
+
+A cost model is linear: the seconds of a step are the sum over terms of amount times coefficient, plus, between ranks
+of different nodes, latency and bytes over bandwidth where the network is known (section 3 of Oskooi et al.,
+arXiv:2003.04287, with borders, presence and per-chunk terms added).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenly.balance.cost.program import BOUNDARY, Program
+from evenly.balance.cutting.cell import Cell
+from evenly.balance.cutting.pieces import pieces_of
+from evenly.errors import InputError, ReadError
+
+__all__ = ["Coefficient", "CostModel", "program_named"]
+
+FORMAT = "evenly cost model"
+FORMAT_VERSION = 1
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Coefficient:
+    """What one of a term takes.
+
+    Parameters
+    ----------
+    seconds : float
+        Per step, at least 0.
+    error : float
+        Its standard error, in seconds.
+    """
+
+    seconds: float
+    error: float = 0.0
+
+
+@dataclass(frozen=True)
+class CostModel:
+    """Coefficients of a program's terms on a machine.
+
+    Parameters
+    ----------
+    program : str
+        Which program, ``"fdtd"`` or ``"meep"``.
+    coefficients : mapping of str to Coefficient
+        By name of term; a term that is left out costs nothing.
+    share_error : float
+        Mean error of a rank's share of the work on cells that were held out, as a fraction; nan where not known.
+    time_error : float
+        Mean error of the whole time per step on them.
+    latency_s, bytes_per_s : float
+        Of a message between ranks; 0 and infinity where messages cost nothing but the work of packing.
+    machine : str
+        Where it was measured.
+    when : str
+        ISO 8601.
+    versions : mapping of str to str
+        Of the program and what it runs on.
+    measured : tuple of mappings
+        The calibration runs: `group`, `name`, `amounts` by term, `seconds` per step, `spread`.
+
+    Raises
+    ------
+    InputError
+        If a term is none of the program's or a coefficient is negative.
+    """
+
+    program: str
+    coefficients: Mapping[str, Coefficient]
+    share_error: float = float("nan")
+    time_error: float = float("nan")
+    latency_s: float = 0.0
+    bytes_per_s: float = float("inf")
+    machine: str = "unknown"
+    when: str = ""
+    versions: Mapping[str, str] = field(default_factory=dict)
+    measured: tuple[Mapping[str, Any], ...] = ()
+
+    def __post_init__(self) -> None:
+        known = [term.name for term in program_named(self.program).all_terms]
+        for name, coefficient in self.coefficients.items():
+            if name not in known:
+                raise InputError(f"{self.program} has no term {name!r}: its terms are {', '.join(known)}.")
+            if not coefficient.seconds >= 0:
+                raise InputError(f"the coefficient of {name!r} must be at least 0 s, but got {coefficient.seconds!r}.")
+
+    @property
+    def vector(self) -> Array:
+        """Seconds of every term of the program, in its order, those of borders last, (terms,)."""
+        names = [term.name for term in program_named(self.program).all_terms]
+        return np.array([self.coefficients[n].seconds if n in self.coefficients else 0.0 for n in names])
+
+    def chunk_seconds(self, cell: Cell, low: Ints, high: Ints) -> Array:
+        """Return the seconds per step (n,) that the work in boxes (n, 3) takes, borders between ranks left out."""
+        pieces = pieces_of(cell, low, high)
+        amounts = program_named(self.program).amounts(pieces)
+        return pieces.sums(amounts @ self.vector[: -len(BOUNDARY)], len(low))
+
+    def border_seconds(self, cell: Cell, faces: Array, neighbours: Array) -> Array:
+        """Return the seconds per step (n,) of sharing so many faces (n,) with so many other ranks (n,)."""
+        per_face, per_rank = self.vector[-len(BOUNDARY) :]
+        # Two components of E one way and two of H the other, so two numbers per face are sent and two received.
+        wire = 0.0 if np.isinf(self.bytes_per_s) else 2 * 8 * 2 / self.bytes_per_s
+        return np.asarray(faces * cell.parts * (per_face + wire) + neighbours * (per_rank + 2 * self.latency_s))
+
+    def check(self, cell: Cell) -> None:
+        """Refuse a cell of another program.
+
+        Raises
+        ------
+        InputError
+        """
+        if cell.program != self.program:
+            raise InputError(
+                f"the cell is one of {cell.program}, but the cost model was measured with {self.program}: calibrate "
+                f"{cell.program} (`evenly calibrate {cell.program}`)."
+            )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values, coefficients in nanoseconds."""
+        terms = {term.name: term for term in program_named(self.program).all_terms}
+        coefficients = {
+            name: {"ns": c.seconds * 1e9, "standard_error_ns": c.error * 1e9, "unit": terms[name].unit}
+            for name, c in self.coefficients.items()
+        }
+        rest = {k: v for k, v in asdict(self).items() if k != "coefficients"}
+        rest["bytes_per_s"] = None if np.isinf(self.bytes_per_s) else self.bytes_per_s
+        for name in ("share_error", "time_error"):
+            rest[name] = None if np.isnan(rest[name]) else rest[name]
+        return {"format": FORMAT, "version": FORMAT_VERSION, "coefficients": coefficients, **rest}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> CostModel:
+        """Read what `to_dict` gives.
+
+        Raises
+        ------
+        InputError
+            If it is something else or of an unknown version.
+        """
+        given = dict(values)
+        if (given.pop("format", None), given.pop("version", None)) != (FORMAT, FORMAT_VERSION):
+            raise InputError(f"version {FORMAT_VERSION} of {FORMAT!r} was expected")
+        coefficients = {
+            name: Coefficient(c["ns"] * 1e-9, c["standard_error_ns"] * 1e-9)
+            for name, c in given.pop("coefficients").items()
+        }
+        given["bytes_per_s"] = float("inf") if given.get("bytes_per_s") is None else given["bytes_per_s"]
+        for name in ("share_error", "time_error"):
+            given[name] = float("nan") if given.get(name) is None else given[name]
+        given["measured"] = tuple(given.get("measured", ()))
+        return cls(coefficients=coefficients, **given)
+
+    def save(self, path: Path | str) -> None:
+        """Write the model to a JSON file.
+
+        Raises
+        ------
+        InputError
+            If nothing can be written there.
+        """
+        try:
+            Path(path).write_text(json.dumps(self.to_dict(), indent=1) + "\n", encoding="utf-8")
+        except OSError as error:
+            raise InputError(f"The cost model can't be saved as {path}: {error.strerror or error}.") from error
+
+    @classmethod
+    def load(cls, path: Path | str) -> CostModel:
+        """Read a file that `save` wrote.
+
+        Raises
+        ------
+        ReadError
+            If it is something else, damaged, or of a version that is not known.
+        """
+        try:
+            return cls.from_dict(json.loads(Path(path).read_text(encoding="utf-8")))
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, InputError) as error:
+            raise ReadError(path, f"no cost model can be read from it: {error}") from error
+
+
+def program_named(name: str) -> Program:
+    """Return what a program's work consists of.
+
+    Raises
+    ------
+    InputError
+        If there is no such program.
+    """
+    from evenly.balance.cost.fdtd import Fdtd
+    from evenly.balance.cost.meep import Meep
+
+    programs: dict[str, Program] = {program.name: program for program in (Fdtd(), Meep())}
+    if name not in programs:
+        raise InputError(f"there is no cost of {name!r}: programs are {', '.join(programs)}.")
+    return programs[name]

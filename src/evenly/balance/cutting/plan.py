@@ -1,0 +1,121 @@
+"""The answer to "how should the domain be cut": a layout, what it is predicted to take, and how an even cut compares."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenly.balance.cutting.cell import Cell
+from evenly.fdtd.cell.partition import BinaryPartition
+
+__all__ = ["CutPlan", "Prediction"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What a layout is predicted to take per step.
+
+    Parameters
+    ----------
+    layout : BinaryPartition
+    chunk_s : (leaves,)
+        Seconds of the work in each leaf, depth first.
+    border_s : (ranks,)
+        Seconds that each rank spends on borders with other ranks.
+    work_s : (ranks,)
+        Seconds of the work in each rank's leaves.
+    faces : (ranks,)
+        Faces of points that each rank shares with others.
+    neighbours : (ranks,)
+        Other ranks that share a face.
+    """
+
+    layout: BinaryPartition
+    chunk_s: Array
+    border_s: Array
+    work_s: Array
+    faces: Array
+    neighbours: Array
+
+    @property
+    def ranks(self) -> int:
+        """Number of ranks."""
+        return len(self.work_s)
+
+    @property
+    def rank_s(self) -> Array:
+        """Seconds per step of each rank, (ranks,)."""
+        return np.asarray(self.work_s + self.border_s)
+
+    @property
+    def step_s(self) -> float:
+        """Seconds per step: those of the slowest rank."""
+        return float(self.rank_s.max())
+
+    @property
+    def imbalance(self) -> float:
+        """Slowest rank over the mean."""
+        return float(self.rank_s.max() / self.rank_s.mean())
+
+
+@dataclass(frozen=True)
+class CutPlan:
+    """How to cut a cell, for as many ranks as were asked for.
+
+    It can be given wherever a layout is: ``Simulation(layout=plan)``.
+
+    Parameters
+    ----------
+    cell : Cell
+    chosen : "balanced" or "even"
+        Which of the two is the answer: the even one where the other isn't faster beyond the cost model's error.
+    balanced, even : Prediction
+        Of the best layout that was found, and of chunks of equal volume.
+    why : str
+        Why this one was chosen, one sentence.
+    """
+
+    cell: Cell
+    chosen: Literal["balanced", "even"]
+    balanced: Prediction
+    even: Prediction
+    why: str
+
+    @property
+    def prediction(self) -> Prediction:
+        """Of the layout that was chosen."""
+        return self.balanced if self.chosen == "balanced" else self.even
+
+    @property
+    def layout(self) -> BinaryPartition:
+        """The answer."""
+        return self.prediction.layout
+
+    @property
+    def seconds(self) -> Array:
+        """Predicted seconds per step of each rank, (ranks,)."""
+        return self.prediction.rank_s
+
+    @property
+    def imbalance(self) -> float:
+        """Predicted time of the slowest rank over the mean."""
+        return self.prediction.imbalance
+
+    @property
+    def gain(self) -> float:
+        """How many times faster than the even cut a step is predicted to be; 1 where that was chosen."""
+        return self.even.step_s / self.prediction.step_s
+
+    def to_list(self) -> Any:
+        """Return the layout as nested lists."""
+        return self.layout.to_list()
+
+    def save(self, path: Path | str) -> Path:
+        """Write the layout to a JSON file and return its path; see `BinaryPartition.save`."""
+        return self.layout.save(path)
