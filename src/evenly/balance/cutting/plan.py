@@ -1,4 +1,4 @@
-"""The answer to "how should the domain be cut": a layout, what it is predicted to take, and how an even cut compares."""
+"""The answer to "how should the domain be cut": a layout, its predicted times, and how an even cut compares."""
 
 from __future__ import annotations
 

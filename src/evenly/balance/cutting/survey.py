@@ -71,8 +71,8 @@ class Survey:
         """Return the points of each kind (n, kinds) in boxes from `low` up to, not including, `high`, both (n, 3)."""
         low, high = np.asarray(low, dtype=np.int64), np.asarray(high, dtype=np.int64)
         weights = [self._along(axis, low[:, axis], high[:, axis]) for axis in range(3)]
-        _, ny, nz, kinds = self.table.shape
-        flat = self.table.reshape(-1, kinds)
+        nx, ny, nz, kinds = self.table.shape
+        flat = self.table.reshape(nx * ny * nz, kinds)
         result = np.zeros((len(low), kinds))
         for (i, a), (j, b), (k, c) in itertools.product(*weights):
             result += (a * b * c)[:, None] * flat[(i * ny + j) * nz + k]

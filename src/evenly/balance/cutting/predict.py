@@ -1,0 +1,71 @@
+"""What a layout will take: seconds per step of every rank by a cost model.
+
+>>> from evenly.balance.cost.model import Coefficient, CostModel
+>>> from evenly.balance.cutting.survey import Survey
+>>> from evenly.fdtd.cell.grid import Grid
+>>> survey = Survey.of_blocks(((0, 40), (0, 40), (0, 40)), (), np.zeros((1, 1, 1, 0)))
+>>> cell = Cell("fdtd", Grid((4, 4, 4), 10), survey)
+>>> cost = CostModel("fdtd", {"points": Coefficient(3e-9)})
+>>> predict(cell, BinaryPartition([("x", -1.0), 0, 1]), 2, cost).work_s.tolist()
+[4.8e-05, 0.000144]
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenly.balance.cost.model import CostModel
+from evenly.balance.cutting.cell import Cell
+from evenly.balance.cutting.neighbours import owners_borders, touching
+from evenly.balance.cutting.plan import Prediction
+from evenly.fdtd.cell.partition import BinaryPartition
+
+__all__ = ["corners", "predict", "predict_boxes"]
+
+Ints = NDArray[np.int64]
+
+
+def predict(cell: Cell, layout: BinaryPartition, ranks: int, cost: CostModel) -> Prediction:
+    """Return what a layout is predicted to take on so many ranks.
+
+    Parameters
+    ----------
+    cell : Cell
+    layout : BinaryPartition
+        Owners are taken modulo `ranks`.
+    ranks : int
+    cost : CostModel
+        Of the cell's program.
+
+    Raises
+    ------
+    InputError
+        If the layout doesn't fit the cell, or the cost model is another program's.
+    """
+    cost.check(cell)
+    low, high = corners(cell, layout)
+    return predict_boxes(cell, layout, (low, high), np.asarray(layout.owners, dtype=np.int64) % ranks, ranks, cost)
+
+
+def predict_boxes(
+    cell: Cell, layout: BinaryPartition, boxes: tuple[Ints, Ints], owners: Ints, ranks: int, cost: CostModel
+) -> Prediction:
+    """Return the same from the leaves' corners, each (leaves, 3), where they are known already."""
+    low, high = boxes
+    chunk_s = cost.chunk_seconds(cell, low, high)
+    faces, neighbours = owners_borders(touching(low, high, cell.grid.shape, _joined(cell)), owners, ranks)
+    border_s = cost.border_seconds(cell, faces, neighbours)
+    work_s = np.asarray(np.bincount(owners, chunk_s, ranks), dtype=np.float64)
+    return Prediction(layout, chunk_s, border_s, work_s, faces, neighbours)
+
+
+def corners(cell: Cell, layout: BinaryPartition) -> tuple[Ints, Ints]:
+    """Return the first grid indices of a layout's leaves and one past the last, each (leaves, 3)."""
+    boxes = layout.boxes(cell.grid)
+    return np.array([box.lo for box in boxes], dtype=np.int64), np.array([box.hi for box in boxes], dtype=np.int64)
+
+
+def _joined(cell: Cell) -> tuple[bool, bool, bool]:
+    x, y, z = (joined and not thin for joined, thin in zip(cell.periodic, cell.grid.thin, strict=True))
+    return x, y, z
