@@ -12,18 +12,17 @@ from numpy.typing import NDArray
 from evenly.balance.cutting.cell import Cell
 from evenly.fdtd.cell.partition import BinaryPartition
 
-__all__ = ["CutPlan", "Prediction"]
+__all__ = ["CutPlan", "Prediction", "Times"]
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Prediction:
-    """What a layout is predicted to take per step.
+class Times:
+    """What chunks and ranks are predicted to take per step.
 
     Parameters
     ----------
-    layout : BinaryPartition
     chunk_s : (leaves,)
         Seconds of the work in each leaf, depth first.
     border_s : (ranks,)
@@ -36,7 +35,6 @@ class Prediction:
         Other ranks that share a face.
     """
 
-    layout: BinaryPartition
     chunk_s: Array
     border_s: Array
     work_s: Array
@@ -62,6 +60,25 @@ class Prediction:
     def imbalance(self) -> float:
         """Slowest rank over the mean."""
         return float(self.rank_s.max() / self.rank_s.mean())
+
+
+@dataclass(frozen=True)
+class Prediction(Times):
+    """What a layout is predicted to take per step.
+
+    Parameters
+    ----------
+    layout : BinaryPartition
+    chunk_s, border_s, work_s, faces, neighbours
+        As for `Times`.
+    """
+
+    layout: BinaryPartition
+
+    @classmethod
+    def of(cls, times: Times, layout: BinaryPartition) -> Prediction:
+        """Return times with the layout that they are of."""
+        return cls(times.chunk_s, times.border_s, times.work_s, times.faces, times.neighbours, layout)
 
 
 @dataclass(frozen=True)

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from evenly.balance.cost.model import CostModel
 from evenly.balance.cutting.cell import Cell
 from evenly.balance.cutting.neighbours import owners_borders, touching
-from evenly.balance.cutting.plan import Prediction
+from evenly.balance.cutting.plan import Prediction, Times
 from evenly.fdtd.cell.partition import BinaryPartition
 
-__all__ = ["corners", "predict", "predict_boxes"]
+__all__ = ["corners", "predict", "times"]
 
 Ints = NDArray[np.int64]
 
@@ -45,19 +45,16 @@ def predict(cell: Cell, layout: BinaryPartition, ranks: int, cost: CostModel) ->
     """
     cost.check(cell)
     low, high = corners(cell, layout)
-    return predict_boxes(cell, layout, (low, high), np.asarray(layout.owners, dtype=np.int64) % ranks, ranks, cost)
+    return Prediction.of(times(cell, low, high, np.asarray(layout.owners, dtype=np.int64) % ranks, ranks, cost), layout)
 
 
-def predict_boxes(
-    cell: Cell, layout: BinaryPartition, boxes: tuple[Ints, Ints], owners: Ints, ranks: int, cost: CostModel
-) -> Prediction:
-    """Return the same from the leaves' corners, each (leaves, 3), where they are known already."""
-    low, high = boxes
+def times(cell: Cell, low: Ints, high: Ints, owners: Ints, ranks: int, cost: CostModel) -> Times:
+    """Return the same for leaves given by their corners, each (leaves, 3), and owners (leaves,)."""
     chunk_s = cost.chunk_seconds(cell, low, high)
     faces, neighbours = owners_borders(touching(low, high, cell.grid.shape, _joined(cell)), owners, ranks)
     border_s = cost.border_seconds(cell, faces, neighbours)
     work_s = np.asarray(np.bincount(owners, chunk_s, ranks), dtype=np.float64)
-    return Prediction(layout, chunk_s, border_s, work_s, faces, neighbours)
+    return Times(chunk_s, border_s, work_s, faces, neighbours)
 
 
 def corners(cell: Cell, layout: BinaryPartition) -> tuple[Ints, Ints]:

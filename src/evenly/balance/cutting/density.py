@@ -1,0 +1,106 @@
+"""The work in any box of a cell, as it will be once the cell is cut into chunks of a given size.
+
+What a chunk costs depends on what is present in it, so the cost of a large box is not that of one large chunk: the
+cell is divided into blocks about as large as the chunks will be, each is charged as a chunk, and a summed table of
+that answers for every box in a few look-ups.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenly.balance.cost.model import CostModel
+from evenly.balance.cutting.cell import Cell
+from evenly.balance.cutting.survey import Survey
+
+__all__ = ["Density"]
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+#: Blocks per chunk: enough that a cut within a chunk's width is seen, few enough that presence is that of a chunk.
+BLOCKS_PER_CHUNK = 4
+FEWEST, MOST = 4_096, 1_000_000
+#: Boxes that are charged at a time, so that memory stays small.
+BATCH = 50_000
+
+
+@dataclass(frozen=True)
+class Density:
+    """Seconds of work per step in boxes of a cell.
+
+    Parameters
+    ----------
+    survey : Survey
+        Of one kind, "seconds".
+    """
+
+    survey: Survey
+
+    @classmethod
+    def of(cls, cell: Cell, cost: CostModel, chunks: int) -> Density:
+        """Return the density of a cell that is to be cut into about so many chunks."""
+        edges = _edges(cell, min(max(BLOCKS_PER_CHUNK * chunks, FEWEST), MOST))
+        counts = [len(e) - 1 for e in edges]
+        low = np.stack([g.ravel() for g in np.meshgrid(*(e[:-1] for e in edges), indexing="ij")], axis=1)
+        high = np.stack([g.ravel() for g in np.meshgrid(*(e[1:] for e in edges), indexing="ij")], axis=1)
+        seconds = np.concatenate(
+            [cost.chunk_seconds(cell, low[i : i + BATCH], high[i : i + BATCH]) for i in range(0, len(low), BATCH)]
+        )
+        # The price of a chunk as such is paid once per chunk, not per block.
+        seconds = np.maximum(seconds - _chunk_price(cell, cost), 1e-6 * seconds)
+        return cls(Survey.of_blocks(edges, ("seconds",), seconds.reshape(*counts, 1)))
+
+    def work(self, low: Ints, high: Ints) -> Array:
+        """Return the seconds of work (n,) in boxes (n, 3)."""
+        return self.survey.counts(low, high)[:, 0]
+
+    def cuts(self, low: Ints, high: Ints, axis: Ints, share: Array) -> Ints:
+        """Return where to cut boxes (n, 3), each across its own axis (n,), so that `share` (n,) of the work is below.
+
+        By binary search for the index at which the cumulative work, which never falls, passes the share; of the two
+        indices around it the nearer one. At least one layer of points is left on both sides.
+        """
+        rows = np.arange(len(low))
+        first, last = low[rows, axis] + 1, high[rows, axis] - 1
+        wanted = share * self.work(low, high)
+        below, above = first.copy(), last.copy()
+        while np.any(below < above):
+            middle = (below + above) // 2
+            short = self.up_to(low, high, axis, middle) < wanted
+            below, above = np.where(short, np.minimum(middle + 1, above), below), np.where(short, above, middle)
+        before = np.maximum(below - 1, first)
+        miss = np.abs(self.up_to(low, high, axis, below) - wanted)
+        nearer = np.abs(self.up_to(low, high, axis, before) - wanted) < miss
+        return np.where(nearer, before, below)
+
+    def up_to(self, low: Ints, high: Ints, axis: Ints, at: Ints) -> Array:
+        """Return the work (n,) in boxes (n, 3), each up to an index (n,) along its own axis (n,)."""
+        part = high.copy()
+        part[np.arange(len(low)), axis] = at
+        return self.work(low, part)
+
+
+def _chunk_price(cell: Cell, cost: CostModel) -> float:
+    coefficient = cost.coefficients.get("chunks")
+    return 0.0 if coefficient is None else coefficient.seconds * cell.parts
+
+
+def _edges(cell: Cell, blocks: int) -> tuple[Ints, Ints, Ints]:
+    """Return block corners along x, y, z: nearly cubic blocks, with the layers' borders among the corners."""
+    shape = np.array(cell.grid.shape, dtype=float)
+    thick = ~np.array(cell.grid.thin)
+    side = max(1.0, float(np.prod(shape[thick]) / blocks) ** (1 / max(1, thick.sum())))
+    found = []
+    for axis in range(3):
+        n = cell.grid.shape[axis]
+        borders = {0, n}
+        for kind in ("pml", "absorber"):
+            near, far = getattr(cell, kind)[axis]
+            borders |= {near, n - far}
+        parts = [np.linspace(a, b, max(1, round((b - a) / side)) + 1) for a, b in itertools.pairwise(sorted(borders))]
+        found.append(np.unique(np.rint(np.concatenate(parts)).astype(np.int64)))
+    return found[0], found[1], found[2]

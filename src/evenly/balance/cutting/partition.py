@@ -1,0 +1,172 @@
+"""How should the domain be cut? The door to cutting: `evenly.partition`.
+
+>>> import evenly
+>>> from evenly.fdtd import PML, Simulation
+>>> sim = Simulation(cell=(8, 2, 2), resolution=10, boundaries=[PML(1.0, "x")])
+>>> plan = evenly.partition(sim, ranks=4)
+>>> plan.layout.owners, plan.seconds.shape
+([0, 1, 2, 3], (4,))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from evenly.balance.cost.model import CostModel
+from evenly.balance.cutting.cell import Cell
+from evenly.balance.cutting.density import Density
+from evenly.balance.cutting.grouping import grouped_owners
+from evenly.balance.cutting.growth import Method
+from evenly.balance.cutting.plan import CutPlan, Prediction, Times
+from evenly.balance.cutting.predict import predict
+from evenly.balance.cutting.recut import recut_tree
+from evenly.balance.cutting.refine import refined
+from evenly.balance.cutting.search import beam, effort_for
+from evenly.errors import InputError
+from evenly.fdtd.cell.partition import BinaryPartition
+
+if TYPE_CHECKING:
+    from evenly.fdtd.simulation import Simulation
+
+__all__ = ["partition"]
+
+#: Gain that must be predicted where the cost model's error isn't known.
+UNKNOWN_ERROR = 0.02
+
+
+def partition(
+    cell: Cell | Simulation | Any,
+    ranks: int,
+    cost: CostModel | None = None,
+    *,
+    leaves_per_rank: int = 1,
+    method: Literal["auto", "multisection", "bisection"] = "auto",
+    speeds: Sequence[float] | None = None,
+) -> CutPlan:
+    """Return how to cut a cell so that all ranks finish a step together.
+
+    The cell is cut recursively by the prime factors of `ranks` (or in halves) at positions that balance the predicted
+    work; the order of factors and the axes are searched, then all cuts are moved until the predicted times of the
+    ranks, borders included, agree. Where nothing beats chunks of equal volume by more than the cost model's error, the
+    answer is those.
+
+    Parameters
+    ----------
+    cell : Cell, evenly.fdtd.Simulation or meep.Simulation
+        What is to be cut; nothing of it is allocated.
+    ranks : int
+    cost : CostModel, optional
+        What points, chunks and borders take. Left out: what `evenly calibrate` measured on this machine for the cell's
+        program, or the coefficients that are shipped.
+    leaves_per_rank : int
+        Chunks of each rank; more than one helps where few layers of points leave no fine cuts.
+    method : "auto", "multisection" or "bisection"
+        Multisection cuts into prime factors of `ranks`, bisection into n/2 and n - n/2; "auto" tries both where they
+        differ.
+    speeds : sequence of `ranks` floats, optional
+        How fast each rank is, as a factor; all alike when left out.
+
+    Returns
+    -------
+    CutPlan
+        The layout with the predicted seconds per step of each rank and the comparison with the even cut. It can be
+        given to a simulation as its `layout`.
+
+    Raises
+    ------
+    InputError
+        If a number breaks a rule, there are fewer grid points than chunks, or the cost model is another program's.
+
+    References
+    ----------
+    A. Oskooi et al., arXiv:2003.04287, section 3.
+    """
+    cell = _cell(cell)
+    cost = _cost(cell) if cost is None else cost
+    cost.check(cell)
+    speed = _checked(cell, ranks, leaves_per_rank, method, speeds)
+    even = predict(cell, BinaryPartition.equal(cell.grid, ranks), ranks, cost)
+    if ranks == 1:
+        return CutPlan(cell, "even", even, even, "there is one rank, which gets everything")
+    balanced = _best(cell, cost, ranks, leaves_per_rank, _methods(ranks * leaves_per_rank, method), speed)
+    return _decided(cell, cost, balanced, even, speed)
+
+
+def _best(
+    cell: Cell, cost: CostModel, ranks: int, leaves_per_rank: int, methods: Sequence[Method], speed: Any
+) -> Prediction:
+    chunks = ranks * leaves_per_rank
+    effort = effort_for(chunks)
+    density = Density.of(cell, cost, chunks)
+    best: tuple[float, Prediction] | None = None
+    for method in methods if effort.width > 1 else methods[:1]:
+        for tree in beam(cell, cost, density, chunks, method, effort)[: effort.finalists]:
+            work = density.work(tree.low[tree.leaves], tree.high[tree.leaves])
+            owners = grouped_owners(work, speed)
+            tree, found = recut_tree(tree, owners, density, cell, cost, ranks, speeds=speed, rounds=effort.rounds)
+            if effort.moves and np.ptp(speed) == 0:
+                tree, found = refined(tree, owners, found, cell, cost, effort.moves)
+            slowest = _slowest(found, speed)
+            if best is None or slowest < best[0]:
+                best = slowest, Prediction.of(found, tree.partition(cell.grid, owners))
+    assert best is not None  # noqa: S101 - a beam has at least one tree
+    return best[1]
+
+
+def _slowest(found: Times, speed: Any) -> float:
+    return float((found.rank_s / speed).max())
+
+
+def _decided(cell: Cell, cost: CostModel, balanced: Prediction, even: Prediction, speed: Any) -> CutPlan:
+    gain = _slowest(even, speed) / _slowest(balanced, speed) - 1
+    error = UNKNOWN_ERROR if np.isnan(cost.share_error) else cost.share_error
+    if gain > error:
+        why = f"its slowest rank is predicted to be {1 + gain:.2f} times faster than that of chunks of equal volume"
+        return CutPlan(cell, "balanced", balanced, even, why)
+    known = "the least that is trusted" if np.isnan(cost.share_error) else "the error of the cost model"
+    why = f"the best cut found is predicted to gain {max(gain, 0):.1%}, not more than {known} ({error:.1%})"
+    return CutPlan(cell, "even", balanced, even, why)
+
+
+def _methods(chunks: int, method: str) -> list[Method]:
+    if method == "multisection":
+        return ["multisection"]
+    if method == "bisection":
+        return ["bisection"]
+    # For powers of two they are the same.
+    return ["multisection"] if chunks & (chunks - 1) == 0 else ["multisection", "bisection"]
+
+
+def _cell(cell: Any) -> Cell:
+    if isinstance(cell, Cell):
+        return cell
+    from evenly.balance.cutting.sources import cell_from
+
+    return cell_from(cell)
+
+
+def _cost(cell: Cell) -> CostModel:
+    from evenly.balance.cost.places import load_cost
+
+    return load_cost(cell.program)
+
+
+def _checked(cell: Cell, ranks: int, leaves_per_rank: int, method: str, speeds: Sequence[float] | None) -> Any:
+    for name, value in {"ranks": ranks, "leaves_per_rank": leaves_per_rank}.items():
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+            raise InputError(f"`{name}` must be a whole number of at least 1, but got {value!r}.")
+    if method not in ("auto", "multisection", "bisection"):
+        raise InputError(f'`method` must be "auto", "multisection" or "bisection", but got {method!r}.')
+    points = cell.grid.box.volume
+    if ranks * leaves_per_rank > points:
+        raise InputError(
+            f"there must be a grid point for each chunk, but {ranks} ranks with {leaves_per_rank} chunks each are more "
+            f"than the {points} points of the cell: use fewer ranks."
+        )
+    speed = np.ones(ranks) if speeds is None else np.asarray(speeds, dtype=np.float64)
+    if speed.shape != (ranks,) or not np.all(np.isfinite(speed) & (speed > 0)):
+        raise InputError(f"`speeds` must be {ranks} numbers above 0, one per rank, but got {speeds!r}.")
+    return speed

@@ -1,0 +1,90 @@
+"""Small moves of single cuts that help the slowest rank, judged by the whole prediction: for not too many ranks.
+
+What `recut` can't see is where cost jumps: when a chunk reaches into a layer or an object by one point, it pays for
+what is present in it. So the cuts around the slowest rank are tried a few points to either side, and on the borders
+of layers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenly.balance.cost.model import CostModel
+from evenly.balance.cutting.cell import Cell
+from evenly.balance.cutting.growth import Tree
+from evenly.balance.cutting.plan import Times
+from evenly.balance.cutting.recut import tree_times
+
+__all__ = ["refined"]
+
+Ints = NDArray[np.int64]
+STEPS = (-8, -3, -1, 1, 3, 8)
+#: The mean of this power of the ranks' times counts, so that a move that helps one of two slow ranks counts too.
+POWER = 32
+
+
+def refined(tree: Tree, owners: Ints, start: Times, cell: Cell, cost: CostModel, moves: int) -> tuple[Tree, Times]:
+    """Return the tree after at most so many moves, each of which lowered the predicted time, and its times."""
+    best, score = (tree, start), _score(start)
+    for _ in range(moves):
+        candidates = list(_candidates(best[0], owners, best[1], cell))
+        tried = [(t, tree_times(t, owners, cell, cost, start.ranks)) for t in candidates]
+        if not tried:
+            break
+        found = min(tried, key=lambda pair: _score(pair[1]))
+        if _score(found[1]) >= score * (1 - 1e-4):
+            break
+        best, score = found, _score(found[1])
+    return best
+
+
+def _score(found: Times) -> float:
+    shares = found.rank_s / found.step_s
+    return found.step_s * float(np.mean(shares**POWER) ** (1 / POWER))
+
+
+def _candidates(tree: Tree, owners: Ints, now: Times, cell: Cell) -> list[Tree]:
+    """Return trees in which one cut around the slowest rank is moved."""
+    slow = set(tree.leaves[owners == int(np.argmax(now.rank_s))].tolist())
+    found = []
+    for node in _ancestors(tree, slow):
+        axis, at = int(tree.axis[node]), int(tree.at[node])
+        wanted = {at + step for step in STEPS} | _borders(cell, axis)
+        room = range(int(tree.low[node, axis]) + 1, int(tree.high[node, axis]))
+        near = sorted((w for w in wanted if w in room and w != at), key=lambda w: abs(w - at))
+        found += [moved for w in near[:8] if (moved := _with_cut(tree, node, w)) is not None]
+    return found
+
+
+def _ancestors(tree: Tree, leaves: set[int]) -> list[int]:
+    parent = {int(c): i for i in range(len(tree.left)) for c in (tree.left[i], tree.right[i]) if c >= 0}
+    found: dict[int, None] = {}
+    for leaf in leaves:
+        while leaf in parent:
+            leaf = parent[leaf]
+            found[leaf] = None
+    return list(found)
+
+
+def _borders(cell: Cell, axis: int) -> set[int]:
+    n = cell.grid.shape[axis]
+    return {at for low, high in (cell.pml[axis], cell.absorber[axis]) for at in (low, n - high)}
+
+
+def _with_cut(tree: Tree, node: int, at: int) -> Tree | None:
+    """Return the tree with one cut moved, the others where they are; None if that leaves a chunk without points."""
+    cuts = tree.at.copy()
+    cuts[node] = at
+    low, high = tree.low.copy(), tree.high.copy()
+    for nodes in tree.by_depth:
+        axis = tree.axis[nodes]
+        rows = np.arange(len(nodes))
+        if np.any(cuts[nodes] <= low[nodes][rows, axis]) or np.any(cuts[nodes] >= high[nodes][rows, axis]):
+            return None
+        for side in (tree.left[nodes], tree.right[nodes]):
+            low[side], high[side] = low[nodes], high[nodes]
+        high[tree.left[nodes], axis], low[tree.right[nodes], axis] = cuts[nodes], cuts[nodes]
+    return replace(tree, low=low, high=high, at=cuts)
