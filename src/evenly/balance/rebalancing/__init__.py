@@ -1,0 +1,1 @@
+"""Rebalancing: better layouts from what runs took, between runs and in the middle of one."""

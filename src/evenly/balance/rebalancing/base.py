@@ -1,0 +1,102 @@
+"""What a chunk balancer is: the interface of Meep's document, on plain numbers.
+
+Source: the section "Dynamic Chunk Balancing" of Meep's documentation on parallel runs. A balancer looks at how long
+ranks worked on a layout and gives a better one. `ChunkBalancer` is the document's algorithm, `CostBalancer` ours.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from evenly.balance.rebalancing.measured import ChunkVolume, Timings
+from evenly.errors import InputError
+from evenly.fdtd.cell.partition import BinaryPartition
+
+if TYPE_CHECKING:
+    from evenly.fdtd.simulation import Simulation
+
+__all__ = ["AbstractChunkBalancer", "check_owners"]
+
+
+class AbstractChunkBalancer(ABC):
+    """Adjusts a layout by what was measured on it.
+
+    Laws, checked for every balancer by ``tests/balance/rebalancing/contract.py``: the new layout fits the same grid and
+    is owned by ranks that exist; no chunk of it is empty; the answer depends on ratios of times, not on their unit; of
+    times that are equal and explained nothing moves beyond rounding.
+
+    The last three methods take an `evenly.fdtd.Simulation`, and all ranks must call them; for Meep's there is
+    `evenly.adapters.meep`.
+    """
+
+    @abstractmethod
+    def compute_new_chunk_layout(
+        self,
+        timing_measurements: Timings,
+        old_chunk_layout: BinaryPartition,
+        chunk_volumes: Sequence[ChunkVolume],
+        chunk_owners: ArrayLike,
+    ) -> BinaryPartition:
+        """Return a layout on which ranks are predicted to finish together.
+
+        Parameters
+        ----------
+        timing_measurements : Timings
+        old_chunk_layout : BinaryPartition
+            On which they were measured.
+        chunk_volumes : sequence of ChunkVolume
+            All chunks of the cell; a leaf of the layout may be several.
+        chunk_owners : (chunks,) of int
+            The rank of each.
+
+        Raises
+        ------
+        InputError
+            If they don't belong together.
+        """
+
+    def make_initial_chunk_layout(self, sim: Simulation) -> BinaryPartition:
+        """Return a layout for a simulation that was not measured yet: chunks of equal volume by default."""
+        return BinaryPartition.equal(sim.grid, sim.communicator.size)
+
+    def should_adjust_chunk_layout(self, sim: Simulation) -> bool:  # noqa: ARG002 - part of the interface
+        """Whether the layout is bad enough to pay for another one; always by default."""
+        return True
+
+    def adjust_chunk_layout(self, sim: Simulation, **kwargs: Any) -> None:
+        """Compute a new layout, if the present one should be adjusted, and go on with it; fields are kept.
+
+        `kwargs` are passed on to `compute_new_chunk_layout`.
+        """
+        from evenly.balance.rebalancing import host
+
+        timings = host.timings(sim)
+        if not self.should_adjust_chunk_layout(sim):
+            return
+        layout = self.compute_new_chunk_layout(timings, sim.layout, host.volumes(sim), host.owners(sim), **kwargs)
+        sim.relayout(BinaryPartition(sim.communicator.bcast(layout.to_list())))
+
+
+def check_owners(owners: ArrayLike, chunks: int, ranks: int) -> None:
+    """Check that every chunk has an owner that was measured.
+
+    Raises
+    ------
+    InputError
+        If not.
+
+    Examples
+    --------
+    >>> check_owners([0, 1, 1], chunks=3, ranks=2)
+    """
+    given = np.asarray(owners)
+    if given.shape != (chunks,) or (chunks and not 0 <= given.min() <= given.max() < ranks):
+        raise InputError(
+            f"Every chunk must have an owner among the {ranks} measured ranks, but {chunks} chunks have owners "
+            f"{np.array2string(given, threshold=8)}."
+        )
