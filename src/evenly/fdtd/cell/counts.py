@@ -25,9 +25,9 @@ from numpy.typing import NDArray
 from evenly.fdtd.cell.boundaries import Layers
 from evenly.fdtd.cell.box import Box
 from evenly.fdtd.media.materials import Pole
-from evenly.fdtd.media.structure import Response, Structure, Value
+from evenly.fdtd.media.structure import Response, Sample, Structure, Value
 
-__all__ = ["Counts", "Patch", "count", "shared_faces"]
+__all__ = ["Counts", "Patch", "count", "masks", "shared_faces"]
 
 # A component's Fourier transform on a box at a number of frequencies.
 Patch = tuple[str, Box, int]
@@ -160,21 +160,43 @@ def shared_faces(box: Box, other: Box, layers: Layers) -> int:
     return faces
 
 
-def _sampled(structure: Structure, box: Box) -> Counts:
-    sample = structure.sample(box)
-    electric, magnetic = sample.electric, sample.magnetic
+def masks(structure: Structure, sample: Sample) -> dict[str, Mask | dict[Pole, Mask]]:
+    """Return where the points of a sample are of each kind that media make, named as in `Counts`.
+
+    A mask is one truth value where all points share it.
+
+    Examples
+    --------
+    >>> from evenly.fdtd.cell.grid import Grid
+    >>> from evenly.fdtd.media.materials import Medium
+    >>> structure = Structure(Grid((1, 1, 1), 4), material=Medium(epsilon=2))
+    >>> found = masks(structure, structure.sample(structure.grid.box))
+    >>> found["dielectric"], found["magnetic"], found["electric_poles"]
+    (True, False, {})
+    """
+    electric, magnetic, box = sample.electric, sample.magnetic, sample.box
     outside = structure.layers.inner("absorber") & box
+    return {
+        "electric_poles": _poles(electric),
+        "magnetic_poles": _poles(magnetic),
+        "electric_conductivity": _conductive(electric, box, outside),
+        "magnetic_conductivity": _conductive(magnetic, box, outside),
+        "electric_anisotropic": _nodes(electric, slice(None, -1), structure),
+        "magnetic_anisotropic": _nodes(magnetic, slice(1, None), structure),
+        "nonlinear": _nonzero(electric.chi2) | _nonzero(electric.chi3),
+        "dielectric": _any([_differs(v, 1.0) for v in electric.inverse]),
+        "magnetic": _any([_differs(v, 1.0) for v in magnetic.inverse]),
+        "interface": sample.interface,
+    }
+
+
+def _sampled(structure: Structure, box: Box) -> Counts:
+    found = masks(structure, structure.sample(box))
     return Counts(
-        electric_poles=_poles(electric, box),
-        magnetic_poles=_poles(magnetic, box),
-        electric_conductivity=_conductive(electric, box, outside),
-        magnetic_conductivity=_conductive(magnetic, box, outside),
-        electric_anisotropic=_nodes(electric, slice(None, -1), structure),
-        magnetic_anisotropic=_nodes(magnetic, slice(1, None), structure),
-        nonlinear=_size(_nonzero(electric.chi2) | _nonzero(electric.chi3), box),
-        dielectric=_size(_any([_differs(v, 1.0) for v in electric.inverse]), box),
-        magnetic=_size(_any([_differs(v, 1.0) for v in magnetic.inverse]), box),
-        interface=_size(sample.interface, box),
+        **{
+            name: {pole: _size(one, box) for pole, one in mask.items()} if isinstance(mask, dict) else _size(mask, box)
+            for name, mask in found.items()
+        }  # type: ignore[arg-type]
     )
 
 
@@ -217,23 +239,28 @@ def _overlaps(layers: Layers, box: Box) -> list[int]:
     return powers
 
 
-def _poles(response: Response, box: Box) -> dict[Pole, int]:
-    return {pole: _size(_nonzero(values), box) for pole, values in response.poles.items()}
+def _poles(response: Response) -> dict[Pole, Mask]:
+    return {pole: _nonzero(values) for pole, values in response.poles.items()}
 
 
-def _conductive(response: Response, box: Box, outside: Box) -> int:
+def _conductive(response: Response, box: Box, outside: Box) -> Mask:
     mask = _nonzero(response.conductivity)
-    if isinstance(mask, bool):
-        return outside.volume if mask else 0
-    return int(np.count_nonzero(mask[outside.slices(box.lo)]))
+    if mask is False or outside.empty:
+        return False
+    if outside == box:
+        return mask
+    inside = np.zeros(box.shape, dtype=bool)
+    where = outside.slices(box.lo)
+    inside[where] = mask if isinstance(mask, bool) else mask[where]
+    return inside
 
 
-def _nodes(response: Response, own: slice, structure: Structure) -> int:
+def _nodes(response: Response, own: slice, structure: Structure) -> Mask:
     # Each box counts the node at each of its points' own index, so that parts add up.
     if response.off_diagonal is None:
-        return 0
+        return False
     index = tuple(slice(None) if thin else own for thin in structure.grid.thin)
-    return int(np.count_nonzero(np.any([v[index] for v in response.off_diagonal], axis=0)))
+    return np.asarray(np.any([v[index] for v in response.off_diagonal], axis=0))
 
 
 def _differs(value: Value | None, reference: float) -> Mask:

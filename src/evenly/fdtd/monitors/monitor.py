@@ -126,12 +126,16 @@ class FourierMonitor(ABC):
         """
         self._stage = stage
         self._regions = self.regions(stage.grid)
-        phases = Phases(self.frequencies, stage.grid.dt, self.every or self._widest(stage))
+        phases = Phases(self.frequencies, stage.grid.dt, self.sampling(stage))
         self._local = {region.key: _parts(region, stage.chunks, phases) for region in self._regions}
         self.patches = [part.patch for parts in self._local.values() for part in parts]
         waiting, self._waiting = self._waiting, []
         for data, factor in waiting:
             self._add(data, factor)
+
+    def sampling(self, stage: Stage) -> int:
+        """Return every how many steps fields of a simulation are taken."""
+        return self.every or self._widest(stage)
 
     def record(self, step: int) -> None:
         """Take the fields of `step`; E is at ``step * dt``, H half a step later."""
