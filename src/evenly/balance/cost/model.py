@@ -27,6 +27,7 @@ FORMAT = "evenly cost model"
 FORMAT_VERSION = 1
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
+_ERRORS = ("share_error", "share_error_p90", "time_error")
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,8 @@ class CostModel:
         By name of term; a term that is left out costs nothing.
     share_error : float
         Mean error of a rank's share of the work on cells that were held out, as a fraction; nan where not known.
+    share_error_p90 : float
+        What nine of ten ranks' errors of the share are below.
     time_error : float
         Mean error of the whole time per step on them.
     latency_s, bytes_per_s : float
@@ -68,7 +71,8 @@ class CostModel:
     versions : mapping of str to str
         Of the program and what it runs on.
     measured : tuple of mappings
-        The calibration runs: `group`, `name`, `amounts` by term, `seconds` per step, `spread`.
+        The calibration runs, one row per rank: `group`, `name`, `purpose`, `rank`, `ranks`, `amounts` by term,
+        `seconds` per step, `spread` (half of the median's interval), `repeats` (all of them).
 
     Raises
     ------
@@ -86,6 +90,7 @@ class CostModel:
     when: str = ""
     versions: Mapping[str, str] = field(default_factory=dict)
     measured: tuple[Mapping[str, Any], ...] = ()
+    share_error_p90: float = float("nan")
 
     def __post_init__(self) -> None:
         known = [term.name for term in program_named(self.program).all_terms]
@@ -136,7 +141,7 @@ class CostModel:
         }
         rest = {k: v for k, v in asdict(self).items() if k != "coefficients"}
         rest["bytes_per_s"] = None if np.isinf(self.bytes_per_s) else self.bytes_per_s
-        for name in ("share_error", "time_error"):
+        for name in _ERRORS:
             rest[name] = None if np.isnan(rest[name]) else rest[name]
         return {"format": FORMAT, "version": FORMAT_VERSION, "coefficients": coefficients, **rest}
 
@@ -157,7 +162,7 @@ class CostModel:
             for name, c in given.pop("coefficients").items()
         }
         given["bytes_per_s"] = float("inf") if given.get("bytes_per_s") is None else given["bytes_per_s"]
-        for name in ("share_error", "time_error"):
+        for name in _ERRORS:
             given[name] = float("nan") if given.get(name) is None else given[name]
         given["measured"] = tuple(given.get("measured", ()))
         return cls(coefficients=coefficients, **given)

@@ -1,0 +1,103 @@
+"""Coefficients that can't be negative, from timed amounts, with their standard errors.
+
+Seconds are amounts times coefficients. Rows are weighted by one over their seconds, so that relative errors count and
+small runs count as much as large ones (C. L. Lawson and R. J. Hanson, Solving Least Squares Problems, chapter 23, for
+the algorithm behind `scipy.optimize.nnls`).
+
+>>> amounts = np.array([[1.0, 0.0], [2.0, 1.0], [4.0, 1.0]])
+>>> found = regress(amounts, amounts @ [2.0, 3.0])
+>>> found.coefficients.round(6).tolist(), found.errors.round(6).tolist()
+([2.0, 3.0], [0.0, 0.0])
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenly.errors import InputError
+
+__all__ = ["Regression", "regress"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Regression:
+    """Coefficients of a linear law.
+
+    Parameters
+    ----------
+    coefficients, errors : (terms,)
+        Seconds per unit of each term, and their standard errors. A coefficient at its bound of 0 has the error that it
+        would have if it were free.
+    known : (terms,) of bool
+        Whether any row has the term; the others' coefficients are 0.
+    residuals : (rows,)
+        Predicted over measured seconds, less one.
+    """
+
+    coefficients: Array
+    errors: Array
+    known: NDArray[np.bool_]
+    residuals: Array
+
+
+def regress(amounts: Array, seconds: Array, weights: Array | None = None) -> Regression:
+    """Return the non-negative coefficients that explain seconds with the least relative error.
+
+    Parameters
+    ----------
+    amounts : (rows, terms)
+    seconds : (rows,)
+        Above 0.
+    weights : (rows,), optional
+        How much each row's relative error counts; all the same when left out.
+
+    Raises
+    ------
+    InputError
+        If there are no rows, or a time isn't above 0.
+    """
+    from scipy.optimize import nnls
+
+    if amounts.ndim != 2 or len(amounts) != len(seconds) or not len(seconds):
+        raise InputError(f"Coefficients need rows of amounts with their seconds, but got {amounts.shape}.")
+    if not np.all(seconds > 0) or not np.all(np.isfinite(amounts)):
+        raise InputError("Coefficients need times above 0 and finite amounts.")
+    root = np.sqrt(np.ones_like(seconds) if weights is None else weights)
+    rows = amounts * (root / seconds)[:, None]
+    scale = np.linalg.norm(rows, axis=0)
+    known = scale > 0
+    matrix = rows[:, known] / scale[known]
+    # More than the usual iterations, since columns are nearly collinear by nature: presence beside counts.
+    solution, _ = nnls(matrix, root, maxiter=100 * matrix.shape[1])
+    coefficients, errors = np.zeros(amounts.shape[1]), np.zeros(amounts.shape[1])
+    coefficients[known] = solution / scale[known]
+    errors[known] = _errors(matrix, root, solution) / scale[known]
+    # No coefficient is above what would explain the quickest run alone, so no error is either.
+    with np.errstate(divide="ignore"):
+        most = np.where(amounts > 0, seconds[:, None] / amounts, np.inf).min(axis=0)
+    errors = np.minimum(errors, np.where(known, most, 0.0))
+    return Regression(coefficients, errors, known, amounts @ coefficients / seconds - 1)
+
+
+def _errors(matrix: Array, target: Array, solution: Array) -> Array:
+    """Return standard errors: of the terms in use by their covariance, of each other one as if it were in use too."""
+    used = np.flatnonzero(solution > 0)
+    freedom = max(1, len(target) - len(used))
+    variance = float(np.sum((matrix @ solution - target) ** 2)) / freedom
+    errors = np.empty(matrix.shape[1])
+    errors[used] = _deviations(matrix[:, used])
+    for term in np.flatnonzero(solution <= 0):
+        errors[term] = _deviations(matrix[:, [*used, term]])[-1]
+    return np.asarray(np.sqrt(variance) * errors)
+
+
+def _deviations(columns: Array) -> Array:
+    """Return the square roots of the diagonal of (XᵀX)⁻¹; very large where columns can't be told apart."""
+    _, singular, turned = np.linalg.svd(columns, full_matrices=False)
+    floor = np.finfo(np.float64).eps * len(columns) * singular[0]
+    return np.asarray(np.sqrt(np.sum((turned / np.maximum(singular, floor)[:, None]) ** 2, axis=0)))
