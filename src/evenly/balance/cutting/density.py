@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from evenly.balance.cost.model import CostModel
 from evenly.balance.cutting.cell import Cell
+from evenly.balance.cutting.kernels import find_cuts
 from evenly.balance.cutting.survey import Survey
 
 __all__ = ["Density"]
@@ -64,24 +65,15 @@ class Density:
         By binary search for the index at which the cumulative work, which never falls, passes the share; of the two
         indices around it the nearer one. At least one layer of points is left on both sides.
         """
-        rows = np.arange(len(low))
-        first, last = low[rows, axis] + 1, high[rows, axis] - 1
-        wanted = share * self.work(low, high)
-        below, above = first.copy(), last.copy()
-        while np.any(below < above):
-            middle = (below + above) // 2
-            short = self.up_to(low, high, axis, middle) < wanted
-            below, above = np.where(short, np.minimum(middle + 1, above), below), np.where(short, above, middle)
-        before = np.maximum(below - 1, first)
-        miss = np.abs(self.up_to(low, high, axis, below) - wanted)
-        nearer = np.abs(self.up_to(low, high, axis, before) - wanted) < miss
-        return np.where(nearer, before, below)
+        return self._cut(low, high, axis, share)[0]
 
-    def up_to(self, low: Ints, high: Ints, axis: Ints, at: Ints) -> Array:
-        """Return the work (n,) in boxes (n, 3), each up to an index (n,) along its own axis (n,)."""
-        part = high.copy()
-        part[np.arange(len(low)), axis] = at
-        return self.work(low, part)
+    def imbalances(self, low: Ints, high: Ints, axis: Ints, share: Array) -> Array:
+        """Return for the best cut of each box the work per capacity of the heavier side over that of both, (n,)."""
+        _, below, whole = self._cut(low, high, axis, share)
+        return np.asarray(np.maximum(below / share, (whole - below) / (1 - share)) / np.maximum(whole, 1e-300))
+
+    def _cut(self, low: Ints, high: Ints, axis: Ints, share: Array) -> tuple[Ints, Array, Array]:
+        return find_cuts(self.survey.table[:, :, :, 0], self.survey.edges, low, high, axis, share)
 
 
 def _chunk_price(cell: Cell, cost: CostModel) -> float:

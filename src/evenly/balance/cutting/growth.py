@@ -261,8 +261,5 @@ def _imbalance(density: Density, low: Ints, high: Ints, axis: Ints, share: Array
     wide = np.flatnonzero(high[np.arange(len(low)), axis] - low[np.arange(len(low)), axis] > 1)
     result = np.full(len(low), np.inf)
     if len(wide):
-        a, b, c, s = low[wide], high[wide], axis[wide], share[wide]
-        whole = density.work(a, b)
-        part = density.up_to(a, b, c, density.cuts(a, b, c, s))
-        result[wide] = np.maximum(part / s, (whole - part) / (1 - s)) / np.maximum(whole, 1e-300)
+        result[wide] = density.imbalances(low[wide], high[wide], axis[wide], share[wide])
     return result

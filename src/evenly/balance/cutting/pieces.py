@@ -21,6 +21,8 @@ Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 # Start, stop, and whether it lies in a PML and in an absorber.
 Run = tuple[int, int, bool, bool]
+# Low, high, number of the box, PML and absorber flags.
+Parts = tuple[Ints, Ints, Ints, Flags, Flags]
 
 
 @dataclass(frozen=True)
@@ -91,25 +93,28 @@ class Pieces:
 def pieces_of(cell: Cell, low: ArrayLike, high: ArrayLike) -> Pieces:
     """Return the chunks that boxes (n, 3) become."""
     low, high = np.asarray(low, dtype=np.int64), np.asarray(high, dtype=np.int64)
-    runs = [_runs(cell, axis) for axis in range(3)]
-    lows, highs, boxes, pml, absorber = [], [], [], [], []
-    for where in itertools.product(*runs):
-        a = np.maximum(low, [run[0] for run in where])
-        b = np.minimum(high, [run[1] for run in where])
-        there = np.flatnonzero(np.all(a < b, axis=1))
-        lows.append(a[there])
-        highs.append(b[there])
-        boxes.append(there)
-        pml.append(np.broadcast_to([run[2] for run in where], (len(there), 3)))
-        absorber.append(np.broadcast_to([run[3] for run in where], (len(there), 3)))
-    return Pieces(
-        cell,
-        np.concatenate(lows),
-        np.concatenate(highs),
-        np.concatenate(boxes),
-        np.concatenate(pml),
-        np.concatenate(absorber),
-    )
+    none = np.zeros((len(low), 3), dtype=bool)
+    parts = low, high, np.arange(len(low)), none, none
+    for axis in range(3):
+        parts = _split(parts, axis, _runs(cell, axis))
+    return Pieces(cell, *parts)
+
+
+def _split(parts: Parts, axis: int, runs: list[Run]) -> Parts:
+    """Split boxes where a run of an axis ends and the next begins."""
+    if len(runs) == 1:
+        return parts
+    low, high, box, pml, absorber = parts
+    found = []
+    for start, stop, in_pml, in_absorber in runs:
+        there = np.flatnonzero((low[:, axis] < stop) & (high[:, axis] > start))
+        new = low[there], high[there], box[there], pml[there], absorber[there]
+        np.maximum(new[0][:, axis], start, out=new[0][:, axis])
+        np.minimum(new[1][:, axis], stop, out=new[1][:, axis])
+        new[3][:, axis], new[4][:, axis] = in_pml, in_absorber
+        found.append(new)
+    a, b, c, d, e = (np.concatenate(columns) for columns in zip(*found, strict=True))
+    return a, b, c, d, e
 
 
 def outer_faces(cell: Cell, low: Ints, high: Ints) -> Array:
