@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from evenly import fdtd as fdtd
     from evenly import metrics as metrics
     from evenly.balance.allocate import allocate as allocate
+    from evenly.balance.cost.model import CostModel as CostModel
+    from evenly.balance.cutting.partition import partition as partition
+    from evenly.balance.cutting.plan import CutPlan as CutPlan
     from evenly.balance.limits import Bound as Bound
     from evenly.balance.limits import Limits as Limits
     from evenly.balance.noise import Compare as Compare
@@ -45,6 +48,8 @@ if TYPE_CHECKING:
 _HOMES = {
     "Bound": "evenly.balance.limits",
     "Compare": "evenly.balance.noise",
+    "CostModel": "evenly.balance.cost.model",
+    "CutPlan": "evenly.balance.cutting.plan",
     "Limits": "evenly.balance.limits",
     "Noise": "evenly.balance.noise",
     "Objective": "evenly.balance.objective",
@@ -67,6 +72,7 @@ _HOMES = {
     "fit": "evenly.models.fitting",
     "load": "evenly.models.storage",
     "metrics": "evenly.metrics",
+    "partition": "evenly.balance.cutting.partition",
     "read": "evenly.readers",
     "save": "evenly.models.storage",
 }

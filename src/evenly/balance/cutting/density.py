@@ -22,8 +22,8 @@ __all__ = ["Density"]
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
-#: Blocks per chunk: enough that a cut within a chunk's width is seen, few enough that presence is that of a chunk.
-BLOCKS_PER_CHUNK = 4
+#: Blocks per chunk: more see where within a chunk the work is, fewer see what is present as a chunk does.
+BLOCKS_PER_CHUNK = 16
 FEWEST, MOST = 4_096, 1_000_000
 #: Boxes that are charged at a time, so that memory stays small.
 BATCH = 50_000

@@ -47,13 +47,13 @@ def effort_for(chunks: int) -> Effort:
     """Return what fits into about a second for few chunks and stays within reach for many."""
     for most, effort in (
         (64, Effort(16, 6, 8, 60)),
-        (512, Effort(8, 3, 8, 20)),
+        (512, Effort(8, 3, 8, 6)),
         (2048, Effort(4, 2, 6, 0)),
-        (8192, Effort(2, 1, 5, 0)),
+        (8192, Effort(3, 1, 8, 0)),
     ):
         if chunks <= most:
             return effort
-    return Effort(1, 1, 3, 0)
+    return Effort(1, 1, 6, 0)
 
 
 def beam(cell: Cell, cost: CostModel, density: Density, chunks: int, method: Method, effort: Effort) -> list[Tree]:
