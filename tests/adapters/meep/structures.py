@@ -37,7 +37,7 @@ def medium(name: str) -> Any:
         )
         for pole in found.electric_poles
     ]
-    return mp.Medium(epsilon=found.epsilon[0], E_susceptibilities=poles)
+    return mp.Medium(epsilon=found.epsilon_matrix[0, 0], E_susceptibilities=poles)
 
 
 def _amorphous() -> Any:
@@ -95,11 +95,11 @@ def oled(resolution: float = 20, size: float = 1.0, frequencies: int = 21, **mor
     dx, band = 1 / resolution, np.linspace(1 / 0.8, 1 / 0.4, frequencies)
     low, high = tops[3] + dx, height / 2 - pml - dx
     middle, inner = (low + high) / 2, size - 2 * dx
-    lids = [((0, 0, z), (inner, inner, 0)) for z in (low, high)]
-    sides = [((s * inner / 2, 0, middle), (0, inner, high - low)) for s in (-1, 1)]
-    sides += [((0, s * inner / 2, middle), (inner, 0, high - low)) for s in (-1, 1)]
-    for plane in lids + sides:
-        _flux(sim, band, plane)
+    for z in (low, high):
+        _flux(sim, band, ((0, 0, z), (inner, inner, 0)))
+    for side in (-inner / 2, inner / 2):
+        _flux(sim, band, ((side, 0, middle), (0, inner, high - low)))
+        _flux(sim, band, ((0, side, middle), (inner, 0, high - low)))
     return sim
 
 
@@ -128,12 +128,12 @@ def cmos(resolution: float = 24, size: float = 0.8, frequencies: int = 11, **mor
     lens = mp.Sphere(radius=(0.16 + 0.04) / 0.4, center=(0, 0, tops[1] + 0.2 - 0.5), material=mp.Medium(index=1.55))
     options["geometry"] = [options["geometry"][0], lens, *options["geometry"][1:]]
     pit = (size - trench) / 2
-    corners = [mp.Vector3(x * pit / 2, y * pit / 2, surface) for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
     for x, y in ((-1, -1), (-1, 1), (1, -1), (1, 1)):
-        moved = [v + mp.Vector3(x * pit / 2, y * pit / 2) for v in corners]
-        depth, angle = pit / math.sqrt(2), math.atan(1 / math.sqrt(2))
-        solid = mp.Prism(moved, depth, axis=mp.Vector3(0, 0, -1), sidewall_angle=angle, material=silica)
-        options["geometry"].append(solid)
+        # A cone for each pyramid: Meep takes half a minute to average leaning walls of a prism.
+        depth = pit / math.sqrt(2)
+        cone = mp.Cone(0, radius2=pit / 2, height=depth, center=(x * pit / 2, y * pit / 2, surface - depth / 2))
+        cone.material = silica
+        options["geometry"].append(cone)
     for side in (-1, 1):
         for low, high, material in ((foot - 0.3, foot, medium("aluminium")), (surface - 1.0, surface, silica)):
             center, tall = (low + high) / 2 + (0.15 if material is not silica else 0), high - low
