@@ -270,6 +270,12 @@ class Simulation:
 
         self.outcome = run(self, until=until, after_sources=after_sources, callbacks=callbacks, show=progress)
 
+    def relayout(self, layout: BinaryPartition | Sequence[Any]) -> float:
+        """Go on with another layout, now or during a run, and return the seconds it took; see `running.relayout`."""
+        from evenly.fdtd.running.relayout import relayout
+
+        return relayout(self, layout)
+
     def save(self, path: Path | str, *, extra: Any = None) -> None:
         """Write a checkpoint to a folder, each rank its own part; see `evenly.fdtd.storage.checkpoint.save`."""
         from evenly.fdtd.storage.checkpoint import save

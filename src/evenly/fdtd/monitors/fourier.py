@@ -216,6 +216,11 @@ class FourierPatch:
             lower = [chunk.view(self.component, part, below) for part in range(self.parts)]
             self._lower = [view.transpose(self._order) for view in lower]
 
+    def release(self) -> None:
+        """Give up all arrays, the chunk's and its own; nothing can be recorded or read any more."""
+        self._views, self._lower, self._rows = [], [], []
+        self._buffer, self._real, self._imag = (np.empty((self.parts, 0, 0)) for _ in range(3))
+
     @property
     def component_points(self) -> int:
         """Number of values taken per sample."""

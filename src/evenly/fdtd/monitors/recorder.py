@@ -161,3 +161,14 @@ class FieldRecorder:
             raise InputError(f"The state is not that of {self.label}: record the same component at the same point.")
         self._steps = [int(step) for step in state["steps"]]
         self._values = [float(v) for v in corners[:, probe.own].ravel()]
+
+    def detach(self) -> dict[str, Array]:
+        """Let go of the simulation's chunks and return all samples (all ranks must call)."""
+        state = self.state()
+        self._probe = None
+        return state
+
+    def attach(self, sim: Any, state: dict[str, Array]) -> None:
+        """Find the point in the simulation's chunks again and go on from what `detach` returned."""
+        self.bind(sim)
+        self.restore(state)

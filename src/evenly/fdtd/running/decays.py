@@ -180,6 +180,17 @@ class FieldsDecayed(_Windowed):
         self._samples, self._seen = 0, []
         return self._level.fallen(float(np.max(np.abs(field), initial=0.0)) ** 2, late=late, what=repr(self))
 
+    def detach(self) -> State:
+        """Let go of the simulation's chunks and return what was seen (all ranks must call)."""
+        state = self.state()
+        self._probe = None
+        return state
+
+    def attach(self, sim: Simulation, state: State) -> None:
+        """Find the point in the simulation's chunks again and go on from what `detach` returned."""
+        self._sim, self._probe = sim, PointProbe(sim, self.component, self.point, "FieldsDecayed")
+        self.restore(state)
+
     @property
     def _ready(self) -> PointProbe:
         if self._probe is None:

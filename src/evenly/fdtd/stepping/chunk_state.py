@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from evenly.fdtd.simulation import Simulation
     from evenly.fdtd.stepping.chunk import Chunk
 
-__all__ = ["Packed", "dense_arrays", "media_digest", "packed_arrays", "state_bytes"]
+__all__ = ["Packed", "dense_arrays", "media_digest", "meeting", "packed_arrays", "state_bytes"]
 
 Array = NDArray[Any]
 _AXES = "xyz"
@@ -109,6 +109,28 @@ def packed_arrays(chunk: Chunk) -> list[Packed]:
             }
             found.append(Packed(_places(chunk, points.runs), arrays))
     return found
+
+
+def meeting(group: Packed, box: Box, where: Array) -> tuple[Array, Array]:
+    """Return which of a group's points a box holds, and where in the arrays packed for that box they are.
+
+    Parameters
+    ----------
+    group : Packed
+    box : Box
+    where : (points of the box,) ints
+        Number of each point in the packed arrays, from 1; 0 where it isn't among them.
+
+    Examples
+    --------
+    >>> group = Packed(np.array([[0, 0, 0], [3, 0, 0]]), {})
+    >>> own, there = meeting(group, Box((2, 0, 0), (5, 1, 1)), np.array([1, 2, 0]))
+    >>> own.tolist(), there.tolist()
+    ([1], [1])
+    """
+    inside = np.flatnonzero(np.all((group.points >= box.lo) & (group.points < box.hi), axis=1))
+    place = where[np.ravel_multi_index(tuple((group.points[inside] - box.lo).T), box.shape)]
+    return inside[place > 0], place[place > 0] - 1
 
 
 def _places(chunk: Chunk, runs: Array) -> NDArray[np.int64]:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from evenly.errors import ReadError
 from evenly.fdtd.cell.box import Box
 from evenly.fdtd.monitors.monitor import FourierMonitor
-from evenly.fdtd.stepping.chunk_state import Packed, dense_arrays, packed_arrays
+from evenly.fdtd.stepping.chunk_state import dense_arrays, meeting, packed_arrays
 from evenly.fdtd.storage.checkpoint_files import PartReader, part_name, read_manifest, together
 from evenly.fdtd.storage.checkpoint_manifest import check_same
 
@@ -107,7 +107,7 @@ class _Reading:
             values = part.read(f"chunk{row['index']}/packed{n}.{k}")
             for chunk, _ in self._touched(row):
                 for group in (g for g in self._packed[chunk.index] if name in g.arrays):
-                    own, there = _meeting(group, box, where)
+                    own, there = meeting(group, box, where)
                     group.arrays[name][own] = values[there]
                     self._fill(name, len(own))
 
@@ -148,10 +148,3 @@ class _Reading:
 
 def _box(row: dict[str, Any]) -> Box:
     return Box(tuple(row["lo"]), tuple(row["hi"]))
-
-
-def _meeting(group: Packed, box: Box, where: Array) -> tuple[Array, Array]:
-    """Return which of a group's points a saved box holds, and where in its packed arrays they are."""
-    inside = np.flatnonzero(np.all((group.points >= box.lo) & (group.points < box.hi), axis=1))
-    place = where[np.ravel_multi_index(tuple((group.points[inside] - box.lo).T), box.shape)]
-    return inside[place > 0], place[place > 0] - 1
