@@ -217,28 +217,39 @@ def _slabs(ranks: int, factor: int | None) -> int:
 
 
 def _cut_once(tree: Tree, density: Density, nodes: Ints, axis: Axis) -> Tree:
-    ranks, slabs = tree.ranks[nodes], tree.slabs[nodes]
-    lower = slabs // 2
-    left = np.where(ranks % slabs == 0, ranks * lower // slabs, ranks // 2)
-    share = left / ranks
-    across = tree.row[nodes].copy()
+    ranks, slabs, across = tree.ranks[nodes], tree.slabs[nodes], tree.row[nodes].copy()
     new = np.flatnonzero(across < 0)
-    across[new] = _axes(density, tree.low[nodes[new]], tree.high[nodes[new]], share[new], axis)
-    at = density.cuts(tree.low[nodes], tree.high[nodes], across, share)
-    at = _with_room(tree, nodes, across, at, left)
-    return tree.cut(nodes, across, at, (left, ranks - left), (lower, slabs - lower))
+    across[new] = _axes(
+        density, tree.low[nodes[new]], tree.high[nodes[new]], _lower(ranks, slabs)[new] / ranks[new], axis
+    )
+    # An axis of fewer layers than slabs is halved instead.
+    layers = (tree.high[nodes] - tree.low[nodes])[np.arange(len(nodes)), across]
+    slabs = np.where(layers < slabs, 2, slabs)
+    left, below = _lower(ranks, slabs), slabs // 2
+    at = density.cuts(tree.low[nodes], tree.high[nodes], across, left / ranks)
+    at, left = _with_room(tree, nodes, across, at, left, below, slabs)
+    return tree.cut(nodes, across, at, (left, ranks - left), (below, slabs - below))
 
 
-def _with_room(tree: Tree, nodes: Ints, axis: Ints, at: Ints, left: Ints) -> Ints:
-    """Keep a grid point for every rank on both sides."""
+def _lower(ranks: Ints, slabs: Ints) -> Ints:
+    """Return how many of the ranks are for the lower half of the slabs."""
+    return np.asarray(np.where(ranks % slabs == 0, ranks * (slabs // 2) // slabs, ranks // 2))
+
+
+def _with_room(
+    tree: Tree, nodes: Ints, axis: Ints, at: Ints, left: Ints, below: Ints, slabs: Ints
+) -> tuple[Ints, Ints]:
+    """Keep a layer for every slab and a grid point for every rank on both sides; where that can't be, move ranks."""
     low, high, ranks = tree.low[nodes], tree.high[nodes], tree.ranks[nodes]
     rows = np.arange(len(nodes))
     shape = high - low
     layer = np.prod(shape, axis=1) // shape[rows, axis]
-    least = low[rows, axis] + -(-left // layer)
-    most = high[rows, axis] - -(-(ranks - left) // layer)
-    anywhere = np.clip(at, low[rows, axis] + 1, high[rows, axis] - 1)
-    return np.asarray(np.where(least <= most, np.clip(at, least, most), anywhere))
+    first, last = low[rows, axis], high[rows, axis]
+    least = first + np.maximum(-(-left // layer), below)
+    most = last - np.maximum(-(-(ranks - left) // layer), slabs - below)
+    at = np.where(least <= most, np.clip(at, least, most), np.clip(at, first + 1, last - 1))
+    room = (at - first) * layer, (last - at) * layer
+    return np.asarray(at), np.clip(left, np.maximum(1, ranks - room[1]), np.minimum(ranks - 1, room[0]))
 
 
 def _axes(density: Density, low: Ints, high: Ints, share: Array, axis: Axis) -> Ints:

@@ -49,7 +49,7 @@ def effort_for(chunks: int) -> Effort:
         (64, Effort(16, 6, 8, 60)),
         (512, Effort(8, 3, 8, 6)),
         (2048, Effort(4, 2, 6, 0)),
-        (8192, Effort(3, 1, 8, 0)),
+        (8192, Effort(3, 3, 8, 0)),
     ):
         if chunks <= most:
             return effort

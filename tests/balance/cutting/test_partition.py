@@ -1,0 +1,182 @@
+import itertools
+
+import numpy as np
+import pytest
+
+import evenly
+from evenly.balance.cutting.plan import CutPlan
+from evenly.balance.cutting.predict import predict
+from evenly.errors import InputError
+from evenly.fdtd import Simulation
+from evenly.fdtd.cell.partition import BinaryPartition
+from tests.balance.cutting.planted import brute_force_work, cell, cost
+
+pytestmark = pytest.mark.usefixtures("planted_program")
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 4, 5, 6, 7, 8, 12, 13, 16, 30])
+def test_chunks_tile_the_cell_and_every_rank_owns_one(ranks: int) -> None:
+    planted = cell((24, 17, 9), [((0, 0, 0), (12, 9, 9))], pml=2)
+    plan = evenly.partition(planted, ranks, cost(points=1e-9, heavy=4e-9))
+    boxes = plan.balanced.layout.boxes(planted.grid)
+    assert sum(box.volume for box in boxes) == 24 * 17 * 9
+    assert all((a & b).empty for a, b in itertools.combinations(boxes, 2))
+    assert plan.balanced.layout.owners == list(range(ranks))
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 4, 6, 8, 16])
+def test_predicted_work_is_that_of_each_box_counted_point_by_point(ranks: int) -> None:
+    planted = cell((16, 16, 16), [((3, 2, 1), (9, 16, 7))])
+    plan = evenly.partition(planted, ranks, cost(points=1e-9, heavy=5e-9))
+    for prediction in (plan.balanced, plan.even):
+        boxes = prediction.layout.boxes(planted.grid)
+        counted = [brute_force_work(planted, np.array(b.lo), np.array(b.hi)) for b in boxes]
+        assert prediction.chunk_s == pytest.approx([1e-9 * points + 5e-9 * heavy for points, heavy in counted])
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 4, 5, 8, 12, 16])
+def test_work_in_a_corner_is_divided_to_a_layer_of_points(ranks: int) -> None:
+    # All the cost is in 1/8 of the cell: chunks of equal volume leave most ranks idle.
+    planted = cell((48, 48, 48), [((0, 0, 0), (24, 24, 24))])
+    plan = evenly.partition(planted, ranks, cost(heavy=1e-8, points=1e-12))
+    # A chunk is at least 24 / ranks^(1/3) ~ 9 layers wide there; a cut is off by half a layer at most, and cuts follow
+    # each other along three axes.
+    width = 24 / ranks ** (1 / 3)
+    assert plan.chosen == "balanced"
+    assert plan.imbalance <= (1 + 0.5 / width) ** 3
+    serial = predict(planted, BinaryPartition(0), 1, cost(heavy=1e-8, points=1e-12)).step_s
+    assert serial / plan.prediction.step_s >= 0.8 * ranks
+
+
+def test_beats_a_scan_of_all_single_cuts() -> None:
+    planted = cell((20, 15, 10), [((2, 1, 0), (9, 11, 4)), ((14, 0, 0), (20, 4, 10))], pml=2)
+    model = cost(points=1e-9, heavy=3e-9, layer=2e-9, faces_sent=2e-9)
+    best = min(
+        predict(planted, BinaryPartition([(axis, at - n / 2), 0, 1]), 2, model).step_s
+        for axis, n in enumerate((20, 15, 10))
+        for at in range(1, n)
+    )
+    assert evenly.partition(planted, 2, model).balanced.step_s <= best * (1 + 1e-12)
+
+
+def test_presence_makes_cumulative_cost_jump_and_is_still_balanced() -> None:
+    # One heavy point makes a whole chunk pay: the best cut leaves it in a small chunk.
+    planted = cell((40, 8, 8), [((3, 3, 3), (4, 4, 4))])
+    model = cost(points=1e-9, present=3e-9)
+    best = min(
+        predict(planted, BinaryPartition([(axis, at - n / 2), 0, 1]), 2, model).step_s
+        for axis, n in enumerate((40, 8, 8))
+        for at in range(1, n)
+    )
+    assert evenly.partition(planted, 2, model).balanced.step_s == pytest.approx(best, rel=0.03)
+
+
+def test_even_cell_is_cut_evenly_and_says_so() -> None:
+    plan = evenly.partition(cell((32, 32, 32)), 8, cost(points=1e-9, faces_sent=1e-9))
+    assert plan.chosen == "even"
+    assert plan.layout == BinaryPartition.equal(plan.cell.grid, 8)
+    assert "not more than the error of the cost model (1.0%)" in plan.why
+
+
+def test_gain_within_the_models_error_is_not_taken() -> None:
+    planted = cell((40, 10, 10), [((0, 0, 0), (20, 10, 10))])
+    # Even halves take 1.05 and 1.00: the balanced cut gains 2.4 %.
+    sure, unsure = cost(points=1e-9, heavy=5e-11), cost(share_error=0.05, points=1e-9, heavy=5e-11)
+    assert evenly.partition(planted, 2, unsure).chosen == "even"
+    assert evenly.partition(planted, 2, sure).balanced.step_s < evenly.partition(planted, 2, sure).even.step_s
+
+
+def test_is_never_predicted_slower_than_even() -> None:
+    rng = np.random.default_rng(5)
+    for _ in range(12):
+        low = rng.integers(0, 12, (3, 3))
+        boxes = [((*map(int, a),), (*map(int, a + rng.integers(1, 8, 3)),)) for a in low]
+        planted = cell((20, 18, 16), boxes, pml=int(rng.integers(0, 4)))  # type: ignore[arg-type]
+        model = cost(points=1e-9, heavy=rng.uniform(0, 5e-9), layer=rng.uniform(0, 3e-9), faces_sent=2e-9, chunks=1e-7)
+        plan = evenly.partition(planted, int(rng.integers(2, 17)), model)
+        assert plan.prediction.step_s <= plan.even.step_s
+
+
+def test_borders_count_in_the_objective() -> None:
+    # Without borders any split is as good as another; with dear ones, slabs of the long axis are best.
+    plan = evenly.partition(
+        cell((64, 8, 8), [((0, 0, 0), (8, 8, 8))]), 4, cost(points=1e-9, heavy=3e-9, faces_sent=1e-7)
+    )
+    assert {node.axis for _, node in plan.balanced.layout.walk() if node.axis is not None} == {0}
+
+
+def test_slow_rank_gets_less() -> None:
+    planted = cell((60, 10, 10))
+    plan = evenly.partition(planted, 3, cost(points=1e-9), speeds=[1.0, 0.5, 1.0])
+    assert plan.seconds / plan.seconds.sum() == pytest.approx([0.4, 0.2, 0.4], abs=0.5 / 60)
+
+
+def test_several_leaves_per_rank_are_neighbours_in_the_tree() -> None:
+    planted = cell((24, 24, 1), [((0, 0, 0), (12, 6, 1))])
+    plan = evenly.partition(planted, 3, cost(points=1e-9, heavy=9e-9), leaves_per_rank=4)
+    owners = plan.balanced.layout.owners
+    assert len(owners) == 12
+    assert owners == sorted(owners)
+    assert set(owners) == {0, 1, 2}
+
+
+def test_bisection_of_an_odd_number_of_ranks() -> None:
+    planted = cell((35, 7, 7))
+    plan = evenly.partition(planted, 5, cost(points=1e-9), method="bisection")
+    root = plan.balanced.layout
+    assert root.left is not None
+    assert root.right is not None
+    assert sorted([len(root.left.leaves), len(root.right.leaves)]) == [2, 3]
+
+
+def test_plan_is_a_layout() -> None:
+    plan = evenly.partition(cell((16, 8, 8), [((0, 0, 0), (4, 8, 8))]), 2, cost(points=1e-9, heavy=9e-9))
+    sim = Simulation(cell=(16, 8, 8), resolution=1, layout=plan)  # type: ignore[arg-type]
+    assert sim.layout == plan.layout
+
+
+def test_one_rank_gets_everything() -> None:
+    plan = evenly.partition(cell((8, 8, 8)), 1, cost(points=1e-9))
+    assert isinstance(plan, CutPlan)
+    assert plan.layout == BinaryPartition(0)
+    assert plan.gain == 1
+
+
+def test_two_dimensional_and_thin_cells() -> None:
+    for shape in ((30, 20, 1), (40, 1, 1), (1, 1, 25)):
+        plan = evenly.partition(cell(shape, [((0, 0, 0), (min(shape[0], 9), 1, 1))]), 4, cost(points=1e-9, heavy=5e-9))
+        plan.layout.validate(plan.cell.grid)
+        assert len(plan.seconds) == 4
+
+
+def test_as_many_ranks_as_points() -> None:
+    plan = evenly.partition(cell((4, 3, 2), [((0, 0, 0), (1, 1, 1))]), 24, cost(points=1e-9, heavy=1e-9))
+    assert all(box.volume == 1 for box in plan.balanced.layout.boxes(plan.cell.grid))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"ranks": 0}, "`ranks` must be a whole number of at least 1, but got 0"),
+        ({"ranks": 2.0}, "`ranks` must be a whole number"),
+        ({"ranks": True}, "`ranks` must be a whole number"),
+        ({"ranks": 1000}, "1000 ranks with 1 chunks each are more than the 512 points"),
+        ({"ranks": 2, "leaves_per_rank": 0}, "`leaves_per_rank` must be"),
+        ({"ranks": 2, "method": "metis"}, '`method` must be "auto", "multisection" or "bisection"'),
+        ({"ranks": 2, "speeds": [1.0]}, "`speeds` must be 2 numbers above 0"),
+        ({"ranks": 2, "speeds": [1.0, 0.0]}, "`speeds` must be 2 numbers above 0"),
+    ],
+)
+def test_mistakes(arguments: dict[str, object], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        evenly.partition(cell((8, 8, 8)), **arguments, cost=cost(points=1e-9))  # type: ignore[arg-type]
+
+
+def test_cost_of_another_program() -> None:
+    with pytest.raises(InputError, match="the cell is one of planted, but the cost model was measured with meep"):
+        evenly.partition(cell((8, 8, 8)), 2, evenly.CostModel("meep", {}))
+
+
+def test_something_that_is_no_cell() -> None:
+    with pytest.raises(InputError, match="`cell` must be a Cell or a simulation"):
+        evenly.partition("oled", 2)
