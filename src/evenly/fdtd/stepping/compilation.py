@@ -124,7 +124,7 @@ def _announced(*, say: bool) -> Iterator[None]:
 
     def announce() -> None:
         if not begins and say:
-            _tell("compiling kernels that are not on disk yet, up to half a minute; they are kept")
+            _tell("compiling kernels that are not on disk yet, once; they are kept")
         begins.append(perf_counter())
 
     with _listening(announce):

@@ -60,7 +60,7 @@ def advance_poles(F, G, runs, now, before, factors, strengths, weights, rate, fe
 
 @njit(cache=True, nogil=True)
 def _one_pole(F, gain, now, before, strengths, same, first, o, p, s, n, c0, c1, c2):
-    """Advance one pole on n points; plain indices, since slices would cost as much as dozens of points."""
+    """Advance one pole on n points; plain indices, since runs are short and slices would have to be made for each."""
     o, p, s = np.uint64(o), np.uint64(p), np.uint64(s)
     if first:
         for k in range(np.uint64(0), np.uint64(n)):

@@ -5,7 +5,8 @@ of it is still in the cache. So both fields are read and written once per step i
 rows are treated as one long row: the ghost points between them receive meaningless values, and are reset.
 
 The same row function serves E and H: with negative strides it takes backward differences of H (+curl), with positive
-strides forward differences of E (-curl).
+strides forward differences of E (-curl). Arrays are passed one by one, not in tuples: taking them out of one counts
+references in every run of rows, which is why some functions have many arguments.
 
 Perfectly matched layers are convolutional (J. A. Roden and S. D. Gedney, Microw. Opt. Technol. Lett. 27, 334
 (2000)): a derivative ∂ becomes ∂/κ + ψ with ψ ← b ψ + a ∂.
@@ -46,8 +47,8 @@ def _difference(T, P, Q, psi, K, where, inside, o, n, s1, s2, keep):
     """T = ∂1 P - ∂2 Q, one component of a curl, with those derivatives stretched that lie in a layer.
 
     `where` tells where the ψ of both derivatives and their rows of b, a, 1/κ begin in `psi` and `K`; `inside` whether
-    they lie in a layer. Plain indices that can't be negative, and no slices: rows are short, and each slice would cost
-    as much as dozens of points.
+    they lie in a layer. Plain indices that can't be negative, and no slices: rows are short, and slices would have to be
+    made for each.
     """
     zero = np.uint64(0)
     o, n, p1, q2 = np.uint64(o), np.uint64(n), np.uint64(o + s1), np.uint64(o + s2)
@@ -179,7 +180,7 @@ def sweep(E, H, electric, magnetic, shape, boxes, flags):
     electric, magnetic : tuples
         ``(c, a, scalar, psi, offsets, profile)``: per-point factors c and a (three flat arrays each; length 1 where
         unused), scalar factors (3,), all ψ in one flat array and where each of the six begins in it, and per axis the
-        layers' b, a, 1/κ as (3, points) arrays, repeated for several rows along the last axis.
+        layers' b, a, 1/κ as (3, points) arrays.
     shape : array of 3 ints
         Points with ghosts.
     boxes : (4, 3) ints
