@@ -155,9 +155,8 @@ def _cost(cell: Cell) -> CostModel:
 
 
 def _checked(cell: Cell, ranks: int, leaves_per_rank: int, method: str, speeds: Sequence[float] | None) -> Any:
-    for name, value in {"ranks": ranks, "leaves_per_rank": leaves_per_rank}.items():
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-            raise InputError(f"`{name}` must be a whole number of at least 1, but got {value!r}.")
+    _check_whole("ranks", ranks)
+    _check_whole("leaves_per_rank", leaves_per_rank)
     if method not in ("auto", "multisection", "bisection"):
         raise InputError(f'`method` must be "auto", "multisection" or "bisection", but got {method!r}.')
     points = cell.grid.box.volume
@@ -170,3 +169,8 @@ def _checked(cell: Cell, ranks: int, leaves_per_rank: int, method: str, speeds: 
     if speed.shape != (ranks,) or not np.all(np.isfinite(speed) & (speed > 0)):
         raise InputError(f"`speeds` must be {ranks} numbers above 0, one per rank, but got {speeds!r}.")
     return speed
+
+
+def _check_whole(name: str, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        raise InputError(f"`{name}` must be a whole number of at least 1, but got {value!r}.")

@@ -14,8 +14,8 @@ from numba import njit
 
 __all__ = ["REPEATS", "share_intensity", "solve_nonlinear"]
 
-# Each solve makes the error of the shared intensity, already of third order, smaller by 2 χ3 |E|²/ε; how long waves then
-# keep their energy is tested in tests/fdtd/physics/test_nonlinear.py.
+# Each solve makes the error of the shared intensity, already of third order, smaller by 2 χ3 |E|²/ε; how long
+# waves then keep their energy is tested in tests/fdtd/physics/test_nonlinear.py.
 REPEATS = 1
 
 

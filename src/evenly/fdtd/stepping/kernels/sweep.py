@@ -47,8 +47,8 @@ def _difference(T, P, Q, psi, K, where, inside, o, n, s1, s2, keep):
     """T = ∂1 P - ∂2 Q, one component of a curl, with those derivatives stretched that lie in a layer.
 
     `where` tells where the ψ of both derivatives and their rows of b, a, 1/κ begin in `psi` and `K`; `inside` whether
-    they lie in a layer. Plain indices that can't be negative, and no slices: rows are short, and slices would have to be
-    made for each.
+    they lie in a layer. Plain indices that can't be negative, and no slices: rows are short, and slices would have to
+    be made for each.
     """
     zero = np.uint64(0)
     o, n, p1, q2 = np.uint64(o), np.uint64(n), np.uint64(o + s1), np.uint64(o + s2)
