@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from evenly.fdtd.cell.partition import BinaryPartition
 from evenly.fdtd.ranks.parallel import am_really_master
 from evenly.fdtd.scaling.measurement import Measurement
 from evenly.fdtd.simulation import Options
@@ -37,7 +38,7 @@ def run_task(task: Mapping[str, Any]) -> Measurement:
     ----------
     task : mapping
         ``program``, ``parameters`` and ``options`` as for `evenly.fdtd.structures.programs.load`, ``steps``,
-        ``warm_up`` and ``repetition``.
+        ``warm_up`` and ``repetition``; ``layout``, nested lists, where the cell isn't cut evenly.
 
     Examples
     --------
@@ -45,7 +46,8 @@ def run_task(task: Mapping[str, Any]) -> Measurement:
     >>> run_task({**task, "steps": 2, "warm_up": 1}).steps
     2
     """
-    program = load(task["program"], task["parameters"], options=Options(**task["options"]))
+    layout = None if task.get("layout") is None else BinaryPartition(task["layout"])
+    program = load(task["program"], task["parameters"], layout=layout, options=Options(**task["options"]))
     program.attach()
     _step(program, task["warm_up"])
     program.simulation.communicator.barrier()
