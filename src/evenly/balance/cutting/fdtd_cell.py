@@ -3,8 +3,10 @@
 >>> from evenly.fdtd import Block, Medium, PML, Simulation
 >>> film = Block(size=(9, 9, 0.5), material=Medium(index=2))
 >>> cell = cell_of(Simulation(cell=(2, 2, 2), resolution=10, geometry=[film], boundaries=[PML(0.3)]))
->>> cell.pml[0], cell.survey.totals["dielectric"], cell.survey.counts([[0, 0, 0]], [[4, 4, 10]])[0, :2].round(9).tolist()
-((3, 3), 2400.0, [48.0, 16.0])
+>>> cell.pml[0], cell.survey.totals["dielectric"], cell.survey.kinds[:2]
+((3, 3), 2400.0, ('dielectric', 'interface'))
+>>> cell.survey.counts([[0, 0, 0]], [[4, 4, 10]])[0, :2].round(9).tolist()
+[48.0, 16.0]
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from evenly.balance.cutting.cell import Cell, Transform
+from evenly.balance.cutting.survey import Survey
 
 if TYPE_CHECKING:
     from evenly.fdtd.monitors.monitor import FourierMonitor
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["BLOCKS", "POINTS", "cell_of"]
 
 #: Largest cell whose every point is sampled.
-POINTS = 2_000_000
+POINTS = 1_000_000
 #: Most blocks of a survey.
 BLOCKS = 2_000_000
 
@@ -49,14 +52,12 @@ def cell_of(
     name : str
         How tables call it.
     """
-    from evenly.balance.cutting.fdtd_exact import exact_survey
-
     layers = sim.layers
     x, y, z = (kind == "periodic" for kind in layers.kinds)
     return Cell(
         "fdtd",
         sim.grid,
-        exact_survey(sim.structure, blocks=blocks),
+        _survey(sim, points, blocks),
         (x, y, z),
         layers.pml,
         layers.absorber,
@@ -65,6 +66,15 @@ def cell_of(
         name=name,
         traits=_traits(sim),
     )
+
+
+def _survey(sim: Simulation, points: int, blocks: int) -> Survey:
+    from evenly.balance.cutting.fdtd_exact import exact_survey
+    from evenly.balance.cutting.fdtd_objects import object_survey
+
+    if sim.grid.box.volume <= points:
+        return exact_survey(sim.structure, blocks=blocks)
+    return object_survey(sim.structure, blocks=blocks)
 
 
 def _transforms(sim: Simulation, monitors: Iterable[FourierMonitor]) -> tuple[Transform, ...]:

@@ -69,7 +69,7 @@ def chosen_along(weights: Array, number: int) -> Ints:
     last = len(weights) - 1
     inner = np.flatnonzero(weights[1:-1]) + 1
     if len(inner) < number:
-        return np.r_[0, inner, last].astype(np.int64)
+        return np.array(np.r_[0, inner, last], dtype=np.int64)
     heavy = inner[np.argsort(-weights[inner], kind="stable")[: (number - 1) // 2]]
     edges = np.unique(np.r_[0, heavy, last])
     return _filled(edges, inner, number)
@@ -78,7 +78,7 @@ def chosen_along(weights: Array, number: int) -> Ints:
 def _filled(edges: Ints, inner: Ints, number: int) -> Ints:
     """Return edges with others of `inner`, evenly spread, up to `number` blocks."""
     low, high = 1.0, float(edges[-1])
-    best: Ints = edges
+    best = edges
     for _ in range(40):
         longest = math.sqrt(low * high)
         parts = np.ceil(np.diff(edges) / longest).astype(np.int64)
@@ -92,4 +92,4 @@ def _filled(edges: Ints, inner: Ints, number: int) -> Ints:
             best = found if len(found) > len(best) else best
         else:
             low = longest
-    return np.asarray(best, dtype=np.int64)
+    return np.array(best, dtype=np.int64)

@@ -14,9 +14,10 @@ are taken as spread evenly over a block, so blocks of one point make every count
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,6 +27,10 @@ __all__ = ["Survey"]
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Edges = tuple[Ints, Ints, Ints]
+#: Boxes from which compiled code pays for being loaded.
+MANY = 5_000
+#: Boxes that are summed at once without it, few enough for their counts to stay in cache.
+BATCH = 1024
 
 
 @dataclass(frozen=True)
@@ -52,9 +57,17 @@ class Survey:
         x, y, z = (np.asarray(e, dtype=np.int64) for e in edges)
         table = np.zeros((len(x), len(y), len(z), len(kinds)))
         table[1:, 1:, 1:] = blocks
+        return cls.of_padded((x, y, z), kinds, table)
+
+    @classmethod
+    def of_padded(cls, edges: Edges, kinds: Sequence[str], table: Array) -> Survey:
+        """Return the survey of blocks in an array with room for the corners, (x edges, y, z, kinds), which is taken.
+
+        Entry (i, j, k) holds the points of the block below corner (i, j, k), and 0 where there is none.
+        """
         for axis in range(3):
             np.cumsum(table, axis=axis, out=table)
-        return cls((x, y, z), tuple(kinds), table)
+        return cls(edges, tuple(kinds), table)
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -70,23 +83,58 @@ class Survey:
     def counts(self, low: ArrayLike, high: ArrayLike) -> Array:
         """Return the points of each kind (n, kinds) in boxes from `low` up to, not including, `high`, both (n, 3)."""
         low, high = np.asarray(low, dtype=np.int64), np.asarray(high, dtype=np.int64)
+        result = np.zeros((len(low), len(self.kinds)))
+        kernel = _compiled() if len(low) >= MANY else None
+        if kernel is not None:
+            strides = np.array(self.table.strides[:3]) // self.table.itemsize
+            kernel(self.table.reshape(-1), strides, low, high, *self._places, result)
+            return result
+        for start in range(0, len(low), BATCH):
+            part = slice(start, start + BATCH)
+            self._add_corners(low[part], high[part], result[part])
+        return result
+
+    def _add_corners(self, low: Ints, high: Ints, result: Array) -> None:
+        """Add the counts of boxes, corner by corner."""
         weights = [self._along(axis, low[:, axis], high[:, axis]) for axis in range(3)]
         nx, ny, nz, kinds = self.table.shape
         flat = self.table.reshape(nx * ny * nz, kinds)
-        result = np.zeros((len(low), kinds))
-        for (i, a), (j, b), (k, c) in itertools.product(*weights):
-            result += (a * b * c)[:, None] * flat[(i * ny + j) * nz + k]
-        return result
+        rows = np.empty_like(result)
+        for (i, a), (j, b) in itertools.product(*weights[:2]):
+            across, start = a * b, (i * ny + j) * nz
+            for k, c in weights[2]:
+                np.take(flat, start + k, axis=0, out=rows, mode="clip")
+                rows *= (across * c)[:, None]
+                result += rows
 
     def _along(self, axis: int, low: Ints, high: Ints) -> list[tuple[Ints, Array]]:
         """Return indices and weights into the table along an axis whose sum is what lies between low and high."""
+        blocks, shares, starts = self._places
         found = []
         for at, sign in ((low, -1.0), (high, 1.0)):
-            edges = self.edges[axis]
-            block = np.clip(np.searchsorted(edges, at, side="right") - 1, 0, len(edges) - 2)
-            share = (at - edges[block]) / (edges[block + 1] - edges[block])
-            if np.any((share != 0) & (share != 1)):
-                found += [(block, sign * (1 - share)), (block + 1, sign * share)]
-            else:
-                found.append((block + (share == 1), np.full(len(at), sign)))
+            block, share = blocks[starts[axis] + at], shares[starts[axis] + at]
+            found.append((block, sign * (1 - share)))
+            if share.any():
+                found.append((block + 1, sign * share))
         return found
+
+    @cached_property
+    def _places(self) -> tuple[Ints, Array, Ints]:
+        """Block that each index is in and how far, along x, y and z one after the other, and where each axis begins."""
+        blocks, shares = [], []
+        for edges in self.edges:
+            widths = np.diff(edges)
+            block = np.append(np.repeat(np.arange(len(widths)), widths), len(widths))
+            blocks.append(block)
+            shares.append((np.arange(edges[-1] + 1) - edges[block]) / np.append(widths, 1)[block])
+        starts = np.cumsum([0, *(len(block) for block in blocks[:2])])
+        return np.concatenate(blocks), np.concatenate(shares), starts
+
+
+def _compiled() -> Callable[..., None] | None:
+    """Return the compiled sum, or None where numba is not installed."""
+    try:
+        from evenly.balance.cutting.survey_kernel import add_corners
+    except ImportError:
+        return None
+    return cast("Callable[..., None]", add_corners)

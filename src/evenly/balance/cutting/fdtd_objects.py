@@ -1,0 +1,199 @@
+"""A survey object by object, for cells too large to look at every point.
+
+The cell is divided into samples: along each axis at the faces of objects and the borders of layers, the largest first,
+and evenly where objects are curved. Objects are painted over the samples' middles in their order, each within its own
+bounds, slab after slab; blocks of a survey are groups of samples. What goes on past interfaces (see `fdtd_media`) is
+added where neighbouring samples lie in different media.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenly.balance.cutting.fdtd_edges import chosen_edges
+from evenly.balance.cutting.fdtd_lattice import Lattice, Painter
+from evenly.balance.cutting.fdtd_media import Column, columns_of, reach_of
+from evenly.balance.cutting.fdtd_surfaces import Surfaces, edge_weights
+from evenly.balance.cutting.survey import Survey
+
+if TYPE_CHECKING:
+    from evenly.fdtd.media.structure import Structure
+
+__all__ = ["SAMPLES", "object_survey"]
+
+Ints = NDArray[np.int64]
+Array = NDArray[np.float64]
+Owners = NDArray[np.int32]
+#: Samples of a whole cell.
+SAMPLES = 12_000_000
+#: Numbers in a table.
+NUMBERS = 8_000_000
+
+
+def object_survey(structure: Structure, *, blocks: int, samples: int = SAMPLES) -> Survey:
+    """Return the survey of a structure from its objects.
+
+    Parameters
+    ----------
+    structure : Structure
+    blocks : int
+        Most blocks.
+    samples : int
+        Most samples; time grows with them.
+    """
+    surfaces = Surfaces.of(structure)
+    columns = columns_of(structure)
+    weights = [edge_weights(structure, surfaces, axis) for axis in range(3)]
+    fine = chosen_edges(weights, samples)
+    kept = [np.where(np.isin(np.arange(len(w)), e), w, 0.0) for w, e in zip(weights, fine, strict=True)]
+    coarse = chosen_edges(kept, min(blocks, NUMBERS // max(1, len(columns))))
+    adder = _Adder(structure, surfaces, Lattice(fine, coarse), columns)
+    adder.add_all()
+    adder.limit()
+    return adder.survey()
+
+
+@dataclass(frozen=True)
+class _Contacts:
+    """Samples that another medium reaches, n of them.
+
+    Attributes
+    ----------
+    block : (n,)
+        Which block, counted from the first of the slab.
+    pair : (n,)
+        Medium of the sample times the number of media, plus the other medium.
+    area : (n,)
+        Faces of points.
+    part, flat, slanted, above
+        Of the face, as `reach_of` wants it, and whether the sample lies above it.
+    """
+
+    block: Ints
+    pair: Ints
+    area: Array
+    part: Array
+    flat: NDArray[np.bool_]
+    slanted: NDArray[np.bool_]
+    above: NDArray[np.bool_]
+
+
+class _Adder:
+    """Adds what slabs of samples hold to a table of blocks."""
+
+    def __init__(self, structure: Structure, surfaces: Surfaces, lattice: Lattice, columns: list[Column]) -> None:
+        self.structure, self.surfaces, self.lattice, self.columns = structure, surfaces, lattice, columns
+        self.names = list(dict.fromkeys(column.name for column in columns))
+        self.table = np.zeros((*(len(b) for b in lattice.blocks), len(self.names)))
+        self.medium = np.asarray(structure.palettes[0].medium, dtype=np.int64)
+        self.media = len(structure.palettes[0].inverse)
+        self.small = self.medium.astype(np.min_scalar_type(self.media))
+        self.beyond = [column.beyond().ravel() for column in columns]
+
+    def add_all(self) -> None:
+        """Add the whole cell."""
+        painter = Painter(self.structure, self.lattice.middles(self.structure), self.surfaces.whole)
+        before: Owners | None = None
+        for first, last in self.lattice.slabs():
+            owners = painter.owners(first, last)
+            self._add_volumes(first, owners)
+            self._add_contacts(first, owners, before)
+            before = owners[-1:]
+
+    def limit(self) -> None:
+        """Leave no more points in a block than it has, and no conductivity of a medium in absorbers."""
+        x, y, z = (np.diff(b).astype(np.float64) for b in self.lattice.blocks)
+        volume = x[:, None, None] * y[:, None] * z
+        blocks = self.table[1:, 1:, 1:]
+        inner = self.structure.layers.inner("absorber")
+        within = [(b[:-1] >= a) & (b[1:] <= c) for b, a, c in zip(self.lattice.blocks, inner.lo, inner.hi, strict=True)]
+        outside = within[0][:, None, None] & within[1][:, None] & within[2]
+        for n, name in enumerate(self.names):
+            if "label" not in name and name not in ("polarised", "polarisations", "nonlinear values"):
+                np.minimum(blocks[..., n], volume, out=blocks[..., n])
+            if name.endswith("conductivity"):
+                blocks[..., n] *= outside
+
+    def survey(self) -> Survey:
+        """Return the survey of what was added, without kinds that aren't there; the table is taken over."""
+        present = [n for n in range(len(self.names)) if self.table[..., n].any()]
+        table = self.table if len(present) == len(self.names) else np.ascontiguousarray(self.table[..., present])
+        return Survey.of_padded(self.lattice.blocks, [self.names[n] for n in present], table)
+
+    def _add_volumes(self, first: int, owners: Owners) -> None:
+        where, widths = self._slab(self.lattice.block_of, first, len(owners)), self.lattice.widths
+        start, shape = int(where[0][0]), (int(where[0][-1] - where[0][0]) + 1, *self.lattice.shape[1:])
+        block = ((where[0] - start)[:, None, None] * shape[1] + where[1][:, None]) * shape[2] + where[2]
+        volume = widths[0][first : first + len(owners), None, None] * (widths[1][:, None] * widths[2])
+        present = self._present(owners)
+        number = np.zeros(self.media, dtype=np.int64)
+        number[present] = np.arange(len(present))
+        key = (block * len(present) + number[self.medium][owners]).ravel()
+        held = np.bincount(key, volume.ravel(), math.prod(shape) * len(present)).reshape(*shape, len(present))
+        into = self.table[1 + start : 1 + start + shape[0], 1:, 1:]
+        for column in self.columns:
+            if column.amount[present].any():
+                into[..., self.names.index(column.name)] += held @ column.amount[present]
+
+    def _present(self, owners: Owners) -> Ints:
+        """Return the media of a slab."""
+        there = np.bincount(owners.ravel(), minlength=len(self.medium)) > 0
+        return np.unique(self.medium[there])
+
+    def _add_contacts(self, first: int, owners: Owners, before: Owners | None) -> None:
+        start = max(0, int(self.lattice.block_of[0][first]) - 1)
+        shape = (int(self.lattice.block_of[0][first + len(owners) - 1]) - start + 1, *self.lattice.shape[1:])
+        joined = owners if before is None else np.concatenate([before, owners])
+        contacts = [self._contacts(0, first - (before is not None), joined, start)]
+        contacts += [self._contacts(axis, first, owners, start) for axis in (1, 2)]
+        found = _Contacts(*(np.concatenate([getattr(c, f) for c in contacts]) for f in _Contacts.__dataclass_fields__))
+        into = self.table[1 + start : 1 + start + shape[0], 1:, 1:]
+        done: dict[Any, Array] = {}
+        for column, beyond in zip(self.columns, self.beyond, strict=True):
+            if not beyond.any():
+                continue
+            same = column.rule, beyond.tobytes()
+            if same not in done:
+                weights = beyond[found.pair] * self._planes(column.rule, found, done)
+                done[same] = np.asarray(np.bincount(found.block, weights, math.prod(shape)), np.float64).reshape(shape)
+            into[..., self.names.index(column.name)] += done[same]
+
+    def _planes(self, rule: str, found: _Contacts, done: dict[Any, Array]) -> Array:
+        if rule not in done:
+            subpixel = self.structure.subpixel
+            reach = reach_of(rule, found.part, found.flat, found.slanted, subpixel=subpixel)
+            done[rule] = np.where(found.above, reach.above, reach.below) * found.area
+        return done[rule]
+
+    def _contacts(self, axis: int, first: int, owners: Owners, start: int) -> _Contacts:
+        """Return where samples next to each other along an axis lie in different media."""
+        ahead, behind = ([slice(None)] * 3 for _ in range(2))
+        ahead[axis], behind[axis] = slice(1, None), slice(None, -1)
+        medium = self.small[owners]
+        at = np.nonzero(medium[tuple(behind)] != medium[tuple(ahead)])
+        below, above = owners[tuple(behind)][at], owners[tuple(ahead)][at]
+        index = [i + (first if a == 0 else 0) for a, i in enumerate(at)]
+        one, other = (a for a in range(3) if a != axis)
+        area: Any = self.lattice.widths[one][index[one]] * self.lattice.widths[other][index[other]]
+        # The later object's face it is: its low side where it lies above.
+        later, side = np.maximum(below, above), (below > above).astype(np.int64)
+        part = self.surfaces.at[later, axis, side] % 1
+        flat, slanted = self.surfaces.flat[later, axis], self.surfaces.slanted[later, axis]
+        halves = [(below, above, 0), (above, below, 1)]
+        blocks, pairs = [], []
+        for own, another, step in halves:
+            x, y, z = (self.lattice.block_of[a][i + (step if a == axis else 0)] for a, i in enumerate(index))
+            blocks.append(((x - start) * self.lattice.shape[1] + y) * self.lattice.shape[2] + z)
+            pairs.append(self.medium[own] * self.media + self.medium[another])
+        is_above = np.repeat([False, True], len(below))
+        area, part, flat, slanted = (np.tile(v, 2) for v in (area, part, flat, slanted))
+        return _Contacts(np.concatenate(blocks), np.concatenate(pairs), area, part, flat, slanted, is_above)
+
+    @staticmethod
+    def _slab(along: tuple[Ints, Ints, Ints], first: int, count: int) -> tuple[Ints, Ints, Ints]:
+        return along[0][first : first + count], along[1], along[2]

@@ -1,0 +1,119 @@
+"""Where the surfaces of a structure's objects are on its grid, and what a coarse lattice needs to know of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from evenly.fdtd.media.solids import GeometricObject
+    from evenly.fdtd.media.structure import Structure
+
+__all__ = ["Surfaces", "edge_weights", "first_above"]
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+#: Weight of an index on which nothing lies, where something curved is near.
+EVEN = 1e-9
+#: Weight of a border of layers.
+BORDER = 1e9
+
+
+@dataclass(frozen=True)
+class Surfaces:
+    """Where objects end, by object, axis and side.
+
+    Attributes
+    ----------
+    at : (objects, 3, 2)
+        Lowest and highest index, with its fraction; beyond the cell where an object is.
+    flat : (objects, 3) of bool
+        Whether the faces across an axis are flat.
+    slanted : (objects, 3) of bool
+        Whether faces that look along an axis may be at an angle to the grid.
+    whole : (objects,) of bool
+        Whether an object fills its bounds.
+    """
+
+    at: Array
+    flat: NDArray[np.bool_]
+    slanted: NDArray[np.bool_]
+    whole: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, structure: Structure) -> Surfaces:
+        """Return those of a structure's objects, background first."""
+        grid = structure.grid
+        low, high = (np.array([thing.bounds()[side] for thing in structure.objects]) for side in (0, 1))
+        at = (np.stack([low, high], axis=2) - np.array(grid.origin)[:, None]) * grid.resolution
+        # Round-off of a face that is meant to lie on a point, or halfway between two.
+        near = np.round(2 * at) / 2
+        at = np.where(np.abs(at - near) < 1e-6, near, at)
+        flat = np.array([_flat_axes(thing) for thing in structure.objects])
+        slanted = np.array([[thing.slanted] * 3 for thing in structure.objects]) & ~flat
+        whole = np.array([_fills_bounds(thing) for thing in structure.objects])
+        return cls(at, flat, slanted, whole)
+
+
+def first_above(at: Array) -> Ints:
+    """Return the first index whose box's middle lies above, or on, a face.
+
+    Examples
+    --------
+    >>> first_above(np.array([3.0, 3.5, 3.6])).tolist()
+    [3, 3, 4]
+    """
+    return np.ceil(np.clip(at, -1e15, 1e15) - 0.5).astype(np.int64)
+
+
+def edge_weights(structure: Structure, surfaces: Surfaces, axis: int) -> Array:
+    """Return how much lies on each index along an axis, (points + 1,), as `chosen_edges` wants it.
+
+    A flat face weighs its share of the cell's cross-section. An index without weight can be left out at no loss.
+    """
+    n = structure.grid.shape[axis]
+    weights = np.zeros(n + 1)
+    spans = [_inside(surfaces.at[:, a], structure.grid.shape[a]) for a in range(3)]
+    present = np.all([high > low for low, high in spans], axis=0)
+    area = np.prod([(high - low) / structure.grid.shape[a] for a, (low, high) in enumerate(spans) if a != axis], axis=0)
+    for side in (0, 1):
+        at = surfaces.at[:, axis, side]
+        index = first_above(at)
+        for k in np.flatnonzero(present & surfaces.flat[:, axis] & (at > -1) & (at < n + 1)):
+            # The planes of points next to it are special too.
+            for away, share in ((0, 1.0), (1, 0.5), (-1, 0.25 * (at[k] % 1 > 0.5))):
+                if 0 < index[k] + away < n:
+                    weights[index[k] + away] += share * area[k]
+    low, high = spans[axis]
+    for k in np.flatnonzero(present & ~surfaces.flat[:, axis]):
+        weights[int(low[k]) : int(np.ceil(high[k])) + 1] += EVEN
+    for borders in (structure.layers.pml[axis], structure.layers.absorber[axis]):
+        weights[[borders[0], n - borders[1]]] += BORDER
+    weights[[0, n]] = BORDER
+    return weights
+
+
+def _inside(at: Array, n: int) -> tuple[Array, Array]:
+    return np.clip(at[:, 0], 0, n), np.clip(at[:, 1], 0, n)
+
+
+def _fills_bounds(thing: GeometricObject) -> bool:
+    from evenly.fdtd.media.solids import Block
+
+    return isinstance(thing, Block) and not thing.slanted
+
+
+def _flat_axes(thing: GeometricObject) -> list[bool]:
+    from evenly.fdtd.media.prism import Prism
+    from evenly.fdtd.media.solids import Block, Cylinder
+
+    if isinstance(thing, Block):
+        return [any(np.flatnonzero(direction).tolist() == [axis] for direction in thing.axes) for axis in range(3)]
+    if isinstance(thing, Cylinder):
+        return [np.flatnonzero(thing.axis).tolist() == [axis] for axis in range(3)]
+    if isinstance(thing, Prism):
+        return [axis == int(thing.axis) or not thing.slanted for axis in range(3)]
+    return [False] * 3
