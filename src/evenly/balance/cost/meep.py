@@ -1,6 +1,29 @@
-"""What Meep does for the chunks of a cell, term by term."""
+"""What Meep does for the chunks of a cell, term by term.
+
+Meep sweeps whole arrays, so most of what a chunk costs depends on what is *present* in it, not on how many points have
+it: one nonlinear point makes every point of its chunk nonlinear. Poles reach further: each that occurs anywhere in
+the cell is kept, subtracted from D and copied over borders by every chunk, and driven only by those chunks in which it
+occurs. Every chunk also copies its borders, to chunks of its own rank no less than to others, row by row
+(``benchmarks/cost_meep.py`` measures each of these).
+
+>>> from evenly.balance.cutting.cell import Cell
+>>> from evenly.balance.cutting.pieces import pieces_of
+>>> from evenly.balance.cutting.survey import Survey
+>>> from evenly.fdtd.cell.grid import Grid
+>>> edges = ((0, 1, 8), (0, 4), (0, 4))
+>>> survey = Survey.of_blocks(edges, ("nonlinear",), np.array([16.0, 0.0]).reshape(2, 1, 1, 1))
+>>> cell = Cell("meep", Grid((8, 4, 4), 1), survey, layers_apart=("pml",))
+>>> halves = pieces_of(cell, [[0, 0, 0], [4, 0, 0]], [[4, 4, 4], [8, 4, 4]])
+>>> names = [term.name for term in Meep.terms]
+>>> Meep().amounts(halves)[:, names.index("nonlinear points")].tolist()
+[64.0, 0.0]
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,27 +34,197 @@ from evenly.balance.cutting.pieces import Pieces
 __all__ = ["Meep"]
 
 Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+OFF_DIAGONAL = ("off-diagonal xy", "off-diagonal xz", "off-diagonal yz")
 
 
 class Meep(Program):
-    """Meep 1.2x."""
+    """Meep 1.2x.
+
+    The kinds of points that it looks for in a survey are ``"magnetic"``, ``"electric_conductivity"``,
+    ``"magnetic_conductivity"``, ``"nonlinear"``, ``"off-diagonal xy"`` (``xz``, ``yz``), ``"magnetic_anisotropic"``,
+    ``"pole …"`` and ``"pole magnetic …"``. Absorbers are taken from the cell, since Meep makes no chunks of them. A
+    trait ``"components"`` of the cell is the share of the six field components that is stepped (1 where not given).
+    """
 
     name = "meep"
     terms = (
-        Term("points", about="points of the sweep"),
-        Term("chunks", "chunk", "chunks"),
-        Term("faces copied", "face", "faces of points between chunks"),
+        Term("points", about="curl of every component"),
+        Term("rows", "row", "rows of points along the last axis: where loops begin"),
+        Term("chunks", "chunk", "chunks, those of PMLs included"),
+        Term("neighbour chunks", "pair", "chunks that share a face, an edge or a corner"),
+        Term("faces copied", "face", "faces of points between chunks, across the first axes"),
+        Term("row ends copied", "face", "faces of points between chunks, across the last axis"),
+        Term("faces of B", "face", "faces between chunks of which one keeps B apart from H"),
         Term("PML 1d points"),
         Term("PML 2d points"),
         Term("PML 3d points"),
+        Term("magnetic points", about="points of chunks with a permeability"),
+        Term("off-diagonal points", about="points of chunks times pairs of axes that some permittivity couples"),
+        Term("conductive points", about="points of chunks with a conductivity or an absorber, of E and of H"),
+        Term("nonlinear points", about="points of chunks with χ2 or χ3"),
+        Term("polarised points", about="points of all chunks where the cell has a pole"),
+        Term("poles kept", about="points of all chunks times poles of the cell"),
+        Term("poles driven", about="points of chunks times the poles in them"),
+        Term("pole faces", "face", "faces of points between chunks times poles of the cell"),
+        Term("transforms", "transform", "monitor regions in the chunk"),
+        Term("transformed values", "value", "values that are Fourier transformed"),
+        Term("transformed products", "product", "those times their frequencies"),
     )
 
     def amounts(self, pieces: Pieces) -> Array:
-        layers = pieces.pml.sum(axis=1)
-        columns = [
-            pieces.volume,
-            np.ones_like(pieces.volume),
-            pieces.faces,
-            *(pieces.volume * (layers == n) for n in (1, 2, 3)),
-        ]
-        return np.stack(columns, axis=1) * pieces.cell.parts
+        """Return how much of each term each piece has, (n, terms)."""
+        chunks = _Chunks(pieces)
+        anything = (pieces.volume > 0).astype(float)
+        numbers = anything * pieces.cell.parts * pieces.cell.traits.get("components", 1.0)
+        columns = [COLUMNS[term.name](chunks) * (anything if term.name in FIXED else numbers) for term in self.terms]
+        return np.stack(columns, axis=1)
+
+
+@dataclass(frozen=True)
+class _Chunks:
+    """Pieces as Meep steps them."""
+
+    pieces: Pieces
+
+    @property
+    def volume(self) -> Array:
+        return self.pieces.volume
+
+    @property
+    def thick(self) -> Flags:
+        return ~np.asarray(self.pieces.cell.grid.thin)
+
+    @property
+    def last(self) -> int:
+        """Axis along which points follow each other in memory."""
+        return int(np.flatnonzero(self.thick)[-1]) if self.thick.any() else 2
+
+    @cached_property
+    def held(self) -> Array:
+        """Points of each kind in each chunk's arrays, (n, kinds): they reach one point further up than the chunk."""
+        survey = self.pieces.cell.survey
+        return survey.counts(self.pieces.low, np.minimum(self.pieces.high + 1, survey.shape))
+
+    def present(self, kind: str) -> Flags:
+        """Whether each chunk has any point of a kind, (n,)."""
+        return np.asarray(self.pieces.cell.column(self.held, kind) > 0.5)
+
+    @cached_property
+    def sides(self) -> Ints:
+        """Sides along each axis at which points are copied from a chunk, (n, 3)."""
+        cell, low, high = self.pieces.cell, self.pieces.low, self.pieces.high
+        inside = (low > 0).astype(np.int64) + (high < np.asarray(cell.grid.shape))
+        # A chunk that spans a periodic axis copies from itself.
+        return np.asarray(np.where(cell.periodic, 2, inside) * self.thick)
+
+    @cached_property
+    def faces(self) -> Array:
+        """Faces of points across each axis that are copied, (n, 3)."""
+        return np.asarray(self.sides * (self.volume[:, None] / np.maximum(1, self.pieces.shape)))
+
+    @cached_property
+    def poles(self) -> tuple[str, ...]:
+        """Kinds of the poles that occur anywhere in the cell."""
+        totals = self.pieces.cell.survey.totals
+        return tuple(kind for kind, points in totals.items() if kind.startswith("pole ") and points > 0.5)
+
+    @property
+    def arrays(self) -> Array:
+        """Points of each chunk's arrays, (n,): one more than it owns along every axis."""
+        return np.asarray(np.prod(self.pieces.shape + self.thick, axis=1), dtype=np.float64)
+
+
+def _rows(chunks: _Chunks) -> Array:
+    return chunks.volume / np.maximum(1, chunks.pieces.shape[:, chunks.last])
+
+
+def _neighbours(chunks: _Chunks) -> Array:
+    """Return the chunks around each one, as there would be in a regular lattice of chunks."""
+    spans = (chunks.pieces.shape == np.asarray(chunks.pieces.cell.grid.shape)) & (chunks.sides == 2)
+    around = np.prod(1 + np.where(spans, 0, chunks.sides), axis=1) - 1
+    return np.asarray(around + spans.any(axis=1), dtype=np.float64)
+
+
+def _faces_copied(chunks: _Chunks) -> Array:
+    return np.asarray(chunks.faces.sum(axis=1) - chunks.faces[:, chunks.last])
+
+
+def _row_ends(chunks: _Chunks) -> Array:
+    return np.asarray(chunks.faces[:, chunks.last])
+
+
+def _faces_of_b(chunks: _Chunks) -> Array:
+    apart = chunks.present("magnetic") | chunks.pieces.pml.any(axis=1)
+    return np.asarray(chunks.faces.sum(axis=1) * apart)
+
+
+def _in_pml(axes: int) -> Callable[[_Chunks], Array]:
+    return lambda chunks: chunks.volume * (chunks.pieces.pml.sum(axis=1) == axes)
+
+
+def _off_diagonal(chunks: _Chunks) -> Array:
+    known = [kind for kind in OFF_DIAGONAL if kind in chunks.pieces.cell.survey.kinds]
+    if known:
+        electric = np.sum([chunks.present(kind) for kind in known], axis=0)
+    else:
+        # Where it isn't known which pairs, all of them.
+        electric = 3 * chunks.present("electric_anisotropic")
+    return np.asarray(chunks.volume * (electric + 3.0 * chunks.present("magnetic_anisotropic")))
+
+
+def _conductive(chunks: _Chunks) -> Array:
+    absorbing = _in_absorber(chunks)
+    sides = [chunks.present(f"{side}_conductivity") | absorbing for side in ("electric", "magnetic")]
+    return np.asarray(chunks.volume * np.sum(sides, axis=0))
+
+
+def _in_absorber(chunks: _Chunks) -> Flags:
+    """Return whether any point of each chunk is in an absorber, (n,)."""
+    shape = np.asarray(chunks.pieces.cell.grid.shape)
+    low, high = np.asarray(chunks.pieces.cell.absorber).T
+    return np.asarray(np.any((chunks.pieces.low < low) | ((chunks.pieces.high >= shape - high) & (high > 0)), axis=1))
+
+
+def _polarised(chunks: _Chunks) -> Array:
+    return chunks.arrays * len({kind.startswith("pole magnetic ") for kind in chunks.poles})
+
+
+def _driven(chunks: _Chunks) -> Array:
+    return np.asarray(chunks.volume * sum((chunks.present(pole).astype(float) for pole in chunks.poles), np.zeros(1)))
+
+
+def _transforms(chunks: _Chunks) -> Array:
+    regions = np.zeros(len(chunks.volume))
+    for transform in chunks.pieces.cell.transforms:
+        across = np.minimum(chunks.pieces.high, transform.high) - np.maximum(chunks.pieces.low, transform.low)
+        regions += np.all(across > 0, axis=1)
+    return regions
+
+
+#: Terms that don't depend on how many numbers a field value has, or that know it already.
+FIXED = ("chunks", "neighbour chunks", "transforms", "transformed values", "transformed products")
+COLUMNS: dict[str, Callable[[_Chunks], Array]] = {
+    "points": lambda chunks: chunks.volume,
+    "rows": _rows,
+    "chunks": lambda chunks: np.ones_like(chunks.volume),
+    "neighbour chunks": _neighbours,
+    "faces copied": _faces_copied,
+    "row ends copied": _row_ends,
+    "faces of B": _faces_of_b,
+    "PML 1d points": _in_pml(1),
+    "PML 2d points": _in_pml(2),
+    "PML 3d points": _in_pml(3),
+    "magnetic points": lambda chunks: chunks.volume * chunks.present("magnetic"),
+    "off-diagonal points": _off_diagonal,
+    "conductive points": _conductive,
+    "nonlinear points": lambda chunks: chunks.volume * chunks.present("nonlinear"),
+    "polarised points": _polarised,
+    "poles kept": lambda chunks: chunks.arrays * len(chunks.poles),
+    "poles driven": _driven,
+    "pole faces": lambda chunks: np.asarray(chunks.faces.sum(axis=1) * len(chunks.poles)),
+    "transforms": _transforms,
+    "transformed values": lambda chunks: chunks.pieces.transforms[0],
+    "transformed products": lambda chunks: chunks.pieces.transforms[1],
+}
