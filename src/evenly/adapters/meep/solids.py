@@ -276,12 +276,11 @@ class Tapered(GeometricObject):
         sharp = np.sqrt(np.maximum(1e-3, (1 + (normals * np.roll(normals, 1, axis=0)).sum(axis=1)) / 2))
         reach = grown / float(sharp.min())
         first, second, up = self._frame
-        ends = [
-            corner @ np.stack([first, second]) + up * (base + at) for corner in flat for at in (0.0, min(self.height, FAR))
-        ]
-        low, high = np.min(ends, axis=0) - reach, np.max(ends, axis=0) + reach
-        first_corner, last_corner = (tuple(float(c + e) for c, e in zip(self.center, end, strict=True)) for end in (low, high))
-        return first_corner, last_corner  # type: ignore[return-value]
+        floor = flat @ np.stack([first, second]) + up * base
+        ends = np.concatenate([floor, floor + up * min(self.height, FAR)])
+        reached = (ends.min(axis=0) - reach, ends.max(axis=0) + reach)
+        lowest, highest = (tuple(float(c + e) for c, e in zip(self.center, end, strict=True)) for end in reached)
+        return lowest, highest  # type: ignore[return-value]
 
 
 def _sizes(thing: Any) -> Vector:
@@ -327,9 +326,7 @@ CONVERSIONS: dict[str, Any] = {
     "Ellipsoid": _ellipsoid,
     "Block": _block,
     "Sphere": lambda t, m: Sphere(radius=float(t.radius), center=numbers(t.center), material=m),
-    "Wedge": lambda t, m: Wedge(
-        **_round(t, m), start=numbers(t.wedge_start), angle=float(t.wedge_angle)
-    ),
+    "Wedge": lambda t, m: Wedge(**_round(t, m), start=numbers(t.wedge_start), angle=float(t.wedge_angle)),
     "Cone": lambda t, m: Frustum(**_round(t, m), tip=min(float(t.radius2), FAR)),
     "Cylinder": lambda t, m: Cylinder(**_round(t, m)),
     "Prism": _prism,

@@ -71,6 +71,8 @@ class Cell:
         How tables call it.
     traits : mapping of str to float
         What else the program wants to know of the whole cell.
+    center : three floats
+        Where the middle of the grid is in the program's own coordinates, in which it is given layouts.
     """
 
     program: str
@@ -84,6 +86,7 @@ class Cell:
     complex_fields: bool = False
     name: str = "cell"
     traits: Mapping[str, float] = field(default_factory=dict)
+    center: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
     def __post_init__(self) -> None:
         if self.survey.shape != self.grid.shape:
@@ -115,6 +118,7 @@ class Cell:
             "complex_fields": self.complex_fields,
             "name": self.name,
             "traits": dict(self.traits),
+            "center": self.center,
         }
         x, y, z = self.survey.edges
         with Path(path).open("wb") as file:
@@ -156,6 +160,7 @@ class Cell:
             about["complex_fields"],
             about["name"],
             about["traits"],
+            tuple(about.get("center", (0.0, 0.0, 0.0))),
         )
 
 

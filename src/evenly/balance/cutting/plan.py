@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenly.balance.cutting.cell import Cell
+from evenly.balance.cutting.moved import moved
 from evenly.fdtd.cell.partition import BinaryPartition
 
 __all__ = ["CutPlan", "Prediction", "Times"]
@@ -129,10 +130,15 @@ class CutPlan:
         """How many times faster than the even cut a step is predicted to be; 1 where that was chosen."""
         return self.even.step_s / self.prediction.step_s
 
+    @property
+    def in_program(self) -> BinaryPartition:
+        """The answer with cuts in the program's own coordinates, whose origin may be elsewhere (`Cell.center`)."""
+        return moved(self.layout, self.cell.center)
+
     def to_list(self) -> Any:
-        """Return the layout as nested lists."""
-        return self.layout.to_list()
+        """Return the layout as nested lists, in the program's own coordinates."""
+        return self.in_program.to_list()
 
     def save(self, path: Path | str) -> Path:
-        """Write the layout to a JSON file and return its path; see `BinaryPartition.save`."""
-        return self.layout.save(path)
+        """Write the layout, in the program's own coordinates, to a JSON file; see `BinaryPartition.save`."""
+        return self.in_program.save(path)
