@@ -44,8 +44,8 @@ class Meep(Program):
 
     The kinds of points that it looks for in a survey are ``"magnetic"``, ``"electric_conductivity"``,
     ``"magnetic_conductivity"``, ``"nonlinear"``, ``"off-diagonal xy"`` (``xz``, ``yz``), ``"magnetic_anisotropic"``,
-    ``"pole …"`` and ``"pole magnetic …"``. Absorbers are taken from the cell, since Meep makes no chunks of them. A
-    trait ``"components"`` of the cell is the share of the six field components that is stepped (1 where not given).
+    ``"pole …"`` and ``"pole magnetic …"``. Absorbers are taken from the cell, since Meep makes no chunks of them. The
+    cell's trait ``"components"`` is how many of the six components of E and H are stepped (all where not given).
     """
 
     name = "meep"
@@ -68,7 +68,7 @@ class Meep(Program):
         Term("poles kept", about="points of all chunks times poles of the cell"),
         Term("poles driven", about="points of chunks times the poles in them"),
         Term("pole faces", "face", "faces of points between chunks times poles of the cell"),
-        Term("transforms", "transform", "monitor regions in the chunk"),
+        Term("transforms", "transform", "monitor regions in the chunk times components, per step"),
         Term("transformed values", "value", "values that are Fourier transformed"),
         Term("transformed products", "product", "those times their frequencies"),
     )
@@ -77,7 +77,7 @@ class Meep(Program):
         """Return how much of each term each piece has, (n, terms)."""
         chunks = _Chunks(pieces)
         anything = (pieces.volume > 0).astype(float)
-        numbers = anything * pieces.cell.parts * pieces.cell.traits.get("components", 1.0)
+        numbers = anything * pieces.cell.parts * pieces.cell.traits.get("components", 6.0) / 6
         columns = [COLUMNS[term.name](chunks) * (anything if term.name in FIXED else numbers) for term in self.terms]
         return np.stack(columns, axis=1)
 
@@ -199,7 +199,7 @@ def _transforms(chunks: _Chunks) -> Array:
     regions = np.zeros(len(chunks.volume))
     for transform in chunks.pieces.cell.transforms:
         across = np.minimum(chunks.pieces.high, transform.high) - np.maximum(chunks.pieces.low, transform.low)
-        regions += np.all(across > 0, axis=1)
+        regions += np.all(across > 0, axis=1) * transform.values
     return regions
 
 
