@@ -61,10 +61,14 @@ class Timing:
         CPU seconds per step of every rank, waiting left out.
     amounts : per rank, mapping of term to float
         What each rank had to do per step; terms that are left out are 0.
+    pace : float, optional
+        CPU seconds that a fixed piece of work took at the same time. Where other programs share the caches and cores
+        these vary together, so times are compared at one pace.
     """
 
     seconds: tuple[float, ...]
     amounts: tuple[Mapping[str, float], ...]
+    pace: float | None = None
 
 
 @dataclass(frozen=True)
@@ -76,7 +80,7 @@ class Timed:
     design : Design
     amounts : per rank, mapping of term to float
     runs : (repeats, ranks)
-        CPU seconds per step of every execution.
+        CPU seconds per step of every execution, at the machine's best pace where paces are known.
     """
 
     design: Design

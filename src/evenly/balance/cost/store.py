@@ -6,6 +6,7 @@ A process that is killed loses at most the run under way; what it left behind is
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -51,15 +52,18 @@ class TimingStore:
         self.path, self.about = Path(path), json.loads(json.dumps(dict(about)))
         self.spent_s = 0.0
         self._amounts: dict[str, tuple[Mapping[str, float], ...]] = {}
-        self._runs: dict[str, list[tuple[float, ...]]] = {}
+        self._runs: dict[str, list[tuple[tuple[float, ...], float | None]]] = {}
+        self._best_pace = math.inf
         if self.path.exists():
             self._read()
 
     def timed(self, design: Design) -> Timed | None:
-        """Return what is known of a design; None where nothing is."""
+        """Return what is known of a design, its times at the best pace of all timings; None where nothing is."""
         if design.key not in self._runs:
             return None
-        return Timed(design, self._amounts[design.key], tuple(self._runs[design.key]))
+        runs = [(seconds, self._best_pace / pace if pace else 1.0) for seconds, pace in self._runs[design.key]]
+        scaled = tuple(tuple(s * factor for s in seconds) for seconds, factor in runs)
+        return Timed(design, self._amounts[design.key], scaled)
 
     def add(self, design: Design, timing: Timing, wall_s: float) -> None:
         """Keep a timing that took `wall_s` seconds to make; it is on disk when this returns.
@@ -71,6 +75,7 @@ class TimingStore:
         """
         lines = [] if self.path.exists() else [json.dumps({"format": FORMAT, "about": self.about})]
         row = {"design": design.key, "seconds": timing.seconds, "amounts": timing.amounts, "wall_s": wall_s}
+        row |= {"pace": timing.pace}
         lines.append(json.dumps(row))
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -124,6 +129,8 @@ class TimingStore:
         amounts = tuple({str(k): float(v) for k, v in rank.items()} for rank in row["amounts"])
         if len(seconds) != len(amounts) or not seconds or not min(seconds) > 0:
             raise ValueError("every rank must have a time above 0 and its amounts")
+        pace = row.get("pace")
+        self._best_pace = min(self._best_pace, math.inf if pace is None else float(pace))
         self._amounts[key] = amounts
-        self._runs.setdefault(key, []).append(seconds)
+        self._runs.setdefault(key, []).append((seconds, pace))
         self.spent_s += float(row["wall_s"])
