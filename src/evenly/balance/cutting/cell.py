@@ -7,10 +7,12 @@ goes through files, so that a cell can be looked at in one process and cut in an
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +27,11 @@ FORMAT = "evenly cell"
 FORMAT_VERSION = 1
 Ints = NDArray[np.int64]
 Depths = tuple[tuple[int, int], tuple[int, int], tuple[int, int]]
+# What reading a file that is damaged, or something else, may raise.
+_DAMAGE = (
+    OSError, EOFError, ValueError, LookupError, TypeError, AttributeError, NotImplementedError, RuntimeError,
+    MemoryError, BadZipFile, zlib.error, InputError,
+)  # fmt: skip
 NO_LAYERS: Depths = ((0, 0), (0, 0), (0, 0))
 
 
@@ -103,7 +110,13 @@ class Cell:
         return counts[:, kinds.index(kind)] if kind in kinds else np.zeros(len(counts))
 
     def save(self, path: Path | str) -> None:
-        """Write the cell to a file ``.npz``, without pickled objects."""
+        """Write the cell to a file ``.npz``, without pickled objects.
+
+        Raises
+        ------
+        InputError
+            If nothing can be written there.
+        """
         about = {
             "format": FORMAT,
             "version": FORMAT_VERSION,
@@ -121,8 +134,13 @@ class Cell:
             "center": self.center,
         }
         x, y, z = self.survey.edges
-        with Path(path).open("wb") as file:
-            np.savez_compressed(file, about=np.array(json.dumps(about)), x=x, y=y, z=z, table=self.survey.table)
+        # As UTF-8: an array of text loses zeros at its end.
+        text = np.frombuffer(json.dumps(about).encode(), dtype=np.uint8)
+        try:
+            with Path(path).open("wb") as file:
+                np.savez_compressed(file, about=text, x=x, y=y, z=z, table=self.survey.table)
+        except OSError as error:
+            raise InputError(f"The cell can't be saved as {path}: {error.strerror or error}.") from error
 
     @classmethod
     def load(cls, path: Path | str) -> Cell:
@@ -134,13 +152,18 @@ class Cell:
             If it is something else, damaged, or of a version that is not known.
         """
         try:
-            with np.load(path, allow_pickle=False) as stored:
-                about = json.loads(str(stored["about"]))
-                if about.get("format") != FORMAT or about.get("version") != FORMAT_VERSION:
-                    raise ReadError(path, f"it is not version {FORMAT_VERSION} of {FORMAT!r}")
+            with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as stored:
+                about = json.loads(bytes(stored["about"]).decode())
                 edges = (stored["x"], stored["y"], stored["z"])
-                return cls._of(about, Survey(edges, tuple(about["kinds"]), stored["table"]))
-        except (OSError, ValueError, KeyError, TypeError) as error:
+                table = stored["table"]
+            if (about.get("format"), about.get("version")) != (FORMAT, FORMAT_VERSION):
+                raise ReadError(path, f"it is not version {FORMAT_VERSION} of {FORMAT!r}")
+            if not np.isfinite(table).all():
+                raise ReadError(path, "its counts aren't all finite")
+            return cls._of(about, Survey(edges, tuple(about["kinds"]), table))
+        except ReadError:
+            raise
+        except _DAMAGE as error:
             raise ReadError(path, f"no cell can be read from it: {error}") from error
 
     @classmethod

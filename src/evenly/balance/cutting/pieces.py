@@ -102,7 +102,7 @@ def pieces_of(cell: Cell, low: ArrayLike, high: ArrayLike) -> Pieces:
 
 def _split(parts: Parts, axis: int, runs: list[Run]) -> Parts:
     """Split boxes where a run of an axis ends and the next begins."""
-    if len(runs) == 1:
+    if len(runs) == 1 and not any(runs[0][2:]):
         return parts
     low, high, box, pml, absorber = parts
     found = []

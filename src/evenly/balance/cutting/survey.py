@@ -22,6 +22,8 @@ from typing import cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evenly.errors import InputError
+
 __all__ = ["Survey"]
 
 Array = NDArray[np.float64]
@@ -45,11 +47,25 @@ class Survey:
         What is counted, named as in `evenly.fdtd.cell.counts.Counts`; poles one by one.
     table : (x edges, y edges, z edges, kinds)
         Points of each kind below each corner.
+
+    Raises
+    ------
+    InputError
+        If edges don't rise from 0 in whole numbers, or the table has another shape.
     """
 
     edges: Edges
     kinds: tuple[str, ...]
     table: Array
+
+    def __post_init__(self) -> None:
+        for edges in self.edges:
+            rising = edges.ndim == 1 and len(edges) > 1 and edges[0] == 0 and bool(np.all(np.diff(edges) > 0))
+            if not rising or edges.dtype.kind != "i":
+                raise InputError(f"the blocks of a survey must end at whole numbers that rise from 0, not at {edges}.")
+        expected = (*(len(edges) for edges in self.edges), len(self.kinds))
+        if self.table.shape != expected:
+            raise InputError(f"the table of a survey must be of shape {expected}, but is of {self.table.shape}.")
 
     @classmethod
     def of_blocks(cls, edges: Sequence[ArrayLike], kinds: Sequence[str], blocks: Array) -> Survey:
