@@ -11,7 +11,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 from typer.core import TyperCommand
 
-from evenly.cli import allocate, example, fdtd, fit, plot, predict, read, sort
+from evenly.cli import allocate, example, fdtd, fit, partition, plot, predict, read, sort
 from evenly.cli.console import be_quiet, err, start
 from evenly.cli.groups import with_quiet
 from evenly.errors import EvenlyError, InfeasibleError, InputError
@@ -47,7 +47,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (read.read, fit.fit, predict.predict, allocate.allocate, plot.plot, sort.sort, example.example):
+for command in (
+    read.read, fit.fit, predict.predict, allocate.allocate, plot.plot, sort.sort, example.example, partition.partition,
+):  # fmt: skip
     app.command(command.__name__, cls=_Command)(with_quiet(command, be_quiet))
 simulations = typer.Typer(
     name="fdtd",
