@@ -53,7 +53,8 @@ def find_python(python: Path | str | None = None) -> Path:
     looked = ", ".join(str(candidate) for candidate in candidates)
     raise InputError(
         f"Meep is needed, but {looked} can't import it: install it (Debian: "
-        f"`apt-get install python3-meep-mpi-default`, conda: `conda install -c conda-forge pymeep`) or name the Python that has it by --python or ${VARIABLE}."
+        "`apt-get install python3-meep-mpi-default`, conda: `conda install -c conda-forge pymeep`) or name the Python "
+        f"that has it by --python or ${VARIABLE}."
     )
 
 

@@ -69,10 +69,11 @@ class Workbench:
 
 
 def amounts_of(cell: Cell, low: Any, high: Any) -> dict[str, float]:
-    """Return what the chunks that boxes (n, 3) of a cell become do together, by term; terms of nothing left out."""
+    """Return what one process does for the chunks that boxes (n, 3) of a cell become; terms of nothing left out."""
     program = Meep()
     total = program.amounts(pieces_of(cell, low, high)).sum(axis=0)
-    return {term.name: float(amount) for term, amount in zip(program.terms, total, strict=True) if amount}
+    found = {term.name: float(amount) for term, amount in zip(program.terms, total, strict=True) if amount}
+    return found | {"processes": 1.0}
 
 
 def step_seconds(step: Any, batch_s: float = BATCH_S, batches: int = BATCHES) -> float:

@@ -50,8 +50,10 @@ class Meep(Program):
 
     name = "meep"
     terms = (
-        Term("points", about="curl of every component"),
+        Term("points", about="curl of every component, in three dimensions"),
+        Term("points of planes", about="the same in one and two dimensions"),
         Term("rows", "row", "rows of points along the last axis: where loops begin"),
+        Term("processes", "process", "what is done whatever a process holds; one for every leaf of a layout"),
         Term("chunks", "chunk", "chunks, those of PMLs included"),
         Term("neighbour chunks", "pair", "chunks that share a face, an edge or a corner"),
         Term("faces copied", "face", "faces of points between chunks, across the first axes"),
@@ -136,6 +138,13 @@ class _Chunks:
         return np.asarray(np.prod(self.pieces.shape + self.thick, axis=1), dtype=np.float64)
 
 
+def _processes(chunks: _Chunks) -> Array:
+    """Return 1 for the first piece of each box."""
+    first = np.zeros(len(chunks.volume))
+    first[np.unique(chunks.pieces.box, return_index=True)[1]] = 1.0
+    return first
+
+
 def _rows(chunks: _Chunks) -> Array:
     return chunks.volume / np.maximum(1, chunks.pieces.shape[:, chunks.last])
 
@@ -204,10 +213,12 @@ def _transforms(chunks: _Chunks) -> Array:
 
 
 #: Terms that don't depend on how many numbers a field value has, or that know it already.
-FIXED = ("chunks", "neighbour chunks", "transforms", "transformed values", "transformed products")
+FIXED = ("processes", "chunks", "neighbour chunks", "transforms", "transformed values", "transformed products")
 COLUMNS: dict[str, Callable[[_Chunks], Array]] = {
-    "points": lambda chunks: chunks.volume,
+    "points": lambda chunks: chunks.volume * chunks.thick.all(),
+    "points of planes": lambda chunks: chunks.volume * (not chunks.thick.all()),
     "rows": _rows,
+    "processes": _processes,
     "chunks": lambda chunks: np.ones_like(chunks.volume),
     "neighbour chunks": _neighbours,
     "faces copied": _faces_copied,

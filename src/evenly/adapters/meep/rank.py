@@ -1,0 +1,113 @@
+"""One rank of a Meep simulation that is timed; it runs in Meep's own Python, started by `ranks`.
+
+``python -m evenly.adapters.meep.rank FOLDER`` reads ``request.json`` there and writes ``cell.npz`` or its own file.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import runpy
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+__all__ = ["main"]
+
+#: Monitors transform once in so many steps, so batches are multiples.
+GROUP = 8
+WARM_UP = 40
+
+
+def main(folder: Path) -> None:
+    """Do what the request in a folder says."""
+    import meep
+
+    meep.verbosity(0)
+    request = json.loads((folder / "request.json").read_text(encoding="utf-8"))
+    build = runpy.run_path(request["file"])[request["function"]]
+    if request.get("cell"):
+        from evenly.adapters.meep.cells import cell_of
+
+        cell_of(build(**request["options"]), name=request["function"]).save(folder / "cell.npz")
+        return
+    sim = build(**request["options"], **_cut(request["layout"]))
+    sim.init_sim()
+    found = {"meep_cost": list(sim.get_estimated_costs()), **_chunks(sim)}
+    sim.run(until=sim.fields.dt)
+    found |= _timed(sim.fields.step, request["batches"], request["batch_s"])
+    (folder / f"rank{meep.my_rank()}.json").write_text(json.dumps(found), encoding="utf-8")
+
+
+def _cut(layout: str) -> dict[str, Any]:
+    if layout in ("even", "cost"):
+        return {"split_chunks_evenly": layout == "even"}
+    from evenly.adapters.meep.layouts import layout as read
+
+    return {"chunk_layout": read(layout)}
+
+
+def _chunks(sim: Any) -> Mapping[str, Any]:
+    """Return the corners of all chunks in grid points, and their owners."""
+    from evenly.adapters.meep.cells import grid_of
+
+    grid, middle = grid_of(sim)
+    corner = [m - n / grid.resolution / 2 for m, n in zip(middle, grid.shape, strict=True)]
+    low, high = [], []
+    for chunk in sim.structure.get_chunk_volumes():
+        volume = chunk.surroundings()
+        ends = volume.get_min_corner(), volume.get_max_corner()
+        a, b = ([_index(end, axis, corner[axis], grid) for axis in range(3)] for end in ends)
+        low.append(a)
+        high.append([max(j, i + 1) for i, j in zip(a, b, strict=True)])
+    return {"low": low, "high": high, "owners": [int(owner) for owner in sim.structure.get_chunk_owners()]}
+
+
+def _index(end: Any, axis: int, corner: float, grid: Any) -> int:
+    if grid.thin[axis]:
+        return 0
+    return int(round((getattr(end, "xyz"[axis])() - corner) * grid.resolution))  # noqa: RUF046 - Meep's are floats of numpy
+
+
+def _timed(step: Callable[[], None], batches: int, batch_s: float) -> Mapping[str, float]:
+    """Return the CPU seconds per step outside and inside of waiting, of the batch with the least work.
+
+    All ranks must make the same steps, so their number comes from what rank 0 needs.
+    """
+    import meep
+
+    waiting = _waiting()
+    for _ in range(WARM_UP):
+        step()
+    begin, waited = time.thread_time(), waiting()
+    for _ in range(GROUP):
+        step()
+    work = meep.max_to_all(time.thread_time() - begin - (waiting() - waited))
+    steps = GROUP * max(1, round(batch_s / max(work, 1e-6)))
+    found = []
+    for _ in range(batches):
+        begin, waited = time.thread_time(), waiting()
+        for _ in range(steps):
+            step()
+        idle = waiting() - waited
+        found.append(((time.thread_time() - begin - idle) / steps, idle / steps))
+    seconds, idle = min(found)
+    return {"seconds": seconds, "waiting": idle}
+
+
+def _waiting() -> Callable[[], float]:
+    """Return a function that tells the seconds of waiting so far."""
+    from evenly.adapters.meep.waiting import VARIABLE
+
+    if VARIABLE not in os.environ:
+        return lambda: 0.0
+    told = ctypes.CDLL(os.environ[VARIABLE]).evenly_waiting
+    told.restype = ctypes.c_double
+    return told
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
