@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from evenly.adapters.meep.couplings import coarser, with_couplings
 from evenly.adapters.meep.geometry import media_of, structure_of
 from evenly.adapters.meep.media import poles_of
 from evenly.adapters.meep.monitors import transforms_of
-from evenly.balance.cutting.cell import Cell
+from evenly.balance.cutting.cell import NO_LAYERS, Cell
 from evenly.balance.cutting.survey import Survey
 from evenly.errors import InputError
 from evenly.fdtd.cell.boundaries import Layers
@@ -60,13 +61,13 @@ def cell_of(sim: Any, *, points: int = POINTS, blocks: int = BLOCKS, name: str =
     pml, absorber = (_depths(sim, grid, kind) for kind in ("PML", "Absorber"))
     kinds = ["periodic" if periodic or thin else "metal" for thin in grid.thin]
     # The conductivity of absorbers isn't one of a medium, so the structure hears nothing of them.
-    layers = Layers(grid, (kinds[0], kinds[1], kinds[2]), pml, ((0, 0), (0, 0), (0, 0)))
+    layers = Layers(grid, (kinds[0], kinds[1], kinds[2]), pml, NO_LAYERS)
     structure = structure_of(sim, grid, origin, layers)
     active = active_components(sim, grid)
     return Cell(
         "meep",
         grid,
-        _survey(structure, points, blocks),
+        _survey(sim, structure, points, blocks),
         (periodic, periodic, periodic),
         pml,
         absorber,
@@ -182,13 +183,19 @@ def _name(component: Any) -> str:
     return "EH"[code // 5] + {0: "x", 1: "y", 4: "z"}.get(code % 5, "z")
 
 
-def _survey(structure: Structure, points: int, blocks: int) -> Survey:
+def _survey(sim: Any, structure: Structure, points: int, blocks: int) -> Survey:
     from evenly.balance.cutting.fdtd_exact import exact_survey
     from evenly.balance.cutting.fdtd_objects import object_survey
 
-    if structure.grid.box.volume <= points:
-        return exact_survey(structure, blocks=blocks)
-    return object_survey(structure, blocks=blocks)
+    grid, (x, y, z) = structure.grid, structure.layers.kinds
+    if grid.box.volume <= points:
+        return with_couplings(exact_survey(structure, blocks=blocks), structure)
+
+    def rough() -> Structure:
+        fewer = Grid(grid.size, coarser(grid.resolution, grid.box.volume, grid.dimensions))
+        return structure_of(sim, fewer, grid_of(sim)[1], Layers(fewer, (x, y, z), NO_LAYERS, NO_LAYERS))
+
+    return with_couplings(object_survey(structure, blocks=blocks), structure, rough)
 
 
 def _traits(sim: Any, structure: Structure, active: tuple[str, ...]) -> dict[str, float]:
