@@ -1,19 +1,16 @@
 """What the media of a structure bring into a survey, per medium, and how far it reaches past an interface.
 
 A grid point has three components of E, half a spacing from its index along one axis each, and each is averaged over
-the box of one spacing around it. So what fills a half space counts at points beyond its face. A face across an axis at
-index f (a fraction), with e = ceil(f - 1/2) the first index whose box's middle lies above it, makes
+the box of one spacing around it (`evenly.fdtd.media.smoothing`): components along the face by what is in their box,
+poles of the one across it by where it lies. A face across an axis at index f lies between the points e - 1 and e whose
+middles are next to it, e - 1/2 < f <= e + 1/2, and what fills one side counts on the other too:
 
-========================  =======================  =====================================
-at the points             of index e               of index e - 1, if f - floor(f) > 1/2
-========================  =======================  =====================================
-ε, interface              both media               both media
-poles, σ, χ               both media               the medium below only
-========================  =======================  =====================================
+- ε and the interface itself at point e, and at e - 1 if f - floor(f) > 1/2;
+- poles, σ and χ that are below the face at point e; those above it don't reach down.
 
-as `evenly.fdtd.media.smoothing` averages. A surface at an angle meets 3/2 (|nx| + |ny| + |nz|) points per area (their
-components' boxes span 3/2 spacings along each axis), and that many is what is counted, one half on each side; and one
-box of one spacing around each node, |nx| + |ny| + |nz|. Steps between samples have just this area, summed over axes.
+A surface at an angle meets 3/2 (|nx| + |ny| + |nz|) points per area (their components' boxes span 3/2 spacings along
+each axis), and that many is what is counted, one half on each side; and one box of one spacing around each node,
+|nx| + |ny| + |nz|. Steps between samples have just this area, summed over axes.
 """
 
 from __future__ import annotations
@@ -30,10 +27,12 @@ if TYPE_CHECKING:
     from evenly.fdtd.media.palette import Palette
     from evenly.fdtd.media.structure import Structure
 
-__all__ = ["Column", "Reach", "columns_of", "reach_of"]
+__all__ = ["VALUES", "Column", "Faces", "columns_of"]
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
+#: Kinds of which a point may have more than one.
+VALUES = ("polarised", "polarisations", "nonlinear values")
 
 
 @dataclass(frozen=True)
@@ -46,7 +45,7 @@ class Column:
     amount : (media,)
         Of one point in each medium.
     rule : str
-        How it goes on past interfaces: a name of `reach_of`, or "".
+        How it goes on past interfaces, see `Faces.reach`.
     mixed : float or None
         What a point at an interface has, where that doesn't depend on the media.
     unlike : (media, media) of bool, or None
@@ -55,7 +54,7 @@ class Column:
 
     name: str
     amount: Array
-    rule: str = ""
+    rule: str
     mixed: float | None = None
     unlike: Flags | None = None
 
@@ -69,86 +68,97 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Reach:
-    """How many planes of points past a face an amount goes on, above it and below it.
+class Faces:
+    """Where media meet, n faces.
 
-    Parameters
+    Attributes
     ----------
-    above, below : (n,)
-        Per face.
-    """
-
-    above: Array
-    below: Array
-
-
-def reach_of(rule: str, part: Array, flat: Flags, slanted: Flags, *, subpixel: bool) -> Reach:
-    """Return how far amounts reach past faces.
-
-    Parameters
-    ----------
-    rule : str
-        "electric", "electric values", "magnetic", "magnetic values": what poles, conductivities and χ do, by point and
-        by component; "instant": ε and μ; "interface"; "nodes": off-diagonal elements.
+    axis : (n,) of int
+        Across which axis.
     part : (n,)
-        Fraction of the index at which each face lies.
+        Fraction of the index at which it lies.
+    high : (n,) of bool
+        Whether it is an object's high side.
     flat : (n,) of bool
-        Whether the face is across an axis.
+        Whether all of it lies across the axis, at this index.
     slanted : (n,) of bool
         Whether it makes off-diagonal elements.
-    subpixel : bool
-        Whether interfaces are averaged.
     """
-    above, below = _averaged(rule, part, flat, slanted) if subpixel else _plain(rule, part, flat)
-    return Reach(np.asarray(above, dtype=np.float64), np.asarray(below, dtype=np.float64))
 
+    axis: NDArray[np.intp]
+    part: Array
+    high: Flags
+    flat: Flags
+    slanted: Flags
 
-def _averaged(rule: str, part: Array, flat: Flags, slanted: Flags) -> tuple[Any, Any]:
-    late = part > 0.5
-    if rule == "nodes":
-        return 0.5 * slanted, 0.5 * slanted
-    if rule in ("instant", "interface"):
-        return np.where(flat, 1.0, 0.75), np.where(flat, late, 0.75)
-    # Of a surface at an angle (the mean over all angles); components' own boxes reach half a spacing out.
-    share, bent = (2 / 3, 0.5) if rule.endswith("values") else (1.0, 0.65)
-    if rule.startswith("electric"):
-        return np.where(flat, share, bent), np.where(flat, 0.0, bent)
-    early = (part > 0) & (part <= 0.5)
-    return np.where(flat, share * early, bent), np.where(flat, share * late, bent)
+    def reach(self, rule: str, *, subpixel: bool) -> tuple[Array, Array]:
+        """Return how many planes of points an amount goes on past each face, above it and below it.
 
+        Parameters
+        ----------
+        rule : str
+            "electric", "magnetic": what poles, conductivities and χ do; followed by 0, 1 or 2, what they do to the
+            values of one component; "instant": ε and μ; "interface"; "nodes": off-diagonal elements.
+        subpixel : bool
+            Whether interfaces are averaged.
+        """
+        above, below = (self._averaged if subpixel else self._plain)(rule)
+        return np.asarray(above, dtype=np.float64), np.asarray(below, dtype=np.float64)
 
-def _plain(rule: str, part: Array, flat: Flags) -> tuple[Any, Any]:
-    """Return the same without averaging: components are of the medium that they lie in."""
-    if rule in ("nodes", "interface"):
-        return 0.0 * part, 0.0 * part
-    share, bent = (2 / 3, 0.0) if rule.endswith("values") else (1.0, 0.25)
-    return np.where(flat, share * (part <= 0.5), bent), np.where(flat, 0.0, bent)
+    def _averaged(self, rule: str) -> tuple[Any, Any]:
+        if rule == "nodes":
+            return 0.5 * self.slanted, 0.5 * self.slanted
+        # A point whose middle is on a high side belongs to the object, on a low side too.
+        on = self.high & (self.part == 0.5)
+        if rule in ("instant", "interface"):
+            return np.where(self.flat, ~on, 0.75), np.where(self.flat, (self.part > 0.5) | on, 0.75)
+        # Of a surface at an angle (the mean over all angles); components' own boxes reach half a spacing out.
+        bent = 0.5 if rule[-1].isdigit() else 0.7
+        along = self._along(rule)
+        if rule.startswith("electric"):
+            return np.where(self.flat, ~on & along, bent), np.where(self.flat, 0.0, bent)
+        early = (self.part > 0) & (self.part <= 0.5) & ~on
+        return np.where(self.flat, early, bent), np.where(self.flat, (self.part > 0.5) & along, bent)
+
+    def _plain(self, rule: str) -> tuple[Any, Any]:
+        """Return the same without averaging: components are of the medium that they lie in."""
+        if rule in ("nodes", "interface"):
+            return 0.0 * self.part, 0.0 * self.part
+        on = self.high & (self.part == 0.5)
+        bent = 0.0 if rule[-1].isdigit() else 0.25
+        return np.where(self.flat, (self.part <= 0.5) & ~on & self._along(rule), bent), np.where(self.flat, 0.0, bent)
+
+    def _along(self, rule: str) -> Any:
+        """Whether the component of a rule, if it is of one, lies along the face."""
+        return self.axis != int(rule[-1]) if rule[-1].isdigit() else np.ones(len(self.axis), dtype=bool)
 
 
 def columns_of(structure: Structure) -> list[Column]:
     """Return the kinds that a structure's media can make."""
     columns: list[Column] = []
-    values: dict[str, Array] = {}
     for side, tables in zip(SIDES, structure.palettes, strict=True):
         columns += _of_side(side, tables)
         poles = np.array(list(tables.poles.values())).reshape(len(tables.poles), len(tables.inverse), 3) != 0
-        values[f"{side} polarised"] = np.asarray(poles.any(axis=0).sum(axis=1), dtype=np.float64)
-        values[f"{side} polarisations"] = np.asarray(poles.sum(axis=(0, 2)), dtype=np.float64)
-        names: dict[str, Array] = {}
+        columns += _of_values("polarised", side, poles.any(axis=0))
+        columns += _of_values("polarisations", side, poles.sum(axis=0))
+        names: dict[str, Any] = {}
         for pole, one in zip(tables.poles, poles, strict=True):
             name = pole_kind(pole, side)
             names[name] = names.get(name, 0.0) + one.any(axis=1).astype(np.float64)
         columns += [Column(name, amount, side) for name, amount in names.items()]
-    for what in ("polarised", "polarisations"):
-        columns += [Column(what, values[f"{side} {what}"], f"{side} values") for side in SIDES]
     electric = structure.palettes[0]
     bent = (electric.chi2 != 0) | (electric.chi3 != 0)
     columns.append(Column("nonlinear", bent.any(axis=1).astype(np.float64), "electric"))
-    columns.append(Column("nonlinear values", bent.sum(axis=1).astype(np.float64), "electric values"))
+    columns += _of_values("nonlinear values", "electric", bent)
     active = any(not tables.plain or tables.extras for tables in structure.palettes)
     media = len(electric.inverse)
     columns.append(Column("interface", np.zeros(media), "interface", 1.0 if active and structure.subpixel else None))
     return [one for one in columns if one.beyond().any() or one.amount.any()]
+
+
+def _of_values(name: str, side: str, amounts: NDArray[Any]) -> list[Column]:
+    """Return the columns of a kind that is counted component by component, (media, 3)."""
+    return [Column(name, amounts[:, axis].astype(np.float64), f"{side} {axis}") for axis in range(3)]
 
 
 def _of_side(side: str, tables: Palette) -> list[Column]:

@@ -3,7 +3,8 @@
 The cell is divided into samples: along each axis at the faces of objects and the borders of layers, the largest first,
 and evenly where objects are curved. Objects are painted over the samples' middles in their order, each within its own
 bounds, slab after slab; blocks of a survey are groups of samples. What goes on past interfaces (see `fdtd_media`) is
-added where neighbouring samples lie in different media.
+added where neighbouring samples lie in different media. It is right on average along a surface: a block as small as a
+point may be given more, or less, than it has.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 
 from evenly.balance.cutting.fdtd_edges import chosen_edges
 from evenly.balance.cutting.fdtd_lattice import Lattice, Painter
-from evenly.balance.cutting.fdtd_media import Column, columns_of, reach_of
+from evenly.balance.cutting.fdtd_media import VALUES, Column, Faces, columns_of
 from evenly.balance.cutting.fdtd_surfaces import Surfaces, edge_weights
 from evenly.balance.cutting.survey import Survey
 
@@ -55,6 +56,7 @@ def object_survey(structure: Structure, *, blocks: int, samples: int = SAMPLES) 
     adder = _Adder(structure, surfaces, Lattice(fine, coarse), columns)
     adder.add_all()
     adder.limit()
+    adder.clear_absorbers()
     return adder.survey()
 
 
@@ -70,17 +72,17 @@ class _Contacts:
         Medium of the sample times the number of media, plus the other medium.
     area : (n,)
         Faces of points.
-    part, flat, slanted, above
-        Of the face, as `reach_of` wants it, and whether the sample lies above it.
+    above : (n,) of bool
+        Whether the sample lies above the face.
+    faces : Faces
+        Where they meet, (n,).
     """
 
     block: Ints
     pair: Ints
     area: Array
-    part: Array
-    flat: NDArray[np.bool_]
-    slanted: NDArray[np.bool_]
     above: NDArray[np.bool_]
+    faces: Faces
 
 
 class _Adder:
@@ -90,8 +92,10 @@ class _Adder:
         self.structure, self.surfaces, self.lattice, self.columns = structure, surfaces, lattice, columns
         self.names = list(dict.fromkeys(column.name for column in columns))
         self.table = np.zeros((*(len(b) for b in lattice.blocks), len(self.names)))
+        self.bent = np.zeros(lattice.shape, dtype=bool)
         self.medium = np.asarray(structure.palettes[0].medium, dtype=np.int64)
         self.media = len(structure.palettes[0].inverse)
+        self.block_middles = Lattice(lattice.blocks, lattice.blocks).middles(structure)
         self.small = self.medium.astype(np.min_scalar_type(self.media))
         self.beyond = [column.beyond().ravel() for column in columns]
 
@@ -106,18 +110,25 @@ class _Adder:
             before = owners[-1:]
 
     def limit(self) -> None:
-        """Leave no more points in a block than it has, and no conductivity of a medium in absorbers."""
+        """Leave no more points in a block than it has, where all faces are flat: two may meet in a plane of points.
+
+        Of surfaces at an angle it would be wrong: they are right on average over blocks.
+        """
         x, y, z = (np.diff(b).astype(np.float64) for b in self.lattice.blocks)
-        volume = x[:, None, None] * y[:, None] * z
-        blocks = self.table[1:, 1:, 1:]
+        volume = np.where(self.bent, np.inf, x[:, None, None] * y[:, None] * z)
+        for n, name in enumerate(self.names):
+            if "label" not in name and name not in VALUES:
+                blocks = self.table[1:, 1:, 1:, n]
+                np.minimum(blocks, volume, out=blocks)
+
+    def clear_absorbers(self) -> None:
+        """Leave no conductivity of media in absorbers: there it is the absorber's own."""
         inner = self.structure.layers.inner("absorber")
         within = [(b[:-1] >= a) & (b[1:] <= c) for b, a, c in zip(self.lattice.blocks, inner.lo, inner.hi, strict=True)]
         outside = within[0][:, None, None] & within[1][:, None] & within[2]
         for n, name in enumerate(self.names):
-            if "label" not in name and name not in ("polarised", "polarisations", "nonlinear values"):
-                np.minimum(blocks[..., n], volume, out=blocks[..., n])
             if name.endswith("conductivity"):
-                blocks[..., n] *= outside
+                self.table[1:, 1:, 1:, n] *= outside
 
     def survey(self) -> Survey:
         """Return the survey of what was added, without kinds that aren't there; the table is taken over."""
@@ -134,11 +145,23 @@ class _Adder:
         number = np.zeros(self.media, dtype=np.int64)
         number[present] = np.arange(len(present))
         key = (block * len(present) + number[self.medium][owners]).ravel()
-        held = np.bincount(key, volume.ravel(), math.prod(shape) * len(present)).reshape(*shape, len(present))
+        found = np.asarray(np.bincount(key, volume.ravel(), math.prod(shape) * len(present)), dtype=np.float64)
+        held = found.reshape(*shape, len(present))
         into = self.table[1 + start : 1 + start + shape[0], 1:, 1:]
         for column in self.columns:
             if column.amount[present].any():
                 into[..., self.names.index(column.name)] += held @ column.amount[present]
+        self._take_off_vacuum(into, held, present, start)
+
+    def _take_off_vacuum(self, into: Array, held: Array, present: Ints, start: int) -> None:
+        """Take off the dielectric points of materials given point by point in blocks in whose middle they are 1."""
+        for n, medium in enumerate(present):
+            custom = self.structure.palettes[0].custom[medium]
+            if custom is not None and custom.smallest <= 1:
+                x, y, z = np.nonzero(held[..., n])
+                along = self.block_middles
+                epsilon = custom.epsilon(along[0][x + start], along[1][y], along[2][z])
+                into[x, y, z, self.names.index("dielectric")] -= held[x, y, z, n] * (epsilon == 1)
 
     def _present(self, owners: Owners) -> Ints:
         """Return the media of a slab."""
@@ -151,7 +174,8 @@ class _Adder:
         joined = owners if before is None else np.concatenate([before, owners])
         contacts = [self._contacts(0, first - (before is not None), joined, start)]
         contacts += [self._contacts(axis, first, owners, start) for axis in (1, 2)]
-        found = _Contacts(*(np.concatenate([getattr(c, f) for c in contacts]) for f in _Contacts.__dataclass_fields__))
+        found = _joined(contacts)
+        self.bent[start : start + shape[0]].reshape(-1)[found.block[~found.faces.flat]] = True
         into = self.table[1 + start : 1 + start + shape[0], 1:, 1:]
         done: dict[Any, Array] = {}
         for column, beyond in zip(self.columns, self.beyond, strict=True):
@@ -165,9 +189,8 @@ class _Adder:
 
     def _planes(self, rule: str, found: _Contacts, done: dict[Any, Array]) -> Array:
         if rule not in done:
-            subpixel = self.structure.subpixel
-            reach = reach_of(rule, found.part, found.flat, found.slanted, subpixel=subpixel)
-            done[rule] = np.where(found.above, reach.above, reach.below) * found.area
+            above, below = found.faces.reach(rule, subpixel=self.structure.subpixel)
+            done[rule] = np.where(found.above, above, below) * found.area
         return done[rule]
 
     def _contacts(self, axis: int, first: int, owners: Owners, start: int) -> _Contacts:
@@ -181,9 +204,14 @@ class _Adder:
         one, other = (a for a in range(3) if a != axis)
         area: Any = self.lattice.widths[one][index[one]] * self.lattice.widths[other][index[other]]
         # The later object's face it is: its low side where it lies above.
-        later, side = np.maximum(below, above), (below > above).astype(np.int64)
-        part = self.surfaces.at[later, axis, side] % 1
-        flat, slanted = self.surfaces.flat[later, axis], self.surfaces.slanted[later, axis]
+        later, low = np.maximum(below, above), below < above
+        faces = Faces(
+            np.full(len(later), axis),
+            self.surfaces.at[later, axis, np.where(low, 0, 1)] % 1,
+            ~low,
+            self.surfaces.flat[later, axis],
+            self.surfaces.slanted[later, axis],
+        )
         halves = [(below, above, 0), (above, below, 1)]
         blocks, pairs = [], []
         for own, another, step in halves:
@@ -191,9 +219,21 @@ class _Adder:
             blocks.append(((x - start) * self.lattice.shape[1] + y) * self.lattice.shape[2] + z)
             pairs.append(self.medium[own] * self.media + self.medium[another])
         is_above = np.repeat([False, True], len(below))
-        area, part, flat, slanted = (np.tile(v, 2) for v in (area, part, flat, slanted))
-        return _Contacts(np.concatenate(blocks), np.concatenate(pairs), area, part, flat, slanted, is_above)
+        return _Contacts(
+            np.concatenate(blocks), np.concatenate(pairs), np.tile(area, 2), is_above, _stacked([faces] * 2)
+        )
 
     @staticmethod
     def _slab(along: tuple[Ints, Ints, Ints], first: int, count: int) -> tuple[Ints, Ints, Ints]:
         return along[0][first : first + count], along[1], along[2]
+
+
+def _joined(parts: list[_Contacts]) -> _Contacts:
+    block, pair, area, above = (
+        np.concatenate([getattr(part, name) for part in parts]) for name in ("block", "pair", "area", "above")
+    )
+    return _Contacts(block, pair, area, above, _stacked([part.faces for part in parts]))
+
+
+def _stacked(parts: list[Faces]) -> Faces:
+    return Faces(*(np.concatenate([getattr(part, name) for part in parts]) for name in Faces.__dataclass_fields__))

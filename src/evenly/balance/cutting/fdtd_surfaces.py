@@ -58,15 +58,24 @@ class Surfaces:
         return cls(at, flat, slanted, whole)
 
 
-def first_above(at: Array) -> Ints:
-    """Return the first index whose box's middle lies above, or on, a face.
+def first_above(at: Array, side: int) -> Ints:
+    """Return the first index whose middle lies above an object's face: of one on it, an object has the point.
+
+    Parameters
+    ----------
+    at : (n,)
+        Where the faces are, as indices with fractions.
+    side : int
+        0 of low sides, 1 of high sides.
 
     Examples
     --------
-    >>> first_above(np.array([3.0, 3.5, 3.6])).tolist()
-    [3, 3, 4]
+    >>> at = np.array([3.0, 3.5, 3.6])
+    >>> first_above(at, 0).tolist(), first_above(at, 1).tolist()
+    ([3, 3, 4], [3, 4, 4])
     """
-    return np.ceil(np.clip(at, -1e15, 1e15) - 0.5).astype(np.int64)
+    at = np.clip(at, -1e15, 1e15) - 0.5
+    return (np.floor(at) + 1 if side else np.ceil(at)).astype(np.int64)
 
 
 def edge_weights(structure: Structure, surfaces: Surfaces, axis: int) -> Array:
@@ -81,14 +90,15 @@ def edge_weights(structure: Structure, surfaces: Surfaces, axis: int) -> Array:
     area = np.prod([(high - low) / structure.grid.shape[a] for a, (low, high) in enumerate(spans) if a != axis], axis=0)
     for side in (0, 1):
         at = surfaces.at[:, axis, side]
-        index = first_above(at)
+        index = first_above(at, side)
         for k in np.flatnonzero(present & surfaces.flat[:, axis] & (at > -1) & (at < n + 1)):
             # The planes of points next to it are special too.
-            for away, share in ((0, 1.0), (1, 0.5), (-1, 0.25 * (at[k] % 1 > 0.5))):
+            for away, share in ((0, 1.0), (1, 0.5), (-1, 0.25 * (at[k] % 1 >= 0.5))):
                 if 0 < index[k] + away < n:
                     weights[index[k] + away] += share * area[k]
     low, high = spans[axis]
-    for k in np.flatnonzero(present & ~surfaces.flat[:, axis]):
+    custom = np.array([one is not None for one in structure.palettes[0].custom])[structure.palettes[0].medium]
+    for k in np.flatnonzero(present & (~surfaces.flat[:, axis] | custom)):
         weights[int(low[k]) : int(np.ceil(high[k])) + 1] += EVEN
     for borders in (structure.layers.pml[axis], structure.layers.absorber[axis]):
         weights[[borders[0], n - borders[1]]] += BORDER
