@@ -75,10 +75,12 @@ def _wanted_fractions(tree: CutTree, points: Array, timings: Timings) -> Array:
     owners = tree.owners % timings.ranks
     share = points / np.maximum(1.0, np.bincount(owners, points, timings.ranks)[owners])
     volume, time, ranks = (tree.leaves_below(v) for v in (points, timings.seconds[owners] * share, share))
-    load = np.maximum(time / ranks, _FAINTEST * time[0] / ranks[0])
-    wanted = volume / load
-    left, right = wanted[tree.left], wanted[tree.right]
-    return np.asarray(left / (left + right))
+    # Where nothing was measured, or a leaf is no chunk's, there is nothing to equalise: volumes stay in proportion.
+    load = np.divide(time, ranks, out=np.zeros_like(time), where=ranks > 0)
+    mean = load[0] if load[0] > 0 else 1.0
+    wanted = volume / np.maximum(load, _FAINTEST * mean)
+    left, both = wanted[tree.left], wanted[tree.left] + wanted[tree.right]
+    return np.divide(left, both, out=np.full_like(left, 0.5), where=both > 0)
 
 
 def _moved(tree: CutTree, lattice: Lattice, wanted: Array, sensitivity: float) -> Array:

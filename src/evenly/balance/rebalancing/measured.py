@@ -53,7 +53,7 @@ class Timings:
 
     def __init__(self, seconds: ArrayLike, steps: int = 1, noise: float = math.nan) -> None:
         values = np.atleast_1d(np.asarray(seconds, dtype=np.float64))
-        if values.ndim != 1 or not np.isfinite(values).all() or values.min() < 0 or values.max() <= 0:
+        if values.ndim != 1 or not (np.isfinite(values).all() and (values >= 0).all() and (values > 0).any()):
             raise InputError(
                 "Timings are one time per rank, finite, at least 0 and not all 0, but got "
                 f"{np.array2string(values, threshold=8)}: let the run make steps before it is balanced."

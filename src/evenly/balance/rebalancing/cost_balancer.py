@@ -1,0 +1,187 @@
+"""Our balancer: what the cost model expects, corrected by what was measured.
+
+Each measurement improves what is known of ranks and regions (`evenly.balance.rebalancing.explaining`); the next layout
+is the best for all of it, and is taken only if its gain is beyond noise and error and pays for moving.
+
+>>> from evenly.balance.cost.model import Coefficient
+>>> from evenly.balance.cutting.survey import Survey
+>>> from evenly.fdtd.cell.grid import Grid
+>>> survey = Survey.of_blocks(((0, 80), (0, 20), (0, 20)), (), np.zeros((1, 1, 1, 0)))
+>>> cell = Cell("fdtd", Grid((8, 2, 2), 10), survey)
+>>> balancer = CostBalancer(CostModel("fdtd", {"points": Coefficient(3e-9)}, share_error=0.03), cell)
+>>> halves = BinaryPartition([("x", 0.0), 0, 1])
+>>> decision = balancer.decide(Timings([3e-3, 1e-3], steps=100), halves)
+>>> decision.adjust, decision.layout.position < 0
+(True, True)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from evenly.balance.cost.model import CostModel
+from evenly.balance.cutting.cell import Cell
+from evenly.balance.cutting.predict import corners
+from evenly.balance.rebalancing.base import AbstractChunkBalancer, check_owners
+from evenly.balance.rebalancing.decision import Decision, Price, Prospect, judged
+from evenly.balance.rebalancing.explaining import Explanation, Observation, Spreads, explain
+from evenly.balance.rebalancing.measured import ChunkVolume, Timings
+from evenly.balance.rebalancing.proposing import Known, Proposal, Way, best_proposal
+from evenly.errors import InputError
+from evenly.fdtd.cell.partition import BinaryPartition
+
+if TYPE_CHECKING:
+    from evenly.fdtd.simulation import Simulation
+
+__all__ = ["CostBalancer"]
+
+#: Taken where nothing is known: of timings, of a cost model, and the least of the latter.
+USUAL_NOISE, USUAL_ERROR, LEAST_ERROR = 0.02, 0.15, 0.03
+_KEPT = 4
+WAYS: tuple[Way, ...] = ("move cuts", "hand over leaves", "new tree")
+
+
+class CostBalancer(AbstractChunkBalancer):
+    """Balances by cost model and measurements together.
+
+    Parameters
+    ----------
+    cost : CostModel
+        What points, chunks and borders should take.
+    cell : Cell
+        What is to be cut.
+    speed_spread : float
+        How much ranks usually differ in speed, relative.
+    ways : tuple of "move cuts", "hand over leaves", "new tree"
+        How a layout may change.
+
+    Raises
+    ------
+    InputError
+        If the cost model is another program's, or an option breaks a rule.
+    """
+
+    def __init__(self, cost: CostModel, cell: Cell, *, speed_spread: float = 0.1, ways: tuple[Way, ...] = WAYS) -> None:
+        cost.check(cell)
+        if not 0 < speed_spread < 10:
+            raise InputError(
+                f"`speed_spread` must be a relative spread above 0, such as 0.1, but got {speed_spread!r}."
+            )
+        if "move cuts" not in ways or set(ways) - set(WAYS):
+            raise InputError(f'`ways` must be some of {WAYS}, "move cuts" among them, but got {ways!r}.')
+        self.cost, self.cell, self.speed_spread, self.ways = cost, cell, speed_spread, ways
+        self._seen: list[tuple[BinaryPartition, Timings]] = []
+
+    def make_initial_chunk_layout(self, sim: Simulation) -> BinaryPartition:
+        """Return the best layout by the cost model alone."""
+        from evenly.balance.cutting.partition import partition
+
+        return partition(self.cell, sim.communicator.size, self.cost).layout
+
+    def should_adjust_chunk_layout(self, sim: Simulation) -> bool:
+        """Whether another layout gains more than noise and error; what moving takes isn't asked for here."""
+        from evenly.balance.rebalancing import host
+
+        return self.decide(host.timings(sim), sim.layout).adjust
+
+    def compute_new_chunk_layout(
+        self,
+        timing_measurements: Timings,
+        old_chunk_layout: BinaryPartition,
+        chunk_volumes: Sequence[ChunkVolume],
+        chunk_owners: ArrayLike,
+    ) -> BinaryPartition:
+        """Return the best layout for all that was measured so far, whether or not it pays; see the base class."""
+        check_owners(chunk_owners, len(chunk_volumes), timing_measurements.ranks)
+        points = sum(volume.points for volume in chunk_volumes)
+        if points != self.cell.grid.box.volume:
+            raise InputError(
+                f"The chunks hold {points} points, but the cell of this balancer {self.cell.grid.box.volume}: make a "
+                "balancer for each cell."
+            )
+        self.observe(timing_measurements, old_chunk_layout)
+        return self._proposal().layout
+
+    def observe(self, timings: Timings, layout: BinaryPartition) -> None:
+        """Take in a measurement; one of the same layout as the last is averaged with it.
+
+        Raises
+        ------
+        InputError
+            If the layout doesn't fit the cell.
+        """
+        layout.validate(self.cell.grid)
+        if self._seen and self._seen[-1][1].ranks != timings.ranks:
+            self._seen = []
+        if self._seen and self._seen[-1][0] == layout:
+            last = self._seen.pop()[1]
+            timings = timings if np.array_equal(last.seconds, timings.seconds) else _mean(last, timings)
+        self._seen = [*self._seen, (layout, timings)][-_KEPT:]
+
+    def explanation(self) -> Explanation:
+        """Return what the measurements so far say about ranks and costs.
+
+        Raises
+        ------
+        InputError
+            If there are none.
+        """
+        if not self._seen:
+            raise InputError("Nothing was measured yet: give the balancer timings first (`observe`).")
+        seen = [
+            Observation(*corners(self.cell, layout), np.array(layout.owners) % t.ranks, t.seconds, _noise(t))
+            for layout, t in self._seen
+        ]
+        return explain(seen, self.cell, self.cost, Spreads(self.speed_spread, self._error))
+
+    def decide(
+        self, timings: Timings, layout: BinaryPartition, *, steps_left: float = math.inf, rebuild_s: float = math.nan
+    ) -> Decision:
+        """Take in a measurement and say whether to go over to another layout, to which, and why.
+
+        Parameters
+        ----------
+        timings : Timings
+        layout : BinaryPartition
+            On which they were measured.
+        steps_left : float
+            Steps still to go, where that is known.
+        rebuild_s : float
+            Seconds that moving takes, where that was measured.
+        """
+        self.observe(timings, layout)
+        proposal, measured = self._proposal(), self._seen[-1][1]
+        now_s = float(measured.seconds.max())
+        # Two standard errors of the timings, and what isn't known of points that come to other ranks.
+        doubt_s = max(2 * _noise(measured) * now_s, proposal.doubt_s)
+        predicted_s = now_s if proposal.way == "stay" else proposal.step_s
+        prospect = Prospect(now_s, predicted_s, doubt_s, proposal.layout)
+        return judged(prospect, Price(rebuild_s, steps_left))
+
+    @property
+    def _error(self) -> float:
+        """Usual error of the model's shares."""
+        return USUAL_ERROR if math.isnan(self.cost.share_error) else max(LEAST_ERROR, self.cost.share_error)
+
+    def _proposal(self) -> Proposal:
+        found = self.explanation()
+        # What was measured on several layouts is known better than the model alone knows it.
+        known = Known(self.cell, found.cost, found.speeds, self._error / len(self._seen))
+        return best_proposal(self._seen[-1][0], known, self.ways)
+
+
+def _noise(timings: Timings) -> float:
+    return USUAL_NOISE if math.isnan(timings.noise) else max(timings.noise, 1e-3)
+
+
+def _mean(one: Timings, other: Timings) -> Timings:
+    """Return two measurements of a layout as one."""
+    steps = one.steps + other.steps
+    seconds = (one.seconds * one.steps + other.seconds * other.steps) / steps
+    noise = math.hypot(_noise(one) * one.steps, _noise(other) * other.steps) / steps
+    return Timings(seconds, steps, noise)

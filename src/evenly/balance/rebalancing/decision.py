@@ -1,0 +1,138 @@
+"""Whether another layout pays, and why or why not.
+
+>>> decision = judged(Prospect(now_s=4e-3, predicted_s=3e-3, doubt_s=1e-4), Price(rebuild_s=2.0, steps_left=1000))
+>>> decision.adjust, decision.pays_after_steps
+(False, 2000.0)
+>>> print(decision.why)  # doctest: +NORMALIZE_WHITESPACE
+not worth it: a step of the slowest rank takes 4 ms and would take 3 ms, but the 1000 steps still to go would gain 1 s,
+and moving takes 2 s
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from evenly.fdtd.cell.partition import BinaryPartition
+
+__all__ = ["Decision", "Price", "Prospect", "judged"]
+
+
+@dataclass(frozen=True)
+class Prospect:
+    """What another layout promises.
+
+    Parameters
+    ----------
+    now_s : float
+        Seconds of a step, of the slowest rank, as measured.
+    predicted_s : float
+        The same on the other layout, as predicted.
+    doubt_s : float
+        What the difference may be without being real: noise of the timings, error of the cost model.
+    layout : BinaryPartition, optional
+        The other one.
+    """
+
+    now_s: float
+    predicted_s: float
+    doubt_s: float = 0.0
+    layout: BinaryPartition | None = None
+
+
+@dataclass(frozen=True)
+class Price:
+    """What it costs to go over.
+
+    Parameters
+    ----------
+    rebuild_s : float
+        Seconds that moving takes, as measured the last time; nan where it wasn't yet.
+    steps_left : float
+        Steps still to go; infinite where nobody knows.
+    """
+
+    rebuild_s: float = math.nan
+    steps_left: float = math.inf
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Whether to go over to another layout.
+
+    Parameters
+    ----------
+    adjust : bool
+    why : str
+        In words.
+    prospect : Prospect
+    price : Price
+    """
+
+    adjust: bool
+    why: str
+    prospect: Prospect
+    price: Price
+
+    @property
+    def layout(self) -> BinaryPartition | None:
+        """The other layout, also where it isn't worth going there."""
+        return self.prospect.layout
+
+    @property
+    def now_s(self) -> float:
+        """Seconds of a step as measured."""
+        return self.prospect.now_s
+
+    @property
+    def predicted_s(self) -> float:
+        """Seconds of a step as predicted for the other layout."""
+        return self.prospect.predicted_s
+
+    @property
+    def rebuild_s(self) -> float:
+        """Seconds that moving took the last time; nan where not known."""
+        return self.price.rebuild_s
+
+    @property
+    def gain_s(self) -> float:
+        """Seconds that a step is predicted to gain."""
+        return self.now_s - self.predicted_s
+
+    @property
+    def pays_after_steps(self) -> float:
+        """After how many steps moving is earned back; infinite if never, 0 where its price isn't known."""
+        if self.gain_s <= 0:
+            return math.inf
+        return 0.0 if math.isnan(self.rebuild_s) else self.rebuild_s / self.gain_s
+
+
+def judged(prospect: Prospect, price: Price) -> Decision:
+    """Return whether the gain is real and pays."""
+    draft = Decision(False, "", prospect, price)
+    change = f"a step of the slowest rank takes {_text(draft.now_s)} and would take {_text(draft.predicted_s)}"
+    if draft.gain_s <= 0:
+        return Decision(False, f"nothing better was found: {change}", prospect, price)
+    if draft.gain_s <= prospect.doubt_s:
+        doubt = f"noise and the cost model's error make up for {_text(prospect.doubt_s)}"
+        return Decision(False, f"too close to call: {change}, but {doubt}", prospect, price)
+    if draft.pays_after_steps > price.steps_left:
+        total = draft.gain_s * price.steps_left
+        left = f"the {price.steps_left:.0f} steps still to go would gain {_text(total)}"
+        why = f"not worth it: {change}, but {left}, and moving takes {_text(draft.rebuild_s)}"
+        return Decision(False, why, prospect, price)
+    return Decision(True, f"worth it: {change}, {_earned(draft)}", prospect, price)
+
+
+def _earned(draft: Decision) -> str:
+    if math.isnan(draft.rebuild_s):
+        return "and what moving takes will be known once it is done"
+    left = "" if math.isinf(draft.price.steps_left) else f" of the {draft.price.steps_left:.0f} still to go"
+    return f"and the {_text(draft.rebuild_s)} of moving are earned back after {draft.pays_after_steps:.0f} steps{left}"
+
+
+def _text(seconds: float) -> str:
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if abs(seconds) >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds * 1e9:.3g} ns"

@@ -1,0 +1,151 @@
+"""Better layouts from what is known: cuts moved, leaves handed over, or another tree.
+
+All are judged by the predicted time of the slowest rank, at the speeds that ranks have. What a rank keeps was measured;
+what comes to it is known as well as the cost model knows it, so each layout is charged for that doubt.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenly.balance.cost.model import CostModel
+from evenly.balance.cutting.cell import Cell
+from evenly.balance.cutting.partition import partition
+from evenly.balance.cutting.predict import corners, predict
+from evenly.balance.cutting.recut import recut
+from evenly.balance.rebalancing.trees import CutTree
+from evenly.fdtd.cell.partition import BinaryPartition
+from evenly.fdtd.cell.tree import Token, nest
+
+__all__ = ["Known", "Proposal", "Way", "best_proposal", "moved_share"]
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Way = Literal["stay", "move cuts", "hand over leaves", "new tree"]
+#: Pairs of leaves that are compared at most to tell what moves.
+_MOST_PAIRS = 4_000_000
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A layout with its predicted times.
+
+    Parameters
+    ----------
+    way : str
+        How it came from the present one.
+    layout : BinaryPartition
+    rank_s : (ranks,)
+        Seconds per step of each rank at its speed.
+    doubt_s : float
+        By how much the slowest rank's may be wrong.
+    """
+
+    way: Way
+    layout: BinaryPartition
+    rank_s: Array
+    doubt_s: float
+
+    @property
+    def step_s(self) -> float:
+        """Seconds of the slowest rank."""
+        return float(self.rank_s.max())
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of a cell and its ranks.
+
+    Parameters
+    ----------
+    cell : Cell
+    cost : CostModel
+        Corrected by what was measured.
+    speeds : (ranks,)
+        How fast each rank is, as a factor.
+    error : float
+        Relative error of the cost of points that a rank didn't have before.
+    """
+
+    cell: Cell
+    cost: CostModel
+    speeds: Array
+    error: float
+
+    def proposal(self, way: Way, new: BinaryPartition, old: BinaryPartition) -> Proposal:
+        """Return what a layout promises."""
+        rank_s = predict(self.cell, new, len(self.speeds), self.cost).rank_s / self.speeds
+        moved = rank_s * moved_share(old, new, self.cell, len(self.speeds))
+        return Proposal(way, new, rank_s, self.error * float(moved.max()))
+
+
+def best_proposal(layout: BinaryPartition, known: Known, ways: tuple[Way, ...]) -> Proposal:
+    """Return the layout on which the slowest rank is predicted to be fastest, doubt included.
+
+    Parameters
+    ----------
+    layout : BinaryPartition
+        The present one; it is the answer where nothing is better.
+    known : Known
+    ways : tuple of "move cuts", "hand over leaves", "new tree"
+        Which to try.
+    """
+    cell, cost, speeds, ranks = known.cell, known.cost, known.speeds, len(known.speeds)
+    found: list[tuple[Way, BinaryPartition]] = [("stay", layout)]
+    if "move cuts" in ways:
+        found.append(("move cuts", recut(layout, cell, cost, ranks, speeds=speeds).layout))
+    if "hand over leaves" in ways and len(layout.owners) > ranks:
+        handed = _handed_over(layout, known)
+        moved = recut(handed, cell, cost, ranks, speeds=speeds).layout
+        found += [("hand over leaves", handed), ("hand over leaves", moved)]
+    if "new tree" in ways and cell.grid.box.volume >= ranks > 1:
+        found.append(("new tree", partition(cell, ranks, cost, speeds=speeds.tolist()).balanced.layout))
+    return min((known.proposal(way, new, layout) for way, new in found), key=lambda each: each.step_s + each.doubt_s)
+
+
+def _handed_over(layout: BinaryPartition, known: Known) -> BinaryPartition:
+    """Give leaves of the rank that needs longest to the one that then is done first, as long as that helps."""
+    speeds = known.speeds
+    owners = CutTree.of(layout).owners % len(speeds)
+    work = known.cost.chunk_seconds(known.cell, *corners(known.cell, layout))
+    for _ in range(4 * len(owners)):
+        done = np.bincount(owners, work, len(speeds)) / speeds
+        slow = int(done.argmax())
+        own = np.flatnonzero(owners == slow)
+        after = (np.bincount(owners, work, len(speeds))[None, :] + work[own, None]) / speeds[None, :]
+        after[:, slow] = np.inf
+        leaf, target = np.unravel_index(int(after.argmin()), after.shape)
+        if after[leaf, target] >= done[slow] * (1 - 1e-9):
+            break
+        # Of all leaves that may go there, the largest that leaves the target below the slowest.
+        fits = np.flatnonzero(after[:, target] < done[slow] * (1 - 1e-9))
+        owners[own[fits[np.argmax(work[own[fits]])]]] = target
+    return _with_owners(layout, owners)
+
+
+def _with_owners(layout: BinaryPartition, owners: Ints) -> BinaryPartition:
+    rest = iter(owners.tolist())
+    tokens: list[Token] = [
+        next(rest) if node.axis is None or node.position is None else (node.axis, node.position)
+        for _, node in layout.walk()
+    ]
+    return BinaryPartition(nest(tokens))
+
+
+def moved_share(old: BinaryPartition, new: BinaryPartition, cell: Cell, ranks: int) -> Array:
+    """Return the share of each rank's points on the new layout that it doesn't own on the old one, (ranks,)."""
+    (low, high), (new_low, new_high) = corners(cell, old), corners(cell, new)
+    owners, new_owners = (np.asarray(each.owners, dtype=np.int64) % ranks for each in (old, new))
+    points = np.bincount(new_owners, np.prod(new_high - new_low, axis=1), ranks)
+    if len(low) * len(new_low) > _MOST_PAIRS:
+        return np.ones(ranks)
+    kept = np.zeros(ranks)
+    for rank in range(ranks):
+        a, b = owners == rank, new_owners == rank
+        across = np.minimum(high[a][:, None], new_high[b][None]) - np.maximum(low[a][:, None], new_low[b][None])
+        kept[rank] = np.prod(np.maximum(across, 0), axis=2).sum()
+    return np.asarray(1 - kept / np.maximum(points, 1))
