@@ -11,7 +11,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 from typer.core import TyperCommand
 
-from evenly.cli import allocate, example, fdtd, fit, partition, plot, predict, read, sort
+from evenly.cli import allocate, calibrate, cost, example, fdtd, fit, partition, plot, predict, read, sort
 from evenly.cli.console import be_quiet, err, start
 from evenly.cli.groups import with_quiet
 from evenly.errors import EvenlyError, InfeasibleError, InputError
@@ -61,6 +61,26 @@ simulations = typer.Typer(
 for name, simulating in fdtd.COMMANDS.items():
     simulations.command(name, cls=_Command)(with_quiet(simulating, be_quiet))
 app.add_typer(simulations)
+calibrations = typer.Typer(
+    name="calibrate",
+    help="Measure what the points, chunks and borders of a program take on this machine, so that cells can be cut.",
+    epilog="Start with: evenly calibrate fdtd",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+)
+for name, calibrating in calibrate.COMMANDS.items():
+    calibrations.command(name, cls=_Command)(with_quiet(calibrating, be_quiet))
+app.add_typer(calibrations)
+costs = typer.Typer(
+    name="cost",
+    help="What points, chunks and borders take, as measured here or shipped with evenly.",
+    epilog="Start with: evenly cost show",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+)
+for name, costing in cost.COMMANDS.items():
+    costs.command(name, cls=_Command)(with_quiet(costing, be_quiet))
+app.add_typer(costs)
 
 
 def _version(asked: bool) -> None:

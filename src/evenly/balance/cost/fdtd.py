@@ -19,6 +19,7 @@ __all__ = ["Fdtd", "memory_shape"]
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
+CACHE = 2e6
 
 
 class Fdtd(Program):
@@ -37,37 +38,57 @@ class Fdtd(Program):
         Term("separate points", about="points of chunks whose E and H can't be swept together"),
         Term("polarised values", "value", "components of points with poles"),
         Term("polarisations", "value", "components of points times their poles"),
+        Term("pole runs", "run", "unbroken rows of values with poles, once for each pole and once more"),
         Term("increments", about="points of chunks with off-diagonal media"),
         Term("nodes", "node", "points with off-diagonal media"),
+        Term("node runs", "run", "unbroken rows of nodes"),
+        Term("fed chunks", "chunk", "chunks with off-diagonal media"),
         Term("nonlinear values", "value", "components of nonlinear points"),
         Term("transformed values", "value", "components of points that are Fourier transformed"),
         Term("transforms", "value and frequency", "those times their frequencies"),
-        Term("sides", "side", "sides of chunks that touch chunks"),
-        Term("faces across planes", "face", "faces of points whose neighbours lie planes apart in memory"),
-        Term("faces across rows", "face", "those whose neighbours lie rows apart"),
-        Term("faces along rows", "face", "those at the ends of rows"),
+        Term("patches", "patch", "components that are Fourier transformed, each box for itself"),
+        Term("calls", "call", "calls of compiled loops beside the sweep of a chunk"),
+        Term("sides", "side", "sides of chunks with ghosts"),
+        Term("plane faces", "face", "faces with ghosts whose neighbours lie planes apart in memory"),
+        Term("row faces", "face", "those whose neighbours lie rows apart"),
+        Term("row ends", "face", "those at the ends of rows"),
+        Term("rows closed", "face", "ends of rows that go around a periodic cell"),
+        Term("uncached bytes", "byte", "bytes of a chunk beyond what caches hold"),
     )
 
     def amounts(self, pieces: Pieces) -> Array:
         first, second, last, order = memory_shape(pieces)
         volume, layers = pieces.volume, pieces.pml.sum(axis=1)
+        factors, losses = _factors(pieces)
+        increments, nodes = _off_diagonal(pieces)
+        padded = first * second * (last + 2 * (last > 1))
+        sides, faces = _sides(pieces, order)
         columns = [
-            first * second * (last + 2 * (last > 1)),
+            padded,
             first * second,
             np.ones_like(volume),
-            *_factors(pieces),
+            factors * volume,
+            losses * volume,
             *(volume * (layers == n) for n in (1, 2, 3)),
             volume * _separate(pieces),
             pieces.count("polarised"),
             pieces.count("polarisations"),
-            *_off_diagonal(pieces),
+            (pieces.count("polarised") + pieces.count("polarisations")) / last,
+            _hulls(pieces, "electric_anisotropic") + _hulls(pieces, "magnetic_anisotropic"),
+            nodes,
+            nodes * ((1 - nodes / volume) / 2.5 + 1 / last),
+            increments,
             pieces.count("nonlinear values"),
         ]
         values, products = pieces.transforms
-        sides, faces = _sides(pieces, order)
+        patches = _patches(pieces)
+        calls = _calls(pieces) + 2 * increments
+        kept = padded * (6 + 3 * factors + 3 * losses + 4 * layers + 3 * increments) + 2 * pieces.count("polarisations")
+        beyond = np.maximum(0, 8 * pieces.cell.parts * kept - CACHE) / pieces.cell.parts
+        columns2 = [patches, calls, sides, *faces.T, beyond]
         scaled = [np.asarray(c, dtype=np.float64) * pieces.cell.parts for c in columns]
-        parts = np.asarray(pieces.cell.parts, dtype=np.float64)
-        return np.stack([*scaled, values, products, sides * parts, *(faces.T * parts)], axis=1)
+        scaled2 = [np.asarray(c, dtype=np.float64) * pieces.cell.parts for c in columns2]
+        return np.stack([*scaled, values, products, *scaled2], axis=1)
 
 
 def memory_shape(pieces: Pieces) -> tuple[Array, Array, Array, Ints]:
@@ -86,14 +107,14 @@ def memory_shape(pieces: Pieces) -> tuple[Array, Array, Array, Ints]:
 
 
 def _factors(pieces: Pieces) -> tuple[Array, Array]:
-    """Points times sides (E, H) with factors point by point, and with losses."""
+    """How many of E and H have factors point by point, and losses."""
     factors, losses = np.zeros_like(pieces.volume), np.zeros_like(pieces.volume)
     absorbing = pieces.absorber.any(axis=1)
     for side in ("electric", "magnetic"):
         lossy = absorbing | (pieces.count(f"{side}_conductivity") > 0.5)
         losses += lossy
-        factors += lossy | varied(pieces, "electric" if side == "electric" else "magnetic")
-    return factors * pieces.volume, losses * pieces.volume
+        factors += lossy | varied(pieces, side)
+    return factors, losses
 
 
 def _separate(pieces: Pieces) -> NDArray[np.bool_]:
@@ -103,17 +124,70 @@ def _separate(pieces: Pieces) -> NDArray[np.bool_]:
 
 
 def _off_diagonal(pieces: Pieces) -> tuple[Array, Array]:
-    """Points whose increments are kept, and nodes."""
+    """How many of E and H have increments, and nodes."""
     there = [pieces.count(f"{side}_anisotropic") for side in ("electric", "magnetic")]
-    return pieces.volume * sum((n > 0.5 for n in there), np.zeros_like(pieces.volume)), there[0] + there[1]
+    return (there[0] > 0.5).astype(np.float64) + (there[1] > 0.5), there[0] + there[1]
+
+
+def _hulls(pieces: Pieces, kind: str) -> Array:
+    """Points of the smallest box around all of a kind in each piece, grown by one."""
+    found = np.zeros_like(pieces.volume)
+    there = np.flatnonzero(pieces.count(kind) > 0.5)
+    if not len(there):
+        return found
+    column = pieces.cell.survey.kinds.index(kind)
+    low, high = pieces.low[there].copy(), pieces.high[there].copy()
+    for axis in range(3):
+        for ends, step in ((low, 1), (high, -1)):
+            ends[:, axis] = _end(pieces, column, low, high, axis, step)
+    shape = np.minimum(high + 1, pieces.high[there]) - np.maximum(low - 1, pieces.low[there])
+    found[there] = np.prod(shape, axis=1)
+    return found
+
+
+def _end(pieces: Pieces, column: int, low: Ints, high: Ints, axis: int, step: int) -> Ints:
+    """Return how far boxes can be cut off from one side without losing a point of a kind, by bisection."""
+    near, far = (low, high) if step > 0 else (high, low)
+    kept, lost = near[:, axis].copy(), far[:, axis].copy()
+    while np.any(np.abs(lost - kept) > 1):
+        middle = (kept + lost) // 2
+        a, b = low.copy(), high.copy()
+        # What lies between the side and the middle must hold nothing.
+        (b if step > 0 else a)[:, axis] = middle
+        empty = pieces.cell.survey.counts(a, b)[:, column] < 0.5
+        open_ = np.abs(lost - kept) > 1
+        kept, lost = np.where(open_ & empty, middle, kept), np.where(open_ & ~empty, middle, lost)
+    return kept
+
+
+def _patches(pieces: Pieces) -> Array:
+    """Components transformed in a piece, each box for itself."""
+    found = np.zeros_like(pieces.volume)
+    for transform in pieces.cell.transforms:
+        across = np.minimum(pieces.high, transform.high) - np.maximum(pieces.low, transform.low)
+        found += transform.values * np.all(across > 0, axis=1)
+    return found
+
+
+def _calls(pieces: Pieces) -> Array:
+    """Calls for polarisations, one per component and set of poles, and for nonlinear points."""
+    kinds = [kind for kind in pieces.cell.survey.kinds if kind.startswith("pole ")]
+    present = sum((pieces.count(kind) > 0.5 for kind in kinds), np.zeros_like(pieces.volume))
+    polarised, polarisations = pieces.count("polarised"), pieces.count("polarisations")
+    sets = np.where(present > 0, np.maximum(1, present * polarised / np.maximum(1, polarisations)), 0)
+    return np.asarray(3 * sets + 9 * (pieces.count("nonlinear values") > 0.5) + 2 * _separate(pieces))
 
 
 def _sides(pieces: Pieces, order: Ints) -> tuple[Array, Array]:
-    """Sides that touch another chunk, or the piece itself around a periodic cell (n,), and faces there (n, 3)."""
+    """Sides that touch chunks (n,), and faces there by how they lie in memory: planes, rows, ends, closed (n, 4)."""
     cell = pieces.cell
-    n = np.array(cell.grid.shape)
-    around = np.array(cell.periodic) & ~np.array(cell.grid.thin)
-    touching = ((pieces.low > 0) | around).astype(np.float64) + ((pieces.high < n) | around)
-    touching = touching * ~np.array(cell.grid.thin)
-    faces = touching * (pieces.volume[:, None] / np.maximum(1, pieces.shape))
-    return touching.sum(axis=1), np.take_along_axis(faces, order, axis=1)
+    n, thick = np.array(cell.grid.shape), ~np.array(cell.grid.thin)
+    around = np.array(cell.periodic) & thick
+    below, above = (((at != end) | around) & thick for at, end in ((pieces.low, 0), (pieces.high, n)))
+    touching = below.astype(np.float64) + above
+    faces = np.take_along_axis(touching * (pieces.volume[:, None] / np.maximum(1, pieces.shape)), order, axis=1)
+    # A row that goes around a periodic cell closes itself.
+    whole = (pieces.shape == n) & around & (not cell.complex_fields)
+    closed = np.take_along_axis(whole, order, axis=1)[:, 2]
+    ends = faces[:, 2]
+    return touching.sum(axis=1), np.stack([faces[:, 0], faces[:, 1], ends * ~closed, ends * closed], axis=1)

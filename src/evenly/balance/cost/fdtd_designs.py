@@ -33,7 +33,9 @@ def _cube(n: int, **more: Any) -> Settings:
 
 def _block(n: int, medium: Settings, share: float = 0.5) -> list[Settings]:
     """A block that fills a share of a cube along x."""
-    return [{"kind": "block", "size": [n * share, 4 * n, 4 * n], "medium": medium, "center": [-n * (1 - share) / 2, 0, 0]}]
+    return [
+        {"kind": "block", "size": [n * share, 4 * n, 4 * n], "medium": medium, "center": [-n * (1 - share) / 2, 0, 0]}
+    ]
 
 
 def _vacuum() -> Iterator[Design]:
@@ -43,14 +45,25 @@ def _vacuum() -> Iterator[Design]:
 
 def _rows() -> Iterator[Design]:
     """Long and short rows, thick and thin planes, one and two dimensions."""
-    for shape in ((4, 64, 64), (64, 64, 4), (12, 12, 400), (4, 4, 3000), (8, 40, 150), (150, 8, 40), (200, 200, 1), (80, 1, 600)):
+    for shape in (
+        (4, 64, 64),
+        (64, 64, 4),
+        (12, 12, 400),
+        (4, 4, 3000),
+        (8, 40, 150),
+        (150, 8, 40),
+        (200, 200, 1),
+        (80, 1, 600),
+    ):
         yield Design("rows", "x".join(map(str, shape)), {"shape": list(shape)})
 
 
 def _media() -> Iterator[Design]:
     for n in EDGES:
         yield Design("varied permittivity", f"{n}^3", _cube(n, objects=_block(n, {"epsilon": 2.0})))
-        yield Design("electric conductivity", f"{n}^3", _cube(n, medium={"epsilon": 2.0, "electric_conductivity": 0.01}))
+        yield Design(
+            "electric conductivity", f"{n}^3", _cube(n, medium={"epsilon": 2.0, "electric_conductivity": 0.01})
+        )
         yield Design("absorber", f"{n}^3", _cube(n, boundaries=[["absorber", "x", n // 2, "low"]]))
     for n in EDGES[::2]:
         both = {"epsilon": 2.0, "mu": 2.0}
@@ -76,7 +89,16 @@ def _poles() -> Iterator[Design]:
 def _thin_poles() -> Iterator[Design]:
     """Blocks of a dispersive medium: how short rows of its points matter."""
     n, medium = EDGE, {"epsilon": 2.0, "electric_poles": 2}
-    for size in ((2, 80, 80), (80, 2, 80), (80, 80, 2), (18, 18, 18), (26, 26, 8), (8, 26, 26), (30, 12, 30), (34, 34, 34)):
+    for size in (
+        (2, 80, 80),
+        (80, 2, 80),
+        (80, 80, 2),
+        (18, 18, 18),
+        (26, 26, 8),
+        (8, 26, 26),
+        (30, 12, 30),
+        (34, 34, 34),
+    ):
         objects = [{"kind": "block", "size": [s + 0.02 for s in size], "medium": medium, "center": [0.25, 0.25, 0.25]}]
         yield Design("blocks with poles", "x".join(map(str, size)), _cube(n, objects=objects))
 
@@ -117,7 +139,9 @@ def _cuts() -> Iterator[Design]:
             for parts in (2, 4, 8):
                 edges = [float(n * k // parts - n // 2) for k in range(1, parts)]
                 yield Design("cut position", f"{n}^3 {parts} along {axis}", _cube(n, layout=_row_of_cuts(axis, edges)))
-            yield Design("cut position", f"{n}^3 off the middle of {axis}", _cube(n, layout=_row_of_cuts(axis, [-n // 2 + 5.0])))
+            yield Design(
+                "cut position", f"{n}^3 off the middle of {axis}", _cube(n, layout=_row_of_cuts(axis, [-n // 2 + 5.0]))
+            )
     for n in (16, 24, 32, 40):
         eight = [["z", 0.0], *[[["y", 0.0], *[[["x", 0.0], 0, 0]] * 2]] * 2]
         yield Design("cut position", f"{n}^3 in eighths", _cube(n, layout=eight))
@@ -144,8 +168,12 @@ def _pairs() -> Iterator[Design]:
         yield Design("pairs", f"{n}^3 poles in PML", _cube(n, boundaries=pml, medium=dispersive))
         yield Design("pairs", f"{n}^3 varied in PML", _cube(n, boundaries=pml, objects=_block(n, {"epsilon": 2.0})))
         absorbing = [["absorber", "x", n // 3, "low"]]
-        yield Design("pairs", f"{n}^3 varied in absorber", _cube(n, boundaries=absorbing, objects=_block(n, {"epsilon": 2.0})))
-        yield Design("pairs", f"{n}^3 absorber and PML", _cube(n, boundaries=[*absorbing, *pml], objects=_block(n, dispersive)))
+        yield Design(
+            "pairs", f"{n}^3 varied in absorber", _cube(n, boundaries=absorbing, objects=_block(n, {"epsilon": 2.0}))
+        )
+        yield Design(
+            "pairs", f"{n}^3 absorber and PML", _cube(n, boundaries=[*absorbing, *pml], objects=_block(n, dispersive))
+        )
 
 
 def _cells() -> Iterator[Design]:

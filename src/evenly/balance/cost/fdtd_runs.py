@@ -86,7 +86,9 @@ class _NoMessages:
     def wait(self) -> None: ...
 
 
-def lone_ranks(keywords: Mapping[str, Any], ranks: int, monitors: Callable[[], list[FourierMonitor]]) -> list[Simulation]:
+def lone_ranks(
+    keywords: Mapping[str, Any], ranks: int, monitors: Callable[[], list[FourierMonitor]]
+) -> list[Simulation]:
     """Return the simulation of every rank of a cell, each to be stepped alone.
 
     Parameters
@@ -268,7 +270,7 @@ def _boundary(kind: str, axes: str, points: float | None = None, side: str | Non
 
     if kind in ("pml", "absorber"):
         layer = {"pml": fdtd.PML, "absorber": fdtd.Absorber}[kind]
-        return layer(float(points or 0), axes, side)  # type: ignore[call-arg, arg-type]
+        return layer(float(points or 0), axes, side)
     return fdtd.Periodic(axes) if kind == "periodic" else fdtd.Bloch(axes, (0.011, 0.017, 0.023))
 
 
@@ -278,7 +280,9 @@ def _medium(given: Mapping[str, Any]) -> Any:
     def poles(count: int) -> list[Any]:
         return [fdtd.LorentzPole(0.02 + 0.003 * i, 0.001, 0.4) for i in range(count)]
 
-    values = {name: tuple(v) if isinstance(v, list) else v for name, v in given.items() if not name.endswith("poles")}
+    values: dict[str, Any] = {
+        name: tuple(v) if isinstance(v, list) else v for name, v in given.items() if not name.endswith("poles")
+    }
     for side in ("electric_poles", "magnetic_poles"):
         if given.get(side):
             values[side] = poles(int(given[side]))

@@ -34,7 +34,7 @@ class HeldOut:
 
     Parameters
     ----------
-    group, name : str
+    group, name, key : str
         Of the design.
     measured, predicted : (ranks,)
         Seconds per step.
@@ -42,6 +42,7 @@ class HeldOut:
 
     group: str
     name: str
+    key: str
     measured: Array
     predicted: Array
 
@@ -98,6 +99,7 @@ def learn(program: str, timed: Sequence[Timed], *, prior: CostModel | None = Non
         coefficients |= _filled(prior, timed, names, [n for n in names if n not in coefficients])
     outside = held_out(timed, names)
     shares = np.concatenate([one.share_errors for one in outside]) if outside else np.array([np.nan])
+    predicted = {one.key: one.predicted for one in outside}
     times = [one.time_error for one in outside] or [np.nan]
     return CostModel(
         program,
@@ -105,7 +107,7 @@ def learn(program: str, timed: Sequence[Timed], *, prior: CostModel | None = Non
         share_error=float(shares.mean()),
         share_error_p90=float(np.percentile(shares, 90)),
         time_error=float(np.mean(times)),
-        measured=tuple(row for one in timed for row in _rows(one)),
+        measured=tuple(row for one in timed for row in _rows(one, predicted.get(one.design.key))),
         **({"when": datetime.now(timezone.utc).isoformat(timespec="seconds")} | about),  # noqa: UP017
     )
 
@@ -119,7 +121,9 @@ def held_out(timed: Sequence[Timed], names: Sequence[str]) -> list[HeldOut]:
             continue
         coefficients = _regression(rest, names).coefficients
         cut = [one for one in timed if one.design.group == group and len(one.seconds) > 1]
-        result += [HeldOut(group, one.design.name, one.seconds, one.matrix(names) @ coefficients) for one in cut]
+        for one in cut:
+            design, predicted = one.design, one.matrix(names) @ coefficients
+            result.append(HeldOut(group, design.name, design.key, one.seconds, predicted))
     return result
 
 
@@ -145,7 +149,7 @@ def _filled(
     }
 
 
-def _rows(one: Timed) -> list[Mapping[str, Any]]:
+def _rows(one: Timed, held_out: Array | None) -> list[Mapping[str, Any]]:
     return [
         {
             "group": one.design.group,
@@ -157,6 +161,7 @@ def _rows(one: Timed) -> list[Mapping[str, Any]]:
             "seconds": float(one.seconds[rank]),
             "spread": None if np.isinf(one.spread[rank]) else float(one.spread[rank]),
             "repeats": [run[rank] for run in one.runs],
+            **({} if held_out is None else {"held_out": float(held_out[rank])}),
         }
         for rank, amounts in enumerate(one.amounts)
     ]

@@ -72,7 +72,8 @@ class CostModel:
         Of the program and what it runs on.
     measured : tuple of mappings
         The calibration runs, one row per rank: `group`, `name`, `purpose`, `rank`, `ranks`, `amounts` by term,
-        `seconds` per step, `spread` (half of the median's interval), `repeats` (all of them).
+        `seconds` per step, `spread` (half of the median's interval), `repeats` (all of them), and of cells
+        `held_out`, the seconds predicted without this cell.
 
     Raises
     ------

@@ -5,17 +5,19 @@ The folder is ``$EVENLY_HOME``, or ``evenly`` in the user's data folder (``$XDG_
 
 from __future__ import annotations
 
+import contextlib
 import os
 import platform
 import re
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Literal
 
 from evenly.balance.cost.model import CostModel
 from evenly.errors import ReadError
 
-__all__ = ["Found", "cost_file", "find_cost", "load_cost", "machine_name", "shipped_file", "store_file"]
+__all__ = ["Found", "cost_file", "find_cost", "load_cost", "machine_name", "shipped_file", "store_file", "versions"]
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,21 @@ def home() -> Path:
 def machine_name() -> str:
     """Return what tells this kind of machine from others: its name, and its processor's."""
     return f"{platform.node() or 'unknown'} ({_processor()})"
+
+
+def versions(*packages: str) -> dict[str, str]:
+    """Return the versions of Python and of those of the packages that are installed.
+
+    Examples
+    --------
+    >>> sorted(versions("numpy", "no-such-package"))
+    ['numpy', 'python']
+    """
+    found = {"python": platform.python_version()}
+    for package in packages:
+        with contextlib.suppress(PackageNotFoundError):
+            found[package] = version(package)
+    return found
 
 
 def cost_file(program: str) -> Path:

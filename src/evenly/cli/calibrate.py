@@ -1,0 +1,125 @@
+"""``evenly calibrate``: measure what points, chunks and borders take on this machine."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from evenly.cli import options as opt
+from evenly.cli.console import note, out, print_json, progress
+from evenly.cli.pictures import save_all
+from evenly.errors import InputError
+
+if TYPE_CHECKING:
+    from evenly.balance.cost.calibration import Progress
+    from evenly.balance.cost.model import CostModel
+
+__all__ = ["COMMANDS", "fdtd", "meep"]
+
+Budget = Annotated[str, typer.Option("--budget", help="Wall time to spend on runs, as 90s or 3m.")]
+Output = Annotated[
+    Path | None, typer.Option("--output", "-o", help="Where to save the costs (default: where evenly looks for them).")
+]
+Plot = Annotated[Path | None, typer.Option("--plot", help="Folder for a picture per feature.")]
+Python = Annotated[
+    Path | None, typer.Option("--python", help="The Python that has Meep (default: the first that is found).")
+]
+_UNITS = {"s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+
+
+def fdtd(budget: Budget = "3m", output: Output = None, plot: Plot = None, json: opt.Json = False) -> None:
+    """Measure what evenly's own simulation takes here: small runs of every feature, on one core."""
+
+    def run(budget_s: float, report: Callable[[Progress], None]) -> CostModel:
+        from evenly.balance.cost.fdtd_calibration import calibrate_fdtd
+
+        return calibrate_fdtd(budget_s, progress=report)
+
+    _calibrate("fdtd", run, budget, output, plot, json=json)
+
+
+def meep(
+    budget: Budget = "3m", output: Output = None, plot: Plot = None, python: Python = None, json: opt.Json = False
+) -> None:
+    """Measure what Meep takes here: small runs of every feature, in the Python that has Meep."""
+
+    def run(budget_s: float, report: Callable[[Progress], None]) -> CostModel:
+        from evenly.adapters.meep.calibrate import calibrate_meep
+
+        return calibrate_meep(budget_s, python, progress=report)
+
+    _calibrate("meep", run, budget, output, plot, json=json)
+
+
+COMMANDS: dict[str, Callable[..., None]] = {"fdtd": fdtd, "meep": meep}
+
+
+def _calibrate(
+    program: str,
+    run: Callable[[float, Callable[[Progress], None]], CostModel],
+    budget: str,
+    output: Path | None,
+    plot: Path | None,
+    *,
+    json: bool,
+) -> None:
+    from evenly.balance.cost.places import cost_file, store_file
+    from evenly.report.cost_plots import plot_cost
+    from evenly.report.cost_tables import cost_as_dict, cost_table
+
+    seconds = _duration(budget)
+    target, store = output or cost_file(program), store_file(program)
+    opt.check_writable(target, "the costs", folder_is_made=True)
+    if plot is not None:
+        opt.check_writable(plot / "picture.png", "pictures", folder_is_made=True)
+    if store.exists():
+        note(f"going on with the timings in {store}; delete it to begin anew")
+    cost = _timed(program, run, seconds, store)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    cost.save(target)
+    store.unlink(missing_ok=True)
+    if json:
+        print_json({**cost_as_dict(cost), "file": str(target)})
+    else:
+        out.print(cost_table(cost, title=f"{program} on {cost.machine}"))
+    note(f"costs saved in {target}" + ("" if output else "; `evenly partition` uses them from now on"))
+    if plot is not None:
+        save_all(plot_cost(cost), opt.Pictures(plot, "png"))
+
+
+def _timed(
+    program: str, run: Callable[[float, Callable[[Progress], None]], CostModel], budget_s: float, store: Path
+) -> CostModel:
+    last: list[Progress] = []
+    with progress(f"timing {program}") as show:
+
+        def report(now: Progress) -> None:
+            last[:] = [now]
+            show(now.fraction)
+
+        try:
+            cost = run(budget_s, report)
+        except KeyboardInterrupt:
+            done = f"{last[-1].measured} of {last[-1].designs} runs" if last else "nothing"
+            raise InputError(
+                f"interrupted: {done} timed so far, kept in {store}; `evenly calibrate {program}` goes on from there"
+            ) from None
+    if last and last[-1].measured < last[-1].designs:
+        note(
+            f"{last[-1].measured} of {last[-1].designs} runs were timed in {budget_s:g} s: the rest is taken from the "
+            "costs that came with evenly where there are any; a longer --budget measures all"
+        )
+    return cost
+
+
+def _duration(text: str) -> float:
+    """Return seconds from a duration as 90, 90s, 3m or 1.5h."""
+    found = re.fullmatch(r"\s*(\d+\.?\d*)\s*(s|m|min|h)?\s*", text)
+    seconds = float(found[1]) * _UNITS[found[2] or "s"] if found else 0.0
+    if not seconds > 0:
+        raise InputError(f"--budget takes a time above 0, as 90s or 3m, but got {text!r}")
+    return seconds
