@@ -21,7 +21,7 @@ from evenly.balance.cutting.neighbours import owners_borders, touching
 from evenly.balance.cutting.plan import Prediction, Times
 from evenly.fdtd.cell.partition import BinaryPartition
 
-__all__ = ["corners", "predict", "times"]
+__all__ = ["corners", "predict", "times", "with_borders"]
 
 Ints = NDArray[np.int64]
 
@@ -50,7 +50,13 @@ def predict(cell: Cell, layout: BinaryPartition, ranks: int, cost: CostModel) ->
 
 def times(cell: Cell, low: Ints, high: Ints, owners: Ints, ranks: int, cost: CostModel) -> Times:
     """Return the same for leaves given by their corners, each (leaves, 3), and owners (leaves,)."""
-    chunk_s = cost.chunk_seconds(cell, low, high)
+    return with_borders(cell, low, high, owners, ranks, cost, cost.chunk_seconds(cell, low, high))
+
+
+def with_borders(
+    cell: Cell, low: Ints, high: Ints, owners: Ints, ranks: int, cost: CostModel, chunk_s: NDArray[np.float64]
+) -> Times:
+    """Return the same where the seconds of the leaves' work (leaves,) are known already."""
     faces, neighbours = owners_borders(touching(low, high, cell.grid.shape, _joined(cell)), owners, ranks)
     border_s = cost.border_seconds(cell, faces, neighbours)
     work_s = np.asarray(np.bincount(owners, chunk_s, ranks), dtype=np.float64)

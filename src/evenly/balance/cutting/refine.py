@@ -16,7 +16,7 @@ from evenly.balance.cost.model import CostModel
 from evenly.balance.cutting.cell import Cell
 from evenly.balance.cutting.growth import Tree
 from evenly.balance.cutting.plan import Times
-from evenly.balance.cutting.recut import tree_times
+from evenly.balance.cutting.predict import with_borders
 
 __all__ = ["refined"]
 
@@ -30,15 +30,28 @@ def refined(tree: Tree, owners: Ints, start: Times, cell: Cell, cost: CostModel,
     """Return the tree after at most so many moves, each of which lowered the predicted time, and its times."""
     best, score = (tree, start), _score(start)
     for _ in range(moves):
-        candidates = list(_candidates(best[0], owners, best[1], cell))
-        tried = [(t, tree_times(t, owners, cell, cost, start.ranks)) for t in candidates]
-        if not tried:
+        candidates = _candidates(best[0], owners, best[1], cell)
+        if not candidates:
             break
+        tried = list(zip(candidates, _all_times(candidates, best, owners, cell, cost), strict=True))
         found = min(tried, key=lambda pair: _score(pair[1]))
         if _score(found[1]) >= score * (1 - 1e-4):
             break
         best, score = found, _score(found[1])
     return best
+
+
+def _all_times(trees: list[Tree], now: tuple[Tree, Times], owners: Ints, cell: Cell, cost: CostModel) -> list[Times]:
+    """Return the times of trees of which each differs from the present one in a few leaves, which alone are asked."""
+    leaves = now[0].leaves
+    low, high = (np.stack([getattr(tree, end)[leaves] for tree in trees]) for end in ("low", "high"))
+    changed = np.any((low != now[0].low[leaves]) | (high != now[0].high[leaves]), axis=2)
+    chunk_s = np.tile(now[1].chunk_s, (len(trees), 1))
+    chunk_s[changed] = cost.chunk_seconds(cell, low[changed], high[changed])
+    return [
+        with_borders(cell, a, b, owners, now[1].ranks, cost, seconds)
+        for a, b, seconds in zip(low, high, chunk_s, strict=True)
+    ]
 
 
 def _score(found: Times) -> float:
