@@ -72,6 +72,9 @@ def test_films_are_exact(films: list[tuple[float, float, int]], subpixel: bool) 
     for place, thick, medium in sorted(films):
         low = max(place, at + 0.25)
         at = low + thick
+        if at > 1.9:
+            # A face within half a point of the cell's side has no plane of points beyond it to be found by.
+            break
         geometry.append(Block(size=(np.inf, np.inf, thick), center=(0, 0, low + thick / 2), material=MEDIA[medium]))
     options = Options(courant=0.3, subpixel=subpixel)
     sim = Simulation(
