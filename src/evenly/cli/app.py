@@ -11,7 +11,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 from typer.core import TyperCommand
 
-from evenly.cli import allocate, calibrate, cost, example, fdtd, fit, partition, plot, predict, read, sort
+from evenly.cli import allocate, calibrate, cost, example, fdtd, fit, partition, plot, predict, read, rebalance, sort
 from evenly.cli.console import be_quiet, err, start
 from evenly.cli.groups import with_quiet
 from evenly.errors import EvenlyError, InfeasibleError, InputError
@@ -49,6 +49,7 @@ app = typer.Typer(
 )
 for command in (
     read.read, fit.fit, predict.predict, allocate.allocate, plot.plot, sort.sort, example.example, partition.partition,
+    rebalance.rebalance,
 ):  # fmt: skip
     app.command(command.__name__, cls=_Command)(with_quiet(command, be_quiet))
 simulations = typer.Typer(

@@ -160,7 +160,7 @@ class CostBalancer(AbstractChunkBalancer):
         # Two standard errors of the timings, and what isn't known of points that come to other ranks.
         doubt_s = max(2 * _noise(measured) * now_s, proposal.doubt_s)
         predicted_s = now_s if proposal.way == "stay" else proposal.step_s
-        prospect = Prospect(now_s, predicted_s, doubt_s, proposal.layout)
+        prospect = Prospect(now_s, predicted_s, doubt_s, proposal.layout, proposal.rank_s)
         return judged(prospect, Price(rebuild_s, steps_left))
 
     @property

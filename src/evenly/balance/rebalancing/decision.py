@@ -13,6 +13,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from evenly.fdtd.cell.partition import BinaryPartition
 
 __all__ = ["Decision", "Price", "Prospect", "judged"]
@@ -32,12 +35,15 @@ class Prospect:
         What the difference may be without being real: noise of the timings, error of the cost model.
     layout : BinaryPartition, optional
         The other one.
+    rank_s : (ranks,), optional
+        Seconds of a step of each rank on it, as predicted.
     """
 
     now_s: float
     predicted_s: float
     doubt_s: float = 0.0
     layout: BinaryPartition | None = None
+    rank_s: NDArray[np.float64] | None = None
 
 
 @dataclass(frozen=True)

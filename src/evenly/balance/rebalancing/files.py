@@ -1,0 +1,78 @@
+"""Rebalancing between runs, from the measurement files that they left (`Simulation.measurement`)."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from evenly.balance.cost.model import CostModel
+from evenly.balance.cutting.cell import Cell
+from evenly.balance.rebalancing.cost_balancer import CostBalancer
+from evenly.balance.rebalancing.decision import Decision
+from evenly.balance.rebalancing.host import timings_of
+from evenly.errors import InputError
+from evenly.fdtd.cell.partition import BinaryPartition
+
+if TYPE_CHECKING:
+    from evenly.fdtd.scaling.measurement import Measurement
+
+__all__ = ["decide_from"]
+
+
+def decide_from(
+    runs: Sequence[Measurement],
+    cell: Cell,
+    cost: CostModel,
+    *,
+    steps_left: float = math.inf,
+    rebuild_s: float = math.nan,
+) -> Decision:
+    """Return whether the next run should have another layout than the last measured one, which, and why.
+
+    Parameters
+    ----------
+    runs : sequence of Measurement
+        Of one cell on one number of ranks. Runs of one layout are repetitions, from which noise is known; runs of
+        several layouts tell slow ranks from costly regions.
+    cell : Cell
+        What was run.
+    cost : CostModel
+    steps_left : float
+        Steps still to be made.
+    rebuild_s : float
+        Seconds that going over takes.
+
+    Raises
+    ------
+    InputError
+        If the runs are of another cell, of different numbers of ranks, or lack a layout.
+    """
+    if not runs:
+        raise InputError("Rebalancing needs a measurement of a run, but got none.")
+    for run in runs:
+        _check(run, runs[0], cell)
+    balancer = CostBalancer(cost, cell)
+    by_layout = itertools.groupby(sorted(runs, key=lambda run: run.when), key=lambda run: json.dumps(run.layout))
+    measured = [(BinaryPartition(same[0].layout), timings_of(same)) for same in (list(g) for _, g in by_layout)]
+    for layout, timings in measured[:-1]:
+        balancer.observe(timings, layout)
+    layout, timings = measured[-1]
+    return balancer.decide(timings, layout, steps_left=steps_left, rebuild_s=rebuild_s)
+
+
+def _check(run: Measurement, first: Measurement, cell: Cell) -> None:
+    if run.layout is None:
+        raise InputError(f"The measurement of {run.name!r} holds no layout: measure with this version of evenly.")
+    if run.size != first.size:
+        raise InputError(
+            f"All runs must have as many ranks, but {run.name!r} has {run.size} and {first.name!r} {first.size}."
+        )
+    if tuple(run.shape) != cell.grid.shape:
+        there, here = (" × ".join(map(str, shape)) for shape in (run.shape, cell.grid.shape))
+        raise InputError(
+            f"{run.name!r} was measured with {there} points, but the cell has {here}: give the program the parameters "
+            "of the run."
+        )
