@@ -59,6 +59,8 @@ HATCHES = {"pml": "////", "absorber": "...."}
 _LAYERS = {"pml": "PML", "absorber": "absorber"}
 #: Work in the colour that pictures of runs have for it, borders in that of sends.
 _WORK, _BORDERS = PALETTE[0], PALETTE[3]
+#: Terms that are proportional to one of these say what points take.
+_POINTWISE = frozenset({"point", "node", "value", "value and frequency", "product"})
 #: Loads closer to the mean than this are drawn alike.
 LEAST_SPREAD = 0.05
 #: Blocks along the longest axis of a slice.
@@ -235,9 +237,9 @@ def _work_per_point(cell: Cell, cost: CostModel, plane: Plane) -> tuple[Array, A
 
 
 def _of_points(cost: CostModel) -> CostModel:
-    """Return the costs of what points do, without those of chunks and borders as such."""
-    others = {term.name for term in program_named(cost.program).all_terms if term.per in ("chunk", "face", "rank")}
-    return dataclasses.replace(cost, coefficients={n: c for n, c in cost.coefficients.items() if n not in others})
+    """Return the costs of what points do, without those of chunks, rows and borders as such."""
+    own = {term.name for term in program_named(cost.program).all_terms if term.per in _POINTWISE}
+    return dataclasses.replace(cost, coefficients={n: c for n, c in cost.coefficients.items() if n in own})
 
 
 def _edges(cell: Cell, axis: int, side: int) -> NDArray[np.int64]:
