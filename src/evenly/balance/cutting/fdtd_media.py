@@ -117,7 +117,9 @@ class Faces:
         along = self._along(rule)
         if rule.startswith("electric"):
             return np.where(self.flat, ~on & along, bent), np.where(self.flat, 0.0, bent)
-        early = (self.part > 0) & (self.part <= 0.5) & ~on
+        # On a point lies only what is across the face: a component along it has a box that the face touches.
+        whole = not rule[-1].isdigit()
+        early = (self.part <= 0.5) & ~on & ((self.part > 0) | whole | ~along)
         return np.where(self.flat, early, bent), np.where(self.flat, (self.part > 0.5) & along, bent)
 
     def _plain(self, rule: str) -> tuple[Any, Any]:

@@ -51,7 +51,7 @@ class Surfaces:
         at = (np.stack([low, high], axis=2) - np.array(grid.origin)[:, None]) * grid.resolution
         # Round-off of a face that is meant to lie on a point, or halfway between two.
         near = np.round(2 * at) / 2
-        at = np.where(np.abs(at - near) < 1e-6, near, at)
+        at = np.where(np.abs(at - near) < 1e-7, near, at)
         flat = np.array([_flat_axes(thing) for thing in structure.objects])
         slanted = np.array([[thing.slanted] * 3 for thing in structure.objects]) & ~flat
         whole = np.array([_fills_bounds(thing) for thing in structure.objects])
