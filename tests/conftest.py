@@ -6,6 +6,11 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# A timing is never a test, and the first example of a property may compile something.
+settings.register_profile("evenly", deadline=None)
+settings.load_profile("evenly")
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -29,8 +29,6 @@ __all__ = ["Survey"]
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Edges = tuple[Ints, Ints, Ints]
-#: Boxes from which compiled code pays for being loaded.
-MANY = 5_000
 #: Boxes that are summed at once without it, few enough for their counts to stay in cache.
 BATCH = 1024
 
@@ -100,7 +98,7 @@ class Survey:
         """Return the points of each kind (n, kinds) in boxes from `low` up to, not including, `high`, both (n, 3)."""
         low, high = np.asarray(low, dtype=np.int64), np.asarray(high, dtype=np.int64)
         result = np.zeros((len(low), len(self.kinds)))
-        kernel = _compiled() if len(low) >= MANY else None
+        kernel = _compiled()
         if kernel is not None:
             strides = np.array(self.table.strides[:3]) // self.table.itemsize
             kernel(self.table.reshape(-1), strides, low, high, *self._places, result)
