@@ -23,8 +23,8 @@ __all__ = ["MeepScript", "Sources", "imported_by", "open_program"]
 _MEEP = "Meep script"
 
 
-def _meep(*names: str, help: str) -> Any:  # noqa: A002 - typer's word
-    return typer.Option(*names, help=help, rich_help_panel=_MEEP)
+def _meep(*names: str, help: str, **more: Any) -> Any:  # noqa: A002 - typer's word
+    return typer.Option(*names, help=help, rich_help_panel=_MEEP, **more)
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,9 @@ class MeepScript:
     python: Annotated[
         Path | None, _meep("--python", help="The Python that has Meep (default: the first that is found).")
     ] = None
+    simulation: Annotated[
+        int, _meep("--simulation", help="Which of the script's simulations, in the order they run.", min=1)
+    ] = 1
 
 
 @dataclass(frozen=True)
@@ -153,4 +156,8 @@ def _of_meep(program: str, what: What, meep: MeepScript) -> Sources:
     except ValueError as error:
         raise InputError(f"--args must be arguments as in a shell, but got {meep.arguments!r}: {error}.") from None
     python = None if meep.python is None else str(meep.python)
-    return Sources("a", lambda ranks: cell_of_script(path, arguments, ranks, python=python), is_meep=True)
+
+    def cell(ranks: int) -> Cell:
+        return cell_of_script(path, arguments, ranks, python, simulation=meep.simulation)
+
+    return Sources("a", cell, is_meep=True)

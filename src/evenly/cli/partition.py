@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from evenly.balance.cost.model import CostModel
     from evenly.balance.cost.places import Found
+    from evenly.balance.cutting.cell import Cell
     from evenly.balance.cutting.plan import CutPlan, Prediction
 
 __all__ = ["partition"]
@@ -138,14 +139,16 @@ def _carry_out(sources: Sources, cut: Cut, counts: list[int], compare: list[Path
     return _Cutting(plans, serial, found, others)
 
 
-def _predicted(cell: Any, path: Path, ranks: int, cost: CostModel) -> Prediction:
+def _predicted(cell: Cell, path: Path, ranks: int, cost: CostModel) -> Prediction:
+    from evenly.balance.cutting.moved import moved
     from evenly.balance.cutting.predict import predict
     from evenly.errors import ReadError
     from evenly.fdtd.cell.partition import BinaryPartition
 
     layout = BinaryPartition.load(path)
+    x, y, z = cell.center
     try:
-        return predict(cell, layout, ranks, cost)
+        return predict(cell, moved(layout, (-x, -y, -z)), ranks, cost)
     except InputError as error:
         raise ReadError(path, f"this layout doesn't fit the cell: {error}") from None
 
@@ -181,12 +184,16 @@ def _show(done: _Cutting) -> None:
 
 
 def _save(plan: CutPlan, path: Path, program: str, sources: Sources) -> None:
-    saved = plan.save(path)
-    if sources.is_meep or program.endswith(".npz"):
+    saved, ranks = plan.save(path), plan.prediction.ranks
+    if program.endswith(".npz"):
         note(f"saved {saved}")
-        return
-    ranks = plan.prediction.ranks
-    note(f"saved {saved}: run with it by `evenly fdtd run {program} --ranks {ranks} --layout {saved}`")
+    elif sources.is_meep:
+        note(
+            f"saved {saved}: run on it by `mpirun -n {ranks} python3 -m evenly.adapters.meep {saved} {program}` in "
+            f'Meep\'s Python, or give Simulation chunk_layout=evenly.adapters.meep.layout("{saved}")'
+        )
+    else:
+        note(f"saved {saved}: run on it by `evenly fdtd run {program} --ranks {ranks} --layout {saved}`")
 
 
 def _pictures(done: _Cutting, unit: str) -> dict[str, Figure]:

@@ -79,11 +79,22 @@ class Plane:
         The axis that it lies across.
     at : int
         Grid index of its points along that axis.
+    center : three floats
+        Where the middle of the grid is.
     """
 
     grid: Grid
     across: int
     at: int
+    center: tuple[float, float, float] = (0.0, 0.0, 0.0)
+
+    @property
+    def position(self) -> float:
+        """Where it is along the axis that it lies across, in a."""
+        return self._place(self.across, self.at)
+
+    def _place(self, axis: int, index: int) -> float:
+        return self.center[axis] + self.grid.origin[axis] + index * self.grid.dx
 
     @property
     def axes(self) -> tuple[int, int]:
@@ -104,7 +115,7 @@ class Plane:
                 half = max(self.grid.size) / 16
                 ends += [-half, half]
             else:
-                ends += [self.grid.origin[axis] + i * self.grid.dx for i in (box.lo[axis], box.hi[axis])]
+                ends += [self._place(axis, i) for i in (box.lo[axis], box.hi[axis])]
         return ends[0], ends[1], ends[2], ends[3]
 
     def holds(self, box: Box) -> bool:
@@ -112,19 +123,22 @@ class Plane:
         return box.lo[self.across] <= self.at < box.hi[self.across]
 
 
-def plane_of(grid: Grid, across: int | None = None) -> Plane:
+def plane_of(cell: Cell, across: int | None = None) -> Plane:
     """Return the slice through the middle across an axis; that of all points where the cell is thin.
 
     Examples
     --------
-    >>> plane_of(Grid((4.0, 2.0, 0.0), 10)).axes, plane_of(Grid((4.0, 0.0, 2.0), 10)).axes
-    ((0, 1), (0, 2))
+    >>> from evenly.balance.cutting.survey import Survey
+    >>> survey = Survey.of_blocks(((0, 40), (0, 1), (0, 20)), (), np.zeros((1, 1, 1, 0)))
+    >>> plane_of(Cell("fdtd", Grid((4.0, 0.0, 2.0), 10), survey)).axes
+    (0, 2)
     """
+    grid = cell.grid
     if across is None:
         across = max(axis for axis in range(3) if grid.thin[axis])
         if grid.dimensions == 1 and grid.thin[:2] == (True, True):
             across = 0  # z is then up
-    return Plane(grid, across, grid.shape[across] // 2)
+    return Plane(grid, across, grid.shape[across] // 2, cell.center)
 
 
 def draw_plane(axes: Axes, plane: Plane, boxes: Sequence[Box], labels: Sequence[str], colour: Colour | None) -> None:

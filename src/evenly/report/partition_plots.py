@@ -148,7 +148,7 @@ def _chunk_panels(cell: Cell, count: int) -> tuple[Figure, list[Axes]]:
         across = min(3.4, max(2.5, 4.0 / aspect))
         figure = new_figure((across + 0.1) * count + 0.9, min(4.8, max(2.6, across * aspect + 0.8)))
         return figure, list(figure.subplots(1, count))
-    aspect = aspect_of(plane_of(cell.grid))
+    aspect = aspect_of(plane_of(cell))
     beside = aspect > 0.45
     across = min(3.3, 5.5 / aspect) if beside else 6.4
     columns, rows = (count, 1) if beside else (1, count)
@@ -162,7 +162,7 @@ def _draw_chunks(axes: Axes, cell: Cell, one: Prediction, colour: Any, unit: str
     if cell.grid.dimensions == 3:
         draw_boxes(axes, cell, one.layout, labels, lambda leaf: colour(owners[leaf]), unit)
         return
-    plane = plane_of(cell.grid)
+    plane = plane_of(cell)
     draw_plane(axes, plane, one.layout.boxes(cell.grid), labels, lambda leaf: colour(owners[leaf]))
     frame_plane(axes, plane, unit)
 
@@ -176,7 +176,7 @@ def plot_where(plan: CutPlan, cost: CostModel, *, unit: str = "a") -> Figure:
     Blocks of a slice are charged as chunks would be, without what borders and chunks as such take.
     """
     cell, grid = plan.cell, plan.cell.grid
-    planes = [plane_of(grid, axis) for axis in (2, 1, 0)] if grid.dimensions == 3 else [plane_of(grid)]
+    planes = [plane_of(cell, axis) for axis in (2, 1, 0)] if grid.dimensions == 3 else [plane_of(cell)]
     work = [_work_per_point(cell, cost, plane) for plane in planes]
     top = max(float(np.percentile(values, 99.5)) for _, _, values in work) or 1.0
     figure, panels = _slice_panels(planes)
@@ -188,9 +188,11 @@ def plot_where(plan: CutPlan, cost: CostModel, *, unit: str = "a") -> Figure:
         _draw_layers(axes, cell, plane)
         draw_plane(axes, plane, boxes, owners, None)
         frame_plane(axes, plane, unit)
-        at = grid.origin[plane.across] + plane.at * grid.dx
         _caption(
-            axes, f"at {AXES[plane.across]} = {compact(at, 3)} {unit}".replace("-", "−") if grid.dimensions == 3 else ""
+            axes,
+            f"at {AXES[plane.across]} = {compact(plane.position, 3)} {unit}".replace("-", "−")
+            if grid.dimensions == 3
+            else "",
         )
     bar = figure.colorbar(image, ax=panels, fraction=0.03, pad=0.015, aspect=25, shrink=0.85, extend="max")
     bar.set_label("predicted ns per point and step", fontsize=9, color=INK)

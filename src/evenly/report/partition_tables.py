@@ -28,9 +28,9 @@ def cuts_headline(plan: CutPlan) -> str:
     >>> import evenly
     >>> from evenly.balance.cost.model import Coefficient, CostModel
     >>> from evenly.fdtd import Simulation
-    >>> cost = CostModel("fdtd", {"points": Coefficient(4e-9)})
+    >>> cost = CostModel("fdtd", {"chunks": Coefficient(5e-6)})
     >>> cuts_headline(evenly.partition(Simulation(cell=(8, 2, 2), resolution=10), ranks=2, cost=cost))
-    'cell: 80 × 20 × 20 = 32k points on 2 ranks; 64 µs per step predicted, slowest rank 1 × the mean'
+    'cell: 80 × 20 × 20 = 32k points on 2 ranks; 5 µs per step predicted, slowest rank 1 × the mean'
     """
     cell, chosen = plan.cell, plan.prediction
     shape = " × ".join(map(str, cell.grid.shape))

@@ -52,7 +52,7 @@ def plot_tree(plan: CutPlan, *, unit: str = "a", most: int = MOST_ENDS) -> Figur
         Of more chunks, the deepest parts of the tree are drawn as one end each.
     """
     chosen = plan.prediction
-    layout = chosen.layout
+    layout = plan.in_program
     owners = [owner % chosen.ranks for owner in layout.owners]
     root = _grown(layout, _deepest_drawn(layout, most))
     ends = _placed(root)
