@@ -8,9 +8,12 @@ microseconds whatever its size. See `evenly.fdtd.stepping.chunk` and `evenly.fdt
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
+from evenly.balance.cost.fdtd_starts import row_starts
 from evenly.balance.cost.program import Program, Term
 from evenly.balance.cutting.fdtd_kinds import varied
 from evenly.balance.cutting.pieces import Pieces
@@ -38,6 +41,7 @@ class Fdtd(Program):
         Term("separate points", about="points of chunks whose E and H can't be swept together"),
         Term("polarised values", "value", "components of points with poles"),
         Term("polarisations", "value", "components of points times their poles"),
+        Term("varied polarisations", "value", "those of chunks whose permittivity varies, which have factors each"),
         Term("pole runs", "run", "unbroken rows of values with poles, once for each pole and once more"),
         Term("increments", about="points of chunks with off-diagonal media"),
         Term("nodes", "node", "points with off-diagonal media"),
@@ -49,6 +53,7 @@ class Fdtd(Program):
         Term("patches", "patch", "components that are Fourier transformed, each box for itself"),
         Term("calls", "call", "calls of compiled loops beside the sweep of a chunk"),
         Term("sides", "side", "sides of chunks with ghosts"),
+        Term("turned sides", "side", "sides of chunks with complex fields, whose ghosts may get a phase"),
         Term("plane faces", "face", "faces with ghosts whose neighbours lie planes apart in memory"),
         Term("row faces", "face", "those whose neighbours lie rows apart"),
         Term("row ends", "face", "those at the ends of rows"),
@@ -73,10 +78,11 @@ class Fdtd(Program):
             volume * _separate(pieces),
             pieces.count("polarised"),
             pieces.count("polarisations"),
-            (pieces.count("polarised") + pieces.count("polarisations")) / last,
+            pieces.count("polarisations") * varied(pieces),
+            _rows_of(pieces, ("polarised", "polarisations"), order[:, 2]),
             _hulls(pieces, "electric_anisotropic") + _hulls(pieces, "magnetic_anisotropic"),
             nodes,
-            nodes * ((1 - nodes / volume) / 2.5 + 1 / last),
+            _rows_of(pieces, ("electric_anisotropic", "magnetic_anisotropic"), order[:, 2]),
             increments,
             pieces.count("nonlinear values"),
         ]
@@ -85,7 +91,7 @@ class Fdtd(Program):
         calls = _calls(pieces) + 2 * increments
         kept = padded * (6 + 3 * factors + 3 * losses + 4 * layers + 3 * increments) + 2 * pieces.count("polarisations")
         beyond = np.maximum(0, 8 * pieces.cell.parts * kept - CACHE) / pieces.cell.parts
-        columns2 = [patches, calls, sides, *faces.T, beyond]
+        columns2 = [patches, calls, sides, sides * float(pieces.cell.complex_fields), *faces.T, beyond]
         scaled = [np.asarray(c, dtype=np.float64) * pieces.cell.parts for c in columns]
         scaled2 = [np.asarray(c, dtype=np.float64) * pieces.cell.parts for c in columns2]
         return np.stack([*scaled, values, products, *scaled2], axis=1)
@@ -94,16 +100,39 @@ class Fdtd(Program):
 def memory_shape(pieces: Pieces) -> tuple[Array, Array, Array, Ints]:
     """Return a piece's points along its axes in memory, first to last (n,) each, and which axes those are, (n, 3).
 
-    Rows are long and undisturbed, as `evenly.fdtd.stepping.chunk` chooses them but for thin dispersive films.
+    Rows are long and undisturbed, as `evenly.fdtd.stepping.chunk` chooses them; for how far the thinnest object with
+    poles reaches the mean of all stands.
     """
     shape = pieces.shape.astype(np.float64)
     whole = pieces.shape == np.array(pieces.cell.grid.shape)
-    merit = np.minimum(shape * np.where(pieces.pml, 0.25, 1.0), 64) * np.where(whole, 1.2, 1.0)
+    merit = np.minimum(np.minimum(shape, 4 * _reach_of_poles(pieces)) * np.where(pieces.pml, 0.25, 1.0), 64) * np.where(
+        whole, 1.2, 1.0
+    )
     merit = np.where(np.array(pieces.cell.grid.thin), -1.0, merit) + np.arange(3) * 1e-9
     last = np.argmax(merit, axis=1)
     order = np.stack([(last + 1) % 3, (last + 2) % 3, last], axis=1)
     first, second, third = np.take_along_axis(shape, order, axis=1).T
     return first, second, third, order
+
+
+def _reach_of_poles(pieces: Pieces) -> Array:
+    """Mean length of rows of points with poles along each axis, (n, 3); infinite where there are none."""
+    values = pieces.count("polarised")
+    rows = [_rows_of(pieces, ("polarised",), np.full(len(values), axis)) for axis in range(3)]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.stack([np.where(values > 0.5, values / np.maximum(r, 1e-9), np.inf) for r in rows], axis=1)
+
+
+def _rows_of(pieces: Pieces, kinds: Sequence[str], axes: Ints) -> Array:
+    """Unbroken rows of points of some kinds along an axis of each piece, (n,)."""
+    survey, found = pieces.cell.survey, np.zeros_like(pieces.volume)
+    for kind in kinds:
+        there = pieces.count(kind) > 0.5
+        for axis in range(3):
+            some = np.flatnonzero(there & (axes == axis))
+            if len(some):
+                found[some] += row_starts(survey, kind, axis, pieces.low[some], pieces.high[some])
+    return found
 
 
 def _factors(pieces: Pieces) -> tuple[Array, Array]:

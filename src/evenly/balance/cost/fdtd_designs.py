@@ -23,7 +23,21 @@ Settings = dict[str, Any]
 
 def fdtd_designs() -> list[Design]:
     """Return all designs."""
-    makers = (_vacuum, _rows, _media, _layers, _poles, _thin_poles, _others, _transforms, _cuts, _sides, _ranks, _pairs)
+    makers = (
+        _vacuum,
+        _rows,
+        _media,
+        _layers,
+        _poles,
+        _thin_poles,
+        _others,
+        _transforms,
+        _cuts,
+        _sides,
+        _ranks,
+        _pairs,
+        _large,
+    )
     return [design for make in makers for design in make()] + list(_cells())
 
 
@@ -158,6 +172,17 @@ def _ranks() -> Iterator[Design]:
         yield Design("ranks", f"{n}^3 on {ranks}", _cube(n, ranks=ranks))
     for shape, ranks in (((96, 16, 16), 4), ((16, 96, 16), 4), ((16, 16, 96), 4)):
         yield Design("ranks", f"{'x'.join(map(str, shape))} on {ranks}", {"shape": list(shape), "ranks": ranks})
+
+
+def _large() -> Iterator[Design]:
+    """Cells that no cache holds."""
+    yield Design("large", "70^3 varied", _cube(70, objects=_block(70, {"epsilon": 2.0})))
+    yield Design("large", "64^3 in absorber", _cube(64, boundaries=[["absorber", "x", 32, "low"]]))
+    yield Design("large", "64^3 in PML", _cube(64, boundaries=[["pml", "y", 32, "low"]]))
+    yield Design("large", "60^3 with poles", _cube(60, medium={"epsilon": 2.0, "electric_poles": 3}))
+    yield Design("large", "96^3", _cube(96))
+    eight = [["z", 0.0], *[[["y", 0.0], *[[["x", 0.0], 0, 0]] * 2]] * 2]
+    yield Design("large", "96^3 in eighths", _cube(96, layout=eight))
 
 
 def _pairs() -> Iterator[Design]:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["LoneRank", "Pace", "amounts_of", "built", "lone_ranks", "paced_seconds", "run_design"]
 
 #: A batch of steps takes at least so long, and so many batches are timed.
-BATCH_S, BATCHES = 0.008, 5
+BATCH_S, BATCHES = 0.004, 12
 #: Fourier transforms work once in so many steps, so batches are multiples.
 GROUP = 16
 Made = tuple[dict[str, Any], Callable[[], "list[FourierMonitor]"]]
@@ -216,7 +216,7 @@ def rank_amounts(cell: Cell, layout: Any, ranks: int) -> list[dict[str, float]]:
     found = []
     for rank in range(ranks):
         sums = per_leaf[owners == rank].sum(axis=0)
-        border = dict(zip((t.name for t in BOUNDARY), (faces[rank] * cell.parts, neighbours[rank]), strict=True))
+        border = dict(zip((t.name for t in BOUNDARY), (faces[rank] * cell.parts, neighbours[rank], 1), strict=True))
         of_chunks = {term.name: float(amount) for term, amount in zip(program.terms, sums, strict=True)}
         found.append({name: float(n) for name, n in {**of_chunks, **border}.items() if n})
     return found

@@ -114,11 +114,12 @@ class CostModel:
         return pieces.sums(amounts @ self.vector[: -len(BOUNDARY)], len(low))
 
     def border_seconds(self, cell: Cell, faces: Array, neighbours: Array) -> Array:
-        """Return the seconds per step (n,) of sharing so many faces (n,) with so many other ranks (n,)."""
-        per_face, per_rank = self.vector[-len(BOUNDARY) :]
+        """Return the seconds per step (n,) of being a rank that shares faces (n,) with so many other ranks (n,)."""
+        per_face, per_neighbour, alone = self.vector[-len(BOUNDARY) :]
         # Two components of E one way and two of H the other, so two numbers per face are sent and two received.
         wire = 0.0 if np.isinf(self.bytes_per_s) else 2 * 8 * 2 / self.bytes_per_s
-        return np.asarray(faces * cell.parts * (per_face + wire) + neighbours * (per_rank + 2 * self.latency_s))
+        shared = faces * cell.parts * (per_face + wire)
+        return np.asarray(alone + shared + neighbours * (per_neighbour + 2 * self.latency_s))
 
     def check(self, cell: Cell) -> None:
         """Refuse a cell of another program.

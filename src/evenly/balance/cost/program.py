@@ -45,10 +45,11 @@ class Term:
         return f"ns per {self.per} and step"
 
 
-#: Terms of the borders between ranks, which every program has: amounts come from the layout, not from chunks.
+#: Terms of ranks and the borders between them, which every program has: amounts come from the layout, not from chunks.
 BOUNDARY = (
     Term("faces sent", "face", "faces of points shared with chunks of other ranks"),
     Term("neighbours", "rank", "other ranks that share a face"),
+    Term("ranks", "rank", "what a rank does in every step, whatever it owns"),
 )
 
 
