@@ -23,6 +23,8 @@ __all__ = ["CorrectedCost", "in_bulk"]
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
+# What a chunk has some of however large it is.
+_ONCE = ("chunk", "side", "call", "patch")
 
 
 @dataclass(frozen=True)
@@ -71,4 +73,4 @@ def in_bulk(program: str) -> NDArray[np.bool_]:
     >>> bool(in_bulk("fdtd").any())
     True
     """
-    return np.array([term.per not in ("chunk", "side") for term in program_named(program).terms])
+    return np.array([term.per not in _ONCE for term in program_named(program).terms])

@@ -42,6 +42,8 @@ __all__ = ["CostBalancer"]
 
 #: Taken where nothing is known: of timings, of a cost model, and the least of the latter.
 USUAL_NOISE, USUAL_ERROR, LEAST_ERROR = 0.02, 0.15, 0.03
+#: A region may be misjudged by more than the model's mean error over many cells.
+LEAST_SPREAD = 0.1
 _KEPT = 4
 WAYS: tuple[Way, ...] = ("move cuts", "hand over leaves", "new tree")
 
@@ -137,7 +139,7 @@ class CostBalancer(AbstractChunkBalancer):
             Observation(*corners(self.cell, layout), np.array(layout.owners) % t.ranks, t.seconds, _noise(t))
             for layout, t in self._seen
         ]
-        return explain(seen, self.cell, self.cost, Spreads(self.speed_spread, self._error))
+        return explain(seen, self.cell, self.cost, Spreads(self.speed_spread, max(LEAST_SPREAD, self._error)))
 
     def decide(
         self, timings: Timings, layout: BinaryPartition, *, steps_left: float = math.inf, rebuild_s: float = math.nan

@@ -33,7 +33,10 @@ Ints = NDArray[np.int64]
 MOST_EQUATIONS = 2048
 #: Blocks in which regions are kept; where cuts need more, regions aren't told apart.
 MOST_BLOCKS = 200_000
-_ROUNDS = 6
+#: How much more single terms are off than the shares of ranks, in which their errors average out.
+TERM_SPREAD = 4.0
+_ROUNDS = 30
+_CONVERGED = 1e-4
 _ANY = 5.0
 
 
@@ -192,18 +195,27 @@ class _Problem:
         """Return the most probable logarithms of all factors, (unknowns,)."""
         variance = np.full(self._size, spreads.model**2)
         variance[self._parts[0]] = spreads.speed**2
+        variance[self._parts[1]] = (TERM_SPREAD * spreads.model) ** 2
         variance[self._parts[2]] = _ANY**2
         rows = [self._measured(number) for number in range(len(self._seen))]
         measured = np.concatenate([np.log(o.seconds[r]) for o, r in zip(self._seen, rows, strict=True)])
         noise = np.concatenate([np.full(len(r), o.noise**2) for o, r in zip(self._seen, rows, strict=True)])
         state = np.zeros(self._size)
+        free = np.ones(self._size, dtype=bool)
+        free[self._parts[2]] = False
         for _ in range(_ROUNDS):
             made = [self._linear(state, number, r) for number, r in enumerate(rows)]
             predicted, slope = (np.concatenate(part) for part in zip(*made, strict=True))
             weighted = slope * variance
-            state = weighted.T @ np.linalg.solve(
+            wanted = weighted.T @ np.linalg.solve(
                 weighted @ slope.T + np.diag(noise), measured - predicted + slope @ state
             )
+            change = wanted - state
+            # Offsets are linear; what else changes by more than a factor e at once may overshoot.
+            change[free] *= min(1.0, 1 / max(1e-300, float(np.abs(change[free]).max())))
+            state = state + change
+            if np.abs(change).max() < _CONVERGED:
+                break
         return np.asarray(state)
 
     def _measured(self, number: int) -> Ints:
