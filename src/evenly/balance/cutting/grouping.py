@@ -27,8 +27,8 @@ def grouped_owners(work: Array, speed: Array) -> Ints:
 
     Notes
     -----
-    The least possible time of the slowest rank is found by bisection on it: a time is possible if ranks that take as
-    many leaves as fit, in order, take all. Exact to a relative 1e-9.
+    The least possible time of the slowest rank is found by bisection on it: a time is possible if some division into
+    consecutive leaves keeps every rank within it. Exact to a relative 1e-9.
     """
     leaves, ranks = len(work), len(speed)
     if leaves == ranks:
@@ -46,15 +46,35 @@ def grouped_owners(work: Array, speed: Array) -> Ints:
 
 
 def _stops(work: Array, speed: Array, most: float) -> list[int] | None:
-    """Return one past the last leaf of each rank if all leaves fit, else None."""
+    """Return one past the last leaf of each rank if no rank needs more than `most`, else None."""
     total = np.concatenate([[0.0], np.cumsum(work)])
-    ranks, leaves, start = len(speed), len(work), 0
-    stops = []
+    if np.ptp(speed) == 0:
+        return _fullest(total, len(speed), most * speed[0] + 1e-12 * total[-1])
+    # Reachable are the stops that the ranks so far can have together; from[q] is the first start that still allows q.
+    reachable = [np.zeros(len(total), dtype=bool)]
+    reachable[0][0] = True
+    firsts = []
+    for able in speed:
+        first = np.searchsorted(total, total - most * able - 1e-12 * total[-1])
+        before = np.concatenate([[0], np.cumsum(reachable[-1])])
+        reachable.append(before[np.arange(len(total))] > before[np.minimum(first, np.arange(len(total)))])
+        firsts.append(first)
+    if not reachable[-1][-1]:
+        return None
+    stops = [len(work)]
+    for rank in range(len(speed) - 1, 0, -1):
+        starts = np.flatnonzero(reachable[rank][: stops[-1]])
+        stops.append(int(starts[starts >= firsts[rank][stops[-1]]][-1]))
+    return stops[::-1]
+
+
+def _fullest(total: Array, ranks: int, most: float) -> list[int] | None:
+    """Return the stops of equal ranks that each take as many leaves as fit, but leave one for each of the others."""
+    leaves, stops = len(total) - 1, [0]
     for rank in range(ranks):
-        fits = int(np.searchsorted(total, total[start] + most * speed[rank] * (1 + 1e-12), "right")) - 1
+        fits = int(np.searchsorted(total, total[stops[-1]] + most, "right")) - 1
         stop = min(fits, leaves - (ranks - 1 - rank))
-        if stop <= start:
+        if stop <= stops[-1]:
             return None
         stops.append(stop)
-        start = stop
-    return stops if start == leaves else None
+    return stops[1:] if stops[-1] == leaves else None
