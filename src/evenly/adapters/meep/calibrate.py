@@ -107,7 +107,7 @@ class MeepWorker:
             raise MeepFailed(f"Meep died at the run {design.group}, {design.name}:\n{self._said()}")
         if "error" in answer:
             raise MeepFailed(f"the run {design.group}, {design.name} of Meep failed: {answer['error']}")
-        return Timing((float(answer["seconds"]),), (answer["amounts"],))
+        return Timing((float(answer["seconds"]),), (answer["amounts"],), float(answer["pace"]))
 
     def close(self) -> None:
         """End the process."""

@@ -39,17 +39,9 @@ def _vacuum() -> Iterator[Design]:
 
 
 def _shapes() -> Iterator[Design]:
-    """Long and short rows."""
-    for points in (
-        (60, 60, 4),
-        (4, 60, 60),
-        (60, 4, 60),
-        (100, 32, 8),
-        (8, 32, 100),
-        (120, 8, 16),
-        (16, 8, 120),
-        (12, 12, 160),
-    ):
+    """Long and short rows, thick and thin slabs."""
+    slabs = (40, 40, 8), (8, 40, 40), (40, 8, 40), (100, 32, 8), (8, 32, 100)
+    for points in (*slabs, (120, 8, 16), (16, 8, 120), (12, 12, 160)):
         yield Design("shapes", "x".join(map(str, points)), {"points": list(points)})
 
 
@@ -124,9 +116,9 @@ def _monitors() -> Iterator[Design]:
 
 def _cuts() -> Iterator[Design]:
     """The same cell in more and more chunks, along different axes, with what makes borders heavier."""
-    lattices = ((2, 1, 1), (4, 1, 1), (8, 1, 1), (1, 2, 1), (1, 4, 1), (1, 1, 2), (1, 1, 4), (1, 1, 8))
+    lattices = ((2, 1, 1), (4, 1, 1), (8, 1, 1), (1, 2, 1), (1, 4, 1), (1, 1, 2), (1, 1, 4))
     for n in (24, 32, 40):
-        for cuts in (*lattices, (2, 2, 1), (1, 2, 2), (2, 1, 2), (2, 2, 2), (4, 2, 2), (2, 2, 4)):
+        for cuts in (*lattices, (2, 2, 1), (1, 2, 2), (2, 1, 2), (2, 2, 2), (4, 2, 2), (2, 2, 3)):
             yield Design("cuts", f"{n}^3 in {cuts}", _cube(n, cuts=list(cuts)))
     for cuts in ((4, 1, 1), (1, 1, 4), (2, 2, 2), (4, 4, 1)):
         yield Design("cuts", f"poles in {cuts}", _cube(EDGE, cuts=list(cuts), medium={"poles": 3}))

@@ -34,7 +34,7 @@ def main(folder: Path) -> None:
 
         cell_of(build(**request["options"]), name=request["function"]).save(folder / "cell.npz")
         return
-    sim = build(**request["options"], **_cut(request["layout"]))
+    sim = build(**request["options"], **_cut(request["layout"], request["chunks"]))
     sim.init_sim()
     found = {"meep_cost": list(sim.get_estimated_costs()), **_chunks(sim)}
     sim.run(until=sim.fields.dt)
@@ -42,9 +42,9 @@ def main(folder: Path) -> None:
     (folder / f"rank{meep.my_rank()}.json").write_text(json.dumps(found), encoding="utf-8")
 
 
-def _cut(layout: str) -> dict[str, Any]:
+def _cut(layout: str, chunks: int) -> dict[str, Any]:
     if layout in ("even", "cost"):
-        return {"split_chunks_evenly": layout == "even"}
+        return {"split_chunks_evenly": layout == "even", "num_chunks": chunks}
     from evenly.adapters.meep.layouts import layout as read
 
     return {"chunk_layout": read(layout)}

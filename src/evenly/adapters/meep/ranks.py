@@ -90,6 +90,7 @@ def time_ranks(
     ranks: int,
     layout: Path | Split,
     *,
+    one_process: bool = False,
     python: Path | str | None = None,
     batches: int = 8,
     batch_s: float = 0.05,
@@ -102,6 +103,8 @@ def time_ranks(
     ranks : int
     layout : Path, "even" or "cost"
         A file that `evenly partition` wrote, or one of Meep's own ways of cutting.
+    one_process : bool
+        Whether one process steps the chunks of all ranks, which tells their sum: it waits for nobody.
     python : Path or str, optional
         Meep's own.
     batches : int
@@ -116,11 +119,12 @@ def time_ranks(
     RunFailed
         If the run fails.
     """
-    request = {"layout": str(layout), "batches": batches, "batch_s": batch_s}
+    request = {"layout": str(layout), "chunks": ranks, "batches": batches, "batch_s": batch_s}
+    processes = 1 if one_process else ranks
     with tempfile.TemporaryDirectory(prefix="evenly-meep-") as name:
         folder = Path(name)
-        _launch(run, folder, ranks, find_python(python), request)
-        told = [json.loads((folder / f"rank{rank}.json").read_text(encoding="utf-8")) for rank in range(ranks)]
+        _launch(run, folder, processes, find_python(python), request)
+        told = [json.loads((folder / f"rank{rank}.json").read_text(encoding="utf-8")) for rank in range(processes)]
     first = told[0]
     return RankTimes(
         np.array([one["seconds"] for one in told]),

@@ -1,7 +1,7 @@
 """Times small runs of Meep, one request after the other; it runs in Meep's own Python.
 
 ``python -m evenly.adapters.meep.worker`` reads settings from its input, one line of JSON each, and answers each with
-one line: ``{"seconds": …, "amounts": {…}}`` per step, or ``{"error": …}``. Starting Meep takes longer than most runs,
+one line: ``{"seconds": …, "pace": …, "amounts": {…}}``, or ``{"error": …}``. Starting Meep takes longer than most runs,
 so one process serves many, and keeps simulations for the next repeat while there is room.
 """
 
@@ -11,33 +11,37 @@ import json
 import os
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, ClassVar, TextIO
 
 import numpy as np
 
+from evenly.adapters.meep.building import boxes, simulation
+from evenly.adapters.meep.cells import cell_of
 from evenly.balance.cost.meep import Meep
 from evenly.balance.cutting.pieces import pieces_of
 
 if TYPE_CHECKING:
     from evenly.balance.cutting.cell import Cell
 
-__all__ = ["Workbench", "amounts_of", "serve", "step_seconds"]
+__all__ = ["Pace", "Workbench", "amounts_of", "paced_seconds", "serve"]
 
-#: A batch of steps takes at least so long, and so many batches are timed; the least counts, since noise only adds.
-BATCH_S, BATCHES = 0.008, 5
+#: A batch of steps takes at least so long, and so many batches are timed.
+BATCH_S, BATCHES = 0.004, 10
 #: Monitors transform once in so many steps, so batches are multiples.
 GROUP = 4
 #: Points of the simulations that are kept.
 ROOM = 4_000_000
 Settings = Mapping[str, Any]
+Step = Callable[[], object]
 
 
 @dataclass(frozen=True)
 class Workbench:
     """Simulations that were built, by their settings."""
 
+    pace: Pace
     kept: dict[str, Any]
     amounts: dict[str, dict[str, float]]
 
@@ -45,27 +49,28 @@ class Workbench:
         """Time a design once, and say what it has to do per step."""
         key = json.dumps(settings, sort_keys=True)
         sim = self.kept.pop(key, None) or self._built(key, settings)
-        seconds = step_seconds(sim.fields.step)
+        seconds, pace = paced_seconds(sim.fields.step, self.pace.seconds)
         if sum(_points(one) for one in self.kept.values()) + _points(sim) <= ROOM:
             self.kept[key] = sim
         else:
             sim.reset_meep()
-        return {"seconds": seconds, "amounts": self.amounts[key]}
+        return {"seconds": seconds, "pace": pace, "amounts": self.amounts[key]}
 
     def _built(self, key: str, settings: Settings) -> Any:
-        from evenly.adapters.meep.building import boxes, simulation
-
-        sim = simulation(settings)
         if key not in self.amounts:
-            from evenly.adapters.meep.cells import cell_of
+            self.amounts[key] = amounts_of(cell_of(simulation(settings)), *boxes(settings))
+        return _ready(settings)
 
-            self.amounts[key] = amounts_of(cell_of(sim), *boxes(settings))
-        sim.init_sim()
-        # Monitors are made when the first run begins; fields fill the cell, and connections are made, before timing.
-        sim.run(until=sim.fields.dt)
-        for _ in range(20 + max(settings["points"])):
-            sim.fields.step()
-        return sim
+
+def _ready(settings: Settings) -> Any:
+    """Return a simulation that has gone far enough to be timed."""
+    sim = simulation(settings)
+    sim.init_sim()
+    # Monitors are made when the first run begins; fields fill the cell, and connections are made, before timing.
+    sim.run(until=sim.fields.dt)
+    for _ in range(20 + max(settings["points"])):
+        sim.fields.step()
+    return sim
 
 
 def amounts_of(cell: Cell, low: Any, high: Any) -> dict[str, float]:
@@ -76,24 +81,52 @@ def amounts_of(cell: Cell, low: Any, high: Any) -> dict[str, float]:
     return found | {"processes": 1.0}
 
 
-def step_seconds(step: Any, batch_s: float = BATCH_S, batches: int = BATCHES) -> float:
-    """Return the CPU seconds of a step: the least of several batches."""
+class Pace:
+    """A fixed piece of work, to tell how fast this core is while something else is timed."""
+
+    SETTINGS: ClassVar[Settings] = {"points": [24, 24, 24]}
+    STEPS = 16
+
+    def __init__(self) -> None:
+        self._sim = _ready(self.SETTINGS)
+        self.seconds()
+
+    def seconds(self) -> float:
+        """Return the CPU seconds of a step."""
+        return _batch(self._sim.fields.step, self.STEPS)
+
+
+def paced_seconds(step: Step, pace: Callable[[], float]) -> tuple[float, float]:
+    """Return the CPU seconds of a step, and the pace at that time.
+
+    Batches of steps and of the pace take turns, so that both see the same load of the machine; medians count.
+
+    Examples
+    --------
+    >>> seconds, pace = paced_seconds(lambda: sum(range(1000)), lambda: 1e-3)
+    >>> pace
+    0.001
+    """
+    steps = GROUP * max(1, round(BATCH_S / max(GROUP * _batch(step, GROUP), 1e-6)))
+    around, ratios = [pace()], []
+    for _ in range(BATCHES):
+        seconds = _batch(step, steps)
+        around.append(pace())
+        ratios.append(seconds / (0.5 * (around[-2] + around[-1])))
+    usual = float(np.median(around))
+    return float(np.median(ratios)) * usual, usual
+
+
+def _batch(step: Step, steps: int) -> float:
     begin = time.process_time()
-    for _ in range(GROUP):
+    for _ in range(steps):
         step()
-    steps = GROUP * max(1, round(batch_s / max(time.process_time() - begin, 1e-6)))
-    found = []
-    for _ in range(batches):
-        begin = time.process_time()
-        for _ in range(steps):
-            step()
-        found.append((time.process_time() - begin) / steps)
-    return min(found)
+    return (time.process_time() - begin) / steps
 
 
 def serve(requests: TextIO, replies: TextIO) -> None:
     """Answer requests until there are no more."""
-    bench = Workbench({}, {})
+    bench = Workbench(Pace(), {}, {})
     for line in requests:
         try:
             answer = bench.run(json.loads(line))

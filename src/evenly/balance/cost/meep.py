@@ -70,6 +70,7 @@ class Meep(Program):
         Term("poles kept", about="points of all chunks times poles of the cell"),
         Term("poles driven", about="points of chunks times the poles in them"),
         Term("pole faces", "face", "faces of points between chunks times poles of the cell"),
+        Term("pole neighbours", "pair", "neighbouring chunks where the cell has a pole"),
         Term("transforms", "transform", "monitor regions in the chunk times components, per step"),
         Term("transformed values", "value", "values that are Fourier transformed"),
         Term("transformed products", "product", "those times their frequencies"),
@@ -151,8 +152,11 @@ def _rows(chunks: _Chunks) -> Array:
 
 def _neighbours(chunks: _Chunks) -> Array:
     """Return the chunks around each one, as there would be in a regular lattice of chunks."""
-    spans = (chunks.pieces.shape == np.asarray(chunks.pieces.cell.grid.shape)) & (chunks.sides == 2)
-    around = np.prod(1 + np.where(spans, 0, chunks.sides), axis=1) - 1
+    shape, whole = chunks.pieces.shape, np.asarray(chunks.pieces.cell.grid.shape)
+    spans = (shape == whole) & (chunks.sides == 2)
+    # The chunks on both sides along a periodic axis are the same one where there are two.
+    twice = np.asarray(chunks.pieces.cell.periodic) & (2 * shape >= whole) & chunks.thick
+    around = np.prod(1 + np.where(spans, 0, np.where(twice, 1, chunks.sides)), axis=1) - 1
     return np.asarray(around + spans.any(axis=1), dtype=np.float64)
 
 
@@ -213,7 +217,15 @@ def _transforms(chunks: _Chunks) -> Array:
 
 
 #: Terms that don't depend on how many numbers a field value has, or that know it already.
-FIXED = ("processes", "chunks", "neighbour chunks", "transforms", "transformed values", "transformed products")
+FIXED = (
+    "processes",
+    "chunks",
+    "neighbour chunks",
+    "pole neighbours",
+    "transforms",
+    "transformed values",
+    "transformed products",
+)
 COLUMNS: dict[str, Callable[[_Chunks], Array]] = {
     "points": lambda chunks: chunks.volume * chunks.thick.all(),
     "points of planes": lambda chunks: chunks.volume * (not chunks.thick.all()),
@@ -235,6 +247,7 @@ COLUMNS: dict[str, Callable[[_Chunks], Array]] = {
     "poles kept": lambda chunks: chunks.arrays * len(chunks.poles),
     "poles driven": _driven,
     "pole faces": lambda chunks: np.asarray(chunks.faces.sum(axis=1) * len(chunks.poles)),
+    "pole neighbours": lambda chunks: _neighbours(chunks) * bool(chunks.poles),
     "transforms": _transforms,
     "transformed values": lambda chunks: chunks.pieces.transforms[0],
     "transformed products": lambda chunks: chunks.pieces.transforms[1],

@@ -1,0 +1,140 @@
+"""How far predicted costs of Meep's ranks are off, on cells that the cost model hasn't seen.
+
+    python benchmarks/cost_meep.py                     # the shipped or the calibrated model, all cells
+    python benchmarks/cost_meep.py --cost costs.json --cells oled --ranks 2 4
+
+Each cell runs on real MPI ranks, cut by Meep evenly and by Meep's cost; each rank's CPU time per step is taken without
+what it waits within MPI, the least over batches and repeats. A rank's share of the sum is compared with what evenly,
+Meep's own cost model and counting grid points make of it. The sum over ranks is also compared with one process that
+steps the same chunks, which waits for nobody: how much the difference is, says how good the clock is.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenly.adapters.meep.ranks import MeepRun, RankTimes, Split, cell_of_run, time_ranks
+from evenly.balance.cost.learning import share_errors
+from evenly.balance.cost.model import CostModel, program_named
+from evenly.balance.cost.places import find_cost
+from evenly.balance.cutting.cell import Cell
+from evenly.balance.cutting.neighbours import owners_borders, touching
+from evenly.balance.cutting.pieces import pieces_of
+
+CELLS = Path(__file__).parent / "meep_cells.py"
+NAMES = ("oled", "cmos", "tandem", "tall")
+RANKS = (2, 4, 8, 16)
+Array = NDArray[np.float64]
+
+
+def best_of(run: MeepRun, ranks: int, layout: Path | Split, repeats: int, serial: bool = False) -> RankTimes:
+    """Return the least time of each rank over several runs."""
+    runs = [time_ranks(run, ranks, layout, one_process=serial) for _ in range(repeats)]
+    seconds = np.min([one.seconds for one in runs], axis=0)
+    first = runs[0]
+    return RankTimes(seconds, first.waiting, first.meep_cost, first.low, first.high, first.owners)
+
+
+def predicted(cost: CostModel, cell: Cell, times: RankTimes) -> Array:
+    """Return the seconds that the model gives each rank for the chunks that it has."""
+    ranks = len(times.seconds)
+    program = program_named("meep")
+    pieces = pieces_of(cell, times.low, times.high)
+    amounts = program.amounts(pieces)
+    amounts[:, [term.name for term in program.terms].index("processes")] = 0.0
+    work = amounts @ cost.vector[: len(program.terms)]
+    seconds = np.bincount(times.owners[pieces.box], work, ranks)
+    per_process = cost.coefficients.get("processes")
+    joined = [p and not t for p, t in zip(cell.periodic, cell.grid.thin, strict=True)]
+    borders = touching(times.low, times.high, cell.grid.shape, (joined[0], joined[1], joined[2]))
+    faces, neighbours = owners_borders(borders, times.owners, ranks)
+    alone = per_process.seconds if per_process else 0.0
+    return np.asarray(seconds + alone + cost.border_seconds(cell, faces, neighbours))
+
+
+def voxels(times: RankTimes) -> Array:
+    """Return the grid points of each rank."""
+    points = np.prod(times.high - times.low, axis=1).astype(float)
+    return np.asarray(np.bincount(times.owners, points, len(times.seconds)))
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--cost", type=Path, help="a cost model (default: this machine's, or the shipped one)")
+    parser.add_argument("--cells", nargs="+", choices=NAMES, default=NAMES)
+    parser.add_argument("--ranks", nargs="+", type=int, default=RANKS)
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--json", type=Path, help="where to write the figures")
+    options = parser.parse_args(arguments)
+    found = find_cost("meep", options.cost)
+    print(found.note, "\n")
+    print(
+        "share error of a rank, mean (largest)        evenly     Meep's cost          voxels   total  sum/one process"
+    )
+    rows = [row for name in options.cells for row in rows_of(name, options, found.cost)]
+    report(rows)
+    if options.json:
+        options.json.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+
+
+def rows_of(name: str, options: argparse.Namespace, cost: CostModel) -> list[dict[str, object]]:
+    """Measure a cell on all numbers of ranks and print a line for each."""
+    run = MeepRun(CELLS, name, {})
+    cell = cell_of_run(run)
+    rows: list[dict[str, object]] = []
+    ways: tuple[Split, Split] = ("even", "cost")
+    for ranks in options.ranks:
+        for way in ways:
+            times = best_of(run, ranks, way, options.repeats)
+            alone = best_of(run, ranks, way, options.repeats, serial=True).seconds.sum()
+            guess = predicted(cost, cell, times)
+            errors = {
+                "evenly": share_errors(times.seconds, guess),
+                "meep": share_errors(times.seconds, times.meep_cost),
+                "voxels": share_errors(times.seconds, voxels(times)),
+            }
+            total = guess.sum() / times.seconds.sum() - 1
+            figures = "   ".join(f"{100 * e.mean():5.1f} % ({100 * e.max():3.0f})" for e in errors.values())
+            ratio = times.seconds.sum() / alone
+            line = f"{name:7s} {ranks:2d} ranks, {way:5s} split {figures}  {100 * total:+4.0f} %  {ratio:5.2f}"
+            print(line, flush=True)
+            rows.append(
+                {
+                    "cell": name,
+                    "ranks": ranks,
+                    "split": way,
+                    "measured": times.seconds.tolist(),
+                    "predicted": guess.tolist(),
+                    "meep_cost": times.meep_cost.tolist(),
+                    "voxels": voxels(times).tolist(),
+                    "one_process": alone,
+                    "low": times.low.tolist(),
+                    "high": times.high.tolist(),
+                    "owners": times.owners.tolist(),
+                    "total_error": total,
+                    **{f"{who}_errors": e.tolist() for who, e in errors.items()},
+                }
+            )
+    return rows
+
+
+def report(rows: Sequence[dict[str, object]]) -> None:
+    """Print what all rows say together."""
+    print()
+    for who in ("evenly", "meep", "voxels"):
+        errors = np.concatenate([np.array(row[f"{who}_errors"]) for row in rows])
+        print(
+            f"share error by {who:7s} mean {100 * errors.mean():5.1f} %, p90 {100 * np.percentile(errors, 90):5.1f} %"
+        )
+    totals = 100 * np.abs(np.array([row["total_error"] for row in rows], dtype=float))
+    print(f"time of a step, all ranks: mean error {totals.mean():.1f} %, largest {totals.max():.1f} %")
+
+
+if __name__ == "__main__":
+    main()
