@@ -22,6 +22,7 @@ __all__ = ["Fdtd", "memory_shape"]
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
+#: Bytes of a chunk that are there still at the next step; more come from memory.
 CACHE = 2e6
 
 
@@ -62,39 +63,31 @@ class Fdtd(Program):
     )
 
     def amounts(self, pieces: Pieces) -> Array:
+        there = pieces.volume > 0
+        if not there.all():
+            found = np.zeros((len(there), len(self.terms)))
+            found[there] = self.amounts(_some(pieces, there))
+            return found
         first, second, last, order = memory_shape(pieces)
-        volume, layers = pieces.volume, pieces.pml.sum(axis=1)
-        factors, losses = _factors(pieces)
-        increments, nodes = _off_diagonal(pieces)
         padded = first * second * (last + 2 * (last > 1))
-        sides, faces = _sides(pieces, order)
-        columns = [
-            padded,
-            first * second,
-            np.ones_like(volume),
-            factors * volume,
-            losses * volume,
-            *(volume * (layers == n) for n in (1, 2, 3)),
-            volume * _separate(pieces),
-            pieces.count("polarised"),
-            pieces.count("polarisations"),
-            pieces.count("polarisations") * varied(pieces),
-            _rows_of(pieces, ("polarised", "polarisations"), order[:, 2]),
-            _hulls(pieces, "electric_anisotropic") + _hulls(pieces, "magnetic_anisotropic"),
-            nodes,
-            _rows_of(pieces, ("electric_anisotropic", "magnetic_anisotropic"), order[:, 2]),
-            increments,
-            pieces.count("nonlinear values"),
-        ]
+        kept, swept = _swept(pieces, padded)
+        extra, calls = _extras(pieces, order[:, 2])
         values, products = pieces.transforms
-        patches = _patches(pieces)
-        calls = _calls(pieces) + 2 * increments
-        kept = padded * (6 + 3 * factors + 3 * losses + 4 * layers + 3 * increments) + 2 * pieces.count("polarisations")
-        beyond = np.maximum(0, 8 * pieces.cell.parts * kept - CACHE) / pieces.cell.parts
-        columns2 = [patches, calls, sides, sides * float(pieces.cell.complex_fields), *faces.T, beyond]
-        scaled = [np.asarray(c, dtype=np.float64) * pieces.cell.parts for c in columns]
-        scaled2 = [np.asarray(c, dtype=np.float64) * pieces.cell.parts for c in columns2]
-        return np.stack([*scaled, values, products, *scaled2], axis=1)
+        sides, faces = _sides(pieces, order)
+        before = [padded, first * second, *swept, *extra]
+        after = [_patches(pieces), calls, sides, sides * float(pieces.cell.complex_fields), *faces.T]
+        per_part = np.stack([np.asarray(c, dtype=np.float64) for c in (*before, values, products, *after)], axis=1)
+        # Transforms know already of how many numbers a complex value is.
+        factors = np.full(per_part.shape[1], float(pieces.cell.parts))
+        factors[len(before) : len(before) + 2] = 1
+        uncached = np.maximum(0, 8 * pieces.cell.parts * kept - CACHE)
+        return np.column_stack([per_part * factors, uncached])
+
+
+def _some(pieces: Pieces, there: NDArray[np.bool_]) -> Pieces:
+    """Some of the pieces."""
+    low, high, box = pieces.low[there], pieces.high[there], pieces.box[there]
+    return Pieces(pieces.cell, low, high, box, pieces.pml[there], pieces.absorber[there])
 
 
 def memory_shape(pieces: Pieces) -> tuple[Array, Array, Array, Ints]:
@@ -133,6 +126,39 @@ def _rows_of(pieces: Pieces, kinds: Sequence[str], axes: Ints) -> Array:
             if len(some):
                 found[some] += row_starts(survey, kind, axis, pieces.low[some], pieces.high[some])
     return found
+
+
+def _swept(pieces: Pieces, padded: Array) -> tuple[Array, list[Array]]:
+    """Numbers that a sweep goes through, (n,), and the columns from chunks to separate points."""
+    volume, layers = pieces.volume, pieces.pml.sum(axis=1)
+    factors, losses = _factors(pieces)
+    columns = [
+        np.ones_like(volume),
+        factors * volume,
+        losses * volume,
+        *(volume * (layers == n) for n in (1, 2, 3)),
+        volume * _separate(pieces),
+    ]
+    kept = padded * (6 + 3 * factors + 3 * losses + 4 * layers) + 2 * pieces.count("polarisations")
+    return kept, columns
+
+
+def _extras(pieces: Pieces, rows: Ints) -> tuple[list[Array], Array]:
+    """The columns from polarised to nonlinear values, and calls of loops; `rows` is the axis along which rows lie."""
+    polarisations = pieces.count("polarisations")
+    fed, nodes = _off_diagonal(pieces)
+    columns = [
+        pieces.count("polarised"),
+        polarisations,
+        polarisations * varied(pieces),
+        _rows_of(pieces, ("polarised", "polarisations"), rows),
+        _hulls(pieces, "electric_anisotropic") + _hulls(pieces, "magnetic_anisotropic"),
+        nodes,
+        _rows_of(pieces, ("electric_anisotropic", "magnetic_anisotropic"), rows),
+        fed,
+        pieces.count("nonlinear values"),
+    ]
+    return columns, _calls(pieces) + 2 * fed
 
 
 def _factors(pieces: Pieces) -> tuple[Array, Array]:

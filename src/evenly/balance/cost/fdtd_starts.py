@@ -25,7 +25,7 @@ Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 #: Surveys of more blocks are too large to have tables of their rows beside them.
 MOST_BLOCKS = 500_000
-_kept: dict[int, tuple[weakref.ref[Survey], dict[tuple[str, int], Survey]]] = {}
+_kept: dict[int, tuple[weakref.ref[Survey], dict[tuple[str, int], tuple[Survey, Survey | None]]]] = {}
 
 
 def row_starts(survey: Survey, kind: str, axis: int, low: Ints, high: Ints) -> Array:
@@ -40,26 +40,29 @@ def row_starts(survey: Survey, kind: str, axis: int, low: Ints, high: Ints) -> A
     low, high : (n, 3)
         First grid indices and one past the last; no box is empty.
     """
-    column = survey.kinds.index(kind)
-    ahead, first = low.copy(), high.copy()
-    ahead[:, axis] += 1
+    first, ahead = high.copy(), low.copy()
     first[:, axis] = low[:, axis] + 1
-    cut = survey.counts(low, first)[:, column]
-    if survey.table[..., 0].size > MOST_BLOCKS:
+    ahead[:, axis] += 1
+    alone, starts = _surveys(survey, kind, axis)
+    cut = alone.counts(low, first)[:, 0]
+    if starts is None:
         # As if every row that has any of it were full.
-        return np.asarray(survey.counts(low, high)[:, column] / (high - low)[:, axis])
-    return np.asarray(cut + _starts(survey, kind, axis).counts(ahead, high)[:, 0])
+        return np.asarray(alone.counts(low, high)[:, 0] / (high - low)[:, axis])
+    return np.asarray(cut + starts.counts(ahead, high)[:, 0])
 
 
-def _starts(survey: Survey, kind: str, axis: int) -> Survey:
-    """Return the survey of points at which rows begin, made once for each survey."""
+def _surveys(survey: Survey, kind: str, axis: int) -> tuple[Survey, Survey | None]:
+    """Return the survey of a kind alone and that of points at which its rows begin, made once for each survey."""
     reference, made = _kept.get(id(survey), (None, {}))
     if reference is None or reference() is not survey:
-        key = id(survey)
-        made = {}
+        key, made = id(survey), {}
         _kept[key] = weakref.ref(survey, lambda _: _kept.pop(key, None) and None), made
     if (kind, axis) not in made:
-        made[kind, axis] = _counted(survey, survey.kinds.index(kind), axis)
+        column = survey.kinds.index(kind)
+        table = survey.table[..., column : column + 1]
+        small = table.size <= MOST_BLOCKS
+        alone = Survey(survey.edges, (kind,), np.ascontiguousarray(table))
+        made[kind, axis] = alone, _counted(survey, column, axis) if small else None
     return made[kind, axis]
 
 
