@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -183,6 +184,32 @@ def test_scripts_are_told_apart_by_what_they_import(tmp_path: Path, source: str,
     script = tmp_path / "script.py"
     script.write_text(source)
     assert imported_by(script) == whose
+
+
+def test_a_script_of_meep_gets_its_own_arguments(here: Evenly, monkeypatch: pytest.MonkeyPatch) -> None:
+    from evenly.adapters.meep import scripts
+
+    asked = []
+
+    def look(*arguments: Any, **options: Any) -> Cell:
+        asked.append((arguments, options))
+        return replace(_lopsided("meep"), center=(10.0, 0.0, 0.0))
+
+    monkeypatch.setattr(scripts, "cell_of_script", look)
+    CostModel("meep", {"transformed values": Coefficient(1e-9), "points": Coefficient(1e-9)}).save("meep.json")
+    Path("guide.py").write_text("import meep as mp")
+    given = ("--args", "-r 20 --name 'a b'", "--python", "python9", "--simulation", "2", "--cost", "meep.json")
+    shown = here("partition", "guide.py", "--ranks", "2", *given, "-o", "cut.json")
+    assert shown.code == 0, shown.err
+    assert asked == [(("guide.py", ["-r", "20", "--name", "a b"], 2, "python9"), {"simulation": 2})]
+    assert "mpirun -n 2 python3 -m evenly.adapters.meep cut.json guide.py -r 20 --name 'a b'" in shown.err
+    layout = BinaryPartition.load("cut.json")
+    assert layout.position is not None
+    assert 8 < layout.position < 12
+    # Layouts of the user are in the program's own coordinates too.
+    again = here("partition", "guide.py", "--ranks", "2", *given, "--compare", "cut.json", "--json")
+    cuts = again.json["cuts"]
+    assert cuts["cut.json"] in [cut for name, cut in cuts.items() if name != "cut.json"]
 
 
 def test_a_script_that_imports_both_needs_an_option(here: Evenly) -> None:

@@ -54,12 +54,17 @@ class Sources:
         Of its lengths.
     cell : callable
         Takes a number of ranks, returns the cell as it is on so many.
-    is_meep : bool
+    command : str
+        What runs the program on ``{layout}`` and ``{ranks}``; empty where that isn't known.
     """
 
     unit: str
     cell: Callable[[int], Cell]
-    is_meep: bool = False
+    command: str = ""
+
+    def run_on(self, layout: str, ranks: int) -> str:
+        """Return how the program is run on a layout."""
+        return self.command.format(layout=layout, ranks=ranks) if self.command else ""
 
 
 def open_program(program: str, what: What, meep: MeepScript) -> Sources:
@@ -132,7 +137,7 @@ def _of_file(path: str, what: What, meep: MeepScript) -> Sources:
     for group in (what, meep):
         _refuse(group, f"{path} is a cell as it was saved")
     cell = Cell.load(path)
-    return Sources("a", lambda _ranks: cell, cell.program == "meep")
+    return Sources("a", lambda _ranks: cell)
 
 
 def _of_fdtd(program: str, what: What) -> Sources:
@@ -141,7 +146,19 @@ def _of_fdtd(program: str, what: What) -> Sources:
 
     found = load(program, what.parameters())
     cell = cell_of(found.simulation, found.monitors.values(), name=found.name)
-    return Sources("a" if found.example is None else found.example.unit, lambda _ranks: cell)
+    command = f"run on it by `evenly fdtd run {_plain(_as_typed(program, what))} --ranks {{ranks}} --layout {{layout}}`"
+    return Sources("a" if found.example is None else found.example.unit, lambda _ranks: cell, command)
+
+
+def _as_typed(program: str, what: What) -> str:
+    named = {"--resolution": what.resolution, "--size": what.size, "--frequencies": what.frequencies}
+    options = [f"{name} {value:g}" for name, value in named.items() if value is not None]
+    return " ".join([shlex.quote(program), *options, *(f"--set {shlex.quote(text)}" for text in what.others or [])])
+
+
+def _plain(text: str) -> str:
+    """Keep braces of what a user typed from being filled in."""
+    return text.replace("{", "{{").replace("}", "}}")
 
 
 def _of_meep(program: str, what: What, meep: MeepScript) -> Sources:
@@ -160,4 +177,9 @@ def _of_meep(program: str, what: What, meep: MeepScript) -> Sources:
     def cell(ranks: int) -> Cell:
         return cell_of_script(path, arguments, ranks, python, simulation=meep.simulation)
 
-    return Sources("a", cell, is_meep=True)
+    script = _plain(" ".join(shlex.quote(word) for word in (path, *arguments)))
+    command = (
+        f"run on it by `mpirun -n {{ranks}} python3 -m evenly.adapters.meep {{layout}} {script}` in Meep's Python, or "
+        'give Simulation chunk_layout=evenly.adapters.meep.layout("{layout}")'
+    )
+    return Sources("a", cell, command)

@@ -116,7 +116,7 @@ def partition(
     else:
         _show(done)
     if layouts.output is not None:
-        _save(done.plan, layouts.output, program, sources)
+        _save(done.plan, layouts.output, sources)
     if pictures.plot is not None:
         save_all(_pictures(done, sources.unit), pictures)
 
@@ -183,17 +183,10 @@ def _show(done: _Cutting) -> None:
     out.print(tables.answer(done.plan), markup=False, soft_wrap=True)
 
 
-def _save(plan: CutPlan, path: Path, program: str, sources: Sources) -> None:
-    saved, ranks = plan.save(path), plan.prediction.ranks
-    if program.endswith(".npz"):
-        note(f"saved {saved}")
-    elif sources.is_meep:
-        note(
-            f"saved {saved}: run on it by `mpirun -n {ranks} python3 -m evenly.adapters.meep {saved} {program}` in "
-            f'Meep\'s Python, or give Simulation chunk_layout=evenly.adapters.meep.layout("{saved}")'
-        )
-    else:
-        note(f"saved {saved}: run on it by `evenly fdtd run {program} --ranks {ranks} --layout {saved}`")
+def _save(plan: CutPlan, path: Path, sources: Sources) -> None:
+    saved = plan.save(path)
+    how = sources.run_on(str(saved), plan.prediction.ranks)
+    note(f"saved {saved}" + (f": {how}" if how else ""))
 
 
 def _pictures(done: _Cutting, unit: str) -> dict[str, Figure]:

@@ -6,6 +6,7 @@ Everything shown is predicted by a cost model; nothing is run.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -245,11 +246,13 @@ def _of_points(cost: CostModel) -> CostModel:
 
 
 def _edges(cell: Cell, axis: int, side: int) -> NDArray[np.int64]:
+    """Return corners of blocks along an axis, layers' borders among them, all about as long as `side`."""
     n = cell.grid.shape[axis]
     borders = {0, n}
     for depths in (cell.pml[axis], cell.absorber[axis]):
         borders |= {depths[0], n - depths[1]}
-    return np.unique(np.concatenate([np.arange(0, n, side), sorted(borders)]).astype(np.int64))
+    parts = [np.linspace(a, b, max(1, round((b - a) / side)) + 1) for a, b in itertools.pairwise(sorted(borders))]
+    return np.unique(np.rint(np.concatenate(parts)).astype(np.int64))
 
 
 def _places(plane: Plane, which: int, edge: NDArray[np.int64]) -> Array:

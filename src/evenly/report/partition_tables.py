@@ -75,9 +75,12 @@ def shares_table(plan: CutPlan, *, title: str = "", most: int = 64) -> Table:
     chosen = plan.prediction
     factor, prefix = common_prefix([chosen.step_s])
     left_out = chosen.ranks - min(most, chosen.ranks)
-    notes = [f"predicted {prefix} per step", f"and {left_out} more ranks (--json shows all)" if left_out else ""]
+    notes = [
+        f"predicted {prefix} per step; faces: of points, shared with so many others",
+        f"and {left_out} more ranks (--json shows all)" if left_out else "",
+    ]
     table = new_table(title, "\n".join(note for note in notes if note))
-    for heading in ("rank", "grid", "points", "work", "borders", "total", "of mean", "faces", "neighbours"):
+    for heading in ("rank", "grid", "points", "work", "borders", "total", "/ mean", "faces", "others"):
         table.add_column(heading, justify="right", no_wrap=True)
     shapes, points = _grids(plan)
     mean = chosen.rank_s.mean()
@@ -116,28 +119,28 @@ def cuts_table(plan: CutPlan, others: Mapping[str, Prediction] | None = None, *,
     """
     rows = _rows(plan, others or {})
     factor, prefix = common_prefix([one.step_s for one in rows.values()], own=plan.prediction.step_s)
-    table = new_table(title)
-    table.add_column("cut", overflow="fold")
-    for heading in (f"{prefix} per step", "max/mean", "borders", "most faces", "all faces", "than equal"):
+    table = new_table(title, "most: faces of the rank that has most; speed: relative to equal volumes")
+    table.add_column("cut", overflow="fold", min_width=len(EVEN))
+    for heading in (f"{prefix} per step", "max/mean", "borders", "faces", "most", "speed"):
         table.add_column(heading, justify="right", no_wrap=True)
     for name, one in rows.items():
         share = float(one.border_s.sum() / one.rank_s.sum())
         add_row(
             table, name, compact(one.step_s / factor), f"{one.imbalance:.3f}", percent(share, 2),
-            compact(one.faces.max()), compact(one.faces.sum() / 2), times_as_fast(plan.even.step_s / one.step_s),
+            compact(one.faces.sum() / 2), compact(one.faces.max()), times(plan.even.step_s / one.step_s),
         )  # fmt: skip
     return table
 
 
-def times_as_fast(gain: float) -> str:
-    """Return how many times as fast something is.
+def times(factor: float) -> str:
+    """Return a factor in words.
 
     Examples
     --------
-    >>> times_as_fast(1.234), times_as_fast(1.0)
-    ('1.23 × as fast', 'as fast')
+    >>> times(1.234), times(1.0)
+    ('1.23 ×', '1 ×')
     """
-    return "as fast" if f"{gain:.2f}" == "1.00" else f"{gain:.2f} × as fast"
+    return f"{compact(factor, 3)} ×"
 
 
 def _rows(plan: CutPlan, others: Mapping[str, Prediction]) -> dict[str, Prediction]:
@@ -157,23 +160,23 @@ def cuts_counts_table(plans: Sequence[CutPlan], serial_s: float, *, title: str =
     title : str
     """
     factor, prefix = common_prefix([plan.prediction.step_s for plan in plans])
-    table = new_table(title, f"predicted; one rank takes {quantity(serial_s, digits=3)} per step")
+    notes = [
+        f"predicted; one rank takes {quantity(serial_s, digits=3)} per step",
+        "even: max/mean of equal volumes; gain: how many times as fast as they are",
+    ]
+    table = new_table(title, "\n".join(notes))
     table.add_column("ranks", justify="right", no_wrap=True)
     table.add_column("cut", no_wrap=True)
-    for heading in (f"{prefix} per step", "max/mean", "speedup", "efficiency", "even's max/mean", "than equal"):
-        table.add_column(heading, justify="right", overflow="fold")
+    for heading in (f"{prefix}/step", "max/mean", "speedup", "efficiency", "even", "gain"):
+        table.add_column(heading, justify="right", no_wrap=True)
     for plan in plans:
         one = plan.prediction
         add_row(
-            table, str(one.ranks), _name(plan), compact(one.step_s / factor), f"{one.imbalance:.3f}",
+            table, str(one.ranks), plan.chosen, compact(one.step_s / factor), f"{one.imbalance:.3f}",
             compact(serial_s / one.step_s, 3), percent(serial_s / one.step_s / one.ranks),
-            f"{plan.even.imbalance:.3f}", times_as_fast(plan.gain),
+            f"{plan.even.imbalance:.3f}", compact(plan.gain, 3),
         )  # fmt: skip
     return table
-
-
-def _name(plan: CutPlan) -> str:
-    return BALANCED if plan.chosen == "balanced" else EVEN
 
 
 def cuts_as_dict(
