@@ -193,10 +193,10 @@ def test_a_script_of_meep_gets_its_own_arguments(here: Evenly, monkeypatch: pyte
 
     def look(*arguments: Any, **options: Any) -> Cell:
         asked.append((arguments, options))
-        return replace(_lopsided("meep"), center=(10.0, 0.0, 0.0))
+        return replace(_lopsided("meep"), center=(10.0, 0.0, 0.0), pml=((5, 0), (0, 0), (0, 0)))
 
     monkeypatch.setattr(scripts, "cell_of_script", look)
-    CostModel("meep", {"transformed values": Coefficient(1e-9), "points": Coefficient(1e-9)}).save("meep.json")
+    CostModel("meep", {"points": Coefficient(1e-9), "PML 1d points": Coefficient(1e-9)}).save("meep.json")
     Path("guide.py").write_text("import meep as mp")
     given = ("--args", "-r 20 --name 'a b'", "--python", "python9", "--simulation", "2", "--cost", "meep.json")
     shown = here("partition", "guide.py", "--ranks", "2", *given, "-o", "cut.json")

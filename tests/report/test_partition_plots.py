@@ -57,18 +57,19 @@ def of(axes: Axes, gid: str) -> list[Any]:
     return [artist for artist in axes.get_children() if artist.get_gid() == gid]
 
 
-def chunk_colours(axes: Axes) -> list[Any]:
+def chunk_colours(axes: Axes) -> list[tuple[float, ...]]:
     """Colours of the chunks; of a box, that of the side that is drawn as it is."""
     boxes = [artist for artist in of(axes, "chunks") if isinstance(artist, PolyCollection)]
     if boxes:
-        return [tuple(colour) for colour in boxes[0].get_facecolor()[1::3]]
-    return [patch.get_facecolor() for patch in of(axes, "chunk")]
+        colours: Any = boxes[0].get_facecolor()
+        return [tuple(colour) for colour in colours[1::3]]
+    return [tuple(patch.get_facecolor()) for patch in of(axes, "chunk")]
 
 
 def test_every_chunk_is_drawn_in_the_colour_of_its_rank(plan: CutPlan) -> None:
     figure = plot_chunks(plan)
     panels = figure.axes[: 3 if plan.chosen == "balanced" else 2]
-    wanted = sorted(map(tuple, mpl.colors.to_rgba_array([rank_colour(owner) for owner in plan.layout.owners])))
+    wanted = sorted(map(tuple, mpl.colors.to_rgba_array([rank_colour(n) for n in plan.layout.owners]).tolist()))
     np.testing.assert_allclose(sorted(chunk_colours(panels[0])), wanted)
     assert [len(chunk_colours(axes)) for axes in panels] == [len(plan.layout.owners)] * len(panels)
 
