@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -32,13 +33,13 @@ NAMES = [term.name for term in Meep.terms]
 Boxes = list[list[int]]
 
 
-def cell(points: dict[str, tuple[int, int, int]] | None = None, kinds: tuple[str, ...] = KINDS, **more: Any) -> Cell:
+def cell(points: Mapping[str, tuple[int, ...]] | None = None, kinds: tuple[str, ...] = KINDS, **more: Any) -> Cell:
     """A cell of 12 x 8 x 6 points with single points of some kinds."""
     blocks = np.zeros((*SHAPE, len(kinds)))
     for kind, place in (points or {}).items():
         blocks[(*place, kinds.index(kind))] = 1.0
     survey = Survey.of_blocks([np.arange(n + 1) for n in SHAPE], kinds, blocks)
-    base = Cell("meep", Grid(tuple(float(n) for n in SHAPE), 1), survey, layers_apart=("pml",))
+    base = Cell("meep", Grid((12.0, 8.0, 6.0), 1), survey, layers_apart=("pml",))
     return replace(base, **more)
 
 
