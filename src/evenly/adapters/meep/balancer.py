@@ -215,8 +215,7 @@ def _cost(given: CostModel | Path | str | None) -> CostModel | None:
 def _layout_of(sim: Any) -> BinaryPartition:
     if not hasattr(sim.chunk_layout, "split_pos"):
         raise InputError(
-            f"The chunks of the simulation come from {sim.chunk_layout!r}: to be balanced, it must have a BinaryPartition, "
-            "or none."
+            f"A simulation that is balanced must have a BinaryPartition or none, but it has {sim.chunk_layout!r}."
         )
     return from_meep(sim.chunk_layout)
 

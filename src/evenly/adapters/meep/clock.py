@@ -1,11 +1,12 @@
-"""CPU time per phase of a Meep run, on any number of ranks per core.
+"""CPU time that a process of Meep works, without its waiting, on any number of ranks per core.
 
 Meep times its phases with the clock of MPI, which is a wall clock: on a machine with fewer cores than ranks it measures
-waiting for a core. The CPU time of the whole process is no help either, since MPI waits by spinning. So while this
-clock runs, Meep's library finds the process's CPU clock where it looks up ``MPI_Wtime``: its phases are then in CPU
-seconds, and waiting is in phases of its own. Meep's own ``wall_time`` stays a wall clock.
+waiting for a core. The CPU time of a whole process is no help either, since MPI waits by spinning. So while this clock
+runs, Meep's library finds other functions where it looks up those of MPI that wait: they call the true ones, and note
+the CPU time until these return. A step makes few such calls, so they hardly count.
 
-This works on Linux for 64-bit libraries; elsewhere Meep's own clock stays, which is right where each rank has a core.
+This works on Linux for 64-bit libraries; elsewhere `working_clock` gives None, and Meep's own clock stays, which is
+right where each rank has a core to itself.
 """
 
 from __future__ import annotations
@@ -15,42 +16,68 @@ import os
 import struct
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-__all__ = ["cpu_clock", "slots_of"]
+__all__ = ["WAITING", "WorkingClock", "slots_of", "working_clock"]
 
-#: The function that is looked up, and part of the file name of the library that looks it up.
-FUNCTION, LIBRARY = b"MPI_Wtime", "libmeep"
+#: Functions of MPI that wait, and how many arguments they take, each of which fits a register.
+WAITING = {
+    "MPI_Wait": 2,
+    "MPI_Waitall": 3,
+    "MPI_Waitany": 4,
+    "MPI_Waitsome": 5,
+    "MPI_Barrier": 1,
+    "MPI_Bcast": 5,
+    "MPI_Allreduce": 6,
+}
+#: Part of the file name of the library that calls them.
+LIBRARY = "libmeep"
 # Tags of the ELF standard's dynamic section.
 NEEDED_TAGS = {5: "strings", 6: "symbols", 7: "rela", 8: "rela_size", 2: "jump_size", 23: "jump"}
 RELOCATION, SYMBOL = struct.Struct("<QQq"), struct.Struct("<IBBHQQ")
-CLOCK = ctypes.CFUNCTYPE(ctypes.c_double)
+
+
+class WorkingClock:
+    """CPU seconds of this process outside of waiting."""
+
+    def __init__(self) -> None:
+        self.waited = 0.0
+
+    def __call__(self) -> float:
+        """Return the seconds so far, from any moment on."""
+        return time.process_time() - self.waited
+
+    def around(self, address: int, arguments: int) -> Any:
+        """Return a function of C that notes the time of another one, which is at an address."""
+        kind = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * arguments)
+        usual: Callable[..., int] = kind(address)
+
+        def waits(*given: Any) -> int:
+            begin = time.process_time()
+            result = usual(*given)
+            self.waited += time.process_time() - begin
+            return result
+
+        return kind(waits)
 
 
 @contextmanager
-def cpu_clock() -> Iterator[bool]:
-    """Let Meep's phases be timed in CPU seconds; gives whether that is so."""
-    slots = _slots()
-    if not slots:
-        yield False
-        return
-    import meep
-
-    clock = CLOCK(time.process_time)
-    address = ctypes.cast(clock, ctypes.c_void_p).value or 0
-    started, usual_wall = time.time() - float(meep.wall_time()), meep.wall_time
-    usual = [_exchanged(slot, address) for slot in slots]
-    meep.wall_time = lambda: time.time() - started
+def working_clock() -> Iterator[WorkingClock | None]:
+    """Give a clock of this process's work while the block runs; None where there can't be one."""
+    clock, replaced, kept = WorkingClock(), [], []
+    for name, slot in _slots():
+        function = clock.around(_at(slot), WAITING[name])
+        kept.append(function)
+        replaced.append((slot, _exchanged(slot, ctypes.cast(function, ctypes.c_void_p).value or 0)))
     try:
-        yield True
+        yield clock if replaced else None
     finally:
-        for slot, old in zip(slots, usual, strict=True):
+        for slot, old in reversed(replaced):
             _exchanged(slot, old)
-        meep.wall_time = usual_wall
 
 
 @dataclass(frozen=True)
@@ -61,37 +88,43 @@ class _Library:
     path: Path
 
 
-def slots_of(image: bytes, function: bytes) -> list[int]:
-    """Return where, from its base on, a 64-bit ELF library keeps the address of a function that it takes from another.
+def slots_of(image: bytes) -> list[tuple[str, int]]:
+    """Return, for functions that wait, where a 64-bit ELF library keeps their addresses, counted from its base.
 
     Parameters
     ----------
     image : bytes
         The library's file.
-    function : bytes
-        Its name.
     """
-    if image[:5] != b"\x7fELF\x02" or image[5] != 1:
+    if image[:6] != b"\x7fELF\x02\x01":
         return []
     segments = _segments(image)
-    found = {}
-    for kind, offset, _, size in segments:
-        if kind == 2:  # the dynamic section
-            for at in range(offset, offset + size, 16):
-                tag, value = struct.unpack_from("<QQ", image, at)
-                found[NEEDED_TAGS.get(tag, "")] = value
+    found = _dynamic(image, segments)
     if not {"strings", "symbols"} <= set(found):
         return []
     strings, symbols = (_in_file(segments, found[name]) for name in ("strings", "symbols"))
     slots = []
     for table, length in (("rela", "rela_size"), ("jump", "jump_size")):
-        start = _in_file(segments, found.get(table, 0)) if table in found else 0
-        for at in range(start, start + found.get(length, 0) if table in found else start, RELOCATION.size):
+        start = _in_file(segments, found.get(table, 0))
+        for at in range(start, start + found.get(length, 0), RELOCATION.size):
             place, info, _ = RELOCATION.unpack_from(image, at)
             name = strings + SYMBOL.unpack_from(image, symbols + (info >> 32) * SYMBOL.size)[0]
-            if image[name : name + len(function) + 1] == function + b"\0":
-                slots.append(int(place))
+            text = image[name : image.find(b"\0", name)].decode("ascii", "replace")
+            if text in WAITING:
+                slots.append((text, int(place)))
     return slots
+
+
+def _dynamic(image: bytes, segments: list[tuple[int, int, int, int]]) -> dict[str, int]:
+    """Return the entries of a library's dynamic section."""
+    found = {}
+    for kind, offset, _, size in segments:
+        if kind == 2:
+            for at in range(offset, offset + size, 16):
+                tag, value = struct.unpack_from("<QQ", image, at)
+                if tag in NEEDED_TAGS:
+                    found[NEEDED_TAGS[tag]] = value
+    return found
 
 
 def _segments(image: bytes) -> list[tuple[int, int, int, int]]:
@@ -112,16 +145,20 @@ def _in_file(segments: list[tuple[int, int, int, int]], address: int) -> int:
     return address
 
 
-def _slots() -> list[int]:
+def _slots() -> list[tuple[str, int]]:
     if sys.platform != "linux" or sys.maxsize < 2**32:
         return []
     found = []
     for library in _loaded():
         try:
-            found += [library.base + slot for slot in slots_of(library.path.read_bytes(), FUNCTION)]
+            found += [(name, library.base + slot) for name, slot in slots_of(library.path.read_bytes())]
         except (OSError, struct.error):
             continue
     return found
+
+
+def _at(slot: int) -> int:
+    return int(ctypes.c_uint64.from_address(slot).value)
 
 
 def _loaded() -> list[_Library]:

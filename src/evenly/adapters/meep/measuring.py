@@ -1,20 +1,20 @@
 """How long each process of a Meep run works, in CPU time: taken around every run from the moment it is asked for.
 
 A balancer is told after a run that it should have been timed, so `watch` has Meep's simulations time each of their
-runs. What they cost is one call of a clock per phase.
+runs.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evenly.adapters.meep.clock import cpu_clock
+from evenly.adapters.meep.clock import working_clock
 from evenly.balance.rebalancing.measured import ChunkVolume, Timings
 from evenly.errors import InputError
 
@@ -28,9 +28,9 @@ _MARK = "_evenly_watches"
 
 @dataclass
 class _Record:
-    """Seconds of each process in so many steps."""
+    """Seconds of work of this process in so many steps."""
 
-    seconds: NDArray[np.float64]
+    seconds: float = 0.0
     steps: int = 0
 
 
@@ -47,13 +47,14 @@ def watch() -> None:
     def timed(sim: Any, *args: Any, **kwargs: Any) -> Any:
         if sim.fields is None:
             return usual(sim, *args, **kwargs)
-        with cpu_clock():
-            before, step = _worked(sim), int(sim.fields.t)
+        with working_clock() as clock:
+            tell: Callable[[], float] = clock or functools.partial(_own_work, sim)
+            begin, step = tell(), int(sim.fields.t)
             try:
                 return usual(sim, *args, **kwargs)
             finally:
-                record = vars(sim).setdefault(_RECORD, _Record(np.zeros(len(before))))
-                record.seconds = record.seconds + _worked(sim) - before
+                record = vars(sim).setdefault(_RECORD, _Record())
+                record.seconds += tell() - begin
                 record.steps += int(sim.fields.t) - step
 
     kind._run_until = timed
@@ -75,7 +76,7 @@ def timings_of(sim: Any) -> Timings:
     """
     record = vars(sim).get(_RECORD)
     if record is not None and record.steps > 0:
-        return Timings(np.maximum(record.seconds, 0.0) / record.steps, record.steps)
+        return Timings(np.maximum(_gathered(record.seconds), 0.0) / record.steps, record.steps)
     if sim.fields is None or sim.fields.t < 1:
         raise InputError("A simulation must make steps before it is balanced, but none was made: run it first.")
     # It ran before anybody watched: Meep's own clock is what is left.
@@ -107,6 +108,20 @@ def _volume(one: Any) -> ChunkVolume:
         low[axis] = float(one.origin_in_direction(axis))
         high[axis] = low[axis] + shape[axis] / float(one.a)
     return ChunkVolume((low[0], low[1], low[2]), (high[0], high[1], high[2]), (shape[0], shape[1], shape[2]))
+
+
+def _own_work(sim: Any) -> float:
+    import meep
+
+    return float(_worked(sim)[meep.my_rank()])
+
+
+def _gathered(value: float) -> NDArray[np.float64]:
+    """Return the values of all processes, (processes,)."""
+    import meep
+
+    ranks, mine = meep.count_processors(), meep.my_rank()
+    return np.array([meep.sum_to_all(value if rank == mine else 0.0) for rank in range(ranks)])
 
 
 def _worked(sim: Any) -> NDArray[np.float64]:

@@ -49,7 +49,7 @@ class Varied:
 
 @dataclass(frozen=True, kw_only=True)
 class _Part(GeometricObject):
-    """Where one medium of a varied material is within a solid; its inner borders aren't averaged, as in Meep."""
+    """Where one medium of a varied material is within a solid; its borders are never near, as Meep doesn't average."""
 
     solid: GeometricObject
     classify: Classify
@@ -58,7 +58,7 @@ class _Part(GeometricObject):
     def distance(self, x: ArrayLike, y: ArrayLike, z: ArrayLike) -> Array:
         points = [np.asarray(v, dtype=np.float64) for v in (x, y, z)]
         there = self.classify(points[0], points[1], points[2]) == self.which
-        return np.asarray(np.where(there, self.solid.distance(x, y, z), FAR))
+        return np.asarray(np.where(there & self.solid.contains(x, y, z), -FAR, FAR))
 
     def bounds(self) -> tuple[Vector, Vector]:
         return self.solid.bounds()

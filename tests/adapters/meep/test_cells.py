@@ -1,0 +1,92 @@
+"""What evenly knows of a Meep cell before a step is what Meep makes of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.adapters.meep.conftest import Inside
+
+SOLIDS = (
+    "block", "skew block", "ellipsoid", "skew ellipsoid", "sphere", "cylinder", "cone", "wedge", "prism",
+    "prism of center", "prism across x", "dented prism", "endless prism", "leaning prism", "leaning prism down",
+)  # fmt: skip
+STRUCTURES = ("oled", "cmos", "tandem")
+CORNERS = [("x", 0.1), 0, [("y", 0.25), 1, 2]]
+
+
+@pytest.mark.parametrize("kind", SOLIDS)
+def test_solids_hold_the_points_of_meeps_objects(inside: Inside, kind: str) -> None:
+    found = inside("solids", kind, 3)
+    # Meep itself takes one point in a thousand for outside of a prism, where a ray hits one of its corners.
+    assert found["wrong"] <= found["points"] / 1000
+    assert found["inside"] > 30
+    assert found["bounds"] == 0
+    assert found["steepest"] <= 1 + 1e-9
+
+
+@pytest.mark.parametrize("name", [*STRUCTURES, "all sides", "mixed sides", "plane", "line", "periodic"])
+def test_chunks_and_layers_are_meeps(inside: Inside, name: str) -> None:
+    along_z: list[Any] = [("z", 0.1), 0, 1]
+    found = inside("pieces", name, along_z if name in (*STRUCTURES, "line") else CORNERS)
+    assert found["ours"] == found["meep"]
+    assert found["untouched"]
+    assert found["complex"][0] == found["complex"][1]
+    assert found["periodic"] == [name in ("cmos", "tandem", "periodic")] * 3
+
+
+@pytest.mark.parametrize("name", [*STRUCTURES, "monitors"])
+def test_every_rank_transforms_what_was_predicted(inside: Inside, name: str) -> None:
+    layout = [("x", 0.15), [("y", 0.1), 0, 1], [("z", -0.1), 2, 3]]
+    found = inside("transforms", name, layout, ranks=4)
+    assert found["ours"] == [pytest.approx(rank, rel=1e-9) for rank in found["meep"]]
+
+
+@pytest.mark.parametrize(
+    "name", ["ball", "hidden", "off the middle", "past a period", "coupled", "function", "epsilon function", "grid"]
+)
+def test_points_are_made_of_what_meep_makes_them_of(inside: Inside, name: str) -> None:
+    found = inside("permittivity", name)
+    # A function is looked at once per grid point, so that its border may be half a point off.
+    assert found["apart"] <= (found["dense"] / 4 if name == "epsilon function" else 0)
+    assert found["coupled"]["ours"] == found["coupled"]["meep"]
+
+
+@pytest.mark.parametrize("name", ["cmos", "tandem"])
+def test_axes_are_coupled_where_meep_couples_them(inside: Inside, name: str) -> None:
+    found = inside("permittivity", name)
+    coupled = found["coupled"]
+    assert [n > 0 for n in coupled["ours"]] == [n > 0 for n in coupled["meep"]]
+    # At edges and on small curved objects the two average differently.
+    assert found["apart"] <= 0.06 * found["dense"]
+
+
+def test_hidden_and_extra_media_count_where_meep_keeps_them(inside: Inside) -> None:
+    film, extra, buried = (inside("survey", name) for name in ("film", "extra", "buried"))
+    assert film["pole Drude 1 (0.1)"] == film["pole Lorentz 2 (0.1)"] > 0
+    assert (film["electric poles"], extra["electric poles"], buried["electric poles"]) == (2, 2, 2)
+    assert not any(kind.startswith("pole ") for kind in (*extra, *buried))
+
+
+def test_losses_magnets_and_conductors_are_seen(inside: Inside) -> None:
+    loss, metal = inside("survey", "loss"), inside("survey", "conductor")
+    assert loss["electric_conductivity"] == loss["nonlinear"] >= 1000
+    assert loss["magnetic"] >= 1000
+    assert "magnetic_conductivity" not in loss
+    assert metal["dielectric"] >= 1000
+
+
+def test_media_of_a_function_are_found(inside: Inside) -> None:
+    graded = inside("survey", "graded")
+    # Half of 20^3 points.
+    assert graded["dielectric"] == graded["pole Drude 1 (0.1)"] == 4000
+
+
+def test_only_the_components_that_sources_excite_are_stepped_in_a_plane(inside: Inside) -> None:
+    assert [inside("survey", name)["components"] for name in ("across", "within", "film")] == [3, 3, 6]
+
+
+@pytest.mark.parametrize(("name", "word"), [("mirror", "symmetries"), ("cylinder", "cylindrical")])
+def test_what_meep_cant_cut_is_refused(inside: Inside, name: str, word: str) -> None:
+    assert word in inside("refused", name)
