@@ -1,4 +1,4 @@
-"""evenly installs beside Debian's Meep, in an environment that sees the system's packages, and leaves its numpy alone."""
+"""evenly installs beside Debian's Meep, where it sees the system's packages, and leaves its numpy alone."""
 
 from __future__ import annotations
 
