@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from evenly.cli import options as opt
-from evenly.cli.console import note, out, print_json, progress
+from evenly.cli.console import err, note, out, print_json, progress
 from evenly.cli.pictures import save_all
 from evenly.errors import InputError
 
@@ -28,6 +28,8 @@ Plot = Annotated[Path | None, typer.Option("--plot", help="Folder for a picture 
 Python = Annotated[
     Path | None, typer.Option("--python", help="The Python that has Meep (default: the first that is found).")
 ]
+#: What shells give for a program that was interrupted.
+INTERRUPTED = 130
 _UNITS = {"s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 
@@ -105,9 +107,12 @@ def _timed(
             cost = run(budget_s, report)
         except KeyboardInterrupt:
             done = f"{last[-1].measured} of {last[-1].designs} runs" if last else "nothing"
-            raise InputError(
-                f"interrupted: {done} timed so far, kept in {store}; `evenly calibrate {program}` goes on from there"
-            ) from None
+            err.print(
+                f"interrupted: {done} timed so far, kept in {store}; `evenly calibrate {program}` goes on from there",
+                style="red",
+                markup=False,
+            )
+            raise typer.Exit(INTERRUPTED) from None
     if last and last[-1].measured < last[-1].designs:
         note(
             f"{last[-1].measured} of {last[-1].designs} runs were timed in {budget_s:g} s: the rest is taken from the "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +20,8 @@ Ints = NDArray[np.int64]
 class ProgramContract:
     """Inherit it as ``class TestMine(ProgramContract)`` with `program` and `cells`."""
 
-    program: Program
-    cells: dict[str, Cell]
+    program: ClassVar[Program]
+    cells: ClassVar[dict[str, Cell]]
 
     def boxes(self, cell: Cell) -> tuple[Ints, Ints]:
         """Return random boxes of a cell, the whole cell first."""

@@ -28,7 +28,7 @@ EIGHTHS = [["z", -2.0], *[[["y", 1.0], *[[["x", 3.0], 0, 0]] * 2]] * 2]
 
 
 class TestFdtd(ProgramContract):
-    program: Program = Fdtd()
+    program: ClassVar[Program] = Fdtd()
     cells: ClassVar[dict[str, Cell]] = some_cells()
 
 

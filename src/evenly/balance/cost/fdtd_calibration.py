@@ -10,7 +10,7 @@ from evenly.balance.cost.designs import Design
 from evenly.balance.cost.fdtd_designs import fdtd_designs
 from evenly.balance.cost.fdtd_runs import built, lone_ranks, run_design
 from evenly.balance.cost.learning import learn
-from evenly.balance.cost.model import CostModel
+from evenly.balance.cost.model import CostModel, program_named
 from evenly.balance.cost.places import machine_name, shipped_file, store_file, versions
 from evenly.balance.cost.store import TimingStore
 
@@ -53,7 +53,7 @@ def calibrate_fdtd(
 def open_store(path: Path) -> TimingStore:
     """Return the store of timings of this machine and version."""
     about = {"program": "fdtd", "machine": machine_name(), "versions": versions("evenly", "numpy", "numba")}
-    return TimingStore(path, about)
+    return TimingStore(path, {**about, "terms": [term.name for term in program_named("fdtd").all_terms]})
 
 
 def warm_up(designs: Sequence[Design], progress: Callable[[Progress], object] = lambda _: None) -> None:

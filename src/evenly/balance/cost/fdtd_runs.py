@@ -11,6 +11,7 @@ out: they cost nothing once their pulse has passed.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from time import thread_time
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
 
 __all__ = ["LoneRank", "Pace", "amounts_of", "built", "lone_ranks", "paced_seconds", "run_design"]
 
-#: A batch of steps takes at least so long, and so many batches are timed.
-BATCH_S, BATCHES = 0.004, 12
+#: A batch of steps takes about so long, and so many batches are timed.
+BATCH_S, BATCHES, LEAST_GROUPS = 0.004, 12, 3
 #: Fourier transforms work once in so many steps, so batches are multiples.
 GROUP = 16
 Made = tuple[dict[str, Any], Callable[[], "list[FourierMonitor]"]]
@@ -143,27 +144,33 @@ def _pace() -> Pace:
     return Pace()
 
 
-def paced_seconds(sim: Simulation, *, batch_s: float = BATCH_S, batches: int = BATCHES) -> tuple[float, float]:
+def paced_seconds(sim: Simulation) -> tuple[float, float]:
     """Return the CPU seconds that a step of this rank takes over those of the pace's step, and the pace.
 
-    Batches of steps and of the pace take turns, so that both see the same load of the machine; medians count.
+    Batches of steps and of the pace take turns, so that both see the same load of the machine, however short its
+    bursts. Ratios are averaged over groups of batches that hold all that is done only once in a while, and the median
+    over the groups counts.
     """
     _fill(sim)
     for _ in range(2):
         sim.step()
     begin = thread_time()
     sim.step()
-    steps = max(1, round(batch_s / max(thread_time() - begin, 1e-6)))
+    steps = max(1, round(BATCH_S / max(thread_time() - begin, 1e-6)))
+    each = 1
     if sim.monitors:
-        steps = GROUP * -(-steps // GROUP)
+        # A power of two, so that some number of batches is one group of samples, or a few groups are a batch.
+        steps = min(2 ** round(math.log2(steps)), GROUP) if steps < GROUP else GROUP * round(steps / GROUP)
+        each = max(1, GROUP // steps)
     _fill(sim)
     pace = _pace()
     around, ratios = [pace.seconds()], []
-    for _ in range(batches):
+    for _ in range(each * max(LEAST_GROUPS, BATCHES // each)):
         seconds = _batch(sim, steps)
         around.append(pace.seconds())
         ratios.append(seconds / (0.5 * (around[-2] + around[-1])))
-    return float(np.median(ratios)), float(np.median(around))
+    groups = np.array(ratios).reshape(-1, each).mean(axis=1)
+    return float(np.median(groups)), float(np.median(around))
 
 
 def _batch(sim: Simulation, steps: int) -> float:
