@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evenly.balance.cost.model import Coefficient, CostModel
+from evenly.balance.cost.model import Coefficient, CostModel, program_named
 from evenly.balance.cutting.cell import Cell
 from evenly.balance.cutting.predict import predict
 from evenly.balance.cutting.survey import Survey
@@ -17,6 +17,7 @@ from evenly.cli.cells import imported_by
 from evenly.errors import InputError
 from evenly.fdtd.cell.grid import Grid
 from evenly.fdtd.cell.partition import BinaryPartition
+from tests.adapters.meep.conftest import meep_python as meep_python
 from tests.cli.conftest import Evenly
 
 SMALL = ("--resolution", "20", "--size", "0.4", "--set", "absorber=0.2", "--set", "pml=0.2", "--set", "glass=0.5")
@@ -30,6 +31,18 @@ def simulation(resolution=10, width=4.0, **keywords):
 
 def monitors():
     return [Flux((0, 0), (0.5, 0.5), [0.9, 1.1])]
+"""
+MEEP_SCRIPT = """
+import sys
+import meep as mp
+
+silver = mp.Medium(epsilon=1, E_susceptibilities=[mp.DrudeSusceptibility(frequency=1, gamma=0.1, sigma=50)])
+sim = mp.Simulation(
+    cell_size=mp.Vector3(4, 2), geometry_center=mp.Vector3(1, 0), resolution=int(sys.argv[1]),
+    boundary_layers=[mp.PML(0.5)], sources=[mp.Source(mp.GaussianSource(1, fwidth=0.2), mp.Ez, mp.Vector3(1))],
+    geometry=[mp.Block(mp.Vector3(1, 2), center=mp.Vector3(-0.5), material=silver)],
+)
+sim.run(until=1)
 """
 #: Values of one kind are all that takes time.
 COST = CostModel(
@@ -210,6 +223,25 @@ def test_a_script_of_meep_gets_its_own_arguments(here: Evenly, monkeypatch: pyte
     again = here("partition", "guide.py", "--ranks", "2", *given, "--compare", "cut.json", "--json")
     cuts = again.json["cuts"]
     assert cuts["cut.json"] in [cut for name, cut in cuts.items() if name != "cut.json"]
+
+
+@pytest.mark.slow
+def test_a_real_script_of_meep_is_cut_in_its_own_coordinates(here: Evenly, meep_python: Path) -> None:
+    """The cell reaches from x = -1 to 3; silver lies at its low end, and PMLs at both."""
+    Path("guide.py").write_text(MEEP_SCRIPT)
+    terms = program_named("meep").all_terms
+    CostModel("meep", {term.name: Coefficient(2e-9) for term in terms if term.per == "point"}).save("meep.json")
+    given = ("--python", meep_python, "--args", "20", "--cost", "meep.json", "--ranks", "2", "--json", "-o", "cut.json")
+    shown = here("partition", "guide.py", *given)
+    assert shown.code == 0, shown.err
+    assert shown.json["program"] == "meep"
+    assert shown.json["shape"] == [80, 40, 1]
+    assert shown.json["seconds_per_step"] > 0
+    layout = BinaryPartition.load("cut.json")
+    assert layout.axis is not None
+    assert layout.position is not None
+    low, high = ((-1.0, 3.0), (-1.0, 1.0))[layout.axis]
+    assert low < layout.position < high
 
 
 def test_a_script_that_imports_both_needs_an_option(here: Evenly) -> None:
