@@ -122,12 +122,14 @@ def test_borders_across_the_last_axis_are_ends_of_rows() -> None:
 
 def test_periodic_sides_are_copied_too_even_by_a_chunk_that_is_its_own_neighbour() -> None:
     alone, periodic = (amounts(cell(periodic=(flag, False, False)), *WHOLE) for flag in (False, True))
-    assert alone["faces copied"] == 0
-    assert alone["neighbour chunks"] == 0
-    assert periodic["faces copied"] == 2 * 48
+    assert alone["own faces"] == alone["faces copied"] == alone["neighbour chunks"] == 0
+    assert periodic["own faces"] == 2 * 48
+    assert periodic["faces copied"] == 0
     assert periodic["neighbour chunks"] == 1
     assert amounts(cell(periodic=(True, False, False)), LOW, HIGH)["neighbour chunks"].tolist() == [1, 1]
     thirds = amounts(cell(periodic=(True, False, False)), [[0, 0, 0], [4, 0, 0]], [[4, 8, 6], [8, 8, 6]])
+    assert thirds["faces copied"].tolist() == [96, 96]
+    assert thirds["own faces"].tolist() == [0, 0]
     assert thirds["neighbour chunks"].tolist() == [2, 2]
 
 

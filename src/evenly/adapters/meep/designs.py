@@ -99,6 +99,8 @@ def _fields() -> Iterator[Design]:
     for n in EDGES:
         yield Design("periodic", f"{n}^3", _cube(n, periodic=True))
         yield Design("complex", f"{n}^3", _cube(n, complex=True))
+    for n, count in zip(EDGES, (8, 5, 3, 8, 2, 5, 3, 1), strict=True):
+        yield Design("periodic with poles", f"{n}^3 x {count}", _cube(n, periodic=True, medium={"poles": count}))
     for cuts in ((2, 2, 1), (1, 2, 4)):
         yield Design("complex", f"cut {cuts}", _cube(EDGE, complex=True, cuts=list(cuts)))
 
@@ -120,6 +122,12 @@ def _cuts() -> Iterator[Design]:
     for n in (24, 32, 40):
         for cuts in (*lattices, (2, 2, 1), (1, 2, 2), (2, 1, 2), (2, 2, 2), (4, 2, 2), (2, 2, 3)):
             yield Design("cuts", f"{n}^3 in {cuts}", _cube(n, cuts=list(cuts)))
+    for cuts, count in (((4, 1, 1), 8), ((1, 4, 1), 5), ((1, 1, 4), 8), ((2, 2, 2), 8), ((1, 1, 2), 3)):
+        medium = {"poles": count}
+        yield Design("cuts", f"{count} poles in {cuts}", _cube(24, cuts=list(cuts), medium=medium))
+        yield Design(
+            "cuts", f"{count} poles, periodic, in {cuts}", _cube(24, cuts=list(cuts), medium=medium, periodic=True)
+        )
     for cuts in ((4, 1, 1), (1, 1, 4), (2, 2, 2), (4, 4, 1)):
         yield Design("cuts", f"poles in {cuts}", _cube(EDGE, cuts=list(cuts), medium={"poles": 3}))
         yield Design("cuts", f"permeability in {cuts}", _cube(EDGE, cuts=list(cuts), medium={"mu": 2.0}))

@@ -58,6 +58,7 @@ class Meep(Program):
         Term("neighbour chunks", "pair", "chunks that share a face, an edge or a corner"),
         Term("faces copied", "face", "faces of points between chunks, across the first axes"),
         Term("row ends copied", "face", "faces of points between chunks, across the last axis"),
+        Term("own faces", "face", "faces of points that a chunk copies from itself, over periodic sides"),
         Term("faces of B", "face", "faces between chunks of which one keeps B apart from H"),
         Term("PML 1d points"),
         Term("PML 2d points"),
@@ -70,6 +71,7 @@ class Meep(Program):
         Term("poles kept", about="points of all chunks times poles of the cell"),
         Term("poles driven", about="points of chunks times the poles in them"),
         Term("pole faces", "face", "faces of points between chunks times poles of the cell"),
+        Term("own pole faces", "face", "faces that a chunk copies from itself times poles of the cell"),
         Term("pole neighbours", "pair", "neighbouring chunks where the cell has a pole"),
         Term("transforms", "transform", "monitor regions in the chunk times components, per step"),
         Term("transformed values", "value", "values that are Fourier transformed"),
@@ -123,9 +125,24 @@ class _Chunks:
         return np.asarray(np.where(cell.periodic, 2, inside) * self.thick)
 
     @cached_property
-    def faces(self) -> Array:
+    def spans(self) -> Flags:
+        """Along which axes a chunk is its own neighbour, (n, 3)."""
+        return np.asarray((self.pieces.shape == np.asarray(self.pieces.cell.grid.shape)) & (self.sides == 2))
+
+    @cached_property
+    def copied(self) -> Array:
         """Faces of points across each axis that are copied, (n, 3)."""
         return np.asarray(self.sides * (self.volume[:, None] / np.maximum(1, self.pieces.shape)))
+
+    @property
+    def faces(self) -> Array:
+        """Those that are shared with other chunks, (n, 3)."""
+        return np.asarray(self.copied * ~self.spans)
+
+    @property
+    def own_faces(self) -> Array:
+        """Those that a chunk copies from itself, (n,)."""
+        return np.asarray((self.copied * self.spans).sum(axis=1))
 
     @cached_property
     def poles(self) -> tuple[str, ...]:
@@ -153,11 +170,10 @@ def _rows(chunks: _Chunks) -> Array:
 def _neighbours(chunks: _Chunks) -> Array:
     """Return the chunks around each one, as there would be in a regular lattice of chunks."""
     shape, whole = chunks.pieces.shape, np.asarray(chunks.pieces.cell.grid.shape)
-    spans = (shape == whole) & (chunks.sides == 2)
     # The chunks on both sides along a periodic axis are the same one where there are two.
     twice = np.asarray(chunks.pieces.cell.periodic) & (2 * shape >= whole) & chunks.thick
-    around = np.prod(1 + np.where(spans, 0, np.where(twice, 1, chunks.sides)), axis=1) - 1
-    return np.asarray(around + spans.any(axis=1), dtype=np.float64)
+    around = np.prod(1 + np.where(chunks.spans, 0, np.where(twice, 1, chunks.sides)), axis=1) - 1
+    return np.asarray(around + chunks.spans.any(axis=1), dtype=np.float64)
 
 
 def _faces_copied(chunks: _Chunks) -> Array:
@@ -170,7 +186,7 @@ def _row_ends(chunks: _Chunks) -> Array:
 
 def _faces_of_b(chunks: _Chunks) -> Array:
     apart = chunks.present("magnetic") | chunks.pieces.pml.any(axis=1)
-    return np.asarray(chunks.faces.sum(axis=1) * apart)
+    return np.asarray(chunks.copied.sum(axis=1) * apart)
 
 
 def _in_pml(axes: int) -> Callable[[_Chunks], Array]:
@@ -235,6 +251,7 @@ COLUMNS: dict[str, Callable[[_Chunks], Array]] = {
     "neighbour chunks": _neighbours,
     "faces copied": _faces_copied,
     "row ends copied": _row_ends,
+    "own faces": lambda chunks: chunks.own_faces,
     "faces of B": _faces_of_b,
     "PML 1d points": _in_pml(1),
     "PML 2d points": _in_pml(2),
@@ -247,6 +264,7 @@ COLUMNS: dict[str, Callable[[_Chunks], Array]] = {
     "poles kept": lambda chunks: chunks.arrays * len(chunks.poles),
     "poles driven": _driven,
     "pole faces": lambda chunks: np.asarray(chunks.faces.sum(axis=1) * len(chunks.poles)),
+    "own pole faces": lambda chunks: chunks.own_faces * len(chunks.poles),
     "pole neighbours": lambda chunks: _neighbours(chunks) * bool(chunks.poles),
     "transforms": _transforms,
     "transformed values": lambda chunks: chunks.pieces.transforms[0],
