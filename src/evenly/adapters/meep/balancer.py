@@ -97,9 +97,8 @@ class ChunkBalancer(Base):  # type: ignore[misc]  # Meep's, where it can be impo
         from evenly.balance.rebalancing.decision import Price, Prospect, judged
 
         timings, layout = timings_of(sim), _layout_of(sim)
-        if self._balancer(sim) is not None:
-            ours = self._balancer(sim)
-            assert ours is not None  # noqa: S101 - it was just there
+        ours = self._balancer(sim)
+        if ours is not None:
             back = (-self._center[0], -self._center[1], -self._center[2])
             self.decision = ours.decide(
                 timings, moved(layout, back), steps_left=self.steps_left, rebuild_s=self._rebuild_s
@@ -141,7 +140,7 @@ class ChunkBalancer(Base):  # type: ignore[misc]  # Meep's, where it can be impo
         sim : meep.Simulation
             That ran on the layout to be judged.
         **kwargs
-            ``sensitivity``: move cuts by Meep's algorithm, so far, whether or not it pays.
+            ``sensitivity``, 0 to 1: move cuts so far by Meep's algorithm, whether or not it pays.
         """
         if kwargs:
             layout = self._by_volumes(timings_of(sim), _layout_of(sim), *_chunks(sim), **kwargs)
