@@ -153,6 +153,10 @@ def test_times_are_compared_at_one_pace(tmp_path: Path) -> None:
     timed = _store(tmp_path).timed(DESIGNS[0])
     assert timed is not None
     assert np.allclose(timed.runs, 3.0)
+    assert store.pace == 0.1
+    slower = TimingStore(store.path, ABOUT, pace=0.3).timed(DESIGNS[0])
+    assert slower is not None
+    assert np.allclose(slower.runs, 9.0)
 
 
 def test_what_makes_no_sense_is_refused(tmp_path: Path) -> None:

@@ -117,6 +117,29 @@ def _thin_poles() -> Iterator[Design]:
         yield Design("blocks with poles", "x".join(map(str, size)), _cube(n, objects=objects))
 
 
+def _grains() -> Iterator[Design]:
+    """Many small blocks of a dispersive medium: rows of few points in every direction."""
+    for edge, period, count in (
+        (2, 6, 2),
+        (3, 9, 2),
+        (4, 9, 3),
+        (4, 7, 5),
+        (6, 12, 2),
+        (8, 12, 3),
+        (3, 6, 5),
+        (2, 9, 3),
+    ):
+        places = [float(at) + edge / 2 + 1.25 - EDGE / 2 for at in range(0, EDGE - edge - 1, period)]
+        medium, size = {"epsilon": 2.0, "electric_poles": count}, [edge + 0.02] * 3
+        objects = [
+            {"kind": "block", "size": size, "medium": medium, "center": [x, y, z]}
+            for x in places
+            for y in places
+            for z in places
+        ]
+        yield Design("grains with poles", f"{edge} of {period} x {count}", _cube(EDGE, objects=objects))
+
+
 def _others() -> Iterator[Design]:
     for n in EDGES[1:7]:
         yield Design("magnetic pole", f"{n}^3", _cube(n, medium={"mu": 2.0, "magnetic_poles": 1}))

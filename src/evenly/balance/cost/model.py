@@ -27,7 +27,7 @@ FORMAT = "evenly cost model"
 FORMAT_VERSION = 1
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
-_ERRORS = ("share_error", "share_error_p90", "time_error")
+_MAYBE = ("share_error", "share_error_p90", "time_error", "pace_s")
 
 
 @dataclass(frozen=True)
@@ -74,6 +74,9 @@ class CostModel:
         The calibration runs, one row per rank: `group`, `name`, `purpose`, `rank`, `ranks`, `amounts` by term,
         `seconds` per step, `spread` (half of the median's interval), `repeats` (all of them), and of cells
         `held_out`, the seconds predicted without this cell.
+    pace_s : float
+        CPU seconds that the program's piece of work for comparing speeds took then (see `Timing.pace`); nan where there
+        is none.
 
     Raises
     ------
@@ -92,6 +95,7 @@ class CostModel:
     versions: Mapping[str, str] = field(default_factory=dict)
     measured: tuple[Mapping[str, Any], ...] = ()
     share_error_p90: float = float("nan")
+    pace_s: float = float("nan")
 
     def __post_init__(self) -> None:
         known = [term.name for term in program_named(self.program).all_terms]
@@ -143,7 +147,7 @@ class CostModel:
         }
         rest = {k: v for k, v in asdict(self).items() if k != "coefficients"}
         rest["bytes_per_s"] = None if np.isinf(self.bytes_per_s) else self.bytes_per_s
-        for name in _ERRORS:
+        for name in _MAYBE:
             rest[name] = None if np.isnan(rest[name]) else rest[name]
         return {"format": FORMAT, "version": FORMAT_VERSION, "coefficients": coefficients, **rest}
 
@@ -164,7 +168,7 @@ class CostModel:
             for name, c in given.pop("coefficients").items()
         }
         given["bytes_per_s"] = float("inf") if given.get("bytes_per_s") is None else given["bytes_per_s"]
-        for name in _ERRORS:
+        for name in _MAYBE:
             given[name] = float("nan") if given.get(name) is None else given[name]
         given["measured"] = tuple(given.get("measured", ()))
         return cls(coefficients=coefficients, **given)

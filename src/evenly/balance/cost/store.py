@@ -30,6 +30,9 @@ class TimingStore:
     about : mapping
         What makes timings comparable (program, machine, versions): plain values. A file of others is not gone on with.
 
+    pace : float, optional
+        At which pace of the machine times are compared; the best of all timings when left out.
+
     Raises
     ------
     ReadError
@@ -48,20 +51,27 @@ class TimingStore:
     (0.5, 1)
     """
 
-    def __init__(self, path: Path, about: Mapping[str, Any]) -> None:
+    def __init__(self, path: Path, about: Mapping[str, Any], *, pace: float | None = None) -> None:
         self.path, self.about = Path(path), json.loads(json.dumps(dict(about)))
         self.spent_s = 0.0
         self._amounts: dict[str, tuple[Mapping[str, float], ...]] = {}
         self._runs: dict[str, list[tuple[tuple[float, ...], float | None]]] = {}
-        self._best_pace = math.inf
+        self._given_pace, self._best_pace = pace, math.inf
         if self.path.exists():
             self._read()
 
+    @property
+    def pace(self) -> float:
+        """CPU seconds of the machine's piece of work at which times are compared; nan where no timing tells."""
+        if self._given_pace is not None:
+            return self._given_pace
+        return self._best_pace if math.isfinite(self._best_pace) else math.nan
+
     def timed(self, design: Design) -> Timed | None:
-        """Return what is known of a design, its times at the best pace of all timings; None where nothing is."""
+        """Return what is known of a design, its times at one pace; None where nothing is."""
         if design.key not in self._runs:
             return None
-        runs = [(seconds, self._best_pace / pace if pace else 1.0) for seconds, pace in self._runs[design.key]]
+        runs = [(seconds, self.pace / pace if pace else 1.0) for seconds, pace in self._runs[design.key]]
         scaled = tuple(tuple(s * factor for s in seconds) for seconds, factor in runs)
         return Timed(design, self._amounts[design.key], scaled)
 
