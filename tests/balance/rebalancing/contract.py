@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from evenly.balance.cutting.cell import Cell
@@ -16,13 +16,15 @@ from tests.balance.rebalancing.planted import plain_cell, volumes
 from tests.parallel.everything import random_layout
 
 CELL = plain_cell((3, 2, 1.2), 10, pml=((4, 3), (0, 0), (2, 2)))
-ANY_TIME = st.one_of(st.just(0.0), st.floats(1e-9, 1e3))
+ANY_TIME = st.one_of(st.just(0.0), st.floats(0.1, 10.0))
+# Examples take long enough that looking for a simpler one that fails as well would take minutes.
+PHASES = (Phase.explicit, Phase.reuse, Phase.generate)
 
 
 def laws(make: Callable[[Cell], AbstractChunkBalancer]) -> Callable[[], None]:
     """Return a test of all laws over random layouts and times."""
 
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=40, deadline=None, phases=PHASES)
     @given(st.integers(1, 12), st.integers(0, 10_000), st.integers(1, 8), st.data())
     def check(leaves: int, seed: int, ranks: int, data: st.DataObject) -> None:
         old = random_layout(CELL.grid.size, leaves, seed)

@@ -30,7 +30,7 @@ __all__ = ["Explanation", "Observation", "Spreads", "explain"]
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 #: Equations that are solved at once; more ranks than this are explained by their speed alone.
-MOST_EQUATIONS = 2048
+MOST_EQUATIONS = 1024
 #: Blocks in which regions are kept; where cuts need more, regions aren't told apart.
 MOST_BLOCKS = 200_000
 #: How much more single terms are off than the shares of ranks, in which their errors average out.
@@ -190,6 +190,8 @@ class _Problem:
         ends = np.cumsum([0, *sizes])
         self._parts = [slice(int(a), int(b)) for a, b in itertools.pairwise(ends)]
         self._size = int(ends[-1])
+        # What the whole takes over what it is predicted to, so that the unit of times plays no part.
+        self._levels = [self._level(number) for number in range(len(seen))]
 
     def solved(self, spreads: Spreads) -> Array:
         """Return the most probable logarithms of all factors, (unknowns,)."""
@@ -198,7 +200,8 @@ class _Problem:
         variance[self._parts[1]] = (TERM_SPREAD * spreads.model) ** 2
         variance[self._parts[2]] = _ANY**2
         rows = [self._measured(number) for number in range(len(self._seen))]
-        measured = np.concatenate([np.log(o.seconds[r]) for o, r in zip(self._seen, rows, strict=True)])
+        shares = zip(self._seen, rows, self._levels, strict=True)
+        measured = np.concatenate([np.log(o.seconds[r] / level) for o, r, level in shares])
         noise = np.concatenate([np.full(len(r), o.noise**2) for o, r in zip(self._seen, rows, strict=True)])
         state = np.zeros(self._size)
         free = np.ones(self._size, dtype=bool)
@@ -217,6 +220,10 @@ class _Problem:
             if np.abs(change).max() < _CONVERGED:
                 break
         return np.asarray(state)
+
+    def _level(self, number: int) -> float:
+        of_leaf, border = self._charges[number]
+        return float(self._seen[number].seconds.sum() / (of_leaf.sum() + border.sum()))
 
     def _measured(self, number: int) -> Ints:
         """Return the ranks that took part in a measurement and are predicted to."""
@@ -267,7 +274,7 @@ class _Problem:
     def explanation(self, state: Array, cost: CostModel) -> Explanation:
         """Return what the unknowns mean."""
         slow, term, offset = (state[part] for part in self._parts[:3])
-        whole = np.exp(offset[-1])
+        whole = np.exp(offset[-1]) * self._levels[-1]
         factors = {name: float(whole * np.exp(a)) for name, a in zip(self._terms, term, strict=False)}
         border = [t.name for t in program_named(cost.program).all_terms if t.name not in factors]
         factors |= dict.fromkeys(border, float(whole * np.exp(term[-1])))
