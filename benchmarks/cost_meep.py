@@ -6,8 +6,8 @@
 Each cell runs on real MPI ranks, cut by Meep evenly and by Meep's cost; each rank's CPU time per step is taken without
 what it waits within MPI, the least over batches and repeats. A rank's share of the sum is compared with what evenly,
 Meep's own cost model and counting grid points make of it. One process that steps the same chunks, which waits for
-nobody, tells how far the whole time is off, and how much more the ranks take together: where they are more than cores,
-each finds its caches cold and its core shared.
+nobody, tells how far the whole time is off (at the pace of a small vacuum cell beside it), and how much more the ranks
+take together: where they are more than cores, each finds its caches cold and its core shared.
 """
 
 from __future__ import annotations
@@ -22,12 +22,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenly.adapters.meep.ranks import MeepRun, RankTimes, Split, cell_of_run, time_ranks
+from evenly.adapters.meep.worker import Pace
 from evenly.balance.cost.learning import share_errors
 from evenly.balance.cost.model import CostModel, program_named
 from evenly.balance.cost.places import find_cost
 from evenly.balance.cutting.cell import Cell
 from evenly.balance.cutting.neighbours import owners_borders, touching
 from evenly.balance.cutting.pieces import pieces_of
+from evenly.balance.cutting.survey import Survey
+from evenly.fdtd.cell.grid import Grid
 
 CELLS = Path(__file__).parent / "meep_cells.py"
 NAMES = ("oled", "cmos", "tandem", "tall")
@@ -35,9 +38,9 @@ RANKS = (2, 4, 8, 16)
 Array = NDArray[np.float64]
 
 
-def best_of(run: MeepRun, ranks: int, layout: Path | Split, repeats: int, serial: bool = False) -> RankTimes:
+def best_of(run: MeepRun, ranks: int, layout: Path | Split, repeats: int) -> RankTimes:
     """Return the least time of each rank over several runs."""
-    runs = [time_ranks(run, ranks, layout, one_process=serial) for _ in range(repeats)]
+    runs = [time_ranks(run, ranks, layout) for _ in range(repeats)]
     seconds = np.min([one.seconds for one in runs], axis=0)
     first = runs[0]
     return RankTimes(seconds, first.waiting, first.meep_cost, first.low, first.high, first.owners)
@@ -61,6 +64,20 @@ def predicted(cost: CostModel, cell: Cell, times: RankTimes) -> Array:
 def per_process(cost: CostModel) -> float:
     """Return the seconds per step of a process that holds nothing."""
     return cost.coefficients["processes"].seconds if "processes" in cost.coefficients else 0.0
+
+
+def at_pace(times: RankTimes, cost: CostModel) -> float:
+    """Return the seconds of one process at the pace at which the model was measured: that of its small vacuum cell."""
+    edge = Pace.SETTINGS["points"][0]
+    grid = Grid((float(edge),) * 3, 1)
+    empty = Survey.of_blocks([(0, edge)] * 3, (), np.zeros((1, 1, 1, 0)))
+    pace = cost.chunk_seconds(Cell("meep", grid, empty, layers_apart=("pml",)), *box(edge)).sum()
+    return float(times.seconds[0] * pace / (times.pace or np.nan))
+
+
+def box(edge: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the corners of a whole cube."""
+    return np.zeros((1, 3), dtype=np.int64), np.full((1, 3), edge, dtype=np.int64)
 
 
 def voxels(times: RankTimes) -> Array:
@@ -100,7 +117,7 @@ def rows_of(name: str, options: argparse.Namespace, cost: CostModel) -> list[dic
     for ranks in options.ranks:
         for way in ways:
             times = best_of(run, ranks, way, options.repeats)
-            alone = best_of(run, ranks, way, 1, serial=True).seconds.sum()
+            alone = at_pace(time_ranks(run, ranks, way, one_process=True), cost)
             guess = predicted(cost, cell, times)
             spare = (ranks - 1) * per_process(cost)
             errors = {

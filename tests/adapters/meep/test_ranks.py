@@ -45,6 +45,8 @@ def test_one_process_steps_the_chunks_of_all(meep_python: Path) -> None:
     assert times.seconds.shape == (1,)
     assert len(times.low) >= 4
     assert times.waiting.tolist() == [0.0]
+    assert times.pace is not None
+    assert times.pace > 0
 
 
 def test_a_run_that_fails_is_quoted(meep_python: Path) -> None:

@@ -38,7 +38,10 @@ def main(folder: Path) -> None:
     sim.init_sim()
     found = {"meep_cost": list(sim.get_estimated_costs()), **_chunks(sim)}
     sim.run(until=sim.fields.dt)
-    found |= _timed(sim.fields.step, request["batches"], request["batch_s"])
+    if meep.count_processors() == 1:
+        found |= _paced(sim.fields.step)
+    else:
+        found |= _timed(sim.fields.step, request["batches"], request["batch_s"])
     (folder / f"rank{meep.my_rank()}.json").write_text(json.dumps(found), encoding="utf-8")
 
 
@@ -96,6 +99,16 @@ def _timed(step: Callable[[], None], batches: int, batch_s: float) -> Mapping[st
         found.append(((time.thread_time() - begin - idle) / steps, idle / steps))
     seconds, idle = min(found)
     return {"seconds": seconds, "waiting": idle}
+
+
+def _paced(step: Callable[[], None]) -> Mapping[str, float]:
+    """Return the CPU seconds per step of one process alone, beside a pace."""
+    from evenly.adapters.meep.worker import Pace, paced_seconds
+
+    for _ in range(WARM_UP):
+        step()
+    seconds, pace = paced_seconds(step, Pace().seconds)
+    return {"seconds": seconds, "waiting": 0.0, "pace": pace}
 
 
 def _waiting() -> Callable[[], float]:

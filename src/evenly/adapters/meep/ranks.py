@@ -63,6 +63,8 @@ class RankTimes:
         Corners of the chunks in grid points.
     owners : (chunks,)
         Rank of each chunk.
+    pace : float, optional
+        CPU seconds per step of a small vacuum cell at the same time; of one process alone.
     """
 
     seconds: NDArray[np.float64]
@@ -71,6 +73,7 @@ class RankTimes:
     low: NDArray[np.int64]
     high: NDArray[np.int64]
     owners: NDArray[np.int64]
+    pace: float | None = None
 
     @property
     def imbalance(self) -> float:
@@ -133,6 +136,7 @@ def time_ranks(
         np.array(first["low"], dtype=np.int64),
         np.array(first["high"], dtype=np.int64),
         np.array(first["owners"], dtype=np.int64),
+        first.get("pace"),
     )
 
 
