@@ -18,6 +18,7 @@ from evenly.adapters.meep.couplings import coarser, with_couplings
 from evenly.adapters.meep.geometry import media_of, structure_of
 from evenly.adapters.meep.media import poles_of
 from evenly.adapters.meep.monitors import transforms_of
+from evenly.adapters.meep.solids import numbers
 from evenly.balance.cutting.cell import NO_LAYERS, Cell
 from evenly.balance.cutting.survey import Survey
 from evenly.errors import InputError
@@ -87,7 +88,7 @@ def grid_of(sim: Any) -> tuple[Grid, Vector]:
     sizes, middle = [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]
     for axis in _axes(sim):
         points = volume.num_direction(axis)
-        if sim.dimensions == 3 and numbers_of(sim.cell_size)[axis] == 0:
+        if sim.dimensions == 3 and numbers(sim.cell_size)[axis] == 0:
             continue  # one point along z, along which nothing varies but a phase
         sizes[axis] = points / sim.resolution
         middle[axis] = volume.origin_in_direction(axis) + sizes[axis] / 2
@@ -108,11 +109,6 @@ def active_components(sim: Any, grid: Grid) -> tuple[str, ...]:
     mixed = sim.force_all_components or sim.special_kz or _couples_z(sim) or "" in wanted or not wanted
     found = [*(across if mixed or wanted & set(across) else ()), *(within if mixed or wanted & set(within) else ())]
     return tuple(name for name in (*ELECTRIC, *MAGNETIC) if name in found)
-
-
-def numbers_of(vector: Any) -> Vector:
-    """Return x, y, z of one of Meep's vectors."""
-    return float(vector.x), float(vector.y), float(vector.z)
 
 
 def _check(sim: Any) -> None:
