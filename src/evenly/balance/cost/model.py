@@ -117,6 +117,14 @@ class CostModel:
         amounts = program_named(self.program).amounts(pieces)
         return pieces.sums(amounts @ self.vector[: -len(BOUNDARY)], len(low))
 
+    def spread_seconds(self, cell: Cell, low: Ints, high: Ints) -> Array:
+        """Return the seconds per step (n,) of what lies on the points of boxes (n, 3): no price of chunks and sides."""
+        program = program_named(self.program)
+        pieces = pieces_of(cell, low, high)
+        spread = np.array([term.extensive for term in program.terms])
+        seconds = program.amounts(pieces) @ np.where(spread, self.vector[: -len(BOUNDARY)], 0.0)
+        return pieces.sums(seconds, len(low))
+
     def border_seconds(self, cell: Cell, faces: Array, neighbours: Array) -> Array:
         """Return the seconds per step (n,) of being a rank that shares faces (n,) with so many other ranks (n,)."""
         per_face, per_neighbour, alone = self.vector[-len(BOUNDARY) :]

@@ -44,6 +44,11 @@ class Term:
         """Unit of its coefficient in tables and files."""
         return f"ns per {self.per} and step"
 
+    @property
+    def extensive(self) -> bool:
+        """Whether the parts of a chunk have as much of it together as the chunk: points and what lies on them."""
+        return self.per in ("point", "value", "node", "product", "value and frequency", "byte")
+
 
 #: Terms of ranks and the borders between them, which every program has: amounts come from the layout, not from chunks.
 BOUNDARY = (

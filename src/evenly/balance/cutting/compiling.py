@@ -7,7 +7,7 @@ plain loops are fast enough.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import TypeVar, cast
 
 __all__ = ["compiled"]
 
@@ -20,5 +20,4 @@ def compiled(function: F) -> F:
         from numba import njit
     except ImportError:
         return function
-    found: F = njit(cache=True)(function)
-    return found
+    return cast("F", njit(cache=True)(function))

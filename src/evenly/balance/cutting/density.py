@@ -1,8 +1,9 @@
 """The work in any box of a cell, as it will be once the cell is cut into chunks of a given size.
 
 What a chunk costs depends on what is present in it, so the cost of a large box is not that of one large chunk: the
-cell is divided into blocks about as large as the chunks will be, each is charged as a chunk, and a summed table of
-that answers for every box in a few look-ups.
+cell is divided into blocks not much smaller than the chunks will be, each is charged as a chunk for what lies on its
+points, and a summed table of that answers for every box in a few look-ups. What chunks and their sides cost as such is
+left out: it comes once for each, wherever the cuts are.
 """
 
 from __future__ import annotations
@@ -48,11 +49,8 @@ class Density:
         counts = [len(e) - 1 for e in edges]
         low = np.stack([g.ravel() for g in np.meshgrid(*(e[:-1] for e in edges), indexing="ij")], axis=1)
         high = np.stack([g.ravel() for g in np.meshgrid(*(e[1:] for e in edges), indexing="ij")], axis=1)
-        seconds = np.concatenate(
-            [cost.chunk_seconds(cell, low[i : i + BATCH], high[i : i + BATCH]) for i in range(0, len(low), BATCH)]
-        )
-        # The price of a chunk as such is paid once per chunk, not per block.
-        seconds = np.maximum(seconds - _chunk_price(cell, cost), 1e-6 * seconds)
+        parts = [slice(start, start + BATCH) for start in range(0, len(low), BATCH)]
+        seconds = np.concatenate([cost.spread_seconds(cell, low[part], high[part]) for part in parts])
         return cls(Survey.of_blocks(edges, ("seconds",), seconds.reshape(*counts, 1)))
 
     def work(self, low: Ints, high: Ints) -> Array:
@@ -74,11 +72,6 @@ class Density:
 
     def _cut(self, low: Ints, high: Ints, axis: Ints, share: Array) -> tuple[Ints, Array, Array]:
         return find_cuts(self.survey.table[:, :, :, 0], self.survey.edges, low, high, axis, share)
-
-
-def _chunk_price(cell: Cell, cost: CostModel) -> float:
-    coefficient = cost.coefficients.get("chunks")
-    return 0.0 if coefficient is None else coefficient.seconds * cell.parts
 
 
 def _edges(cell: Cell, blocks: int) -> tuple[Ints, Ints, Ints]:

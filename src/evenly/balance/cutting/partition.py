@@ -19,10 +19,10 @@ from evenly.balance.cost.model import CostModel
 from evenly.balance.cutting.cell import Cell
 from evenly.balance.cutting.density import Density
 from evenly.balance.cutting.grouping import grouped_owners
-from evenly.balance.cutting.growth import Method
+from evenly.balance.cutting.growth import Method, Tree
 from evenly.balance.cutting.plan import CutPlan, Prediction, Times
 from evenly.balance.cutting.predict import predict
-from evenly.balance.cutting.recut import recut_tree
+from evenly.balance.cutting.recut import recut_tree, tree_times
 from evenly.balance.cutting.refine import refined
 from evenly.balance.cutting.search import beam, effort_for
 from evenly.errors import InputError
@@ -101,19 +101,26 @@ def _best(
     chunks = ranks * leaves_per_rank
     effort = effort_for(chunks)
     density = Density.of(cell, cost, chunks)
+    even = Tree.of(BinaryPartition.equal(cell.grid, chunks), cell.grid)
+    found = [tree for method in methods for tree in beam(cell, cost, density, chunks, method, effort)]
+    candidates = [_owned(tree, density, speed, cell, cost) for tree in found]
+    candidates.sort(key=lambda candidate: _slowest(candidate[2], speed))
     best: tuple[float, Prediction] | None = None
-    for method in methods if effort.width > 1 else methods[:1]:
-        for tree in beam(cell, cost, density, chunks, method, effort)[: effort.finalists]:
-            work = density.work(tree.low[tree.leaves], tree.high[tree.leaves])
-            owners = grouped_owners(work, speed)
-            tree, found = recut_tree(tree, owners, density, cell, cost, ranks, speeds=speed, rounds=effort.rounds)
-            if effort.moves and np.ptp(speed) == 0:
-                tree, found = refined(tree, owners, found, cell, cost, effort.moves)
-            slowest = _slowest(found, speed)
-            if best is None or slowest < best[0]:
-                best = slowest, Prediction.of(found, tree.partition(cell.grid, owners))
-    assert best is not None  # noqa: S101 - a beam has at least one tree
+    for tree, owners, _ in [*candidates[: effort.finalists], _owned(even, density, speed, cell, cost)]:
+        tree, times = recut_tree(tree, owners, density, cell, cost, ranks, speeds=speed, rounds=effort.rounds)
+        if effort.moves and np.ptp(speed) == 0:
+            tree, times = refined(tree, owners, times, cell, cost, effort.moves)
+        slowest = _slowest(times, speed)
+        if best is None or slowest < best[0]:
+            best = slowest, Prediction.of(times, tree.partition(cell.grid, owners))
+    assert best is not None  # noqa: S101 - the even tree is always there
     return best[1]
+
+
+def _owned(tree: Tree, density: Density, speed: Any, cell: Cell, cost: CostModel) -> tuple[Tree, Any, Times]:
+    """Return a tree with the owners of its leaves and its predicted times."""
+    owners = grouped_owners(density.work(tree.low[tree.leaves], tree.high[tree.leaves]), speed)
+    return tree, owners, tree_times(tree, owners, cell, cost, len(speed))
 
 
 def _slowest(found: Times, speed: Any) -> float:

@@ -46,9 +46,9 @@ class Effort:
 def effort_for(chunks: int) -> Effort:
     """Return what fits into about a second for few chunks and stays within reach for many."""
     for most, effort in (
-        (64, Effort(16, 6, 8, 60)),
-        (512, Effort(8, 3, 8, 16)),
-        (2048, Effort(4, 2, 6, 0)),
+        (64, Effort(24, 10, 8, 60)),
+        (512, Effort(12, 5, 8, 16)),
+        (2048, Effort(6, 3, 8, 0)),
         (8192, Effort(3, 3, 8, 0)),
     ):
         if chunks <= most:
