@@ -6,8 +6,8 @@
 >>> survey = Survey.of_blocks(((0, 40), (0, 40), (0, 40)), (), np.zeros((1, 1, 1, 0)))
 >>> cell = Cell("fdtd", Grid((4, 4, 4), 10), survey)
 >>> cost = CostModel("fdtd", {"points": Coefficient(3e-9)})
->>> predict(cell, BinaryPartition([("x", -1.0), 0, 1]), 2, cost).work_s.tolist()
-[4.8e-05, 0.000144]
+>>> round(predict(cell, BinaryPartition([("x", -1.0), 0, 1]), 2, cost).imbalance, 6)    # 1/4 and 3/4 of the points
+1.5
 """
 
 from __future__ import annotations
