@@ -23,7 +23,7 @@ def typical_shares(cost: CostModel) -> dict[str, float]:
     >>> from evenly.balance.cost.model import Coefficient
     >>> row = {"purpose": "cell", "amounts": {"points": 300.0, "chunks": 1.0}, "seconds": 1.0}
     >>> model = CostModel("fdtd", {"points": Coefficient(1e-9), "chunks": Coefficient(1e-7)}, measured=(row,))
-    >>> {name: share for name, share in typical_shares(model).items() if share}
+    >>> {name: round(share, 9) for name, share in typical_shares(model).items() if share}
     {'points': 0.75, 'chunks': 0.25}
     """
     names = [term.name for term in program_named(cost.program).all_terms]

@@ -30,6 +30,7 @@ def fdtd_designs() -> list[Design]:
         _layers,
         _poles,
         _thin_poles,
+        _grains,
         _others,
         _transforms,
         _cuts,
