@@ -93,8 +93,7 @@ def _some(pieces: Pieces, there: NDArray[np.bool_]) -> Pieces:
 def memory_shape(pieces: Pieces) -> tuple[Array, Array, Array, Ints]:
     """Return a piece's points along its axes in memory, first to last (n,) each, and which axes those are, (n, 3).
 
-    Rows are long and undisturbed, as `evenly.fdtd.stepping.chunk` chooses them; for how far the thinnest object with
-    poles reaches the mean of all stands.
+    Rows are long and undisturbed, as `evenly.fdtd.stepping.chunk` chooses them.
     """
     shape = pieces.shape.astype(np.float64)
     whole = pieces.shape == np.array(pieces.cell.grid.shape)

@@ -26,7 +26,7 @@ from evenly.fdtd.cell.boundaries import Layers, resolve
 from evenly.fdtd.cell.box import Box
 from evenly.fdtd.cell.grid import ELECTRIC, MAGNETIC, Grid
 from evenly.fdtd.media.custom import as_material
-from evenly.fdtd.media.materials import Medium, Pole, vacuum
+from evenly.fdtd.media.materials import Pole, vacuum
 from evenly.fdtd.media.painting import Lattice, covered, paint
 from evenly.fdtd.media.palette import Palette, palette
 from evenly.fdtd.media.smoothing import inverse_diagonal, inverse_off_diagonal, limited, mean_strength
@@ -146,23 +146,6 @@ class Structure:
             if self.layers.kinds[axis] == "periodic" and not on_both:
                 lo[axis] = hi[axis] = math.nan
         return thing.extended((lo[0], lo[1], lo[2]), (hi[0], hi[1], hi[2]), 2 * self.grid.dx)
-
-    def thinnest_dispersive(self, box: Box) -> tuple[float, float, float]:
-        """Return along x, y, z the fewest points over which an object with poles reaches into `box`; inf for none."""
-        thinnest = [math.inf, math.inf, math.inf]
-        for thing in self.objects:
-            medium = thing.material
-            if isinstance(medium, Medium) and (medium.electric_poles or medium.magnetic_poles):
-                reach = [self._overlap(box, axis, *ends) for axis, ends in enumerate(zip(*thing.bounds(), strict=True))]
-                if min(reach) > 0:
-                    thinnest = [min(pair) for pair in zip(thinnest, reach, strict=True)]
-        return thinnest[0], thinnest[1], thinnest[2]
-
-    def _overlap(self, box: Box, axis: int, low: float, high: float) -> float:
-        if self.grid.thin[axis]:
-            return 1.0
-        first, last = self.grid.index(low, axis), self.grid.index(high, axis)
-        return min(last, box.hi[axis]) - max(first, box.lo[axis])
 
     def sample(self, box: Box) -> Sample:
         """Return what the points of `box` are made of; memory grows with the box.

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenly.fdtd.cell.box import Box, Index
+from evenly.fdtd.media.rows import mean_rows
 from evenly.fdtd.stepping.builder import CoefficientsBuilder
 from evenly.fdtd.stepping.coefficients import FieldCoefficients
 from evenly.fdtd.stepping.currents import Current
@@ -369,10 +370,10 @@ def _ghosts(thin: Sequence[bool]) -> Index:
 
 def _memory_order(box: Box, structure: Structure, layers: Layers, layered: tuple[bool, ...]) -> Index:
     """Return the cyclic order of axes whose last, along which rows run, makes them long and undisturbed."""
-    thinnest = structure.thinnest_dispersive(box)
+    rows = mean_rows(structure, box)
 
     def merit(last: int) -> tuple[bool, float, int]:
-        length = min(box.shape[last], 4 * thinnest[last]) * (0.25 if layered[last] else 1.0)
+        length = min(box.shape[last], 4 * rows[last]) * (0.25 if layered[last] else 1.0)
         whole = box.shape[last] == layers.grid.shape[last]
         return not layers.grid.thin[last], min(length, 64) * (1.2 if whole else 1.0), last
 
