@@ -74,7 +74,8 @@ def test_one_point_makes_its_whole_chunk_pay_and_no_other(kind: str, term: str, 
 
 def test_arrays_reach_one_point_further_up_than_the_chunk() -> None:
     just_above, two_above = (amounts(cell({"nonlinear": (i, 3, 3)}), LOW, HIGH) for i in (6, 7))
-    assert just_above["nonlinear points"].tolist() == [288, 288]
+    # There for some components or for all, by where in the layer it begins.
+    assert just_above["nonlinear points"].tolist() == [pytest.approx(288 * 2 / 3), 288]
     assert two_above["nonlinear points"].tolist() == [0, 288]
 
 

@@ -19,7 +19,7 @@ __all__ = ["main"]
 
 #: Monitors transform once in so many steps, so batches are multiples.
 GROUP = 8
-WARM_UP = 40
+WARM_UP = 24
 
 
 def main(folder: Path) -> None:

@@ -95,8 +95,8 @@ def time_ranks(
     *,
     one_process: bool = False,
     python: Path | str | None = None,
-    batches: int = 8,
-    batch_s: float = 0.05,
+    batches: int = 6,
+    batch_s: float = 0.01,
 ) -> RankTimes:
     """Return what each rank takes.
 

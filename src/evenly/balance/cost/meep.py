@@ -36,6 +36,9 @@ __all__ = ["Meep"]
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
+#: Share of the components whose arrays have what begins in the layer of points above a chunk: one of three where it
+#: begins between a node and the middle of its edge, else all.
+BEYOND = 2 / 3
 OFF_DIAGONAL = ("off-diagonal xy", "off-diagonal xz", "off-diagonal yz")
 
 
@@ -113,8 +116,13 @@ class _Chunks:
         return survey.counts(self.pieces.low, np.minimum(self.pieces.high + 1, survey.shape))
 
     def present(self, kind: str) -> Flags:
-        """Whether each chunk has any point of a kind, (n,)."""
+        """Whether each chunk's arrays have any point of a kind, (n,)."""
         return np.asarray(self.pieces.cell.column(self.held, kind) > 0.5)
+
+    def share(self, kind: str) -> Array:
+        """Share of the components for which each chunk has a kind in its arrays, (n,)."""
+        inside = self.pieces.count(kind) > 0.5
+        return np.where(inside, 1.0, BEYOND * self.present(kind))
 
     @cached_property
     def sides(self) -> Ints:
@@ -196,16 +204,16 @@ def _in_pml(axes: int) -> Callable[[_Chunks], Array]:
 def _off_diagonal(chunks: _Chunks) -> Array:
     known = [kind for kind in OFF_DIAGONAL if kind in chunks.pieces.cell.survey.kinds]
     if known:
-        electric = np.sum([chunks.present(kind) for kind in known], axis=0)
+        electric = np.sum([chunks.share(kind) for kind in known], axis=0)
     else:
         # Where it isn't known which pairs, all of them.
-        electric = 3 * chunks.present("electric_anisotropic")
-    return np.asarray(chunks.volume * (electric + 3.0 * chunks.present("magnetic_anisotropic")))
+        electric = 3 * chunks.share("electric_anisotropic")
+    return np.asarray(chunks.volume * (electric + 3 * chunks.share("magnetic_anisotropic")))
 
 
 def _conductive(chunks: _Chunks) -> Array:
     absorbing = _in_absorber(chunks)
-    sides = [chunks.present(f"{side}_conductivity") | absorbing for side in ("electric", "magnetic")]
+    sides = [np.maximum(chunks.share(f"{side}_conductivity"), absorbing) for side in ("electric", "magnetic")]
     return np.asarray(chunks.volume * np.sum(sides, axis=0))
 
 
@@ -221,7 +229,7 @@ def _polarised(chunks: _Chunks) -> Array:
 
 
 def _driven(chunks: _Chunks) -> Array:
-    return np.asarray(chunks.volume * sum((chunks.present(pole).astype(float) for pole in chunks.poles), np.zeros(1)))
+    return np.asarray(chunks.volume * sum((chunks.share(pole) for pole in chunks.poles), np.zeros(1)))
 
 
 def _transforms(chunks: _Chunks) -> Array:
@@ -256,10 +264,10 @@ COLUMNS: dict[str, Callable[[_Chunks], Array]] = {
     "PML 1d points": _in_pml(1),
     "PML 2d points": _in_pml(2),
     "PML 3d points": _in_pml(3),
-    "magnetic points": lambda chunks: chunks.volume * chunks.present("magnetic"),
+    "magnetic points": lambda chunks: chunks.volume * chunks.share("magnetic"),
     "off-diagonal points": _off_diagonal,
     "conductive points": _conductive,
-    "nonlinear points": lambda chunks: chunks.volume * chunks.present("nonlinear"),
+    "nonlinear points": lambda chunks: chunks.volume * chunks.share("nonlinear"),
     "polarised points": _polarised,
     "poles kept": lambda chunks: chunks.arrays * len(chunks.poles),
     "poles driven": _driven,
