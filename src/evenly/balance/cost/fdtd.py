@@ -24,6 +24,8 @@ Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 #: Bytes of a chunk that are there still at the next step; more come from memory.
 CACHE = 2e6
+#: Numbers in a cache line.
+LINE = 8
 
 
 class Fdtd(Program):
@@ -59,6 +61,7 @@ class Fdtd(Program):
         Term("row faces", "face", "those whose neighbours lie rows apart"),
         Term("row ends", "face", "those at the ends of rows"),
         Term("rows closed", "face", "ends of rows that go around a periodic cell"),
+        Term("gathered values", "line", "cache lines that values which are Fourier transformed lie in"),
         Term("uncached bytes", "byte", "bytes of a chunk beyond what caches hold"),
     )
 
@@ -75,7 +78,14 @@ class Fdtd(Program):
         values, products = pieces.transforms
         sides, faces = _sides(pieces, order)
         before = [padded, first * second, *swept, *extra]
-        after = [_patches(pieces), calls, sides, sides * float(pieces.cell.complex_fields), *faces.T]
+        after = [
+            _patches(pieces),
+            calls,
+            sides,
+            sides * float(pieces.cell.complex_fields),
+            *faces.T,
+            _gathered(pieces, order[:, 2]),
+        ]
         per_part = np.stack([np.asarray(c, dtype=np.float64) for c in (*before, values, products, *after)], axis=1)
         # Transforms know already of how many numbers a complex value is.
         factors = np.full(per_part.shape[1], float(pieces.cell.parts))
@@ -212,6 +222,17 @@ def _end(pieces: Pieces, column: int, low: Ints, high: Ints, axis: int, step: in
         open_ = np.abs(lost - kept) > 1
         kept, lost = np.where(open_ & empty, middle, kept), np.where(open_ & ~empty, middle, lost)
     return kept
+
+
+def _gathered(pieces: Pieces, rows: Ints) -> Array:
+    """Cache lines that transformed values lie in: one for each value where a box is thin along the rows."""
+    found, index = np.zeros_like(pieces.volume), np.arange(len(rows))
+    for transform in pieces.cell.transforms:
+        across = np.minimum(pieces.high, transform.high) - np.maximum(pieces.low, transform.low)
+        across = np.maximum(across, 0)
+        along = np.maximum(1, across[index, rows])
+        found += transform.values * np.prod(across, axis=1) / along * (1 + (along - 1) / LINE)
+    return found
 
 
 def _patches(pieces: Pieces) -> Array:

@@ -160,6 +160,11 @@ def _transforms() -> Iterator[Design]:
     for size, count in zip((6, 10, 14, 18, 22, 24, 24, 12), (10, 20, 5, 50, 10, 1, 21, 2), strict=True):
         given = {"flux": True, "size": [size] * 3, "frequencies": count}
         yield Design("flux boxes", f"{size}^3 x {count}", _cube(n, transforms=[given]))
+    for edge, count in ((64, 4), (72, 20)):
+        for axis in range(3):
+            plane = {"flux": True, "size": [0 if a == axis else edge - 4 for a in range(3)], "frequencies": count}
+            name = f"{edge}^3 x {count} across {'xyz'[axis]}"
+            yield Design("flux planes", name, _cube(edge, transforms=[plane]))
 
 
 def _row_of_cuts(axis: str, edges: list[float]) -> Any:

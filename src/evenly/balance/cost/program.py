@@ -47,7 +47,7 @@ class Term:
     @property
     def extensive(self) -> bool:
         """Whether the parts of a chunk have as much of it together as the chunk: points and what lies on them."""
-        return self.per in ("point", "value", "node", "product", "value and frequency", "byte")
+        return self.per in ("point", "value", "node", "product", "value and frequency", "line")
 
 
 #: Terms of ranks and the borders between them, which every program has: amounts come from the layout, not from chunks.
