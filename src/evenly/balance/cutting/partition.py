@@ -25,6 +25,7 @@ from evenly.balance.cutting.predict import predict
 from evenly.balance.cutting.recut import recut_tree, tree_times
 from evenly.balance.cutting.refine import refined
 from evenly.balance.cutting.search import beam, effort_for
+from evenly.balance.cutting.sources import cell_from
 from evenly.errors import InputError
 from evenly.fdtd.cell.partition import BinaryPartition
 
@@ -84,7 +85,7 @@ def partition(
     ----------
     A. Oskooi et al., arXiv:2003.04287, section 3.
     """
-    cell = _cell(cell)
+    cell = cell_from(cell)
     cost = _cost(cell) if cost is None else cost
     cost.check(cell)
     speed = _checked(cell, ranks, leaves_per_rank, method, speeds)
@@ -145,14 +146,6 @@ def _methods(chunks: int, method: str) -> list[Method]:
         return ["bisection"]
     # For powers of two they are the same.
     return ["multisection"] if chunks & (chunks - 1) == 0 else ["multisection", "bisection"]
-
-
-def _cell(cell: Any) -> Cell:
-    if isinstance(cell, Cell):
-        return cell
-    from evenly.balance.cutting.sources import cell_from
-
-    return cell_from(cell)
 
 
 def _cost(cell: Cell) -> CostModel:

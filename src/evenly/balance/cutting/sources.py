@@ -11,13 +11,15 @@ __all__ = ["cell_from"]
 
 
 def cell_from(simulation: Any) -> Cell:
-    """Return the cell of a simulation of `evenly.fdtd`.
+    """Return the cell of a simulation of `evenly.fdtd`, or a cell as it is.
 
     Raises
     ------
     InputError
         If it is something else.
     """
+    if isinstance(simulation, Cell):
+        return simulation
     from evenly.fdtd.simulation import Simulation
 
     if isinstance(simulation, Simulation):

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -78,6 +78,24 @@ class CostBalancer(AbstractChunkBalancer):
             raise InputError(f'`ways` must be some of {WAYS}, "move cuts" among them, but got {ways!r}.')
         self.cost, self.cell, self.speed_spread, self.ways = cost, cell, speed_spread, ways
         self._seen: list[tuple[BinaryPartition, Timings]] = []
+
+    @classmethod
+    def of(cls, simulation: Simulation | Cell, cost: CostModel | None = None, **options: Any) -> CostBalancer:
+        """Return the balancer of a simulation's cell.
+
+        Parameters
+        ----------
+        simulation : Simulation or Cell
+        cost : CostModel, optional
+            Left out: what was calibrated on this machine, or the coefficients that are shipped.
+        **options
+            `speed_spread`, `ways`.
+        """
+        from evenly.balance.cost.places import load_cost
+        from evenly.balance.cutting.sources import cell_from
+
+        cell = cell_from(simulation)
+        return cls(load_cost(cell.program) if cost is None else cost, cell, **options)
 
     def make_initial_chunk_layout(self, sim: Simulation) -> BinaryPartition:
         """Return the best layout by the cost model alone."""
