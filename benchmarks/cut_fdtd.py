@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 import evenly
-from evenly.balance.cost.fdtd_runs import lone_ranks, seconds_per_step
+from evenly.balance.cost.fdtd_runs import lone_ranks, paced_seconds
 from evenly.balance.cost.places import find_cost
 from evenly.balance.cutting.fdtd_cell import cell_of
 from evenly.fdtd import Block, DrudePole, LorentzPole, Medium, Simulation
@@ -66,8 +66,8 @@ def measured(name: str, parameters: dict[str, Any], layout: Any, ranks: int, opt
         return np.median([[rank.busy("cpu") / run.steps for rank in run.ranks] for run in runs], axis=0)
     keywords = {**keywords_of(name, parameters), "layout": layout}
     sims = lone_ranks(keywords, ranks, lambda: monitors_of(name, parameters))
-    times = [[seconds_per_step(sim) for sim in sims] for _ in range(options.repeats)]
-    return np.median(times, axis=0)
+    found = np.array([[paced_seconds(sim) for sim in sims] for _ in range(options.repeats)])
+    return np.median(found[:, :, 0], axis=0) * np.median(found[:, :, 1])
 
 
 def row(name: str, parameters: dict[str, Any], ranks: int, cost: Any, options: argparse.Namespace) -> Sequence[float]:
