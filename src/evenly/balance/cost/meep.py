@@ -4,7 +4,8 @@ Meep sweeps whole arrays, so most of what a chunk costs depends on what is *pres
 it: one nonlinear point makes every point of its chunk nonlinear. Poles reach further: each that occurs anywhere in
 the cell is kept, subtracted from D and copied over borders by every chunk, and driven only by those chunks in which it
 occurs. Every chunk also copies its borders, to chunks of its own rank no less than to others, row by row
-(``benchmarks/cost_meep.py`` measures each of these).
+(`evenly calibrate meep` measures each of these;
+``benchmarks/cost_meep.py`` says how far predictions are off).
 
 >>> from evenly.balance.cutting.cell import Cell
 >>> from evenly.balance.cutting.pieces import pieces_of
