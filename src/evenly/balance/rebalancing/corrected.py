@@ -58,6 +58,10 @@ class CorrectedCost(CostModel):
         fixed = pieces.sums(amounts @ np.where(spread, 0.0, prices), len(low))
         return np.asarray(bulk * self._factor(low, high) + fixed)
 
+    def spread_seconds(self, cell: Cell, low: Ints, high: Ints) -> Array:
+        """Return the corrected seconds per step (n,) of what lies on the points of boxes (n, 3)."""
+        return np.asarray(super().spread_seconds(cell, low, high) * self._factor(low, high))
+
     def _factor(self, low: Ints, high: Ints) -> Array:
         if self.regions is None:
             return np.ones(len(low))
