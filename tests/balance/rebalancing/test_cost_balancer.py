@@ -125,6 +125,18 @@ def test_a_layout_that_is_measured_again_and_again_settles() -> None:
     assert truth.imbalance(layout) < 1.06
 
 
+def test_a_rank_that_becomes_slow_late_is_noticed_as_soon() -> None:
+    truth = Truth(CELL, plain_cost(), np.ones(2), noise=0.01)
+    halves = BinaryPartition.equal(CELL.grid, 2)
+    balancer = CostBalancer(truth.cost, CELL)
+    assert not any(balancer.decide(truth.timings(halves), halves).adjust for _ in range(40))
+    slow = Truth(CELL, plain_cost(), np.array([1.0, 0.5]), noise=0.01)
+    decisions = [balancer.decide(slow.timings(halves), halves) for _ in range(5)]
+    # The latest counts a quarter at least: after five, a rank that takes 2 is seen at 2 - (3/4)^5 = 1.76 or more.
+    assert decisions[-1].now_s > 1.7 * truth.timings(halves).seconds.max()
+    assert any(decision.adjust for decision in decisions[:3])
+
+
 def test_leaves_are_handed_over_where_ranks_have_several() -> None:
     columns = [("x", -1.5), [("y", 0.0), 0, 0], [("x", 1.5), [("y", 0.0), 0, 1], [("y", 0.0), 1, 1]]]
     layout = BinaryPartition(columns)

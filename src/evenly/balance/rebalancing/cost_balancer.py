@@ -45,6 +45,8 @@ USUAL_NOISE, USUAL_ERROR, LEAST_ERROR = 0.02, 0.15, 0.03
 #: A region may be misjudged by more than the model's mean error over many cells.
 LEAST_SPREAD = 0.1
 _KEPT = 4
+#: What was measured before on a layout counts at most so much more than the latest, as ranks may become slow later.
+MEMORY = 3
 WAYS: tuple[Way, ...] = ("move cuts", "hand over leaves", "new tree")
 
 
@@ -200,8 +202,9 @@ def _noise(timings: Timings) -> float:
 
 
 def _mean(one: Timings, other: Timings) -> Timings:
-    """Return two measurements of a layout as one."""
-    steps = one.steps + other.steps
-    seconds = (one.seconds * one.steps + other.seconds * other.steps) / steps
-    noise = math.hypot(_noise(one) * one.steps, _noise(other) * other.steps) / steps
+    """Return two measurements of a layout, the later one last, as one."""
+    before = min(one.steps, MEMORY * other.steps)
+    steps = before + other.steps
+    seconds = (one.seconds * before + other.seconds * other.steps) / steps
+    noise = math.hypot(_noise(one) * before, _noise(other) * other.steps) / steps
     return Timings(seconds, steps, noise)
