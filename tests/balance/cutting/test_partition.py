@@ -108,7 +108,19 @@ def test_borders_count_in_the_objective() -> None:
 def test_slow_rank_gets_less() -> None:
     planted = cell((60, 10, 10))
     plan = evenly.partition(planted, 3, cost(points=1e-9), speeds=[1.0, 0.5, 1.0])
-    assert plan.seconds / plan.seconds.sum() == pytest.approx([0.4, 0.2, 0.4], abs=0.5 / 60)
+    points = np.array([box.volume for box in plan.layout.boxes(planted.grid)])
+    assert points / points.sum() == pytest.approx([0.4, 0.2, 0.4], abs=0.5 / 60)
+
+
+def test_times_of_the_answer_are_those_at_the_ranks_speeds() -> None:
+    # Of 6000 points of 1 ns, the slow rank of the even cut takes 2000 / 0.5 and that of the best one 1200 / 0.5.
+    plan = evenly.partition(cell((60, 10, 10)), 3, cost(points=1e-9), speeds=[1.0, 0.5, 1.0])
+    assert plan.even.rank_s == pytest.approx([2e-6, 4e-6, 2e-6])
+    assert plan.seconds == pytest.approx([2.4e-6] * 3)
+    assert plan.prediction.chunk_s == pytest.approx([2.4e-6] * 3)
+    assert plan.imbalance == pytest.approx(1)
+    assert plan.gain == pytest.approx(4 / 2.4)
+    assert "predicted to be 1.67 times faster" in plan.why
 
 
 def test_several_leaves_per_rank_are_neighbours_in_the_tree() -> None:

@@ -39,7 +39,7 @@ UNKNOWN_ERROR = 0.02
 
 
 def partition(
-    cell: Cell | Simulation | Any,
+    cell: Cell | Simulation,
     ranks: int,
     cost: CostModel | None = None,
     *,
@@ -56,8 +56,8 @@ def partition(
 
     Parameters
     ----------
-    cell : Cell, evenly.fdtd.Simulation or meep.Simulation
-        What is to be cut; nothing of it is allocated.
+    cell : Cell or evenly.fdtd.Simulation
+        What is to be cut; nothing of it is allocated. Of one of Meep: ``evenly.adapters.meep.cell_of(sim)``.
     ranks : int
     cost : CostModel, optional
         What points, chunks and borders take. Left out: what `evenly calibrate` measured on this machine for the cell's
@@ -68,7 +68,7 @@ def partition(
         Multisection cuts into prime factors of `ranks`, bisection into n/2 and n - n/2; "auto" tries both where they
         differ.
     speeds : sequence of `ranks` floats, optional
-        How fast each rank is, as a factor; all alike when left out.
+        How fast each rank is, as a factor; all alike when left out. The answer's times are those at these speeds.
 
     Returns
     -------
@@ -91,6 +91,7 @@ def partition(
     speed = _checked(cell, ranks, leaves_per_rank, method, speeds)
     even = predict(cell, BinaryPartition.equal(cell.grid, ranks), ranks, cost)
     if ranks == 1:
+        even = even.at(speed)
         return CutPlan(cell, "even", even, even, "there is one rank, which gets everything")
     balanced = _best(cell, cost, ranks, leaves_per_rank, _methods(ranks * leaves_per_rank, method), speed)
     return _decided(cell, cost, balanced, even, speed)
@@ -129,7 +130,8 @@ def _slowest(found: Times, speed: Any) -> float:
 
 
 def _decided(cell: Cell, cost: CostModel, balanced: Prediction, even: Prediction, speed: Any) -> CutPlan:
-    gain = _slowest(even, speed) / _slowest(balanced, speed) - 1
+    balanced, even = balanced.at(speed), even.at(speed)
+    gain = even.step_s / balanced.step_s - 1
     error = UNKNOWN_ERROR if np.isnan(cost.share_error) else cost.share_error
     if gain > error:
         why = f"its slowest rank is predicted to be {1 + gain:.2f} times faster than that of chunks of equal volume"

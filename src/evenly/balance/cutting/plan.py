@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -80,6 +80,16 @@ class Prediction(Times):
     def of(cls, times: Times, layout: BinaryPartition) -> Prediction:
         """Return times with the layout that they are of."""
         return cls(times.chunk_s, times.border_s, times.work_s, times.faces, times.neighbours, layout)
+
+    def at(self, speeds: Array) -> Prediction:
+        """Return the same on ranks of these speeds, (ranks,), as factors: one of speed 0.5 takes twice as long."""
+        owners = np.asarray(self.layout.owners, dtype=np.int64) % len(speeds)
+        return replace(
+            self,
+            chunk_s=self.chunk_s / speeds[owners],
+            border_s=self.border_s / speeds,
+            work_s=self.work_s / speeds,
+        )
 
 
 @dataclass(frozen=True)
