@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import numpy as np
@@ -93,6 +94,24 @@ def test_damaged_files_are_named(tmp_path: Path) -> None:
         path.write_text(text)
         with pytest.raises(ReadError, match=r"cost\.json: no cost model can be read from it"):
             CostModel.load(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("share_error", "small"), ("share_error", -1), ("time_error", [1]), ("latency_s", None), ("bytes_per_s", "fast")],
+)
+def test_numbers_of_files_are_numbers(tmp_path: Path, name: str, value: object) -> None:
+    path = tmp_path / "cost.json"
+    given = CostModel("fdtd", {"points": Coefficient(5e-9)}).to_dict()
+    path.write_text(json.dumps(given | {name: value}))
+    with pytest.raises(ReadError, match=f"read from it: `{name}` of a cost model must be a number"):
+        CostModel.load(path)
+
+
+@pytest.mark.parametrize("ns", [math.nan, math.inf, -1.0])
+def test_coefficients_are_finite_and_not_negative(ns: float) -> None:
+    with pytest.raises(InputError, match="the coefficient of 'points' must be finite and at least 0 s"):
+        CostModel("fdtd", {"points": Coefficient(ns)})
 
 
 def test_what_was_calibrated_here_goes_before_what_was_shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ arXiv:2003.04287, with borders, presence and per-chunk terms added).
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -81,7 +82,7 @@ class CostModel:
     Raises
     ------
     InputError
-        If a term is none of the program's or a coefficient is negative.
+        If a term is none of the program's, or a coefficient or another number is negative or no number at all.
     """
 
     program: str
@@ -102,8 +103,14 @@ class CostModel:
         for name, coefficient in self.coefficients.items():
             if name not in known:
                 raise InputError(f"{self.program} has no term {name!r}: its terms are {', '.join(known)}.")
-            if not coefficient.seconds >= 0:
-                raise InputError(f"the coefficient of {name!r} must be at least 0 s, but got {coefficient.seconds!r}.")
+            if not 0 <= coefficient.seconds < math.inf:
+                raise InputError(
+                    f"the coefficient of {name!r} must be finite and at least 0 s, but got {coefficient.seconds!r}."
+                )
+        for name in (*_MAYBE, "latency_s", "bytes_per_s"):
+            value = getattr(self, name)
+            if not isinstance(value, (int, float)) or value < 0:
+                raise InputError(f"`{name}` of a cost model must be a number of at least 0, but got {value!r}.")
 
     @property
     def vector(self) -> Array:
