@@ -112,6 +112,8 @@ def test_repetitions_give_mean_and_noise() -> None:
     # Relative standard deviation of rank 0 is 0.1414 / 1.1, of rank 1 nothing; two ranks, two runs.
     assert found.noise == pytest.approx(math.sqrt((0.02 / 1.21) / 2 / 2))
     assert math.isnan(host.timings_of([run(1.0, 2.0)]).noise)
+    # A rank that owns nothing takes no time, which tells nothing of noise.
+    assert host.timings_of([run(1.0, 0.0), run(1.2, 0.0)]).noise == pytest.approx(math.sqrt(0.02 / 1.21 / 2))
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,8 @@ def timings_of(runs: Sequence[Measurement]) -> Timings:
     times = np.array([[rank.seconds(WORK, "cpu") / run.steps for rank in run.ranks] for run in runs])
     noise = math.nan
     if len(runs) > 1:
-        noise = float(np.sqrt(np.mean((times.std(axis=0, ddof=1) / times.mean(axis=0)) ** 2) / len(runs)))
+        busy = times[:, times.mean(axis=0) > 0]
+        noise = float(np.sqrt(np.mean((busy.std(axis=0, ddof=1) / busy.mean(axis=0)) ** 2) / len(runs)))
     return Timings(times.mean(axis=0), first.steps * len(runs), noise)
 
 
