@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from evenly.adapters.meep.balancer import ChunkBalancer, apply_layout
 from evenly.adapters.meep.layouts import from_meep, layout
-from evenly.adapters.meep.measuring import forget, timings_of, watch
+from evenly.adapters.meep.measuring import forget, latest_timings_of, timings_of, watch
 from evenly.balance.cost.model import Coefficient, CostModel
 from evenly.fdtd.cell.partition import BinaryPartition
 
@@ -70,6 +70,23 @@ def balanced(*rounds: list[float]) -> dict[str, Any]:
         "why": whys,
         "monitored": sim.dft_objects == [monitor],
     }
+
+
+def runs_in_a_row(*seconds: float) -> list[list[float]]:
+    """Return steps and seconds of each run that a balancer was told of, which is asked twice after each."""
+    sim, _ = _small()
+    watch()
+    told = []
+    for each in seconds:
+        before = vars(sim).get("_evenly_measured")
+        steps, whole = (before.steps, before.seconds) if before else (0, 0.0)
+        sim.run(until=1)
+        record = vars(sim)["_evenly_measured"]
+        record.seconds = whole + each * (record.steps - steps)
+        one, other = latest_timings_of(sim), latest_timings_of(sim)
+        assert one is other
+        told.append([one.steps, float(one.seconds[0])])
+    return told
 
 
 def by_volumes() -> Any:

@@ -36,6 +36,11 @@ def test_without_costs_it_is_meeps_algorithm(inside: Inside) -> None:
     assert left[0] == [theirs_left[0][0], pytest.approx(theirs_left[0][1])]
 
 
+def test_each_run_is_told_once(inside: Inside) -> None:
+    # Whole sums would hide a process that became slow, and count early runs again with every decision.
+    assert inside("runs_in_a_row", 1e-3, 2e-3, 1e-3) == [[40, pytest.approx(s)] for s in (1e-3, 2e-3, 1e-3)]
+
+
 def test_waiting_is_not_work(inside: Inside) -> None:
     found = inside("clocks", ranks=3)
     # The first works 20 times 20 ms beside its steps, while the others spin in MPI.

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evenly.adapters.meep.layouts import from_meep, to_meep
-from evenly.adapters.meep.measuring import forget, timings_of, timings_of_meep, volumes_of, watch
+from evenly.adapters.meep.measuring import forget, latest_timings_of, timings_of, timings_of_meep, volumes_of, watch
 from evenly.balance.cost.model import CostModel
 from evenly.balance.cutting.moved import moved
 from evenly.errors import InputError, ReadError
@@ -96,7 +96,7 @@ class ChunkBalancer(Base):  # type: ignore[misc]  # Meep's, where it can be impo
         """
         from evenly.balance.rebalancing.decision import Price, Prospect, judged
 
-        timings, layout = timings_of(sim), _layout_of(sim)
+        timings, layout = latest_timings_of(sim), _layout_of(sim)
         ours = self._balancer(sim)
         if ours is not None:
             back = (-self._center[0], -self._center[1], -self._center[2])

@@ -18,12 +18,13 @@ from evenly.adapters.meep.clock import working_clock
 from evenly.balance.rebalancing.measured import ChunkVolume, Timings
 from evenly.errors import InputError
 
-__all__ = ["PHASES", "forget", "timings_of", "timings_of_meep", "volumes_of", "watch"]
+__all__ = ["PHASES", "forget", "latest_timings_of", "timings_of", "timings_of_meep", "volumes_of", "watch"]
 
 #: Phases in which a process works, by their names in ``meep.timing_measurements``; in all others it waits.
 PHASES = ("time_stepping", "boundaries_copying", "fourier_transform")
 _RECORD = "_evenly_measured"
 _MARK = "_evenly_watches"
+_TOLD = "_evenly_told"
 
 
 @dataclass
@@ -64,6 +65,7 @@ def watch() -> None:
 def forget(sim: Any) -> None:
     """Begin anew: what was measured of a simulation belongs to another layout."""
     vars(sim).pop(_RECORD, None)
+    vars(sim).pop(_TOLD, None)
 
 
 def timings_of(sim: Any) -> Timings:
@@ -81,6 +83,19 @@ def timings_of(sim: Any) -> Timings:
         raise InputError("A simulation must make steps before it is balanced, but none was made: run it first.")
     # It ran before anybody watched: Meep's own clock is what is left.
     return Timings(_worked(sim) / int(sim.fields.t), int(sim.fields.t))
+
+
+def latest_timings_of(sim: Any) -> Timings:
+    """Return the same of the steps since this was last asked; if none was made since, the last answer."""
+    whole = timings_of(sim)
+    told: tuple[Timings | None, Timings] = vars(sim).get(_TOLD, (None, whole))
+    before, last = told
+    if before is not None and whole.steps != before.steps:
+        steps = whole.steps - before.steps
+        seconds = whole.seconds * whole.steps - before.seconds * before.steps
+        last = Timings(np.maximum(seconds, 0.0) / steps, steps) if steps > 0 else whole
+    vars(sim)[_TOLD] = whole, last
+    return last
 
 
 def timings_of_meep(measured: Any) -> Timings:
