@@ -24,6 +24,8 @@ Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 #: Bytes of a chunk that are there still at the next step; more come from memory.
 CACHE = 2e6
+#: Bytes from which on a chunk begins to fall out of the last cache; at twice as many all of it comes from memory.
+LAST_CACHE = 16e6
 #: Numbers in a cache line.
 LINE = 8
 
@@ -63,6 +65,7 @@ class Fdtd(Program):
         Term("rows closed", "face", "ends of rows that go around a periodic cell"),
         Term("gathered values", "line", "cache lines that values which are Fourier transformed lie in"),
         Term("uncached bytes", "byte", "bytes of a chunk beyond what caches hold"),
+        Term("uncached polarisations", "value", "varied polarisations of chunks that the last cache doesn't hold"),
     )
 
     def amounts(self, pieces: Pieces) -> Array:
@@ -90,8 +93,9 @@ class Fdtd(Program):
         # Transforms know already of how many numbers a complex value is.
         factors = np.full(per_part.shape[1], float(pieces.cell.parts))
         factors[len(before) : len(before) + 2] = 1
-        uncached = np.maximum(0, 8 * pieces.cell.parts * kept - CACHE)
-        return np.column_stack([per_part * factors, uncached])
+        held = 8 * pieces.cell.parts * kept
+        beyond = np.clip(held / LAST_CACHE - 1, 0, 1) * pieces.count("polarisations") * varied(pieces)
+        return np.column_stack([per_part * factors, np.maximum(0, held - CACHE), beyond * pieces.cell.parts])
 
 
 def _some(pieces: Pieces, there: NDArray[np.bool_]) -> Pieces:
@@ -148,7 +152,8 @@ def _swept(pieces: Pieces, padded: Array) -> tuple[Array, list[Array]]:
         *(volume * (layers == n) for n in (1, 2, 3)),
         volume * _separate(pieces),
     ]
-    kept = padded * (6 + 3 * factors + 3 * losses + 4 * layers) + 2 * pieces.count("polarisations")
+    polarisations = pieces.count("polarisations") * (2 + varied(pieces))
+    kept = padded * (6 + 3 * factors + 3 * losses + 4 * layers) + polarisations
     return kept, columns
 
 

@@ -31,6 +31,7 @@ def fdtd_designs() -> list[Design]:
         _poles,
         _thin_poles,
         _grains,
+        _large_poles,
         _others,
         _transforms,
         _cuts,
@@ -139,6 +140,13 @@ def _grains() -> Iterator[Design]:
             for z in places
         ]
         yield Design("grains with poles", f"{edge} of {period} x {count}", _cube(EDGE, objects=objects))
+
+
+def _large_poles() -> Iterator[Design]:
+    """Dispersive media that fill half a cell, from what caches hold to what they don't."""
+    for n, count in ((40, 5), (46, 5), (52, 5), (60, 5), (52, 3), (60, 3), (70, 3), (76, 2)):
+        medium = {"epsilon": 2.0, "electric_poles": count}
+        yield Design("large with poles", f"{n}^3 x {count}", _cube(n, objects=_block(n, medium)))
 
 
 def _others() -> Iterator[Design]:
