@@ -75,7 +75,7 @@ def test_even_cell_is_cut_evenly_and_says_so() -> None:
     plan = evenly.partition(cell((32, 32, 32)), 8, cost(points=1e-9, faces_sent=1e-9))
     assert plan.chosen == "even"
     assert plan.layout == BinaryPartition.equal(plan.cell.grid, 8)
-    assert "not more than the error of the cost model (1.0%)" in plan.why
+    assert "not to gain more than the error of the cost model (1.0%)" in plan.why
 
 
 def test_gain_within_the_models_error_is_not_taken() -> None:

@@ -84,7 +84,13 @@ class Meep(Program):
 
     def amounts(self, pieces: Pieces) -> Array:
         """Return how much of each term each piece has, (n, terms)."""
-        chunks = _Chunks(pieces)
+        return self._of(_Chunks(pieces))
+
+    def spread_amounts(self, pieces: Pieces) -> Array:
+        return self._of(_Chunks(pieces, reach=0))
+
+    def _of(self, chunks: _Chunks) -> Array:
+        pieces = chunks.pieces
         anything = (pieces.volume > 0).astype(float)
         numbers = anything * pieces.cell.parts * pieces.cell.traits.get("components", 6.0) / 6
         columns = [COLUMNS[term.name](chunks) * (anything if term.name in FIXED else numbers) for term in self.terms]
@@ -93,9 +99,10 @@ class Meep(Program):
 
 @dataclass(frozen=True)
 class _Chunks:
-    """Pieces as Meep steps them."""
+    """Pieces as Meep steps them; their arrays reach `reach` points further up than they do."""
 
     pieces: Pieces
+    reach: int = 1
 
     @property
     def volume(self) -> Array:
@@ -112,9 +119,9 @@ class _Chunks:
 
     @cached_property
     def held(self) -> Array:
-        """Points of each kind in each chunk's arrays, (n, kinds): they reach one point further up than the chunk."""
+        """Points of each kind in each chunk's arrays, (n, kinds)."""
         survey = self.pieces.cell.survey
-        return survey.counts(self.pieces.low, np.minimum(self.pieces.high + 1, survey.shape))
+        return survey.counts(self.pieces.low, np.minimum(self.pieces.high + self.reach, survey.shape))
 
     def present(self, kind: str) -> Flags:
         """Whether each chunk's arrays have any point of a kind, (n,)."""
@@ -161,8 +168,8 @@ class _Chunks:
 
     @property
     def arrays(self) -> Array:
-        """Points of each chunk's arrays, (n,): one more than it owns along every axis."""
-        return np.asarray(np.prod(self.pieces.shape + self.thick, axis=1), dtype=np.float64)
+        """Points of each chunk's arrays, (n,)."""
+        return np.asarray(np.prod(self.pieces.shape + self.reach * self.thick, axis=1), dtype=np.float64)
 
 
 def _processes(chunks: _Chunks) -> Array:

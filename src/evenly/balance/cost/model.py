@@ -129,7 +129,7 @@ class CostModel:
         program = program_named(self.program)
         pieces = pieces_of(cell, low, high)
         spread = np.array([term.extensive for term in program.terms])
-        seconds = program.amounts(pieces) @ np.where(spread, self.vector[: -len(BOUNDARY)], 0.0)
+        seconds = program.spread_amounts(pieces) @ np.where(spread, self.vector[: -len(BOUNDARY)], 0.0)
         return pieces.sums(seconds, len(low))
 
     def border_seconds(self, cell: Cell, faces: Array, neighbours: Array) -> Array:

@@ -78,3 +78,7 @@ class Program(ABC):
     @abstractmethod
     def amounts(self, pieces: Pieces) -> Array:
         """Return how much of each term each piece has, (n, terms)."""
+
+    def spread_amounts(self, pieces: Pieces) -> Array:
+        """Return the same for parts of chunks, (n, terms): without what chunks hold beyond their own points."""
+        return self.amounts(pieces)

@@ -104,11 +104,12 @@ def _best(
     effort = effort_for(chunks)
     density = Density.of(cell, cost, chunks)
     even = Tree.of(BinaryPartition.equal(cell.grid, chunks), cell.grid)
-    found = [tree for method in methods for tree in beam(cell, cost, density, chunks, method, effort)]
-    candidates = [_owned(tree, density, speed, cell, cost) for tree in found]
-    candidates.sort(key=lambda candidate: _slowest(candidate[2], speed))
+    finalists = [_owned(even, density, speed, cell, cost)]
+    for method in methods:
+        found = [_owned(tree, density, speed, cell, cost) for tree in beam(cell, cost, density, chunks, method, effort)]
+        finalists += sorted(found, key=lambda one: _slowest(one[2], speed))[: effort.finalists]
     best: tuple[float, Prediction] | None = None
-    for tree, owners, _ in [*candidates[: effort.finalists], _owned(even, density, speed, cell, cost)]:
+    for tree, owners, _ in finalists:
         tree, times = recut_tree(tree, owners, density, cell, cost, ranks, speeds=speed, rounds=effort.rounds)
         if effort.moves and np.ptp(speed) == 0:
             tree, times = refined(tree, owners, times, cell, cost, effort.moves)
@@ -134,10 +135,11 @@ def _decided(cell: Cell, cost: CostModel, balanced: Prediction, even: Prediction
     gain = even.step_s / balanced.step_s - 1
     error = UNKNOWN_ERROR if np.isnan(cost.share_error) else cost.share_error
     if gain > error:
-        why = f"its slowest rank is predicted to be {1 + gain:.2f} times faster than that of chunks of equal volume"
+        why = f"a step is predicted to be {1 + gain:.2f} times as fast as with chunks of equal volume"
         return CutPlan(cell, "balanced", balanced, even, why)
     known = "the least that is trusted" if np.isnan(cost.share_error) else "the error of the cost model"
-    why = f"the best cut found is predicted to gain {max(gain, 0):.1%}, not more than {known} ({error:.1%})"
+    found = f"gain {gain:.1%}" if gain >= 0 else f"lose {-gain:.1%}"
+    why = f"the best cut found is predicted to {found}, not to gain more than {known} ({error:.1%})"
     return CutPlan(cell, "even", balanced, even, why)
 
 

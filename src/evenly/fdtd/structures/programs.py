@@ -183,7 +183,8 @@ def _accepted(
     if takes_all and "layout" not in known:
         return {**parameters, **passed}
     for name, value in passed.items():
-        if name not in known and not (name == "options" and value == Options()):
+        # A layout can be set on what the function returns.
+        if name not in known and name != "layout" and not (name == "options" and value == Options()):
             raise InputError(
                 f"{label} takes no `{name}`, so it can't be set from outside: let it take `{name}` and pass it on to "
                 "Simulation."
@@ -193,6 +194,7 @@ def _accepted(
 
 def _as_program(made: Any, name: str, label: str, layout: BinaryPartition | None, options: Options | None) -> Program:
     if isinstance(made, Simulation):
+        _cut(made, layout, label)
         return Program(name, made)
     if isinstance(made, Example):
         return _of_example(made, layout, options)
@@ -202,6 +204,20 @@ def _as_program(made: Any, name: str, label: str, layout: BinaryPartition | None
         f"{label} must return a Simulation, its keywords as a dict, or an Example (or one of them with monitors), but "
         f"returned {made!r}."
     )
+
+
+def _cut(sim: Simulation, layout: BinaryPartition | None, label: str) -> None:
+    """Cut a simulation that was made without the layout."""
+    if layout is None or sim.layout == layout:
+        return
+    if "chunks" in vars(sim):
+        raise InputError(
+            f"{label} returns a simulation whose chunks are made already, so it can't be cut by a layout any more: let "
+            "it take `layout` and pass it on to Simulation, or add monitors and step outside it."
+        )
+    layout.validate(sim.grid)
+    sim.layout = layout
+    vars(sim).pop("chunk_boxes", None)
 
 
 def _by_name(monitors: Any, label: str) -> dict[str, FourierMonitor]:
