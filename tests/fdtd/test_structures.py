@@ -287,8 +287,27 @@ def test_scripts_that_do_not_fit_are_told_why(script: str, which: str, given: di
         load(script + which, given)
 
 
-def test_a_script_that_takes_no_layout_is_told_how_to(script: str) -> None:
-    with pytest.raises(InputError, match="let it take `layout` and pass it on"):
-        load(f"{script}:fixed", layout=BinaryPartition([("x", 0.0), 0, 1]))
+def test_layout_is_set_on_what_a_script_returns(script: str) -> None:
+    layout = BinaryPartition([("x", 0.5), 0, 1])
+    found = load(f"{script}:fixed", layout=layout).simulation
+    assert found.layout == layout
+    assert {chunk.leaf for chunk in found.chunk_boxes} == {0, 1}
+
+
+def test_chunks_that_are_made_already_cant_be_cut(tmp_path: Path) -> None:
+    path = tmp_path / "made.py"
+    path.write_text(
+        "from evenly.fdtd import Simulation\n"
+        "def simulation():\n    sim = Simulation(cell=(2, 2, 0), resolution=5)\n    sim.step()\n    return sim\n"
+    )
+    with pytest.raises(InputError, match="chunks are made already, so it can't be cut"):
+        load(str(path), layout=BinaryPartition([("x", 0.0), 0, 1]))
+
+
+def test_scripts_that_cant_be_read(tmp_path: Path) -> None:
+    path = tmp_path / "other.py"
+    path.write_text("import no_such_module\n")
+    with pytest.raises(InputError, match="imports no_such_module, which can't be imported here"):
+        load(str(path))
     with pytest.raises(InputError, match="A script that exists"):
         load("nowhere.py")

@@ -78,10 +78,10 @@ def _calibrate(
     opt.check_writable(target, "the costs", folder_is_made=True)
     if plot is not None:
         opt.check_writable(plot / "picture.png", "pictures", folder_is_made=True)
+    _make_folder(target.parent)
     if store.exists():
         note(f"going on with the timings in {store}; delete it to begin anew")
     cost = _timed(program, run, seconds, store)
-    target.parent.mkdir(parents=True, exist_ok=True)
     cost.save(target)
     store.unlink(missing_ok=True)
     if json:
@@ -91,6 +91,13 @@ def _calibrate(
     note(f"costs saved in {target}" + ("" if output else "; `evenly partition` uses them from now on"))
     if plot is not None:
         save_all(plot_cost(cost), opt.Pictures(plot, "png"))
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"the costs can't be saved in {folder}: {error.strerror}: choose another --output") from error
 
 
 def _timed(

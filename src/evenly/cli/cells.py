@@ -85,7 +85,8 @@ def open_program(program: str, what: What, meep: MeepScript) -> Sources:
         return _of_fdtd(program, what)
     if not Path(path).is_file():
         raise InputError(
-            f"PROGRAM must be a structure (`evenly fdtd list`), a script or a cell file, but got {path!r}."
+            "PROGRAM must be a structure (`evenly fdtd list`), or a script or a cell file that exists, but there is "
+            f"no {path!r}."
         )
     if (meep.whose or imported_by(Path(path))) == "meep":
         return _of_meep(program, what, meep)

@@ -111,6 +111,8 @@ def partition(
     sources = open_program(program, what, meep)
     done = _carry_out(sources, cut, counts, layouts.compare or [])
     note(done.found.note)
+    if max(counts) > 1 and not done.plan.prediction.border_s.any():
+        note("what borders between ranks take wasn't measured: predictions leave communication out")
     if json:
         print_json(_as_dict(done))
     else:

@@ -120,7 +120,7 @@ def test_times_of_the_answer_are_those_at_the_ranks_speeds() -> None:
     assert plan.prediction.chunk_s == pytest.approx([2.4e-6] * 3)
     assert plan.imbalance == pytest.approx(1)
     assert plan.gain == pytest.approx(4 / 2.4)
-    assert "predicted to be 1.67 times faster" in plan.why
+    assert "predicted to be 1.67 times as fast" in plan.why
 
 
 def test_several_leaves_per_rank_are_neighbours_in_the_tree() -> None:
@@ -191,4 +191,24 @@ def test_cost_of_another_program() -> None:
 
 def test_something_that_is_no_cell() -> None:
     with pytest.raises(InputError, match="`cell` must be a Cell or a simulation"):
-        evenly.partition("oled", 2)
+        evenly.partition("oled", 2)  # type: ignore[arg-type]
+
+
+def test_something_that_is_no_cost_model() -> None:
+    with pytest.raises(InputError, match=r"`cost` must be a CostModel, such as .* but got 'costs.json'"):
+        evenly.partition(cell((8, 8, 8)), 2, cost="costs.json")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("ranks", [6, 12])
+def test_auto_is_as_good_as_either_method(ranks: int) -> None:
+    planted = cell((24, 18, 14), [((0, 0, 0), (9, 18, 5)), ((15, 2, 6), (20, 9, 14))], pml=2)
+    model = cost(points=1e-9, heavy=3e-9, present=1e-9, layer=2e-9, faces_sent=3e-9, chunks=1e-7)
+    methods = ("auto", "multisection", "bisection")
+    auto, *others = (evenly.partition(planted, ranks, model, method=m).balanced.step_s for m in methods)  # type: ignore[arg-type]
+    assert auto <= min(others) * (1 + 1e-12)
+
+
+def test_plan_is_told_in_a_line() -> None:
+    plan = evenly.partition(cell((16, 8, 8), [((0, 0, 0), (4, 8, 8))]), 2, cost(points=1e-9, heavy=9e-9))
+    assert repr(plan).startswith("<CutPlan of cell: balanced cut for 2 ranks, ")
+    assert "times as fast as equal volumes>" in repr(plan)

@@ -122,7 +122,11 @@ def _problem(path: Path, result: Any, report: dict[str, Any], simulation: int) -
         )
     if result.returncode == REFUSED:
         return InputError(f"{path}: {report['error']}")
-    text = str(report.get("error", "")) if result.returncode == FAILED else f"{result.stdout}\n{result.stderr}"
+    said = f"{result.stdout}\n{result.stderr}"
+    text = str(report.get("error", "")) if result.returncode == FAILED else said
+    if text.startswith("SystemExit"):
+        # What the script says of its own arguments, for example.
+        text = f"{said}\n{text}"
     last = "\n".join(text.strip().splitlines()[-LINES:])
     return RunFailed(
         f"{path} failed before its first time step:\n{last}", exit_code=int(result.returncode), output=text

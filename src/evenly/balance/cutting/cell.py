@@ -164,7 +164,9 @@ class Cell:
         except ReadError:
             raise
         except _DAMAGE as error:
-            raise ReadError(path, f"no cell can be read from it: {error}") from error
+            # numpy's own words for a file of another kind advise to load it unsafely.
+            why = "it is no file of numpy's" if "pickle" in str(error) else str(error)
+            raise ReadError(path, f"no cell can be read from it: {why}") from error
 
     @classmethod
     def _of(cls, about: Mapping[str, Any], survey: Survey) -> Cell:

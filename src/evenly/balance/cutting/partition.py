@@ -87,6 +87,8 @@ def partition(
     """
     cell = cell_from(cell)
     cost = _cost(cell) if cost is None else cost
+    if not isinstance(cost, CostModel):
+        raise InputError(f"`cost` must be a CostModel, such as evenly.CostModel.load(file), but got {cost!r}.")
     cost.check(cell)
     speed = _checked(cell, ranks, leaves_per_rank, method, speeds)
     even = predict(cell, BinaryPartition.equal(cell.grid, ranks), ranks, cost)

@@ -92,7 +92,7 @@ class Prediction(Times):
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CutPlan:
     """How to cut a cell, for as many ranks as were asked for.
 
@@ -114,6 +114,13 @@ class CutPlan:
     balanced: Prediction
     even: Prediction
     why: str
+
+    def __repr__(self) -> str:
+        found = self.prediction
+        return (
+            f"<CutPlan of {self.cell.name}: {self.chosen} cut for {found.ranks} ranks, {found.step_s:.3g} s per step, "
+            f"slowest rank {found.imbalance:.3f} of the mean, {self.gain:.2f} times as fast as equal volumes>"
+        )
 
     @property
     def prediction(self) -> Prediction:

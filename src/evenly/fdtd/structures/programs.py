@@ -153,6 +153,10 @@ def load_script(
     except SyntaxError as error:
         where = f"{error.filename or path}, line {error.lineno}"
         raise InputError(f"{where}: a script must be Python that can be read, but: {error.msg}.") from None
+    except ModuleNotFoundError as error:
+        raise InputError(
+            f"{path} imports {error.name}, which can't be imported here: install it, or run it where it is."
+        ) from None
     function = script.get(name or "simulation")
     if not callable(function):
         raise InputError(f"{path} must define a function {name or 'simulation'!r} that returns a Simulation.")
