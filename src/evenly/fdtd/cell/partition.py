@@ -29,6 +29,7 @@ from evenly.errors import InputError, ReadError
 from evenly.fdtd.cell.box import AXES, Box
 from evenly.fdtd.cell.cutting import ChunkBox, HasLayers, equal_parts, layer_pieces
 from evenly.fdtd.cell.grid import Grid
+from evenly.fdtd.cell.made_for import MadeFor
 from evenly.fdtd.cell.tree import Token, below, dump, nest, parse, read
 
 __all__ = ["BinaryPartition", "ChunkBox"]
@@ -42,11 +43,16 @@ class BinaryPartition:
     data : int, nested lists, or BinaryPartition
         The number of the owner of everything, or ``[(axis, position), left, right]`` with `left` and `right` again
         of these three kinds.
+    made_for : MadeFor, optional
+        What it was made for.
 
     Attributes
     ----------
     left, right : BinaryPartition or None
         What lies below and above the cut; None at a leaf.
+    made_for : MadeFor or None
+        The cell and the ranks that the whole tree was made for, where that is known (see `for_cell`). It goes into the
+        file, is checked where the tree meets a grid, and doesn't count when layouts are compared.
 
     Raises
     ------
@@ -64,13 +70,14 @@ class BinaryPartition:
     evenly.errors.InputError: Node right.right of the partition: an owner must be an integer of at least 0, ... -2...
     """
 
-    __slots__ = ("_token", "left", "right")
+    __slots__ = ("_token", "left", "made_for", "right")
 
     _token: Token
+    made_for: MadeFor | None
     left: BinaryPartition | None
     right: BinaryPartition | None
 
-    def __init__(self, data: Any) -> None:
+    def __init__(self, data: Any, made_for: MadeFor | None = None) -> None:
         first, *rest = parse(data)
         built: list[BinaryPartition] = []
         for token in reversed(rest):
@@ -78,10 +85,12 @@ class BinaryPartition:
             node._fill(token, built)
             built.append(node)
         self._fill(first, built)
+        object.__setattr__(self, "made_for", made_for)
 
     def _fill(self, token: Token, finished: list[BinaryPartition]) -> None:
         leaf = isinstance(token, int)
         object.__setattr__(self, "_token", token)
+        object.__setattr__(self, "made_for", None)
         object.__setattr__(self, "left", None if leaf else finished.pop())
         object.__setattr__(self, "right", None if leaf else finished.pop())
 
@@ -104,7 +113,7 @@ class BinaryPartition:
         raise AttributeError(f"a partition can't be changed (its `{name}` was set): make another from `to_list()`")
 
     def __reduce__(self) -> tuple[type[BinaryPartition], tuple[Any]]:
-        return BinaryPartition, (self.to_list(),)
+        return BinaryPartition, (self.to_list(), self.made_for)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, BinaryPartition) and self._tokens() == other._tokens()
@@ -164,9 +173,45 @@ class BinaryPartition:
         """
         return nest(self._tokens())
 
+    def for_cell(self, grid: Grid, ranks: int | None = None) -> BinaryPartition:
+        """Return the same partition that knows the cell and the ranks (those of its owners) it was made for.
+
+        Examples
+        --------
+        >>> print(BinaryPartition([("x", 0.0), 0, 1]).for_cell(Grid((4.0, 2.0, 0.0), 10)).made_for)
+        a cell of 4 × 2 × 0 (40 × 20 × 1 points, resolution 10) on 2 ranks
+        """
+        return BinaryPartition(self, MadeFor.of(grid, self.ranks if ranks is None else ranks))
+
+    @property
+    def ranks(self) -> int:
+        """Number of ranks it was made for, at least one more than the highest owner."""
+        return max(max(self.owners) + 1, 1 if self.made_for is None else self.made_for.ranks)
+
+    def misfit(self, ranks: int) -> str:
+        """Return what happens on another number of ranks than it was made for, one clause; empty on the same number.
+
+        Examples
+        --------
+        >>> BinaryPartition([("x", 0.0), 0, [("x", 1.0), 1, 2]]).misfit(2)
+        'it was made for 3 ranks: on 2, ranks take up to 2 of its shares, so they may be far from even'
+        >>> BinaryPartition([("x", 0.0), 0, 1]).misfit(3)
+        'it was made for 2 ranks: on 3, 1 of them has nothing to do'
+        """
+        if ranks == self.ranks:
+            return ""
+        made = f"it was made for {self.ranks} rank{'s' * (self.ranks != 1)}: on {ranks}"
+        idle = ranks - len({owner % ranks for owner in self.owners})
+        if idle:
+            return f"{made}, {idle} of them {'has' if idle == 1 else 'have'} nothing to do"
+        most = max(np.bincount([owner % ranks for owner in set(self.owners)]))
+        if ranks == 1:
+            return f"{made}, it takes all the chunks"
+        return f"{made}, ranks take up to {most} of its shares, so they may be far from even"
+
     def to_json(self) -> str:
-        """Return the partition as JSON text with its format's name and version."""
-        return dump(self.to_list())
+        """Return the partition as JSON text with its format's name and version, and what it was made for."""
+        return dump(self.to_list(), None if self.made_for is None else self.made_for.to_dict())
 
     def save(self, path: Path | str) -> Path:
         """Write the partition to a JSON file and return its path.
@@ -200,7 +245,8 @@ class BinaryPartition:
             If it can't be read, is something else, is damaged, or is of a version that is not known.
         """
         try:
-            return cls(read(Path(path).read_text(encoding="utf-8"), path))
+            data, made_for = read(Path(path).read_text(encoding="utf-8"), path)
+            return cls(data, None if made_for is None else MadeFor.of_dict(made_for, str(path)))
         except (OSError, UnicodeDecodeError) as error:
             raise ReadError(path, f"no partition can be read from it: {error}") from error
         except ReadError:
@@ -243,9 +289,11 @@ class BinaryPartition:
         Raises
         ------
         InputError
-            If a cut is outside its parent, leaves no point on one side, or is across an axis that the cell is thin
-            along; the message names the node and the rule.
+            If the partition was made for another cell, or a cut is outside its parent, leaves no point on one side, or
+            is across an axis that the cell is thin along; the message names the node and the rule.
         """
+        if self.made_for is not None:
+            self.made_for.check(grid)
         found, stack = [], [("root", self, grid.box)]
         while stack:
             where, node, box = stack.pop()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import operator
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -81,19 +81,20 @@ def below(where: str, side: str) -> str:
     return side if where == "root" else f"{where}.{side}"
 
 
-def dump(data: Any) -> str:
-    """Return nested lists as JSON text with the format's name and version.
+def dump(data: Any, made_for: Mapping[str, Any] | None = None) -> str:
+    """Return nested lists as JSON text with the format's name and version, and what the layout was made for.
 
     Examples
     --------
     >>> dump([("x", 0.5), 0, 1])
     '{"format": "evenly binary partition", "version": 1, "partition": [["x", 0.5], 0, 1]}'
     """
-    return json.dumps({"format": FORMAT, "version": FORMAT_VERSION, "partition": data})
+    told = {} if made_for is None else {"made_for": dict(made_for)}
+    return json.dumps({"format": FORMAT, "version": FORMAT_VERSION, **told, "partition": data})
 
 
-def read(text: str, path: Path | str) -> Any:
-    """Return the nested lists in JSON text that `dump` made.
+def read(text: str, path: Path | str) -> tuple[Any, Any]:
+    """Return the nested lists in JSON text that `dump` made, and what the layout was made for: None if it isn't told.
 
     Parameters
     ----------
@@ -110,7 +111,7 @@ def read(text: str, path: Path | str) -> Any:
     Examples
     --------
     >>> read(dump(3), "layout.json")
-    3
+    (3, None)
     """
     try:
         content = json.loads(text)
@@ -124,7 +125,7 @@ def read(text: str, path: Path | str) -> Any:
             f"format version {content.get('version')} is not known: this evenly reads {FORMAT_VERSION}, "
             "a newer one may read it",
         )
-    return content["partition"]
+    return content["partition"], content.get("made_for")
 
 
 def _owner(value: Any, where: str) -> int:

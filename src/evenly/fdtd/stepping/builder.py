@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from evenly.fdtd.media.structure import Response
 
 __all__ = ["CoefficientsBuilder", "pole_factors"]
+
+# Points with equal strengths are advanced without reading these if they are so many and such a part of all.
+_MANY, _MANY_OF_ALL = 64, 1 / 8
 
 
 class CoefficientsBuilder:
@@ -97,29 +101,30 @@ class CoefficientsBuilder:
 
     def _group_poles(self, medium: FieldCoefficients) -> list[PoleGroup]:
         """Group points by the set of poles that act there, so that all poles of a point see one field."""
-        return [
-            self._pole_group(component, members, medium)
-            for component in sorted({c for _, c in self._poles})
-            for members in _by_set([(pole, *_join(p)) for (pole, c), p in self._poles.items() if c == component])
-        ]
+        groups = []
+        for component in sorted({c for _, c in self._poles}):
+            response = medium.response(component)
+            of_component = [(pole, *_join(p)) for (pole, c), p in self._poles.items() if c == component]
+            for members, points, strengths in _by_set(of_component):
+                weights = np.full(len(points), response) if isinstance(response, float) else response[points]
+                for alike in _alike(strengths):
+                    given = points[alike], strengths[:, alike], weights[alike]
+                    groups.append(self._pole_group(component, members, *given))
+        return groups
 
     def _pole_group(
-        self, component: int, members: list[tuple[Any, Runs, Array]], medium: FieldCoefficients
+        self, component: int, poles: tuple[Any, ...], points: NDArray[np.int64], strengths: Array, weights: Array
     ) -> PoleGroup:
-        runs = members[0][1]
-        points = int(runs[:, 1].sum())
-        response = medium.response(component)
-        weights = np.full(1, response) if isinstance(response, float) else response[packed_indices(runs)]
-        factors = np.array([pole_factors(pole, self.grid.dt) for pole, _, _ in members])
+        factors = np.array([pole_factors(pole, self.grid.dt) for pole in poles])
         return PoleGroup(
             component,
-            runs,
+            _runs_of(points),
             factors.astype(self.dtype),
-            _collapse(np.stack([s for _, _, s in members])).astype(self.dtype),
+            np.ascontiguousarray(_collapse(strengths), self.dtype),
             (_collapse(weights[None, :])[0] / self.grid.courant).astype(self.dtype),
-            [np.zeros((len(members), points), self.dtype) for _ in range(self.parts)],
-            [np.zeros((len(members), points), self.dtype) for _ in range(self.parts)],
-            tuple(pole for pole, _, _ in members),
+            [np.zeros((len(poles), len(points)), self.dtype) for _ in range(self.parts)],
+            [np.zeros((len(poles), len(points)), self.dtype) for _ in range(self.parts)],
+            poles,
         )
 
     def _add_nonlinear(self, box: Box, response: Response) -> None:
@@ -227,19 +232,38 @@ def _join(pieces: list[tuple[Any, ...]]) -> tuple[Runs, list[Array]]:
     return np.concatenate(shifted), values
 
 
-def _by_set(poles: list[tuple[Any, Runs, list[Array]]]) -> list[list[tuple[Any, Runs, Array]]]:
-    """Cut the points of several poles, with their strengths, into runs that all of their poles share."""
+def _by_set(
+    poles: list[tuple[Any, Runs, list[Array]]],
+) -> Iterator[tuple[tuple[Any, ...], NDArray[np.int64], Array]]:
+    """Yield each set of poles that act together somewhere, the points there, and the strengths, (n_poles, n_points)."""
     indices = [packed_indices(runs) for _, runs, _ in poles]
     points = np.unique(np.concatenate(indices))
     strengths = np.zeros((len(poles), points.size))
     for row, there, (_, _, (values,)) in zip(strengths, indices, poles, strict=True):
         row[np.searchsorted(points, there)] = values
-    groups = []
-    for present in np.unique(strengths != 0, axis=1).T:
-        here = np.all((strengths != 0) == present[:, None], axis=0)
-        runs = _runs_of(points[here])
-        groups.append([(poles[i][0], runs, strengths[i, here]) for i in np.flatnonzero(present)])
-    return groups
+    for here in _equal_columns(strengths != 0):
+        present = np.flatnonzero(strengths[:, here[0]])
+        yield tuple(poles[i][0] for i in present), points[here], strengths[np.ix_(present, here)]
+
+
+def _alike(values: Array) -> list[NDArray[np.int64]]:
+    """Cut columns into sets of many that are equal, whose numbers needn't be read point by point, and the others."""
+    sets = _equal_columns(values)
+    many = [len(s) >= max(_MANY, _MANY_OF_ALL * values.shape[1]) for s in sets]
+    others = [s for s, enough in zip(sets, many, strict=True) if not enough]
+    rest = [np.sort(np.concatenate(others))] if others else []
+    return [s for s, enough in zip(sets, many, strict=True) if enough] + rest
+
+
+def _equal_columns(values: NDArray[Any]) -> list[NDArray[np.int64]]:
+    """Return the sorted indices of each set of columns that are equal."""
+    number = np.zeros(values.shape[1], np.int64)
+    for row in values:
+        # Numbers of the columns so far and of this row's values make numbers of the columns with it.
+        kinds, of_row = np.unique(row, return_inverse=True)
+        _, number = np.unique(number * len(kinds) + of_row, return_inverse=True)
+    order = np.argsort(number, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(number))[:-1])
 
 
 def _runs_of(indices: NDArray[np.int64]) -> Runs:

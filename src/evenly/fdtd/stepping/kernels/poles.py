@@ -3,7 +3,8 @@
     P(n+1) = c0 P(n) - c1 P(n-1) + c2 s E(n)
 
 with s the pole's strength at the point. The field then changes by minus what the polarisation gained, times w, the
-field's response to it. All poles that share the same points are done in one pass over the field.
+field's response to it. All poles that share the same points are done in one pass over the field, block by block:
+polarisations lie packed, so that the field of many short runs is gathered first and all poles then see one long row.
 """
 
 from __future__ import annotations
@@ -13,7 +14,10 @@ from numba import njit
 
 __all__ = ["advance_poles"]
 
-_PIECE = 256
+# Points that are done together; a block's field and gain stay in the first cache.
+_BLOCK = 1024
+# Runs from which on the field is read where it lies.
+_LONG = 128
 
 
 @njit(cache=True, nogil=True)
@@ -27,7 +31,7 @@ def advance_poles(F, G, runs, now, before, factors, strengths, weights, rate, fe
     G : flat array
         Where the gain over dt is subtracted too if `feed` (off-diagonal media need it); length 1 otherwise.
     runs : (n_runs, 3) ints
-        Their points: flat index, length, packed offset.
+        Their points: flat index, length, packed offset, one run packed behind the other.
     now, before : (n_poles, n_points)
         Polarisation at this step and the one before, packed; afterwards `before` holds the next step.
     factors : (n_poles, 3)
@@ -39,32 +43,55 @@ def advance_poles(F, G, runs, now, before, factors, strengths, weights, rate, fe
     rate : scalar
         1/dt.
     """
-    gain = np.empty(_PIECE, F.dtype)
-    n_poles, points = now.shape
-    flat_now, flat_before, flat_strengths = now.reshape(-1), before.reshape(-1), strengths.reshape(-1)
-    same_strength, same_weight = strengths.shape[1] == 1, weights.size == 1
-    for r in range(runs.shape[0]):
-        for piece in range(0, runs[r, 1], _PIECE):
-            n = min(_PIECE, runs[r, 1] - piece)
-            o, p = runs[r, 0] + piece, runs[r, 2] + piece
-            for m in range(n_poles):
-                at, s = m * points + p, m if same_strength else m * points + p
-                c0, c1, c2 = factors[m, 0], factors[m, 1], factors[m, 2]
-                _one_pole(
-                    F, gain, flat_now, flat_before, flat_strengths, same_strength, m == 0, o, at, s, n, c0, c1, c2
-                )
-            _take(F, gain, weights, 0 if same_weight else p, same_weight, o, n)
-            if feed:
-                _feed(G, gain, rate, o, n)
+    field, gain = np.empty(_BLOCK, F.dtype), np.empty(_BLOCK, F.dtype)
+    r = done = 0
+    while r < runs.shape[0]:
+        first, skipped, packed = r, done, runs[r, 2] + done
+        if runs[r, 1] - done >= _LONG:
+            n = min(_BLOCK, runs[r, 1] - done)
+            r, done = _after(runs, r, done + n)
+            _all_poles(F, runs[first, 0] + skipped, gain, now, before, factors, strengths, packed, n)
+        else:
+            n = 0
+            while r < runs.shape[0] and n < _BLOCK:
+                part = min(_BLOCK - n, runs[r, 1] - done)
+                _gather(F, field, runs[r, 0] + done, n, part)
+                n += part
+                r, done = _after(runs, r, done + part)
+            _all_poles(field, 0, gain, now, before, factors, strengths, packed, n)
+        _scatter(F, G, gain, runs, first, skipped, weights, packed, n, rate, feed)
 
 
 @njit(cache=True, nogil=True)
-def _one_pole(F, gain, now, before, strengths, same, first, o, p, s, n, c0, c1, c2):
-    """Advance one pole on n points; plain indices, since runs are short and slices would have to be made for each."""
+def _after(runs, r, done):
+    """Run and points of it done, once `done` of run r are."""
+    return (r + 1, 0) if done == runs[r, 1] else (r, done)
+
+
+@njit(cache=True, nogil=True)
+def _gather(F, field, o, k, n):
+    o, k = np.uint64(o), np.uint64(k)
+    for i in range(np.uint64(0), np.uint64(n)):
+        field[k + i] = F[o + i]
+
+
+@njit(cache=True, nogil=True)
+def _all_poles(F, o, gain, now, before, factors, strengths, packed, n):
+    """Advance all poles on n points and set what they gain together."""
+    for k in range(n):
+        gain[k] = 0
+    points, same = now.shape[1], strengths.shape[1] == 1
+    flat_now, flat_before, flat_strengths = now.reshape(-1), before.reshape(-1), strengths.reshape(-1)
+    for m in range(now.shape[0]):
+        at, s = m * points + packed, m if same else m * points + packed
+        c0, c1, c2 = factors[m, 0], factors[m, 1], factors[m, 2]
+        _one_pole(F, gain, flat_now, flat_before, flat_strengths, same, o, at, s, n, c0, c1, c2)
+
+
+@njit(cache=True, nogil=True)
+def _one_pole(F, gain, now, before, strengths, same, o, p, s, n, c0, c1, c2):
+    """Advance one pole on n points; plain indices, since slices would have to be made for each block."""
     o, p, s = np.uint64(o), np.uint64(p), np.uint64(s)
-    if first:
-        for k in range(np.uint64(0), np.uint64(n)):
-            gain[k] = 0
     if same:
         c2 *= strengths[s]
         for k in range(np.uint64(0), np.uint64(n)):
@@ -79,19 +106,31 @@ def _one_pole(F, gain, now, before, strengths, same, first, o, p, s, n, c0, c1, 
 
 
 @njit(cache=True, nogil=True)
-def _take(F, gain, weights, w, same, o, n):
-    o, w = np.uint64(o), np.uint64(w)
-    if same:
-        weight = weights[0]
-        for k in range(np.uint64(0), np.uint64(n)):
-            F[o + k] -= weight * gain[k]
-    else:
-        for k in range(np.uint64(0), np.uint64(n)):
-            F[o + k] -= weights[w + k] * gain[k]
+def _scatter(F, G, gain, runs, r, done, weights, packed, n, rate, feed):
+    """Take the gain of a block, which begins after `done` points of run r, from the field."""
+    k, same = 0, weights.size == 1
+    while k < n:
+        part, o = min(n - k, runs[r, 1] - done), runs[r, 0] + done
+        _take(F, gain, weights, 0 if same else packed + k, same, o, k, part)
+        if feed:
+            _feed(G, gain, rate, o, k, part)
+        k, r, done = k + part, r + 1, 0
 
 
 @njit(cache=True, nogil=True)
-def _feed(G, gain, rate, o, n):
-    o = np.uint64(o)
+def _take(F, gain, weights, w, same, o, g, n):
+    o, w, g = np.uint64(o), np.uint64(w), np.uint64(g)
+    if same:
+        weight = weights[0]
+        for k in range(np.uint64(0), np.uint64(n)):
+            F[o + k] -= weight * gain[g + k]
+    else:
+        for k in range(np.uint64(0), np.uint64(n)):
+            F[o + k] -= weights[w + k] * gain[g + k]
+
+
+@njit(cache=True, nogil=True)
+def _feed(G, gain, rate, o, g, n):
+    o, g = np.uint64(o), np.uint64(g)
     for k in range(np.uint64(0), np.uint64(n)):
-        G[o + k] -= rate * gain[k]
+        G[o + k] -= rate * gain[g + k]

@@ -1,0 +1,157 @@
+"""What a layout was made for: a cell and a number of ranks. It goes into the layout's file and is checked on use.
+
+>>> from evenly.fdtd.cell.grid import Grid
+>>> made_for = MadeFor.of(Grid((4.0, 2.0, 0.0), 10), ranks=4)
+>>> print(made_for)
+a cell of 4 × 2 × 0 (40 × 20 × 1 points, resolution 10) on 4 ranks
+>>> made_for.check(Grid((4.0, 2.0, 0.0), 20))    # positions are lengths, so a finer grid is cut at the same places
+>>> made_for.check(Grid((4.0, 3.0, 0.0), 10))
+Traceback (most recent call last):
+evenly.errors.InputError: The layout was made for a cell of 4 × 2 × 0 (40 × 20 × 1 points, resolution 10) on 4 ranks,
+but this cell is 4 × 3 × 0 (40 × 30 × 1 points, resolution 10): ...
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from evenly.errors import InputError
+from evenly.fdtd.cell.grid import Grid, Vector
+
+__all__ = ["MadeFor"]
+
+
+@dataclass(frozen=True)
+class MadeFor:
+    """The cell and the ranks that a layout was made for.
+
+    Parameters
+    ----------
+    size : three floats
+        Of the cell, in a; 0 along a thin axis.
+    resolution : float
+        Points per a.
+    points : three ints
+        Grid points along x, y, z.
+    ranks : int
+    program : str
+        Whose cell it is, ``"fdtd"`` or ``"meep"``.
+    center : three floats
+        Where the middle of the cell is in the coordinates of the layout's cuts.
+    source : str
+        The file it was read from, for messages; not stored.
+
+    Raises
+    ------
+    InputError
+        If a number is none, or breaks a rule.
+    """
+
+    size: Vector
+    resolution: float
+    points: tuple[int, int, int]
+    ranks: int
+    program: str = "fdtd"
+    center: Vector = (0.0, 0.0, 0.0)
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        numbers = (*self.size, self.resolution, *self.points, self.ranks, *self.center)
+        sound = all(math.isfinite(n) for n in numbers) and min(self.size) >= 0 and min(self.points) >= 1
+        if not sound or self.resolution <= 0 or self.ranks < 1:
+            raise InputError(
+                "what a layout was made for must be sizes of at least 0, a resolution above 0, points and ranks of at "
+                f"least 1, but got {self.size}, {self.resolution}, {self.points}, {self.ranks}"
+            )
+
+    @classmethod
+    def of(cls, grid: Grid, ranks: int, *, program: str = "fdtd", center: Vector = (0.0, 0.0, 0.0)) -> MadeFor:
+        """Return what a layout of a grid for so many ranks is made for."""
+        return cls(grid.size, float(grid.resolution), grid.shape, ranks, program, center)
+
+    @classmethod
+    def of_dict(cls, stored: Any, source: str = "") -> MadeFor:
+        """Read what `to_dict` gave.
+
+        Raises
+        ------
+        InputError
+            If it is something else.
+        """
+        try:
+            given = dict(stored)
+            x, y, z = (int(n) for n in given["points"])
+            return cls(
+                _three(given["size"]),
+                float(given["resolution"]),
+                (x, y, z),
+                int(given["ranks"]),
+                str(given["program"]),
+                _three(given["center"]),
+                source,
+            )
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
+            raise InputError(
+                f'"made_for" must say size, resolution, points, ranks, program and center: {error}'
+            ) from None
+
+    def to_dict(self) -> Mapping[str, Any]:
+        """Return everything that goes into a file."""
+        return {
+            "program": self.program,
+            "size": list(self.size),
+            "resolution": self.resolution,
+            "points": list(self.points),
+            "dimensions": sum(n > 1 for n in self.points),
+            "center": list(self.center),
+            "ranks": self.ranks,
+        }
+
+    def moved(self, by: Vector) -> MadeFor:
+        """Return the same in coordinates whose numbers are so much larger."""
+        x, y, z = (old + step for old, step in zip(self.center, by, strict=True))
+        return replace(self, center=(x, y, z))
+
+    def check(self, grid: Grid) -> None:
+        """Refuse a grid of another cell. Another resolution is allowed; sizes may differ by one grid spacing then.
+
+        Raises
+        ------
+        InputError
+            If the size or the thin axes differ, or the layout's origin is not the middle of the cell.
+        """
+        slack = (1 + 1e-9) * max(1 / self.resolution, grid.dx) if self.resolution != grid.resolution else grid.dx / 2
+        same = all((a > 0) == (b > 0) and abs(a - b) <= slack for a, b in zip(self.size, grid.size, strict=True))
+        if not same:
+            here = _cell(grid.size, grid.shape, grid.resolution)
+            raise InputError(
+                f"{self._layout} was made for {self}, but this cell is {here}: cut this one (`evenly partition`), or "
+                "run what the layout was made for."
+            )
+        if max(map(abs, self.center)) > max(1 / self.resolution, grid.dx):
+            middle = ", ".join(f"{at:g}" for at in self.center)
+            raise InputError(
+                f"{self._layout} was made for a cell whose middle is at ({middle}), but here it is the origin: cut "
+                "this cell (`evenly partition`)."
+            )
+
+    @property
+    def _layout(self) -> str:
+        return f"The layout {self.source}" if self.source else "The layout"
+
+    def __str__(self) -> str:
+        on = "1 rank" if self.ranks == 1 else f"{self.ranks} ranks"
+        return f"a cell of {_cell(self.size, self.points, self.resolution)} on {on}"
+
+
+def _cell(size: Sequence[float], points: Sequence[int], resolution: float) -> str:
+    edges, counts = (" × ".join(f"{n:.6g}" for n in three) for three in (size, points))
+    return f"{edges} ({counts} points, resolution {resolution:g})"
+
+
+def _three(values: Any) -> Vector:
+    x, y, z = (float(v) for v in values)
+    return x, y, z
