@@ -9,7 +9,7 @@ import pytest
 
 from evenly.balance.cost import fdtd_calibration, fdtd_designs
 from evenly.balance.cost.designs import Design, Timing
-from evenly.balance.cost.model import CostModel
+from evenly.balance.cost.model import Coefficient, CostModel
 from evenly.balance.cost.places import cost_file, store_file
 from tests.cli.conftest import Evenly
 
@@ -59,6 +59,9 @@ def test_output_and_plot_go_where_they_are_told(evenly: Evenly, quick: None) -> 
     shown = evenly("cost", "show", "--cost", "mine/cost.json", "--plot", "more")
     assert shown.code == 0
     assert {path.name for path in Path("more").iterdir()} == names
+    # A calibration has dozens: the folder is told.
+    assert "2 pictures in more" in shown.err
+    assert not any(name in shown.err for name in names)
 
 
 def test_an_interruption_keeps_what_was_timed(evenly: Evenly, quick: None, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,6 +99,27 @@ def test_a_short_budget_says_what_it_missed(evenly: Evenly, quick: None) -> None
     assert "1 of 5 runs" in shown.err
 
 
+def test_a_short_budget_says_which_terms_were_measured_and_which_shipped(
+    evenly: Evenly, quick: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    CostModel("fdtd", {name: Coefficient(1e-9) for name in ("points", "nodes", "rows")}).save(tmp_path / "shipped.json")
+    monkeypatch.setattr(fdtd_calibration, "shipped_file", lambda _: tmp_path / "shipped.json")
+    shown = evenly("calibrate", "fdtd", "--budget", "0.000001s", "--json")
+    assert shown.code == 0
+    assert "2 terms were measured here: points, chunks;" in shown.err
+    assert "2 are the shipped ones at this machine's speed: rows, nodes;" in shown.err
+    assert "30 are not known and cost nothing: factors" in shown.err
+    assert shown.json["taken_over"] == ["rows", "nodes"]
+    later = evenly("cost", "show")
+    assert "2 of 4 terms are the shipped ones" in later.err
+    assert {
+        line.split()[0]: line.split()[-1] for line in later.out.splitlines() if line[:7] in (" points", " nodes ")
+    } == {
+        "points": "measured",
+        "nodes": "shipped",
+    }
+
+
 @pytest.mark.parametrize("budget", ["0", "soon", "-3m", "3d", ""])
 def test_budgets_that_are_none_are_refused(evenly: Evenly, quick: None, budget: str) -> None:
     shown = evenly("calibrate", "fdtd", f"--budget={budget}")
@@ -122,11 +146,51 @@ def test_cost_show_says_that_costs_were_shipped(
     assert "evenly calibrate fdtd" in shown.err
 
 
-def test_cost_show_names_a_damaged_file(evenly: Evenly) -> None:
-    Path("cost.json").write_text(json.dumps({"format": "something else"}))
-    shown = evenly("cost", "show", "--cost", "cost.json")
+SIGNED = {"format": "evenly cost model", "version": 1}
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (None, "there is no such file"),
+        (json.dumps({"format": "something else"}), "no cost model can be read from it: version 1"),
+        (json.dumps(SIGNED), "no cost model can be read from it, 'coefficients' is missing"),
+        (json.dumps(SIGNED)[:20], "no cost model can be read from it, it is no JSON or cut off (Untermin"),
+        (json.dumps({**SIGNED, "coefficients": 3, "program": "fdtd"}), "no cost model can be read from it, values"),
+        (json.dumps({**SIGNED, "coefficients": {}, "program": "x"}), "no cost model can be read from it: there is no"),
+    ],
+)
+@pytest.mark.parametrize("named", [True, False])
+def test_a_damaged_file_is_named_once_with_what_to_do(
+    evenly: Evenly, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, named: bool, text: str | None, reason: str
+) -> None:
+    monkeypatch.setenv("EVENLY_HOME", str(tmp_path / "home"))
+    place = Path("cost.json") if named else cost_file("fdtd")
+    place.parent.mkdir(parents=True, exist_ok=True)
+    if text is not None:
+        place.write_text(text)
+    elif not named:
+        place.mkdir()
+        reason = "the file can't be read (Is a directory)"
+    shown = evenly("cost", "show", *(["--cost", "cost.json"] if named else []))
     assert shown.code == 2
-    assert "cost.json: no cost model can be read from it" in shown.err
+    assert shown.err.startswith(f"error: {place}: {reason}")
+    assert shown.err.count(str(place)) == 1
+    if named:
+        assert "make one with `evenly calibrate fdtd --output FILE`" in shown.err
+    else:
+        assert "measure anew with `evenly calibrate fdtd`, or delete it" in shown.err
+
+
+def test_a_file_of_another_program_is_told(evenly: Evenly) -> None:
+    CostModel("fdtd", {"points": Coefficient(3e-9)}).save("fdtd.json")
+    CostModel("meep", {"points": Coefficient(3e-9)}).save("meep.json")
+    wrong = evenly("cost", "show", "--program", "meep", "--cost", "fdtd.json")
+    assert wrong.code == 2
+    assert "fdtd.json: costs of meep are needed, but the file holds those of fdtd" in wrong.err
+    for arguments in (("--program", "meep"), ()):
+        shown = evenly("cost", "show", "--cost", "meep.json", "--json", *arguments)
+        assert shown.json["program"] == "meep"
 
 
 def test_meep_needs_meep(evenly: Evenly, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import typer
 
 from evenly.cli import options as opt
 from evenly.cli.console import err, note, out, print_json, progress
-from evenly.cli.pictures import save_all
+from evenly.cli.cost import save_pictures
 from evenly.errors import InputError
 
 if TYPE_CHECKING:
@@ -70,7 +70,6 @@ def _calibrate(
     json: bool,
 ) -> None:
     from evenly.balance.cost.places import cost_file, store_file
-    from evenly.report.cost_plots import plot_cost
     from evenly.report.cost_tables import cost_as_dict, cost_table
 
     seconds = _duration(budget)
@@ -90,7 +89,7 @@ def _calibrate(
         out.print(cost_table(cost, title=f"{program} on {cost.machine}"))
     note(f"costs saved in {target}" + ("" if output else "; `evenly partition` uses them from now on"))
     if plot is not None:
-        save_all(plot_cost(cost), opt.Pictures(plot, "png"))
+        save_pictures(cost, plot)
 
 
 def _make_folder(folder: Path) -> None:
@@ -121,11 +120,24 @@ def _timed(
             )
             raise typer.Exit(INTERRUPTED) from None
     if last and last[-1].measured < last[-1].designs:
-        note(
-            f"{last[-1].measured} of {last[-1].designs} runs were timed in {budget_s:g} s: the rest is taken from the "
-            "costs that came with evenly where there are any; a longer --budget measures all"
-        )
+        note(f"{last[-1].measured} of {last[-1].designs} runs were timed in {budget_s:g} s; {_told_by_them(cost)}")
     return cost
+
+
+def _told_by_them(cost: CostModel) -> str:
+    """Return which terms some of all runs tell of, and where the others' costs come from."""
+    from evenly.balance.cost.model import program_named
+    from evenly.balance.cost.places import taken_over
+
+    others = taken_over(cost)
+    missing = [term.name for term in program_named(cost.program).all_terms if term.name not in cost.coefficients]
+    measured = [name for name in cost.coefficients if name not in others]
+    told = [f"{len(measured)} terms were measured here: {', '.join(measured)}"]
+    if others:
+        told.append(f"{len(others)} are the shipped ones at this machine's speed: {', '.join(others)}")
+    if missing:
+        told.append(f"{len(missing)} are not known and cost nothing: {', '.join(missing)}")
+    return "; ".join([*told, "a longer --budget measures more"])
 
 
 def _duration(text: str) -> float:

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from evenly.cli import options as opt
 from evenly.cli.console import note, out, print_json
-from evenly.cli.pictures import save_all
 
-__all__ = ["COMMANDS", "show"]
+if TYPE_CHECKING:
+    from evenly.balance.cost.model import CostModel
+
+__all__ = ["COMMANDS", "save_pictures", "show"]
 
 
 def show(
-    program: Annotated[Literal["fdtd", "meep"], typer.Option("--program", help="Whose costs.")] = "fdtd",
+    program: Annotated[
+        Literal["fdtd", "meep"] | None, typer.Option("--program", help="Whose costs (default: the file's, else fdtd).")
+    ] = None,
     file: Annotated[
         Path | None, typer.Option("--cost", help="A file with costs (default: this machine's, else the shipped ones).")
     ] = None,
@@ -25,9 +29,10 @@ def show(
 ) -> None:
     """Show what each kind of point, chunk and border takes per step, and how far predictions are off."""
     from evenly.balance.cost.places import find_cost
-    from evenly.report.cost_plots import plot_cost
     from evenly.report.cost_tables import cost_as_dict, cost_table
 
+    if plot is not None:
+        opt.check_writable(plot / "picture.png", "pictures", folder_is_made=True)
     found = find_cost(program, file)
     note(found.note)
     if json:
@@ -35,7 +40,19 @@ def show(
     else:
         out.print(cost_table(found.cost, title=f"{found.cost.program} on {found.cost.machine}"))
     if plot is not None:
-        save_all(plot_cost(found.cost), opt.Pictures(plot, "png"))
+        save_pictures(found.cost, plot)
+
+
+def save_pictures(cost: CostModel, folder: Path) -> None:
+    """Save a picture per feature and one of all runs; they are too many to be named one by one."""
+    from evenly.report.cost_plots import plot_cost
+    from evenly.report.style import save_figure
+
+    folder.mkdir(parents=True, exist_ok=True)
+    figures = plot_cost(cost)
+    for name, figure in figures.items():
+        save_figure(figure, folder / f"{name}.png")
+    note(f"{len(figures)} pictures in {folder}, one of all runs and one per feature: {cost.program}-cost-*.png")
 
 
 COMMANDS: dict[str, Callable[..., None]] = {"show": show}

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from rich.table import Table
 
 from evenly.balance.cost.model import CostModel, program_named
+from evenly.balance.cost.places import taken_over
 from evenly.report.formatting import compact, percent, plain
 from evenly.report.run_tables import add_row, new_table
 
@@ -38,6 +39,8 @@ def typical_shares(cost: CostModel) -> dict[str, float]:
 def cost_table(cost: CostModel, *, title: str = "") -> Table:
     """Show each term: its coefficient with unit and standard error, and its share of a typical cell.
 
+    Where runs tell of some of the terms only, a column says which, and which costs are the shipped ones.
+
     Parameters
     ----------
     cost : CostModel
@@ -45,16 +48,18 @@ def cost_table(cost: CostModel, *, title: str = "") -> Table:
         Above it.
     """
     table = new_table(title, errors_line(cost))
-    for name in ("term", "ns", "±", "per step and", "of a typical cell"):
-        table.add_column(name, justify="left" if name in ("term", "per step and") else "right")
-    shares = typical_shares(cost)
+    shares, others = typical_shares(cost), taken_over(cost)
+    columns = ["term", "ns", "±", "per step and", "of a typical cell", *(["from"] if others else [])]
+    for name in columns:
+        table.add_column(name, justify="left" if name in ("term", "per step and", "from") else "right")
     for term in program_named(cost.program).all_terms:
-        if term.name not in cost.coefficients:
-            add_row(table, term.name, "–", "–", term.per, "–")
-            continue
-        found = cost.coefficients[term.name]
-        numbers = compact(found.seconds * 1e9, 3), compact(found.error * 1e9, 2)
-        add_row(table, term.name, *numbers, term.per, percent(shares[term.name], 2))
+        if term.name in cost.coefficients:
+            found = cost.coefficients[term.name]
+            numbers = compact(found.seconds * 1e9, 3), compact(found.error * 1e9, 2)
+            row = [*numbers, term.per, percent(shares[term.name], 2), "shipped" if term.name in others else "measured"]
+        else:
+            row = ["–", "–", term.per, "–", "–"]
+        add_row(table, term.name, *row[: len(columns) - 1])
     return table
 
 
@@ -72,4 +77,5 @@ def cost_as_dict(cost: CostModel) -> dict[str, Any]:
     """Return the table's numbers for machines: coefficients in ns, errors, shares; no calibration runs."""
     values = {name: value for name, value in cost.to_dict().items() if name != "measured"}
     about = {term.name: term.about for term in program_named(cost.program).all_terms}
-    return {**values, "about": about, "runs": len(cost.measured), "typical_shares": plain(typical_shares(cost))}
+    told = {"about": about, "runs": len(cost.measured), "taken_over": taken_over(cost)}
+    return {**values, **told, "typical_shares": plain(typical_shares(cost))}

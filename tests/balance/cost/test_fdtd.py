@@ -11,11 +11,12 @@ from evenly import fdtd
 from evenly.balance.cost.fdtd import Fdtd, memory_shape
 from evenly.balance.cost.fdtd_designs import fdtd_designs
 from evenly.balance.cost.fdtd_runs import amounts_of, built, lone_ranks, run_design
+from evenly.balance.cost.model import Coefficient, CostModel
 from evenly.balance.cost.program import Program
 from evenly.balance.cutting.cell import Cell
 from evenly.balance.cutting.fdtd_cell import cell_of
 from evenly.balance.cutting.pieces import pieces_of
-from evenly.balance.cutting.predict import corners
+from evenly.balance.cutting.predict import corners, predict
 from evenly.fdtd.cell.partition import BinaryPartition
 from evenly.fdtd.simulation import Simulation
 from evenly.fdtd.stepping.chunk import Chunk
@@ -139,6 +140,16 @@ def test_lone_ranks_do_what_ranks_of_a_job_do() -> None:
     assert [sim.stepper.halos["E"].bytes_sent for sim in (one, other)] == [0, 1600]
     assert [sim.stepper.halos["H"].bytes_sent for sim in (one, other)] == [1600, 0]
     one.step()
+
+
+def test_amounts_at_their_costs_are_the_prediction() -> None:
+    sim = everything()
+    sim.layout = BinaryPartition(EIGHTHS[:2] + [[["y", 1.0], 1, 2]])
+    terms = Fdtd().all_terms
+    cost = CostModel("fdtd", {term.name: Coefficient(1e-9 * n) for n, term in enumerate(terms, start=1)})
+    amounts = [[rank.get(term.name, 0.0) for term in terms] for rank in amounts_of(sim, 3, [])]
+    predicted = predict(cell_of(sim), sim.layout, 3, cost)
+    np.testing.assert_allclose(np.array(amounts) @ cost.vector, predicted.work_s + predicted.border_s, rtol=1e-12)
 
 
 def test_lone_ranks_know_each_others_increments() -> None:

@@ -208,22 +208,22 @@ def amounts_of(sim: Simulation, ranks: int, monitors: Sequence[FourierMonitor]) 
 
 def rank_amounts(cell: Cell, layout: Any, ranks: int) -> list[dict[str, float]]:
     """Return what each rank has to do per step for a cell cut by a layout, by term."""
-    from evenly.balance.cost.model import program_named
-    from evenly.balance.cutting.neighbours import owners_borders, touching
+    from evenly.balance.cost.model import CostModel, program_named
     from evenly.balance.cutting.pieces import pieces_of
-    from evenly.balance.cutting.predict import corners
+    from evenly.balance.cutting.predict import corners, with_borders
 
     program = program_named(cell.program)
     low, high = corners(cell, layout)
     owners = np.asarray(layout.owners, dtype=np.int64) % ranks
     pieces = pieces_of(cell, low, high)
     per_leaf = pieces.sums(program.amounts(pieces), len(low))
-    x, y, z = (joined and not thin for joined, thin in zip(cell.periodic, cell.grid.thin, strict=True))
-    faces, neighbours = owners_borders(touching(low, high, cell.grid.shape, (x, y, z)), owners, ranks)
+    # Which faces are shared, and with whom, is the same whatever they cost.
+    borders = with_borders(cell, low, high, owners, ranks, CostModel(cell.program, {}), np.zeros(len(low)))
     found = []
     for rank in range(ranks):
         sums = per_leaf[owners == rank].sum(axis=0)
-        border = dict(zip((t.name for t in BOUNDARY), (faces[rank] * cell.parts, neighbours[rank], 1), strict=True))
+        shared = (borders.faces[rank] * cell.parts, borders.neighbours[rank], 1)
+        border = dict(zip((t.name for t in BOUNDARY), shared, strict=True))
         of_chunks = {term.name: float(amount) for term, amount in zip(program.terms, sums, strict=True)}
         found.append({name: float(n) for name, n in {**of_chunks, **border}.items() if n})
     return found

@@ -6,6 +6,7 @@ The folder is ``$EVENLY_HOME``, or ``evenly`` in the user's data folder (``$XDG_
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import platform
 import re
@@ -15,9 +16,12 @@ from pathlib import Path
 from typing import Literal
 
 from evenly.balance.cost.model import CostModel
-from evenly.errors import ReadError
+from evenly.errors import InputError, ReadError
 
-__all__ = ["Found", "cost_file", "find_cost", "load_cost", "machine_name", "shipped_file", "store_file", "versions"]
+__all__ = [
+    "Found", "cost_file", "find_cost", "load_cost", "machine_name", "shipped_file", "store_file", "taken_over",
+    "versions",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -44,7 +48,16 @@ class Found:
                 f"costs are those that came with evenly, measured on {self.cost.machine}: "
                 f"`evenly calibrate {self.cost.program}` measures this machine"
             )
-        return f"costs were measured on {self.cost.machine}" + (f", {self.cost.when[:10]}" if self.cost.when else "")
+        measured = f"costs were measured on {self.cost.machine}" + (
+            f", {self.cost.when[:10]}" if self.cost.when else ""
+        )
+        others, terms = taken_over(self.cost), len(self.cost.coefficients)
+        if not others:
+            return measured
+        return (
+            f"{measured}, but {len(others)} of {terms} terms are the shipped ones at its speed: `evenly cost show` "
+            "says which, a longer `evenly calibrate` measures them"
+        )
 
 
 def home() -> Path:
@@ -91,28 +104,89 @@ def shipped_file(program: str) -> Path:
     return Path(__file__).parent / "shipped" / f"{program}.json"
 
 
-def find_cost(program: str, path: Path | str | None = None) -> Found:
+def taken_over(cost: CostModel) -> list[str]:
+    """Return the terms that none of a model's runs tell of: their costs are the shipped ones at this machine's speed.
+
+    A model that holds no runs says nothing of where its costs come from, so there are none.
+
+    Examples
+    --------
+    >>> from evenly.balance.cost.model import Coefficient
+    >>> row = {"amounts": {"points": 1000.0}, "seconds": 3e-6}
+    >>> costs = {"points": Coefficient(3e-9), "rows": Coefficient(4e-8)}
+    >>> taken_over(CostModel("fdtd", costs, measured=(row,)))
+    ['rows']
+    """
+    told = {name for row in cost.measured for name, amount in row["amounts"].items() if amount}
+    return [name for name in cost.coefficients if name not in told] if told else []
+
+
+def find_cost(program: str | None, path: Path | str | None = None) -> Found:
     """Return the costs of a program: from a file if one is named, else the user's of this machine, else the shipped.
+
+    Parameters
+    ----------
+    program : str or None
+        Whose costs; None takes any program's from a file that is named, else those of fdtd.
+    path : Path or str, optional
+        The file.
 
     Raises
     ------
     ReadError
-        If the file can't be read.
+        If the file can't be read; the message says how to get another one.
+    InputError
+        If it holds the costs of another program.
     """
     if path is not None:
-        return Found(CostModel.load(path), "file", Path(path))
+        remedy = f"name another one, or make one with `evenly calibrate {program or 'fdtd'} --output FILE`"
+        return Found(_loaded(Path(path), program, remedy), "file", Path(path))
+    program = program or "fdtd"
     own = cost_file(program)
     if own.exists():
-        return Found(CostModel.load(own), "calibrated", own)
+        remedy = f"measure anew with `evenly calibrate {program}`, or delete it to use the costs that came with evenly"
+        return Found(_loaded(own, program, remedy), "calibrated", own)
     shipped = shipped_file(program)
     if not shipped.exists():
         raise ReadError(own, f"{program} was not calibrated on this machine: run `evenly calibrate {program}`")
-    return Found(CostModel.load(shipped), "shipped", shipped)
+    return Found(_loaded(shipped, program, "install evenly again"), "shipped", shipped)
 
 
 def load_cost(program: str) -> CostModel:
     """Return the costs of a program that fit this machine best; `find_cost` also tells where they came from."""
     return find_cost(program).cost
+
+
+def _loaded(path: Path, program: str | None, remedy: str) -> CostModel:
+    """Read a file of a program's costs; errors end in what to do."""
+    try:
+        cost = CostModel.load(path)
+    except ReadError as error:
+        raise ReadError(path, f"{_trouble(error)}: {remedy}") from error
+    if program not in (None, cost.program):
+        raise InputError(
+            f"{path}: costs of {program} are needed, but the file holds those of {cost.program}: name a file of "
+            f"{program} (`evenly calibrate {program} --output FILE` makes one), or ask for {cost.program}"
+        )
+    return cost
+
+
+def _trouble(error: ReadError) -> str:
+    """Return what is wrong with a file of costs, without its path, which the message begins with."""
+    match error.__cause__:
+        case FileNotFoundError():
+            return "there is no such file"
+        case OSError() as failure:
+            return f"the file can't be read ({failure.strerror or failure})"
+        case json.JSONDecodeError() as failure:
+            return f"no cost model can be read from it, it is no JSON or cut off ({failure})"
+        case UnicodeDecodeError():
+            return "no cost model can be read from it, it is no text"
+        case KeyError() as failure:
+            return f"no cost model can be read from it, {failure.args[0]!r} is missing"
+        case InputError() as failure:
+            return f"no cost model can be read from it: {str(failure).rstrip('.')}"
+    return "no cost model can be read from it, values are missing or of another kind"
 
 
 def _processor() -> str:

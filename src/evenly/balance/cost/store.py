@@ -121,7 +121,8 @@ class TimingStore:
             except (ValueError, KeyError, TypeError, AttributeError) as error:
                 if isinstance(error, InputError):
                     raise
-                reason = f"timings of a calibration were expected ({error}): delete the file to begin anew"
+                wrong = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else error
+                reason = f"timings of a calibration were expected ({wrong}): delete the file to begin anew"
                 raise ReadError(self.path, reason, line=number) from error
 
     def _check(self, header: Mapping[str, Any]) -> None:
