@@ -91,6 +91,23 @@ def test_two_ranks_give_what_one_gives(evenly: Evenly, script: str) -> None:
         assert Path(f"two/mine-{picture}.png").stat().st_size > 10_000
 
 
+def test_a_layout_for_other_ranks_or_another_cell_is_told(evenly: Evenly, script: str) -> None:
+    assert evenly("fdtd", "layout", script, "--ranks", "3", "--save", "cut.json").code == 0
+    shown = evenly("fdtd", "counts", script, "--ranks", "2", "--layout", "cut.json")
+    assert shown.code == 0
+    assert "made for 3 ranks: on 2" in " ".join(shown.err.split())
+    alone = evenly("fdtd", "run", script, "--ranks", "1", "--layout", "cut.json", "--steps", "5")
+    assert alone.code == 0
+    assert "made for 3 ranks: on 1" in " ".join(alone.err.split())
+    # Left out, ranks are those of the layout.
+    counts = evenly("fdtd", "counts", script, "--layout", "cut.json", "--json")
+    assert len(counts.json["bytes_per_rank"]) == 3
+    assert "made for" not in counts.err
+    other = evenly("fdtd", "counts", script, "--set", "width=5", "--layout", "cut.json")
+    assert other.code == 2
+    assert "was made for a cell of" in " ".join(other.err.split())
+
+
 @pytest.mark.slow
 def test_a_scaling_study_measures_and_draws(evenly: Evenly, script: str) -> None:
     shown = evenly(

@@ -251,6 +251,22 @@ def test_a_script_that_imports_both_needs_an_option(here: Evenly) -> None:
     assert here("partition", "both.py", "--ranks", "2", "--cost", "cost.json").code == 2
 
 
+def test_a_layout_of_another_cell_or_number_of_ranks_is_not_compared(here: Evenly) -> None:
+    assert here("partition", "mine.py", "-n", "3", "--cost", "points.json", "-o", "cut.json").code == 0
+    for more, words in (
+        (("--ranks", "3", "--set", "width=6"), ("cut.json", "one of another cell", "4 × 2 × 0", "6 × 2 × 0")),
+        (("--ranks", "2"), ("cut.json", "made for 3", "--ranks 3")),
+    ):
+        shown = here("partition", "mine.py", *more, "--cost", "points.json", "--compare", "cut.json")
+        assert shown.code == 2
+        for word in words:
+            assert word in " ".join(shown.err.split())
+    finer = here(
+        "partition", "mine.py", "-n", "3", "--resolution", "20", "--cost", "points.json", "--compare", "cut.json"
+    )
+    assert finer.code == 0, finer.err
+
+
 BAD_INPUT = [
     (["castle", "--ranks", "2"], "castle"),
     (["missing.py", "--ranks", "2"], "missing.py"),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from evenly.cli.fdtd import What
+from evenly.cli.fdtd import What, run_on
 from evenly.cli.options import typed
 from evenly.errors import InputError
 
@@ -54,17 +54,13 @@ class Sources:
         Of its lengths.
     cell : callable
         Takes a number of ranks, returns the cell as it is on so many.
-    command : str
-        What runs the program on ``{layout}`` and ``{ranks}``; empty where that isn't known.
+    how : callable
+        Takes a file of a layout and a number of ranks, returns how the program is run on it; "" where that isn't known.
     """
 
     unit: str
     cell: Callable[[int], Cell]
-    command: str = ""
-
-    def run_on(self, layout: str, ranks: int) -> str:
-        """Return how the program is run on a layout."""
-        return self.command.format(layout=layout, ranks=ranks) if self.command else ""
+    how: Callable[[str, int], str] = lambda _layout, _ranks: ""
 
 
 def open_program(program: str, what: What, meep: MeepScript) -> Sources:
@@ -147,19 +143,11 @@ def _of_fdtd(program: str, what: What) -> Sources:
 
     found = load(program, what.parameters())
     cell = cell_of(found.simulation, found.monitors.values(), name=found.name)
-    command = f"run on it by `evenly fdtd run {_plain(_as_typed(program, what))} --ranks {{ranks}} --layout {{layout}}`"
-    return Sources("a" if found.example is None else found.example.unit, lambda _ranks: cell, command)
 
+    def how(layout: str, ranks: int) -> str:
+        return f"run on it by `{run_on(program, what, layout, ranks)}`"
 
-def _as_typed(program: str, what: What) -> str:
-    named = {"--resolution": what.resolution, "--size": what.size, "--frequencies": what.frequencies}
-    options = [f"{name} {value:g}" for name, value in named.items() if value is not None]
-    return " ".join([shlex.quote(program), *options, *(f"--set {shlex.quote(text)}" for text in what.others or [])])
-
-
-def _plain(text: str) -> str:
-    """Keep braces of what a user typed from being filled in."""
-    return text.replace("{", "{{").replace("}", "}}")
+    return Sources("a" if found.example is None else found.example.unit, lambda _ranks: cell, how)
 
 
 def _of_meep(program: str, what: What, meep: MeepScript) -> Sources:
@@ -178,9 +166,12 @@ def _of_meep(program: str, what: What, meep: MeepScript) -> Sources:
     def cell(ranks: int) -> Cell:
         return cell_of_script(path, arguments, ranks, python, simulation=meep.simulation)
 
-    script = _plain(" ".join(shlex.quote(word) for word in (path, *arguments)))
-    command = (
-        f"run on it by `mpirun -n {{ranks}} python3 -m evenly.adapters.meep {{layout}} {script}` in Meep's Python, or "
-        'give Simulation chunk_layout=evenly.adapters.meep.layout("{layout}")'
-    )
-    return Sources("a", cell, command)
+    script = " ".join(shlex.quote(word) for word in (path, *arguments))
+
+    def how(layout: str, ranks: int) -> str:
+        return (
+            f"run on it by `mpirun -n {ranks} python3 -m evenly.adapters.meep {shlex.quote(layout)} {script}` in "
+            f"Meep's Python, or give Simulation chunk_layout=evenly.adapters.meep.layout('{layout}')"
+        )
+
+    return Sources("a", cell, how)

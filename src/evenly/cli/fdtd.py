@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import shlex
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -27,12 +28,13 @@ from evenly.errors import InputError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from evenly.fdtd.cell.partition import BinaryPartition
     from evenly.fdtd.scaling.measurement import Measurement
     from evenly.fdtd.scaling.study import ScalingStudy
     from evenly.fdtd.structures.jobs import Job
     from evenly.fdtd.structures.programs import Program
 
-__all__ = ["COMMANDS", "counts", "layout", "list_", "run", "scaling"]
+__all__ = ["COMMANDS", "counts", "layout", "list_", "run", "run_on", "scaling"]
 
 _WHAT, _HOW = "What to simulate", "How to run it"
 ProgramName = Annotated[
@@ -59,6 +61,12 @@ class What:
         None
     )
 
+    def as_typed(self) -> list[str]:
+        """Return the options that give the same, as words of a shell."""
+        named = {"--resolution": self.resolution, "--size": self.size, "--frequencies": self.frequencies}
+        options = [f"{name} {value:g}" for name, value in named.items() if value is not None]
+        return [*options, *(f"--set {shlex.quote(text)}" for text in self.others or [])]
+
     def parameters(self) -> dict[str, Any]:
         """Return what was given by name."""
         named = {"resolution": self.resolution, "size": self.size, "frequencies": self.frequencies}
@@ -74,11 +82,14 @@ class What:
 class How:
     """Ranks, threads, numbers."""
 
-    ranks: Annotated[int | None, _how("--ranks", "-n", help="MPI ranks to start (default: 1).", min=1)] = None
+    ranks: Annotated[
+        int | None, _how("--ranks", "-n", help="MPI ranks to start (default: those of --layout, else 1).", min=1)
+    ] = None
     threads: Annotated[int, _how("--threads", help="Threads of each rank.", min=1)] = 1
     precision: Annotated[Literal["float64", "float32"], _how("--precision", help="Of the fields.")] = "float64"
     layout: Annotated[
-        Path | None, _how("--layout", help="A file with the partition of the cell (`evenly fdtd layout`).")
+        Path | None,
+        _how("--layout", help="Chunks as in this file of `evenly partition -o` (default: of equal volume)."),
     ] = None
 
     def options(self) -> dict[str, Any]:
@@ -110,11 +121,40 @@ def run(
         opt.check_writable(folder / "measurement.fdtd.json", "results", folder_is_made=True)
     with _folder(folder) as place:
         job = _job(program, place, what, how, steps=steps, until=until, picture=plot, at=at)
-        carry_out(job, how.ranks)
+        carry_out(job, _ranks(how))
         if _is_master():
             _show_run(place, kept=folder is not None, json=json)
             if plot:
                 save_all(_pictures(place), opt.Pictures(place, suffix))
+
+
+def _ranks(how: How) -> int | None:
+    """Return how many ranks to start, and say so where the layout is for another number."""
+    from evenly.fdtd.ranks.launchers import UNKNOWN, launched_ranks
+
+    if how.layout is None:
+        return how.ranks
+    layout = _read_layout(how.layout)
+    launched = launched_ranks()
+    if how.ranks is None and launched is None:
+        if layout.ranks > 1:
+            note(f"starting {layout.ranks} ranks, those of {how.layout} (--ranks says otherwise)")
+        return layout.ranks
+    if launched != UNKNOWN:
+        _tell_misfit(layout, how.layout, launched or how.ranks or 1)
+    return how.ranks
+
+
+def _read_layout(path: Path) -> BinaryPartition:
+    from evenly.fdtd.cell.partition import BinaryPartition
+
+    return BinaryPartition.load(path)
+
+
+def _tell_misfit(layout: BinaryPartition, path: Path, ranks: int) -> None:
+    misfit = layout.misfit(ranks)
+    if misfit and _is_master():
+        note(f"{path} isn't for these ranks: {misfit}")
 
 
 def _job(program: str, folder: Path, what: What, how: How, *, at: str | None, **more: Any) -> Job:
@@ -215,15 +255,23 @@ def _pictures(folder: Path) -> dict[str, Figure]:
 def counts(
     program: ProgramName,
     what: What = What(),
-    ranks: Annotated[int, typer.Option("--ranks", "-n", help="As if on so many ranks.", min=1)] = 1,
-    layout: Annotated[Path | None, typer.Option("--layout", help="A file with the partition of the cell.")] = None,
+    ranks: Annotated[
+        int | None, typer.Option("--ranks", "-n", help="As if on so many (default: those of --layout, else 1).", min=1)
+    ] = None,
+    layout: Annotated[
+        Path | None, typer.Option("--layout", help="Chunks as in this file of `evenly partition -o`.")
+    ] = None,
     json: opt.Json = False,
 ) -> None:
     """Count the grid points of each kind, per chunk, and the memory of each rank, without a step."""
     from evenly.fdtd.cell.inventory import chunk_counts
     from evenly.report import fdtd_tables as tables
 
-    found = _described(program, what, ranks, layout)
+    cut = None if layout is None else _read_layout(layout)
+    if cut is not None and layout is not None and ranks is not None:
+        _tell_misfit(cut, layout, ranks)
+    ranks = ranks or (1 if cut is None else cut.ranks)
+    found = _described(program, what, ranks, cut)
     simulation, monitors = found.simulation, list(found.monitors.values())
     rows = chunk_counts(simulation, ranks=ranks, monitors=monitors)
     memory = simulation.estimated_bytes(ranks=ranks, monitors=monitors)
@@ -239,15 +287,21 @@ def counts(
     out.print(tables.memory_line(memory), markup=False)
 
 
-def _described(program: str, what: What, ranks: int, layout: Path | None) -> Program:
+def _described(program: str, what: What, ranks: int, layout: BinaryPartition | None) -> Program:
     """Return a program cut for a number of ranks, without starting them."""
     from evenly.fdtd.cell.partition import BinaryPartition
     from evenly.fdtd.structures.programs import load
 
-    found = load(program, what.parameters(), layout=None if layout is None else BinaryPartition.load(layout))
+    found = load(program, what.parameters(), layout=layout)
     if layout is None and len(found.simulation.layout.owners) == 1:
         found.simulation.layout = BinaryPartition.equal(found.simulation.grid, ranks)
     return found
+
+
+def run_on(program: str, what: What, layout: Path | str, ranks: int) -> str:
+    """Return the command that runs a program on a layout."""
+    words = ["evenly fdtd run", shlex.quote(program), *what.as_typed()]
+    return " ".join([*words, f"--ranks {ranks}", f"--layout {shlex.quote(str(layout))}"])
 
 
 @grouped
@@ -255,13 +309,13 @@ def layout(
     program: ProgramName,
     what: What = What(),
     ranks: Annotated[int, typer.Option("--ranks", "-n", help="How many parts.", min=1)] = 1,
-    save: Annotated[Path | None, typer.Option("--save", "-o", help="Save the partition as .json, to edit.")] = None,
+    save: Annotated[Path | None, typer.Option("--save", "-o", help="Save the layout as .json, to edit.")] = None,
     plot: Annotated[Path | None, typer.Option("--plot", help="Save a picture into this folder.")] = None,
     suffix: Annotated[opt.PictureFormat, typer.Option("--plot-format", help="Its format.")] = "svg",
     at: Annotated[str | None, typer.Option("--slice", help="The slice that the picture shows, as y=0.5.")] = None,
     json: opt.Json = False,
 ) -> None:
-    """Cut the cell into equal volumes: a partition to edit and to run with (`evenly fdtd run --layout`)."""
+    """Cut the cell into equal volumes: a layout to edit and to run with. `evenly partition` cuts by cost."""
     from evenly.fdtd.structures.example import Look
     from evenly.fdtd.structures.views import take_view
     from evenly.report.fdtd_view_plots import plot_geometry
@@ -273,7 +327,8 @@ def layout(
     found = _described(program, what, ranks, None)
     partition = found.simulation.layout
     if save is not None:
-        note(f"saved {partition.save(save)}")
+        saved = partition.for_cell(found.simulation.grid, ranks).save(save)
+        note(f"saved {saved}: run on it by `{run_on(program, what, saved, ranks)}`")
     if plot is not None:
         across, place = _slice(at)
         look = found.look or Look()

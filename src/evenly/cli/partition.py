@@ -148,11 +148,16 @@ def _predicted(cell: Cell, path: Path, ranks: int, cost: CostModel) -> Predictio
     from evenly.fdtd.cell.partition import BinaryPartition
 
     layout = BinaryPartition.load(path)
+    if layout.ranks != ranks:
+        raise InputError(
+            f"--compare takes layouts for as many ranks as --ranks says ({ranks}), but {path} was made for "
+            f"{layout.ranks}: compare it with --ranks {layout.ranks}."
+        )
     x, y, z = cell.center
     try:
         return predict(cell, moved(layout, (-x, -y, -z)), ranks, cost)
     except InputError as error:
-        raise ReadError(path, f"this layout doesn't fit the cell: {error}") from None
+        raise ReadError(path, f"this layout is one of another cell: {error}") from None
 
 
 def _as_dict(done: _Cutting) -> dict[str, Any]:
@@ -187,7 +192,7 @@ def _show(done: _Cutting) -> None:
 
 def _save(plan: CutPlan, path: Path, sources: Sources) -> None:
     saved = plan.save(path)
-    how = sources.run_on(str(saved), plan.prediction.ranks)
+    how = sources.how(str(saved), plan.prediction.ranks)
     note(f"saved {saved}" + (f": {how}" if how else ""))
 
 

@@ -13,6 +13,8 @@ import pytest
 from evenly.adapters.meep.interpreter import environment, package_folder
 from evenly.adapters.meep.scripts import cell_of_script
 from evenly.errors import EvenlyWarning, InputError, RunFailed
+from evenly.fdtd.cell.grid import Grid
+from evenly.fdtd.cell.partition import BinaryPartition
 from tests.adapters.meep.conftest import AS_ROOT
 
 BEGINNING = """
@@ -115,7 +117,6 @@ def test_a_python_without_meep_is_told() -> None:
 @pytest.mark.parametrize("ranks", [1, 2])
 def test_a_script_runs_on_a_layout_as_it_is(folder: Path, meep_python: Path, ranks: int) -> None:
     from evenly.adapters.meep.interpreter import find_mpirun
-    from evenly.fdtd.cell.partition import BinaryPartition
 
     BinaryPartition([("x", -0.5), 0, 1]).save(folder / "layout.json")
     told = "sim = simulation(4)\nsim.run(until=1)\n"
@@ -136,6 +137,63 @@ def test_a_script_runs_on_a_layout_as_it_is(folder: Path, meep_python: Path, ran
     assert widths == [-2.0, -1.4, -0.5, 1.4]
     assert owners == list(range(ranks))
     assert arguments == ["script.py", "--more"]
+
+
+def _run_on_layout(meep_python: Path, script: str, ranks: int = 1) -> subprocess.CompletedProcess[str]:
+    from evenly.adapters.meep.interpreter import find_mpirun
+
+    command = [str(meep_python), "-m", "evenly.adapters.meep", "layout.json", script]
+    if ranks > 1:
+        command = [str(find_mpirun(meep_python)), "--oversubscribe", "-n", str(ranks), *command]
+    with package_folder() as package:
+        return subprocess.run(command, env=environment(package, **AS_ROOT), capture_output=True, text=True, check=False)
+
+
+RADIAL = "mp.Simulation(mp.Vector3(4, 0, 3), 10, dimensions=mp.CYLINDRICAL, m=0, sources=[]).run(until=1)\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("simulation(3).run(until=1)\n", ["was made for a cell of 4 × 3 × 0", "this cell is 3 × 3 × 0"]),
+        ("simulation(4, geometry_center=mp.Vector3(1)).run(until=1)\n", ["middle is at"]),
+        (RADIAL, ["cylindrical", "leave the chunks to Meep"]),
+    ],
+    ids=["size", "center", "cylindrical"],
+)
+def test_a_layout_of_another_cell_is_refused_before_meep_aborts(
+    folder: Path, meep_python: Path, text: str, words: list[str]
+) -> None:
+    BinaryPartition([("x", -0.5), 0, 1]).for_cell(Grid((4.0, 3.0, 0.0), 10)).save(folder / "layout.json")
+    done = _run_on_layout(meep_python, _script(folder, text))
+    assert done.returncode == 1, done.stderr
+    assert all(word in done.stderr for word in words), done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_layout_named_in_the_script_is_checked_when_it_is_used(folder: Path, meep_python: Path) -> None:
+    BinaryPartition([("x", -1.9), 0, 1]).save(folder / "mine.json")
+    BinaryPartition([("x", -0.5), 0, 1]).save(folder / "layout.json")
+    text = "from evenly.adapters.meep import layout\nsimulation(3, chunk_layout=layout('mine.json')).run(until=1)\n"
+    done = _run_on_layout(meep_python, _script(folder, text))
+    assert done.returncode == 1
+    assert "The layout mine.json is one of another cell" in done.stderr
+
+
+def test_of_several_simulations_those_of_other_cells_are_left_to_meep(folder: Path, meep_python: Path) -> None:
+    BinaryPartition([("x", -0.5), 0, 1]).for_cell(Grid((4.0, 3.0, 0.0), 10)).save(folder / "layout.json")
+    told = "open('told.txt', 'w').write(str([first.chunk_layout.numchunks(), second.chunk_layout.numchunks()]))\n"
+    done = _run_on_layout(meep_python, _script(folder, TWO + told))
+    assert done.returncode == 0, done.stderr
+    assert "left to Meep's own chunks" in done.stderr
+    assert (folder / "told.txt").read_text() == "[2, 1]"
+
+
+def test_another_number_of_processes_is_told_once(folder: Path, meep_python: Path) -> None:
+    BinaryPartition([("x", -0.5), [("y", 0.1), 0, 1], 2]).save(folder / "layout.json")
+    done = _run_on_layout(meep_python, _script(folder, "simulation(4).run(until=1)\n"), ranks=2)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("it was made for 3 ranks: on 2") == 1
 
 
 def test_the_runner_says_how_it_is_used(folder: Path) -> None:

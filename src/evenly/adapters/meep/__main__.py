@@ -1,7 +1,8 @@
 """``python -m evenly.adapters.meep layout.json script.py [arguments]``: run a Meep script as it is, on a layout.
 
 Start it with MPI as the script itself: ``mpirun -n 16 python3 -m evenly.adapters.meep layout.json script.py``. Every
-simulation of the script that has no layout of its own gets this one.
+simulation of the script that has no layout of its own gets this one. If the script makes one simulation, and of another
+cell, that ends it with the reason; of several, those of other cells are left to Meep, which is said.
 """
 
 from __future__ import annotations
@@ -15,26 +16,61 @@ from typing import Any
 from evenly.errors import EvenlyError, InputError
 
 
-def _with_layout(path: str) -> None:
-    """Give all simulations that will be made the layout of a file."""
-    import meep
+class _Layout:
+    """The layout of a file for all simulations that will be made.
 
-    from evenly.adapters.meep.layouts import layout
+    Parameters
+    ----------
+    path : str
+    several : bool
+        Whether those that it doesn't fit are left to Meep, instead of refused.
+    """
 
-    chunks = layout(path)
-    usual = meep.Simulation.__init__
+    def __init__(self, path: str, *, several: bool) -> None:
+        from evenly.adapters.meep.layouts import layout
 
-    @functools.wraps(usual)
-    def made(sim: Any, *args: Any, **kwargs: Any) -> None:
-        usual(sim, *args, **kwargs)
-        if sim.chunk_layout is not None:
-            return
-        if sim.symmetries:
-            raise InputError("Meep counts mirror images twice where it is given a layout: leave `symmetries` out.")
-        sim.chunk_layout = sim._chunk_layout_original = chunks
-        sim.num_chunks = sim._num_chunks_original = chunks.numchunks()
+        self.path, self.several = path, several
+        self.chunks = layout(path)
+        self.used = False
+        self.refused = ""
 
-    meep.Simulation.__init__ = made
+    def install(self) -> None:
+        """Replace what makes and initialises a simulation."""
+        import meep
+
+        kind = meep.Simulation
+        make, begin = kind.__init__, kind._init_structure
+
+        @functools.wraps(make)
+        def made(sim: Any, *args: Any, **kwargs: Any) -> None:
+            make(sim, *args, **kwargs)
+            if sim.chunk_layout is None:
+                sim.of_meep = sim.num_chunks
+                sim.chunk_layout = sim._chunk_layout_original = self.chunks
+                sim.num_chunks = sim._num_chunks_original = self.chunks.numchunks()
+
+        @functools.wraps(begin)
+        def begun(sim: Any, *args: Any, **kwargs: Any) -> Any:
+            if sim.chunk_layout is self.chunks:
+                self._give(sim)
+            return begin(sim, *args, **kwargs)
+
+        kind.__init__, kind._init_structure = made, begun
+
+    def _give(self, sim: Any) -> None:
+        from evenly.adapters.meep.layouts import check_fits, layout_of
+
+        try:
+            check_fits(sim, layout_of(self.path), f"The layout {self.path}")
+            self.used = True
+        except InputError as error:
+            self.refused = str(error)
+            if not self.several:
+                raise
+            if _is_first():
+                sys.stderr.write(f"a simulation is left to Meep's own chunks: {error}\n")
+            sim.chunk_layout = sim._chunk_layout_original = None
+            sim.num_chunks = sim._num_chunks_original = sim.of_meep
 
 
 def main(arguments: list[str]) -> None:
@@ -45,13 +81,31 @@ def main(arguments: list[str]) -> None:
     if not script.is_file():
         sys.exit(f"There is no script {script}.")
     try:
-        _with_layout(arguments[0])
-        sys.argv = arguments[1:]
-        sys.path[0] = str(script.resolve().parent)
-        runpy.run_path(str(script), run_name="__main__")
+        _run(arguments[0], script, arguments[1:])
     except EvenlyError as error:
-        # One process that goes on its own would leave the others waiting.
-        sys.exit(f"{error}")
+        # All processes find the same; one that goes on its own would leave the others waiting.
+        sys.exit(f"{error}" if _is_first() else 1)
+
+
+def _run(path: str, script: Path, arguments: list[str]) -> None:
+    from evenly.adapters.meep.scripts import simulations_in
+
+    layout = _Layout(path, several=simulations_in(script) > 1)
+    layout.install()
+    sys.argv = arguments
+    sys.path[0] = str(script.resolve().parent)
+    runpy.run_path(str(script), run_name="__main__")
+    if layout.refused and not layout.used:
+        raise InputError(f"{script} has run, but without the layout, which fits none of its simulations.")
+
+
+def _is_first() -> bool:
+    """Whether this process is the one that tells what is wrong."""
+    if "meep" not in sys.modules:
+        return True
+    import meep
+
+    return bool(meep.am_really_master())
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ from evenly.fdtd.cell.boundaries import Layers
 from evenly.fdtd.cell.grid import ELECTRIC, MAGNETIC, Grid, Vector
 from evenly.fdtd.media.structure import Structure
 
-__all__ = ["BLOCKS", "POINTS", "active_components", "cell_of", "grid_of"]
+__all__ = ["BLOCKS", "POINTS", "active_components", "cell_of", "check_cuttable", "grid_of"]
 
 #: Largest cell whose every point is sampled.
 POINTS = 2_000_000
@@ -56,7 +56,7 @@ def cell_of(sim: Any, *, points: int = POINTS, blocks: int = BLOCKS, name: str =
         If the simulation has symmetries or cylindrical coordinates, which Meep can't combine with a layout, or objects
         that evenly doesn't know.
     """
-    _check(sim)
+    check_cuttable(sim)
     grid, origin = grid_of(sim)
     periodic = bool(sim.k_point)
     pml, absorber = (_depths(sim, grid, kind) for kind in ("PML", "Absorber"))
@@ -98,6 +98,29 @@ def grid_of(sim: Any) -> tuple[Grid, Vector]:
     return Grid((sizes[0], sizes[1], sizes[2]), float(sim.resolution), courant), (middle[0], middle[1], middle[2])
 
 
+def check_cuttable(sim: Any) -> None:
+    """Refuse a simulation that Meep can't run on a layout.
+
+    Raises
+    ------
+    InputError
+        If it has symmetries or cylindrical coordinates.
+    """
+    import meep
+
+    if sim.dimensions == meep.CYLINDRICAL or sim.is_cylindrical:
+        raise InputError(
+            "The cell is in cylindrical coordinates, but layouts cut across x, y and z: run the script without one and "
+            "leave the chunks to Meep."
+        )
+    if any(type(one).__name__ != "Identity" for one in sim.symmetries):
+        raise InputError(
+            "The simulation has symmetries. Meep 1.25 steps the whole cell where it is given a layout, and then counts "
+            "mirror images twice (fluxes and energies come out too large): leave `symmetries` out to use a layout, or "
+            "keep them and leave the chunks to Meep."
+        )
+
+
 def active_components(sim: Any, grid: Grid) -> tuple[str, ...]:
     """Return the components of E and H that Meep steps: in two dimensions only those that the sources excite."""
     if grid.dimensions == 3 or (sim.dimensions == 3 and sim._infer_dimensions(sim.k_point) == 3):
@@ -109,19 +132,6 @@ def active_components(sim: Any, grid: Grid) -> tuple[str, ...]:
     mixed = sim.force_all_components or sim.special_kz or _couples_z(sim) or "" in wanted or not wanted
     found = [*(across if mixed or wanted & set(across) else ()), *(within if mixed or wanted & set(within) else ())]
     return tuple(name for name in (*ELECTRIC, *MAGNETIC) if name in found)
-
-
-def _check(sim: Any) -> None:
-    import meep
-
-    if sim.dimensions == meep.CYLINDRICAL or sim.is_cylindrical:
-        raise InputError("A cell in cylindrical coordinates can't be cut by evenly: Meep's layouts cut x, y and z.")
-    if any(type(one).__name__ != "Identity" for one in sim.symmetries):
-        raise InputError(
-            "The simulation has symmetries. Meep 1.25 steps the whole cell where it is given a layout, and then counts "
-            "mirror images twice (fluxes and energies come out too large): leave `symmetries` out to use a layout, or "
-            "keep them and leave the chunks to Meep."
-        )
 
 
 def _axes(sim: Any) -> list[int]:

@@ -4,6 +4,9 @@ The one line to edit in a script of Meep is the simulation's::
 
     sim = mp.Simulation(..., chunk_layout=evenly.adapters.meep.layout("layout.json"))
 
+A layout of another cell, or a cell that Meep can't combine with one, is refused with the reason when the simulation is
+initialised, where Meep itself would abort; on another number of processes than it was made for, the first says so.
+
 A cut at a position goes between two grid points: to both programs, points from index
 ``floor((position - low) resolution + 1/2)`` on, counted from the cell's low side, are above it. Positions of evenly
 lie on grid nodes, half a point off any doubt.
@@ -11,15 +14,18 @@ lie on grid nodes, half a point off any doubt.
 
 from __future__ import annotations
 
+import functools
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from evenly.balance.cutting.moved import moved
 from evenly.errors import InputError
 from evenly.fdtd.cell.partition import BinaryPartition
 from evenly.fdtd.cell.tree import nest
 
-__all__ = ["from_meep", "layout", "to_meep"]
+__all__ = ["check_fits", "from_meep", "layout", "layout_of", "to_meep"]
 
 
 def layout(source: Any) -> Any:
@@ -35,9 +41,73 @@ def layout(source: Any) -> Any:
     ReadError
         If the file can't be read.
     InputError
-        If it is no layout.
+        If it is no layout. Later, when a simulation with it is initialised: if it doesn't fit the cell.
     """
-    return to_meep(_layout_of(source))
+    found = layout_of(source)
+    told = f"The layout {source}" if isinstance(source, (str, Path)) else "The layout"
+    built = to_meep(found)
+    _tell_misfit(found, told)
+    _check_when_used(built, found, told)
+    return built
+
+
+def check_fits(sim: Any, partition: BinaryPartition, told: str = "The layout") -> None:
+    """Refuse a layout, in Meep's coordinates, that isn't one of a simulation's cell; messages call it `told`.
+
+    Raises
+    ------
+    InputError
+        If the cell is another one than it was made for, has no room for its cuts, or is cylindrical or symmetric.
+    """
+    from evenly.adapters.meep.cells import check_cuttable, grid_of
+
+    check_cuttable(sim)
+    grid, (x, y, z) = grid_of(sim)
+    there = moved(partition, (-x, -y, -z))
+    try:
+        there.validate(grid)
+    except InputError as error:
+        known = there.made_for is not None
+        raise InputError(f"{told} is one of another cell: {error}" if not known else str(error)) from None
+
+
+def _tell_misfit(partition: BinaryPartition, told: str) -> None:
+    import meep
+
+    misfit = partition.misfit(meep.count_processors())
+    if misfit and meep.am_really_master():
+        sys.stderr.write(f"{told} isn't for these processes: {misfit}\n")
+
+
+def _check_when_used(built: Any, partition: BinaryPartition, told: str) -> None:
+    """Have Meep check a layout where it would begin to use it."""
+    import meep
+
+    built.of_evenly = partition, told
+    usual = meep.Simulation._init_structure
+    if hasattr(usual, "checks_layouts"):
+        return
+
+    @functools.wraps(usual)
+    def checked(sim: Any, *args: Any, **kwargs: Any) -> Any:
+        ours = getattr(sim.chunk_layout, "of_evenly", None)
+        if ours is not None:
+            check_fits(sim, *ours)
+        return usual(sim, *args, **kwargs)
+
+    checked.checks_layouts = True  # type: ignore[attr-defined]
+    meep.Simulation._init_structure = checked
+
+
+def layout_of(source: Any) -> BinaryPartition:
+    """Return what `layout` takes as evenly's layout, in Meep's coordinates."""
+    if isinstance(source, (str, Path)):
+        return BinaryPartition.load(source)
+    if isinstance(source, BinaryPartition):
+        return source
+    if hasattr(source, "in_program"):
+        return source.in_program  # type: ignore[no-any-return]
+    return BinaryPartition(source)
 
 
 def to_meep(partition: BinaryPartition) -> Any:
@@ -66,16 +136,6 @@ def from_meep(partition: Any) -> BinaryPartition:
         If a node cuts across something else than x, y and z, or has neither cut nor owner.
     """
     return BinaryPartition(nest(list(_tokens(partition))))
-
-
-def _layout_of(source: Any) -> BinaryPartition:
-    if isinstance(source, (str, Path)):
-        return BinaryPartition.load(source)
-    if isinstance(source, BinaryPartition):
-        return source
-    if hasattr(source, "in_program"):
-        return source.in_program  # type: ignore[no-any-return]
-    return BinaryPartition(source)
 
 
 def _tokens(partition: Any) -> Iterator[Any]:

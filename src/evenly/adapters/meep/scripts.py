@@ -20,7 +20,7 @@ from evenly.adapters.meep.runner import FAILED, FOUND, NOTHING, REFUSED
 from evenly.balance.cutting.cell import Cell
 from evenly.errors import EvenlyWarning, InputError, RunFailed
 
-__all__ = ["cell_of_script"]
+__all__ = ["cell_of_script", "simulations_in"]
 
 LINES = 12
 
@@ -100,13 +100,17 @@ def _report(path: Path) -> dict[str, Any]:
 def _tell(path: Path, report: dict[str, Any], simulation: int) -> None:
     for text in report.get("notes", ()):
         warnings.warn(f"{path}: {text}", EvenlyWarning, stacklevel=3)
-    if simulation == 1 and _simulations(path) > 1:
+    if simulation == 1 and simulations_in(path) > 1:
         warnings.warn(f"{path} makes several simulations: the first that runs was taken.", EvenlyWarning, stacklevel=3)
 
 
-def _simulations(path: Path) -> int:
-    """Return at how many places a script makes a simulation, or makes one new."""
-    calls = [node.func for node in ast.walk(ast.parse(path.read_bytes())) if isinstance(node, ast.Call)]
+def simulations_in(path: Path) -> int:
+    """Return at how many places a script makes a simulation; 0 where it is no Python or does so elsewhere."""
+    try:
+        tree = ast.parse(path.read_bytes())
+    except (SyntaxError, ValueError):
+        return 0  # Python itself says what is wrong, where it runs
+    calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
     names = [call.attr if isinstance(call, ast.Attribute) else getattr(call, "id", "") for call in calls]
     return names.count("Simulation")
 

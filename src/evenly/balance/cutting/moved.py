@@ -27,4 +27,4 @@ def moved(layout: BinaryPartition, by: Vector) -> BinaryPartition:
             tokens.append(node.owner)
         else:
             tokens.append((node.axis, node.position + by[node.axis]))
-    return BinaryPartition(nest(tokens))
+    return BinaryPartition(nest(tokens), None if layout.made_for is None else layout.made_for.moved(by))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from evenly.balance.cutting.cell import Cell
 from evenly.balance.cutting.moved import moved
+from evenly.fdtd.cell.made_for import MadeFor
 from evenly.fdtd.cell.partition import BinaryPartition
 
 __all__ = ["CutPlan", "Prediction", "Times"]
@@ -149,8 +150,12 @@ class CutPlan:
 
     @property
     def in_program(self) -> BinaryPartition:
-        """The answer with cuts in the program's own coordinates, whose origin may be elsewhere (`Cell.center`)."""
-        return moved(self.layout, self.cell.center)
+        """The answer with cuts in the program's own coordinates, whose origin may be elsewhere (`Cell.center`).
+
+        It knows the cell and the ranks that it is for.
+        """
+        made_for = MadeFor.of(self.cell.grid, self.prediction.ranks, program=self.cell.program)
+        return moved(BinaryPartition(self.layout, made_for), self.cell.center)
 
     def to_list(self) -> Any:
         """Return the layout as nested lists, in the program's own coordinates."""
