@@ -8,6 +8,7 @@ from tests.models.contract import LAWS
 
 from evenly.models.base import Model
 from evenly.models.log_quadratic import LogQuadratic
+from evenly.models.nearest import NearestNeighbours
 from evenly.models.offset_power_law import OffsetPowerLaw
 from evenly.models.piecewise_linear import PiecewiseLinear
 from evenly.models.pmnf import PMNF
@@ -47,6 +48,7 @@ CASES = [
     *((model, _scaling) for model in ONE),
     *((model, data) for model in MANY for data in (_scattered, _with_zero)),
     *((model, _labels) for model in (PowerLaw, LogQuadratic)),
+    *((model, data) for model in (NearestNeighbours,) for data in (_scaling, _scattered, _with_zero, _labels)),
 ]
 
 

@@ -1,0 +1,75 @@
+"""Tables that models are compared on: the tensor-completion paper's measurements, as its data's README describes them.
+
+A folder of data holds ``gemm-train.csv``, ``gemm-test.csv`` and likewise ``bcast`` and ``amg``; training samples of n
+rows are the first n of a permutation with seed 0, 1 or 2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from evenly import Categorical, Space
+
+__all__ = ["DATA", "SEEDS", "Case", "beyond", "load"]
+
+SEEDS = (0, 1, 2)
+#: Parameters of each table, and which of them are labels.
+DATA: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "gemm": (("m", "n", "k"), ()),
+    "bcast": (("msg", "ppn", "nodes"), ()),
+    "amg": (("nx", "ny", "nz", "ct", "rt", "it", "tpp", "ppn"), ("ct", "rt", "it")),
+}
+
+
+@dataclass(frozen=True)
+class Case:
+    """Runs to learn from and runs to predict."""
+
+    name: str
+    train: pd.DataFrame
+    test: pd.DataFrame
+    parameters: tuple[str, ...]
+    labels: tuple[str, ...]
+
+    def sample(self, n: int, seed: int) -> Case:
+        """Return the case with n of its training rows."""
+        rows = np.random.RandomState(seed).permutation(len(self.train))[:n]
+        return Case(self.name, self.train.iloc[rows].reset_index(drop=True), self.test, self.parameters, self.labels)
+
+    @property
+    def space(self) -> Space:
+        """Parameters with their kinds."""
+        kinds = {name: Categorical(*sorted(self.train[name].unique())) for name in self.labels}
+        measured = Space.from_data(self.train[[p for p in self.parameters if p not in kinds]])
+        return Space.of({name: kinds.get(name) or measured.parameters[name] for name in self.parameters})
+
+    def of(self, table: pd.DataFrame) -> tuple[pd.DataFrame, NDArray[np.float64]]:
+        """Return parameters and seconds of a table."""
+        return table[list(self.parameters)], table["seconds"].to_numpy(dtype=np.float64)
+
+
+def load(folder: Path, name: str) -> Case:
+    """Read one data set."""
+    train, test = (pd.read_csv(folder / f"{name}-{part}.csv") for part in ("train", "test"))
+    return Case(name, train, test, *DATA[name])
+
+
+def beyond(folder: Path, name: str, limit: int, *, alone: str | None = None) -> Case:
+    """Return what asks for more than was measured: sizes below `limit`, and the largest to predict.
+
+    ``gemm``: all of m, n, k below `limit` are learned from (or `alone` one of them), from 2048 to 4096 predicted;
+    ``bcast``: at most `limit` nodes are learned from, twice as many and more predicted.
+    """
+    case = load(folder, name)
+    if name == "bcast":
+        train, test = case.train[case.train.nodes <= limit], case.test[case.test.nodes >= 2 * limit]
+    else:
+        names = [alone] if alone else list(case.parameters)
+        train = case.train[(case.train[names] < limit).all(axis=1)]
+        test = case.test[(case.test[names] >= 2048).all(axis=1)]
+    return Case(f"{name}<{limit}", train.reset_index(drop=True), test.reset_index(drop=True), *DATA[name])
