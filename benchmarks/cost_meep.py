@@ -48,17 +48,22 @@ def best_of(run: MeepRun, ranks: int, layout: Path | Split, repeats: int) -> Ran
 
 def predicted(cost: CostModel, cell: Cell, times: RankTimes) -> Array:
     """Return the seconds that the model gives each rank for the chunks that it has."""
-    ranks = len(times.seconds)
+    joined = [p and not t for p, t in zip(cell.periodic, cell.grid.thin, strict=True)]
+    borders = touching(times.low, times.high, cell.grid.shape, (joined[0], joined[1], joined[2]))
+    faces, neighbours = owners_borders(borders, times.owners, len(times.seconds))
+    return np.asarray(by_process(cost, cell, times, times.owners) + cost.border_seconds(cell, faces, neighbours))
+
+
+def by_process(cost: CostModel, cell: Cell, times: RankTimes, owners: NDArray[np.int64]) -> Array:
+    """Return the seconds that the model gives each process for chunks that belong to it, borders apart."""
     program = program_named("meep")
     pieces = pieces_of(cell, times.low, times.high)
+    # What is there still at the next step depends on all that a process holds.
+    pieces = replace(pieces, box=owners[pieces.box])
     amounts = program.amounts(pieces)
     amounts[:, [term.name for term in program.terms].index("processes")] = 0.0
     work = amounts @ cost.vector[: len(program.terms)]
-    seconds = np.bincount(times.owners[pieces.box], work, ranks)
-    joined = [p and not t for p, t in zip(cell.periodic, cell.grid.thin, strict=True)]
-    borders = touching(times.low, times.high, cell.grid.shape, (joined[0], joined[1], joined[2]))
-    faces, neighbours = owners_borders(borders, times.owners, ranks)
-    return np.asarray(seconds + per_process(cost) + cost.border_seconds(cell, faces, neighbours))
+    return np.asarray(np.bincount(pieces.box, work, owners.max() + 1) + per_process(cost))
 
 
 def per_process(cost: CostModel) -> float:
@@ -119,13 +124,13 @@ def rows_of(name: str, options: argparse.Namespace, cost: CostModel) -> list[dic
             times = best_of(run, ranks, way, options.repeats)
             alone = at_pace(time_ranks(run, ranks, way, one_process=True), cost)
             guess = predicted(cost, cell, times)
-            spare = (ranks - 1) * per_process(cost)
+            whole = by_process(cost, cell, times, np.zeros_like(times.owners)).sum()
             errors = {
                 "evenly": share_errors(times.seconds, guess),
                 "meep": share_errors(times.seconds, times.meep_cost),
                 "voxels": share_errors(times.seconds, voxels(times)),
             }
-            total = (guess.sum() - spare) / alone - 1
+            total = whole / alone - 1
             figures = "   ".join(f"{100 * e.mean():5.1f} % ({100 * e.max():3.0f})" for e in errors.values())
             ratio = times.seconds.sum() / alone
             line = f"{name:7s} {ranks:2d} ranks, {way:5s} split {figures}  {100 * total:+4.0f} %  {ratio:5.2f}"

@@ -67,7 +67,7 @@ class LocalConformal:
         if near < 5:
             # Scores are then residuals as they are, which the rules for few runs expect.
             return np.ones(len(places))
-        _, found = KDTree(self.places).query(places, near + own)
+        found = np.asarray(KDTree(self.places).query(places, near + own)[1])
         total = self.squares[found].sum(axis=1)
         if own:
             # A run is its own nearest neighbour, but for runs at the same place: take its own square off.

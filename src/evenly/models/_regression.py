@@ -65,8 +65,8 @@ class Regressor(ABC):
 class RegressionModel(Model):
     """A model that is a `Regressor` on coded inputs.
 
-    Subclasses fill in `_regressor`. A parameter ``folds`` of theirs, if they have one, says how many folds intervals are
-    learned from; 0 leaves them out (`interval` then uses the spread of what was learned).
+    Subclasses fill in `_regressor`. A parameter ``folds`` of theirs, if they have one, says how many folds intervals
+    are learned from; with 0 nothing is left out, and intervals are as wide as for runs that tell nothing.
     """
 
     _coding: Coding

@@ -25,7 +25,7 @@ PAIRS = ("xy", "yz", "xz")
 
 def meep_designs() -> list[Design]:
     """Return all designs, the same every time."""
-    makers = (_vacuum, _shapes, _media, _poles, _layers, _fields, _monitors, _cuts, _presence, _pairs, _planes)
+    makers = (_vacuum, _shapes, _media, _poles, _layers, _fields, _monitors, _cuts, _presence, _pairs, _planes, _large)
     return [design for make in makers for design in make()]
 
 
@@ -159,3 +159,13 @@ def _planes() -> Iterator[Design]:
         yield Design("two dimensions", f"{n}^2", {"points": [n, n, 1]})
         yield Design("two dimensions", f"{n}^2 of Ez", {"points": [n, n, 1], "sources": ["Ez"]})
         yield Design("two dimensions", f"{n}^2 in 4", {"points": [n, n, 1], "sources": ["Ez"], "cuts": [2, 2, 1]})
+
+
+def _large() -> Iterator[Design]:
+    """Cells from what the last cache holds to what it doesn't."""
+    for n, count in ((40, 3), (40, 8), (48, 2), (48, 5), (56, 0), (56, 3), (64, 0), (64, 2)):
+        yield Design("large", f"{n}^3 x {count}", _cube(n, medium={"poles": count} if count else {"epsilon": 2.0}))
+    for cuts in ((2, 2, 2), (4, 4, 1)):
+        yield Design("large", f"56^3 x 3 in {cuts}", _cube(56, cuts=list(cuts), medium={"poles": 3}))
+    yield Design("large", "56^3 in PML", _layered(56, "x"))
+    yield Design("large", "52^3 x 3 in PML", _layered(52, "z", medium={"poles": 3}))

@@ -22,7 +22,7 @@ __all__ = ["Fdtd", "memory_shape"]
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
-#: Bytes of a chunk that are there still at the next step; more come from memory.
+#: Bytes of a chunk that are in a core's own caches still at the next step.
 CACHE = 2e6
 #: Bytes from which on a chunk begins to fall out of the last cache; at twice as many all of it comes from memory.
 LAST_CACHE = 16e6
@@ -46,8 +46,7 @@ class Fdtd(Program):
         Term("separate points", about="points of chunks whose E and H can't be swept together"),
         Term("polarised values", "value", "components of points with poles"),
         Term("polarisations", "value", "components of points times their poles"),
-        Term("varied polarisations", "value", "those of chunks whose permittivity varies, which have factors each"),
-        Term("pole runs", "run", "unbroken rows of values with poles, once for each pole and once more"),
+        Term("pole runs", "run", "unbroken rows of values with poles"),
         Term("increments", about="points of chunks with off-diagonal media"),
         Term("nodes", "node", "points with off-diagonal media"),
         Term("node runs", "run", "unbroken rows of nodes"),
@@ -64,8 +63,8 @@ class Fdtd(Program):
         Term("row ends", "face", "those at the ends of rows"),
         Term("rows closed", "face", "ends of rows that go around a periodic cell"),
         Term("gathered values", "line", "cache lines that values which are Fourier transformed lie in"),
-        Term("uncached bytes", "byte", "bytes of a chunk beyond what caches hold"),
-        Term("uncached polarisations", "value", "varied polarisations of chunks that the last cache doesn't hold"),
+        Term("uncached bytes", "byte", "bytes that a step reads and writes beyond what a core's own caches hold"),
+        Term("memory bytes", "byte", "those of chunks that the last cache doesn't hold"),
     )
 
     def amounts(self, pieces: Pieces) -> Array:
@@ -76,7 +75,7 @@ class Fdtd(Program):
             return found
         first, second, last, order = memory_shape(pieces)
         padded = first * second * (last + 2 * (last > 1))
-        kept, swept = _swept(pieces, padded)
+        numbers_held, swept = _swept(pieces, padded)
         extra, calls = _extras(pieces, order[:, 2])
         values, products = pieces.transforms
         sides, faces = _sides(pieces, order)
@@ -93,9 +92,9 @@ class Fdtd(Program):
         # Transforms know already of how many numbers a complex value is.
         factors = np.full(per_part.shape[1], float(pieces.cell.parts))
         factors[len(before) : len(before) + 2] = 1
-        held = 8 * pieces.cell.parts * kept
-        beyond = np.clip(held / LAST_CACHE - 1, 0, 1) * pieces.count("polarisations") * varied(pieces)
-        return np.column_stack([per_part * factors, np.maximum(0, held - CACHE), beyond * pieces.cell.parts])
+        held, moved = (8 * pieces.cell.parts * numbers for numbers in numbers_held)
+        uncached = moved * np.maximum(0, 1 - CACHE / held)
+        return np.column_stack([per_part * factors, uncached, moved * np.clip(held / LAST_CACHE - 1, 0, 1)])
 
 
 def _some(pieces: Pieces, there: NDArray[np.bool_]) -> Pieces:
@@ -141,8 +140,8 @@ def _rows_of(pieces: Pieces, kinds: Sequence[str], axes: Ints) -> Array:
     return found
 
 
-def _swept(pieces: Pieces, padded: Array) -> tuple[Array, list[Array]]:
-    """Numbers that a sweep goes through, (n,), and the columns from chunks to separate points."""
+def _swept(pieces: Pieces, padded: Array) -> tuple[tuple[Array, Array], list[Array]]:
+    """Numbers that a chunk holds and that its step reads and writes, (n,), and the columns from chunks to separate."""
     volume, layers = pieces.volume, pieces.pml.sum(axis=1)
     factors, losses = _factors(pieces)
     columns = [
@@ -152,9 +151,11 @@ def _swept(pieces: Pieces, padded: Array) -> tuple[Array, list[Array]]:
         *(volume * (layers == n) for n in (1, 2, 3)),
         volume * _separate(pieces),
     ]
-    polarisations = pieces.count("polarisations") * (2 + varied(pieces))
-    kept = padded * (6 + 3 * factors + 3 * losses + 4 * layers) + polarisations
-    return kept, columns
+    polarisations, read = pieces.count("polarisations"), padded * (3 * factors + 3 * losses)
+    held = read + padded * (6 + 4 * layers) + 2 * polarisations
+    # Fields and layers are read and written; of polarisations two steps are read and one is written.
+    moved = read + 2 * padded * (6 + 4 * layers) + 3 * polarisations
+    return (held, moved), columns
 
 
 def _extras(pieces: Pieces, rows: Ints) -> tuple[list[Array], Array]:
@@ -164,8 +165,7 @@ def _extras(pieces: Pieces, rows: Ints) -> tuple[list[Array], Array]:
     columns = [
         pieces.count("polarised"),
         polarisations,
-        polarisations * varied(pieces),
-        _rows_of(pieces, ("polarised", "polarisations"), rows),
+        _rows_of(pieces, ("polarised",), rows),
         _hulls(pieces, "electric_anisotropic") + _hulls(pieces, "magnetic_anisotropic"),
         nodes,
         _rows_of(pieces, ("electric_anisotropic", "magnetic_anisotropic"), rows),

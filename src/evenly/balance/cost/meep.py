@@ -40,6 +40,12 @@ Flags = NDArray[np.bool_]
 #: Share of the components whose arrays have what begins in the layer of points above a chunk: one of three where it
 #: begins between a node and the middle of its edge, else all.
 BEYOND = 2 / 3
+#: Bytes of a leaf's chunks from which on they begin to fall out of the last cache; at twice as many all of them do.
+LAST_CACHE = 16e6
+#: Numbers held for each point, for each point in a PML beside those, and for each pole: E, H, D and 1/ε; what PML
+#: integrates; P of three components at two steps. A step reads and writes each once, but for 1/ε and one step of P.
+HELD, HELD_IN_PML, HELD_BY_POLE = 12, 9, 6
+MOVED, MOVED_IN_PML, MOVED_BY_POLE = 21, 18, 12
 OFF_DIAGONAL = ("off-diagonal xy", "off-diagonal xz", "off-diagonal yz")
 
 
@@ -80,6 +86,7 @@ class Meep(Program):
         Term("transforms", "transform", "monitor regions in the chunk times components, per step"),
         Term("transformed values", "value", "values that are Fourier transformed"),
         Term("transformed products", "product", "those times their frequencies"),
+        Term("memory bytes", "byte", "bytes that a step reads and writes in leaves that the last cache doesn't hold"),
     )
 
     def amounts(self, pieces: Pieces) -> Array:
@@ -240,6 +247,16 @@ def _driven(chunks: _Chunks) -> Array:
     return np.asarray(chunks.volume * sum((chunks.share(pole) for pole in chunks.poles), np.zeros(1)))
 
 
+def _memory_bytes(chunks: _Chunks) -> Array:
+    """Return what comes from memory; a process goes through all of its chunks before it comes back to one."""
+    numbers = 8.0 * chunks.pieces.cell.parts * chunks.pieces.cell.traits.get("components", 6.0) / 6
+    in_pml, poles = chunks.arrays * chunks.pieces.pml.any(axis=1), len(chunks.poles)
+    held = chunks.arrays * (HELD + HELD_BY_POLE * poles) + HELD_IN_PML * in_pml
+    moved = chunks.arrays * (MOVED + MOVED_BY_POLE * poles) + MOVED_IN_PML * in_pml
+    of_leaf = np.bincount(chunks.pieces.box, numbers * held)[chunks.pieces.box]
+    return np.asarray(numbers * moved * np.clip(of_leaf / LAST_CACHE - 1, 0, 1))
+
+
 def _transforms(chunks: _Chunks) -> Array:
     regions = np.zeros(len(chunks.volume))
     for transform in chunks.pieces.cell.transforms:
@@ -257,6 +274,7 @@ FIXED = (
     "transforms",
     "transformed values",
     "transformed products",
+    "memory bytes",
 )
 COLUMNS: dict[str, Callable[[_Chunks], Array]] = {
     "points": lambda chunks: chunks.volume * chunks.thick.all(),
@@ -285,4 +303,5 @@ COLUMNS: dict[str, Callable[[_Chunks], Array]] = {
     "transforms": _transforms,
     "transformed values": lambda chunks: chunks.pieces.transforms[0],
     "transformed products": lambda chunks: chunks.pieces.transforms[1],
+    "memory bytes": _memory_bytes,
 }

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 
 __all__ = ["CoefficientsBuilder", "pole_factors"]
 
-# Points with equal strengths are advanced without reading these if they are so many and such a part of all.
-_MANY, _MANY_OF_ALL = 64, 1 / 8
+# Points with equal strengths are advanced without reading these if they are so many, such a part of all, and so many
+# in a row on average.
+_MANY, _MANY_OF_ALL, _IN_A_ROW = 64, 1 / 8, 8
 
 
 class CoefficientsBuilder:
@@ -107,7 +108,7 @@ class CoefficientsBuilder:
             of_component = [(pole, *_join(p)) for (pole, c), p in self._poles.items() if c == component]
             for members, points, strengths in _by_set(of_component):
                 weights = np.full(len(points), response) if isinstance(response, float) else response[points]
-                for alike in _alike(strengths):
+                for alike in _alike(points, strengths):
                     given = points[alike], strengths[:, alike], weights[alike]
                     groups.append(self._pole_group(component, members, *given))
         return groups
@@ -246,13 +247,16 @@ def _by_set(
         yield tuple(poles[i][0] for i in present), points[here], strengths[np.ix_(present, here)]
 
 
-def _alike(values: Array) -> list[NDArray[np.int64]]:
-    """Cut columns into sets of many that are equal, whose numbers needn't be read point by point, and the others."""
+def _alike(points: NDArray[np.int64], values: Array) -> list[NDArray[np.int64]]:
+    """Cut columns into sets that are equal, whose numbers needn't be read point by point, and the others."""
     sets = _equal_columns(values)
-    many = [len(s) >= max(_MANY, _MANY_OF_ALL * values.shape[1]) for s in sets]
-    others = [s for s, enough in zip(sets, many, strict=True) if not enough]
-    rest = [np.sort(np.concatenate(others))] if others else []
-    return [s for s, enough in zip(sets, many, strict=True) if enough] + rest
+    some = max(_MANY, _MANY_OF_ALL * len(points))
+    alike: list[NDArray[np.int64]] = []
+    others: list[NDArray[np.int64]] = []
+    for members in sets:
+        enough = len(members) >= some and len(members) >= _IN_A_ROW * len(_runs_of(points[members]))
+        (alike if enough else others).append(members)
+    return alike + ([np.sort(np.concatenate(others))] if others else [])
 
 
 def _equal_columns(values: NDArray[Any]) -> list[NDArray[np.int64]]:
