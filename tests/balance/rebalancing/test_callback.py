@@ -57,7 +57,7 @@ def test_it_asks_every_so_often_and_moves_when_told(monkeypatch: pytest.MonkeyPa
     assert [round(left) for _, _, left, _ in balancer.asked] == [130, 80, 30]
     # The first window of five is left out: rates 3, 1, 3, 1.
     assert balancer.asked[0][0].seconds == pytest.approx([2.0])
-    assert balancer.asked[0][0].noise == pytest.approx(np.std([3, 1, 3, 1], ddof=1) / 2 / 2)
+    assert balancer.asked[0][0].noise == pytest.approx(np.std(np.log([3, 1, 3, 1]), ddof=1) / 2)
     assert math.isnan(balancer.asked[1][3])
     assert balancer.asked[2][3] > 0
     assert balancer.asked[2][1] == sim.layout == OTHER
@@ -93,6 +93,42 @@ def test_a_balancer_adjusts_a_simulation_by_hand() -> None:
     assert ChunkBalancer().make_initial_chunk_layout(sim).owners == [0]
 
 
+def test_each_adjustment_goes_by_the_steps_since_the_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    spent = {"seconds": 0.0}
+    monkeypatch.setattr(host, "work_seconds", lambda sim: spent["seconds"])
+    sim, told = simulation(), list[Timings]()
+
+    class Listens(ChunkBalancer):
+        adjusts = False
+
+        def compute_new_chunk_layout(self, timing_measurements: Timings, *args: Any, **kwargs: Any) -> BinaryPartition:
+            told.append(timing_measurements)
+            return super().compute_new_chunk_layout(timing_measurements, *args, **kwargs)
+
+        def should_adjust_chunk_layout(self, sim: fdtd.Simulation) -> bool:
+            told.append(self.latest_timings(sim))
+            return self.adjusts
+
+    balancer = Listens()
+
+    def ran(steps: int, seconds: float) -> list[tuple[int, float]]:
+        sim.run(until=sim.time + steps * sim.grid.dt, progress="off")
+        spent["seconds"] += seconds
+        before = len(told)
+        balancer.adjust_chunk_layout(sim)
+        return [(one.steps, round(float(one.seconds[0]), 9)) for one in told[before:]]
+
+    assert ran(10, 20.0) == [(10, 2.0)]
+    assert ran(30, 120.0) == [(30, 4.0)]
+    # Another balancer hears all there was.
+    assert ChunkBalancer().latest_timings(sim).steps == 40
+    balancer.adjusts = True
+    assert ran(20, 20.0) == [(20, 1.0)] * 2
+    # The clocks were started anew with the layout; more steps follow than were made before.
+    spent["seconds"] = 0.0
+    assert ran(90, 45.0) == [(90, 0.5)] * 2
+
+
 def test_work_is_all_but_waiting_and_output() -> None:
     sim = simulation()
     sim.run(until=20 * sim.grid.dt, progress="off")
@@ -121,7 +157,16 @@ def test_repetitions_give_mean_and_noise() -> None:
     [
         (1.0, 0.8, 0.1, 5.0, 100, True, "the 5 s of moving are earned back after 25 steps of the 100 still to go"),
         (1.0, 0.8, 0.1, 5.0, math.inf, True, "are earned back after 25 steps"),
-        (1.0, 0.8, 0.1, math.nan, 100, True, "what moving takes will be known once it is done"),
+        (1.0, 0.8, 0.1, math.nan, 100, True, "take 800 ms, which gains 20 s in the 100 steps to go; what moving"),
+        (
+            1.0,
+            0.8,
+            0.1,
+            math.nan,
+            math.inf,
+            True,
+            "take 800 ms; what moving itself takes isn't known and isn't counted",
+        ),
         (1.0, 0.8, 0.1, 5.0, 24, False, "the 24 steps still to go would gain 4.8 s, and moving takes 5 s"),
         (1.0, 0.8, 0.2, 0.0, 1e9, False, "too close to call"),
         (1.0, 1.0, 0.0, 0.0, 1e9, False, "nothing better was found"),

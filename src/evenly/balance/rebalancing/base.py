@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -71,15 +73,49 @@ class AbstractChunkBalancer(ABC):
     def adjust_chunk_layout(self, sim: Simulation, **kwargs: Any) -> None:
         """Compute a new layout, if the present one should be adjusted, and go on with it; fields are kept.
 
-        `kwargs` are passed on to `compute_new_chunk_layout`.
+        It goes by the steps since this balancer last looked, or since the layout changed: Meep's document speaks of the
+        previous iteration, and a sum over all of them would hide a rank that became slow. `kwargs` are passed on to
+        `compute_new_chunk_layout`.
         """
         from evenly.balance.rebalancing import host
 
-        timings = host.timings(sim)
+        timings = self.latest_timings(sim)
         if not self.should_adjust_chunk_layout(sim):
             return
         layout = self.compute_new_chunk_layout(timings, sim.layout, host.volumes(sim), host.owners(sim), **kwargs)
         sim.relayout(BinaryPartition(sim.communicator.bcast(layout.to_list())))
+
+    def latest_timings(self, sim: Simulation) -> Timings:
+        """Return what ranks took since this balancer last asked; if no step was made since, the last answer.
+
+        Raises
+        ------
+        InputError
+            If no step was made on the present layout.
+        """
+        from evenly.balance.rebalancing import host
+
+        heard: WeakKeyDictionary[Simulation, _Heard] = self.__dict__.setdefault("_heard", WeakKeyDictionary())
+        # The step at which the clocks were last started anew, as they are for every layout.
+        start, whole = sim.step_count - sim.timed_steps, host.timings(sim)
+        last = heard.get(sim)
+        if last is None or last.start != start:
+            answer = whole
+        elif whole.steps == last.whole.steps:
+            answer = last.answer
+        else:
+            answer = whole.since(last.whole)
+        heard[sim] = _Heard(start, whole, answer)
+        return answer
+
+
+@dataclass(frozen=True)
+class _Heard:
+    """What a balancer was told of a simulation: the step at which clocks were started, all since then, its answer."""
+
+    start: int
+    whole: Timings
+    answer: Timings
 
 
 def check_owners(owners: ArrayLike, chunks: int, ranks: int) -> None:

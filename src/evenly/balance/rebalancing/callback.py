@@ -24,6 +24,7 @@ from evenly.balance.rebalancing import host
 from evenly.balance.rebalancing.base import AbstractChunkBalancer
 from evenly.balance.rebalancing.decision import Decision, Price, Prospect
 from evenly.balance.rebalancing.measured import Timings
+from evenly.balance.rebalancing.noise import standard_error
 from evenly.errors import InputError
 from evenly.fdtd.cell.partition import BinaryPartition
 from evenly.fdtd.running.callbacks import Callback
@@ -119,11 +120,7 @@ class Rebalance(Callback):
     def _timings(self, sim: Simulation) -> Timings:
         """Return the mean over windows, the first of which warms caches, and its noise from their spread."""
         rates = np.array(sim.communicator.allgather(self._windows[1:])) / self._window
-        seconds = rates.mean(axis=1)
-        there = seconds > 0
-        spread = rates[there].std(axis=1, ddof=1) / seconds[there]
-        noise = float(np.sqrt(np.mean(spread**2) / rates.shape[1]))
-        return Timings(seconds, rates.shape[1] * self._window, noise)
+        return Timings(rates.mean(axis=1), rates.shape[1] * self._window, standard_error(rates))
 
     def _decided(self, sim: Simulation, timings: Timings) -> Decision:
         left = self._steps_left(sim)

@@ -1,7 +1,12 @@
 """Our balancer: what the cost model expects, corrected by what was measured.
 
 Each measurement improves what is known of ranks and regions (`evenly.balance.rebalancing.explaining`); the next layout
-is the best for all of it, and is taken only if its gain is beyond noise and error and pays for moving.
+is the best for all of it. It is taken only if its gain pays for moving and is more than chance may account for, with a
+probability of `noise.SURE`: the root of the sum of squares of
+
+- by how much the slowest of P equal ranks seems too slow, at the noise of the timings (`noise.measurement_doubt`), and
+- by how much the slowest rank may be slower than predicted, each rank's error being the cost model's for what changes
+  hands, and at least what starting anew changes (`proposing.Proposal`).
 
 >>> from evenly.balance.cost.model import Coefficient
 >>> from evenly.balance.cutting.survey import Survey
@@ -31,6 +36,7 @@ from evenly.balance.rebalancing.base import AbstractChunkBalancer, check_owners
 from evenly.balance.rebalancing.decision import Decision, Price, Prospect, judged
 from evenly.balance.rebalancing.explaining import Explanation, Observation, Spreads, explain
 from evenly.balance.rebalancing.measured import ChunkVolume, Timings
+from evenly.balance.rebalancing.noise import measurement_doubt, noise_of
 from evenly.balance.rebalancing.proposing import Known, Proposal, Way, best_proposal
 from evenly.errors import InputError
 from evenly.fdtd.cell.partition import BinaryPartition
@@ -40,13 +46,17 @@ if TYPE_CHECKING:
 
 __all__ = ["CostBalancer"]
 
-#: Taken where nothing is known: of timings, of a cost model, and the least of the latter.
-USUAL_NOISE, USUAL_ERROR, LEAST_ERROR = 0.02, 0.15, 0.03
+#: Mean error of a cost model's shares where it isn't known, and the least that is believed.
+USUAL_ERROR, LEAST_ERROR = 0.15, 0.03
+#: Standard error of what is normal, over its mean absolute error.
+SPREAD_OF_MEAN = math.sqrt(math.pi / 2)
 #: A region may be misjudged by more than the model's mean error over many cells.
 LEAST_SPREAD = 0.1
 _KEPT = 4
 #: What was measured before on a layout counts at most so much more than the latest, as ranks may become slow later.
 MEMORY = 3
+#: How much ranks change in speed from one layout to the next, relative: what was measured before is known less well.
+DRIFT = 0.02
 WAYS: tuple[Way, ...] = ("move cuts", "hand over leaves", "new tree")
 
 
@@ -107,9 +117,7 @@ class CostBalancer(AbstractChunkBalancer):
 
     def should_adjust_chunk_layout(self, sim: Simulation) -> bool:
         """Whether another layout gains more than noise and error; what moving takes isn't asked for here."""
-        from evenly.balance.rebalancing import host
-
-        return self.decide(host.timings(sim), sim.layout).adjust
+        return self.decide(self.latest_timings(sim), sim.layout).adjust
 
     def compute_new_chunk_layout(
         self,
@@ -155,9 +163,15 @@ class CostBalancer(AbstractChunkBalancer):
         """
         if not self._seen:
             raise InputError("Nothing was measured yet: give the balancer timings first (`observe`).")
+        ages = range(len(self._seen) - 1, -1, -1)
         seen = [
-            Observation(*corners(self.cell, layout), np.array(layout.owners) % t.ranks, t.seconds, _noise(t))
-            for layout, t in self._seen
+            Observation(
+                *corners(self.cell, layout),
+                np.array(layout.owners) % t.ranks,
+                t.seconds,
+                math.hypot(noise_of(t), DRIFT * age),
+            )
+            for age, (layout, t) in zip(ages, self._seen, strict=True)
         ]
         return explain(seen, self.cell, self.cost, Spreads(self.speed_spread, max(LEAST_SPREAD, self._error)))
 
@@ -179,8 +193,7 @@ class CostBalancer(AbstractChunkBalancer):
         self.observe(timings, layout)
         proposal, measured = self._proposal(), self._seen[-1][1]
         now_s = float(measured.seconds.max())
-        # Two standard errors of the timings, and what isn't known of points that come to other ranks.
-        doubt_s = max(2 * _noise(measured) * now_s, proposal.doubt_s)
+        doubt_s = math.hypot(measurement_doubt(measured), proposal.doubt_s)
         predicted_s = now_s if proposal.way == "stay" else proposal.step_s
         prospect = Prospect(now_s, predicted_s, doubt_s, proposal.layout, proposal.rank_s)
         return judged(prospect, Price(rebuild_s, steps_left))
@@ -192,13 +205,8 @@ class CostBalancer(AbstractChunkBalancer):
 
     def _proposal(self) -> Proposal:
         found = self.explanation()
-        # What was measured on several layouts is known better than the model alone knows it.
-        known = Known(self.cell, found.cost, found.speeds, self._error / len(self._seen))
+        known = Known(self.cell, found.cost, found.speeds, SPREAD_OF_MEAN * self._error)
         return best_proposal(self._seen[-1][0], known, self.ways)
-
-
-def _noise(timings: Timings) -> float:
-    return USUAL_NOISE if math.isnan(timings.noise) else max(timings.noise, 1e-3)
 
 
 def _mean(one: Timings, other: Timings) -> Timings:
@@ -206,5 +214,5 @@ def _mean(one: Timings, other: Timings) -> Timings:
     before = min(one.steps, MEMORY * other.steps)
     steps = before + other.steps
     seconds = (one.seconds * before + other.seconds * other.steps) / steps
-    noise = math.hypot(_noise(one) * before, _noise(other) * other.steps) / steps
+    noise = math.hypot(noise_of(one) * before, noise_of(other) * other.steps) / steps
     return Timings(seconds, steps, noise)

@@ -127,14 +127,20 @@ def judged(prospect: Prospect, price: Price) -> Decision:
         left = f"the {price.steps_left:.0f} steps still to go would gain {_text(total)}"
         why = f"not worth it: {change}, but {left}, and moving takes {_text(draft.rebuild_s)}"
         return Decision(False, why, prospect, price)
-    return Decision(True, f"worth it: {change}, {_earned(draft)}", prospect, price)
+    return Decision(True, f"worth it: {change}{_earned(draft)}", prospect, price)
 
 
 def _earned(draft: Decision) -> str:
+    steps = draft.price.steps_left
     if math.isnan(draft.rebuild_s):
-        return "and what moving takes will be known once it is done"
-    left = "" if math.isinf(draft.price.steps_left) else f" of the {draft.price.steps_left:.0f} still to go"
-    return f"and the {_text(draft.rebuild_s)} of moving are earned back after {draft.pays_after_steps:.0f} steps{left}"
+        total = (
+            "" if math.isinf(steps) else f", which gains {_text(draft.gain_s * steps)} in the {steps:.0f} steps to go"
+        )
+        return f"{total}; what moving itself takes isn't known and isn't counted"
+    left = "" if math.isinf(steps) else f" of the {steps:.0f} still to go"
+    return (
+        f", and the {_text(draft.rebuild_s)} of moving are earned back after {draft.pays_after_steps:.0f} steps{left}"
+    )
 
 
 def _text(seconds: float) -> str:

@@ -19,7 +19,7 @@ from evenly.fdtd.cell.partition import BinaryPartition
 if TYPE_CHECKING:
     from evenly.fdtd.scaling.measurement import Measurement
 
-__all__ = ["decide_from"]
+__all__ = ["decide_from", "latest_of"]
 
 
 def decide_from(
@@ -35,15 +35,16 @@ def decide_from(
     Parameters
     ----------
     runs : sequence of Measurement
-        Of one cell on one number of ranks. Runs of one layout are repetitions, from which noise is known; runs of
-        several layouts tell slow ranks from costly regions.
+        Of one cell on one number of ranks. Runs of one layout in a row are repetitions, from which noise is known; runs
+        of several layouts tell slow ranks from costly regions. Where a layout comes back after another one, ranks may
+        have changed in between: the runs before count less than those since.
     cell : Cell
         What was run.
     cost : CostModel
     steps_left : float
-        Steps still to be made.
+        Steps of the next run, where that is known: a change must pay within them.
     rebuild_s : float
-        Seconds that going over takes.
+        Seconds that going over takes; nan where it takes nothing, or nobody knows.
 
     Raises
     ------
@@ -55,12 +56,22 @@ def decide_from(
     for run in runs:
         _check(run, runs[0], cell)
     balancer = CostBalancer(cost, cell)
-    by_layout = itertools.groupby(sorted(runs, key=lambda run: run.when), key=lambda run: json.dumps(run.layout))
-    measured = [(BinaryPartition(same[0].layout), timings_of(same)) for same in (list(g) for _, g in by_layout)]
+    measured = [(BinaryPartition(same[0].layout), timings_of(same)) for same in _in_a_row(runs)]
     for layout, timings in measured[:-1]:
         balancer.observe(timings, layout)
     layout, timings = measured[-1]
     return balancer.decide(timings, layout, steps_left=steps_left, rebuild_s=rebuild_s)
+
+
+def latest_of(runs: Sequence[Measurement]) -> list[Measurement]:
+    """Return the runs that a decision is about: the last one, and those of the same layout right before it."""
+    return _in_a_row(runs)[-1]
+
+
+def _in_a_row(runs: Sequence[Measurement]) -> list[list[Measurement]]:
+    """Return runs in the order in which they were made, those of one layout in a row together."""
+    in_time = sorted(runs, key=lambda run: run.when)
+    return [list(same) for _, same in itertools.groupby(in_time, key=lambda run: json.dumps(run.layout))]
 
 
 def _check(run: Measurement, first: Measurement, cell: Cell) -> None:

@@ -1,12 +1,14 @@
 """Better layouts from what is known: cuts moved, leaves handed over, or another tree.
 
-All are judged by the predicted time of the slowest rank, at the speeds that ranks have. What a rank keeps was measured;
-what comes to it is known as well as the cost model knows it, so each layout is charged for that doubt.
+All are judged by the time that the slowest rank is likely to take, at the speeds that ranks have. What a rank keeps was
+measured; what comes or goes is known as well as the cost model knows it. Each rank may be wrong for itself, and a step
+takes as long as the slowest: a layout on which much changes hands must promise more.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -17,6 +19,7 @@ from evenly.balance.cutting.cell import Cell
 from evenly.balance.cutting.partition import partition
 from evenly.balance.cutting.predict import corners, predict
 from evenly.balance.cutting.recut import recut
+from evenly.balance.rebalancing.noise import SURE, slowest
 from evenly.balance.rebalancing.trees import CutTree
 from evenly.fdtd.cell.partition import BinaryPartition
 from evenly.fdtd.cell.tree import Token, nest
@@ -26,6 +29,8 @@ __all__ = ["Known", "Proposal", "Way", "best_proposal", "moved_share"]
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Way = Literal["stay", "move cuts", "hand over leaves", "new tree"]
+#: Relative spread of a rank's seconds from one start on a layout to the next: where arrays come to lie in memory.
+RESTART = 0.01
 #: Pairs of leaves that are compared at most to tell what moves.
 _MOST_PAIRS = 4_000_000
 
@@ -41,19 +46,29 @@ class Proposal:
     layout : BinaryPartition
     rank_s : (ranks,)
         Seconds per step of each rank at its speed.
-    doubt_s : float
-        By how much the slowest rank's may be wrong.
+    error_s : (ranks,)
+        Their standard errors.
     """
 
     way: Way
     layout: BinaryPartition
     rank_s: Array
-    doubt_s: float
+    error_s: Array
 
     @property
     def step_s(self) -> float:
-        """Seconds of the slowest rank."""
+        """Seconds of the slowest rank, if all predictions hold."""
         return float(self.rank_s.max())
+
+    @cached_property
+    def likely_s(self) -> float:
+        """Seconds of whichever rank turns out to be the slowest: more or less with the same probability."""
+        return slowest(self.rank_s, self.error_s, 0.5)
+
+    @cached_property
+    def doubt_s(self) -> float:
+        """By how much the slowest rank may be slower than predicted, with the probability `SURE`."""
+        return slowest(self.rank_s, self.error_s, SURE) - self.step_s
 
 
 @dataclass(frozen=True)
@@ -68,7 +83,7 @@ class Known:
     speeds : (ranks,)
         How fast each rank is, as a factor.
     error : float
-        Relative error of the cost of points that a rank didn't have before.
+        Relative standard error of the cost of a rank whose points are all others than before.
     """
 
     cell: Cell
@@ -79,12 +94,14 @@ class Known:
     def proposal(self, way: Way, new: BinaryPartition, old: BinaryPartition) -> Proposal:
         """Return what a layout promises."""
         rank_s = predict(self.cell, new, len(self.speeds), self.cost).rank_s / self.speeds
-        moved = rank_s * moved_share(old, new, self.cell, len(self.speeds))
-        return Proposal(way, new, rank_s, self.error * float(moved.max()))
+        came = moved_share(old, new, self.cell, len(self.speeds))
+        went = moved_share(new, old, self.cell, len(self.speeds))
+        error = 0.0 if way == "stay" else np.hypot(self.error * np.hypot(came, went), RESTART)
+        return Proposal(way, new, rank_s, rank_s * error)
 
 
 def best_proposal(layout: BinaryPartition, known: Known, ways: tuple[Way, ...]) -> Proposal:
-    """Return the layout on which the slowest rank is predicted to be fastest, doubt included.
+    """Return the layout on which the slowest rank is likely to be fastest.
 
     Parameters
     ----------
@@ -104,7 +121,7 @@ def best_proposal(layout: BinaryPartition, known: Known, ways: tuple[Way, ...]) 
         found += [("hand over leaves", handed), ("hand over leaves", moved)]
     if "new tree" in ways and cell.grid.box.volume >= ranks > 1:
         found.append(("new tree", partition(cell, ranks, cost, speeds=speeds.tolist()).balanced.layout))
-    return min((known.proposal(way, new, layout) for way, new in found), key=lambda each: each.step_s + each.doubt_s)
+    return min((known.proposal(way, new, layout) for way, new in found), key=lambda each: each.likely_s)
 
 
 def _handed_over(layout: BinaryPartition, known: Known) -> BinaryPartition:
