@@ -17,7 +17,10 @@ sys.path.insert(0, str(Path(__file__).parent))
 from evenly.adapters.meep.balancer import ChunkBalancer, apply_layout
 from evenly.adapters.meep.layouts import from_meep, layout
 from evenly.adapters.meep.measuring import forget, latest_timings_of, timings_of, watch
+from evenly.adapters.meep.together import gathered, of_first, slowest
 from evenly.balance.cost.model import Coefficient, CostModel
+from evenly.balance.rebalancing.cost_balancer import CostBalancer
+from evenly.errors import InputError
 from evenly.fdtd.cell.partition import BinaryPartition
 
 V = mp.Vector3
@@ -56,8 +59,8 @@ def balanced(*rounds: list[float]) -> dict[str, Any]:
     cuts, whys = [], []
     for seconds in rounds:
         sim.run(until=1)
-        record = vars(sim)["_evenly_measured"]
-        real, record.seconds = record.seconds, seconds[mp.my_rank()] * record.steps
+        latest = vars(sim)["_evenly_measured"].latest
+        real, latest.seconds = latest.seconds, seconds[mp.my_rank()] * latest.steps
         assert real > 0
         balancer.adjust_chunk_layout(sim)
         assert balancer.decision is not None
@@ -78,15 +81,84 @@ def runs_in_a_row(*seconds: float) -> list[list[float]]:
     watch()
     told = []
     for each in seconds:
-        before = vars(sim).get("_evenly_measured")
-        steps, whole = (before.steps, before.seconds) if before else (0, 0.0)
         sim.run(until=1)
-        record = vars(sim)["_evenly_measured"]
-        record.seconds = whole + each * (record.steps - steps)
+        latest = vars(sim)["_evenly_measured"].latest
+        latest.seconds = each * latest.steps
         one, other = latest_timings_of(sim), latest_timings_of(sim)
         assert one is other
         told.append([one.steps, float(one.seconds[0])])
     return told
+
+
+def timed_steps() -> dict[str, Any]:
+    """Return what was measured of runs of 40 steps: anew, on the same layout, begun anew, and on another layout."""
+    watch()
+    sim, _ = _small(chunk_layout=layout(BinaryPartition([("x", 1.0), 0, 1])))
+    steps, noises = [], []
+    for change in (None, None, sim.reset_meep, lambda: apply_layout(sim, BinaryPartition([("x", 0.5), 0, 1]))):
+        if change is not None:
+            change()
+        sim.run(until=1)
+        noises.append(latest_timings_of(sim).noise)
+        steps.append(timings_of(sim).steps)
+    sim.reset_meep()
+    return {"steps": steps, "noises": noises, "kept": from_meep(sim.chunk_layout).to_list()}
+
+
+def shared() -> dict[str, Any]:
+    """Return what processes are told: values of the first one, and its mistakes."""
+    asked: list[int] = []
+
+    def value() -> list[Any]:
+        asked.append(mp.my_rank())
+        return [mp.my_rank(), 0.1, float("inf"), "grün", None, -5e-324]
+
+    def mistake() -> None:
+        raise InputError("no such thing")
+
+    told = of_first(value)
+    message = ""
+    try:
+        of_first(mistake)
+    except InputError as error:
+        message = str(error)
+    alike = mp.and_to_all(told == [0, 0.1, float("inf"), "grün", None, -5e-324] and message == "no such thing")
+    group = mp.divide_parallel_processes(2)
+    # The first process of the second group is another one.
+    own = of_first(lambda: group) == group
+    mp.end_divide_parallel()
+    return {
+        "alike": bool(alike),
+        "asked": mp.sum_to_all(float(len(asked))),
+        "gathered": gathered(float(mp.my_rank() ** 2)).tolist(),
+        "slowest": slowest(float(mp.my_rank())),
+        "groups apart": bool(mp.and_to_all(own)),
+    }
+
+
+def searched() -> dict[str, Any]:
+    """Return how many processes searched for a layout, and how many layouts they then had, when all were told to."""
+    count = [0]
+    usual = CostBalancer.decide
+
+    def counted(*given: Any, **more: Any) -> Any:
+        count[0] += 1
+        return usual(*given, **more)
+
+    CostBalancer.decide = counted  # type: ignore[method-assign]
+    balancer = ChunkBalancer(CostModel("meep", {"points of planes": Coefficient(2e-8)}, share_error=0.05))
+    sim, _ = _small(chunk_layout=layout(BinaryPartition([("x", 1.0), 0, [("y", 0.0), 1, 2]])))
+    sim.run(until=1)
+    latest = vars(sim)["_evenly_measured"].latest
+    # What a process thinks of its own counts for nothing but its own time.
+    latest.seconds = (3.0 if mp.my_rank() == 0 else 1.0) * 1e-3 * latest.steps
+    balancer.adjust_chunk_layout(sim)
+    cuts = from_meep(sim.chunk_layout).to_list()
+    return {
+        "searches": mp.sum_to_all(float(count[0])),
+        "cuts": gathered(cuts[0][1]).tolist(),
+        "adjusted": gathered(float(balancer.decision is not None and balancer.decision.adjust)).tolist(),
+    }
 
 
 def by_volumes() -> Any:

@@ -38,7 +38,35 @@ def test_without_costs_it_is_meeps_algorithm(inside: Inside) -> None:
 
 def test_each_run_is_told_once(inside: Inside) -> None:
     # Whole sums would hide a process that became slow, and count early runs again with every decision.
-    assert inside("runs_in_a_row", 1e-3, 2e-3, 1e-3) == [[40, pytest.approx(s)] for s in (1e-3, 2e-3, 1e-3)]
+    # The first step connects the chunks, so it is left out.
+    told = inside("runs_in_a_row", 1e-3, 2e-3, 1e-3)
+    assert told == [[39, pytest.approx(1e-3)], [40, pytest.approx(2e-3)], [40, pytest.approx(1e-3)]]
+
+
+def test_a_measurement_is_one_of_a_layout_and_knows_its_noise(inside: Inside) -> None:
+    found = inside("timed_steps", ranks=2)
+    # A simulation that begins anew on its layout adds to what was measured on it, but for steps that connect chunks.
+    assert found["steps"] == [39, 79, 118, 39]
+    assert all(0 < noise < 1 for noise in found["noises"])
+    # Where the simulation begins anew by itself, as in an optimization, the better layout stays.
+    assert found["kept"] == [["x", 0.5], 0, 1]
+
+
+def test_the_first_process_decides_for_its_group(inside: Inside) -> None:
+    found = inside("shared", ranks=4)
+    assert found["alike"]
+    assert found["asked"] == 1
+    assert found["gathered"] == [0, 1, 4, 9]
+    assert found["slowest"] == 3
+    assert found["groups apart"]
+
+
+def test_one_process_searches_and_all_get_its_layout(inside: Inside) -> None:
+    found = inside("searched", ranks=3)
+    assert found["searches"] == 1
+    assert len(set(found["cuts"])) == 1
+    assert found["cuts"][0] < 0.8
+    assert found["adjusted"] == [1.0] * 3
 
 
 def test_waiting_is_not_work(inside: Inside) -> None:

@@ -5,6 +5,9 @@ differs: times are CPU times, so that ranks may be more than cores; the cost mod
 layout is changed only where that pays; and monitors survive the change. Costs come from ``evenly calibrate meep``;
 where there are none, Meep's algorithm is used, on CPU times.
 
+The first process decides and tells the others, by Meep's own collectives: no mpi4py is needed, and where Meep's
+processes are divided into groups each group decides for itself.
+
 Make it before the first run, which it then times.
 """
 
@@ -13,11 +16,15 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from evenly.adapters.meep.layouts import from_meep, to_meep
-from evenly.adapters.meep.measuring import forget, latest_timings_of, timings_of, timings_of_meep, volumes_of, watch
+from evenly.adapters.meep.measuring import forget, latest_timings_of, timings_of_meep, volumes_of, watch
+from evenly.adapters.meep.together import of_first, slowest
 from evenly.balance.cost.model import CostModel
 from evenly.balance.cutting.moved import moved
 from evenly.errors import InputError, ReadError
@@ -74,13 +81,7 @@ class ChunkBalancer(Base):  # type: ignore[misc]  # Meep's, where it can be impo
         """
         if sim is None or self.cost is None:
             return None
-        import meep
-
-        from evenly.adapters.meep.cells import cell_of
-        from evenly.balance.cutting.partition import partition
-
-        plan = partition(cell_of(sim), meep.count_processors(), self.cost)
-        return to_meep(_shared(plan.in_program))
+        return to_meep(BinaryPartition(of_first(lambda: self._best_cut(sim).to_list())))
 
     def should_adjust_chunk_layout(self, sim: Any) -> bool:
         """Whether another layout gains more than noise and error, and pays within the steps that are left."""
@@ -94,20 +95,10 @@ class ChunkBalancer(Base):  # type: ignore[misc]  # Meep's, where it can be impo
         InputError
             If it made no step, or Meep's chunks aren't those of a layout.
         """
-        from evenly.balance.rebalancing.decision import Price, Prospect, judged
-
         timings, layout = latest_timings_of(sim), _layout_of(sim)
-        ours = self._balancer(sim)
-        if ours is not None:
-            back = (-self._center[0], -self._center[1], -self._center[2])
-            self.decision = ours.decide(
-                timings, moved(layout, back), steps_left=self.steps_left, rebuild_s=self._rebuild_s
-            )
-            return self.decision
-        other = self._by_volumes(timings, layout, *_chunks(sim))
-        promised = float(timings.seconds.mean() + (timings.seconds.max() - timings.seconds.mean()) / 2)
-        prospect = Prospect(float(timings.seconds.max()), promised, 0.02 * promised, other)
-        self.decision = judged(prospect, Price(self._rebuild_s, self.steps_left))
+        chunks = _chunks(sim)
+        told = of_first(lambda: _as_plain(self._decided(sim, timings, layout, chunks)))
+        self.decision = _from_plain(told)
         return self.decision
 
     def compute_new_chunk_layout(
@@ -129,7 +120,7 @@ class ChunkBalancer(Base):  # type: ignore[misc]  # Meep's, where it can be impo
         """
         timings = timings_of_meep(timing_measurements)
         return to_meep(
-            self._by_volumes(timings, from_meep(old_partition), volumes_of(chunk_volumes), chunk_owners, **kwargs)
+            _by_volumes(timings, from_meep(old_partition), volumes_of(chunk_volumes), chunk_owners, **kwargs)
         )
 
     def adjust_chunk_layout(self, sim: Any, **kwargs: Any) -> None:
@@ -143,22 +134,40 @@ class ChunkBalancer(Base):  # type: ignore[misc]  # Meep's, where it can be impo
             ``sensitivity``, 0 to 1: move cuts so far by Meep's algorithm, whether or not it pays.
         """
         if kwargs:
-            layout = self._by_volumes(timings_of(sim), _layout_of(sim), *_chunks(sim), **kwargs)
+            told = latest_timings_of(sim), _layout_of(sim), *_chunks(sim)
+            layout = BinaryPartition(of_first(lambda: _by_volumes(*told, **kwargs).to_list()))
         else:
             decision = self.decide(sim)
-            if not _agreed(decision.adjust) or decision.layout is None:
+            if not decision.adjust or decision.layout is None:
                 return
-            layout = decision.layout if self._ours is None else moved(decision.layout, self._center)
+            layout = decision.layout
         begin = time.perf_counter()
-        apply_layout(sim, _shared(layout))
-        self._rebuild_s = _slowest(time.perf_counter() - begin)
+        apply_layout(sim, layout)
+        self._rebuild_s = slowest(time.perf_counter() - begin)
 
-    def _by_volumes(
-        self, timings: Timings, layout: BinaryPartition, volumes: Any, owners: Any, **kwargs: Any
-    ) -> BinaryPartition:
-        from evenly.balance.rebalancing.chunk_balancer import ChunkBalancer as ByVolumes
+    def _best_cut(self, sim: Any) -> BinaryPartition:
+        import meep
 
-        return ByVolumes().compute_new_chunk_layout(timings, layout, volumes, owners, **kwargs)
+        from evenly.adapters.meep.cells import cell_of
+        from evenly.balance.cutting.partition import partition
+
+        return partition(cell_of(sim), meep.count_processors(), self.cost).in_program
+
+    def _decided(self, sim: Any, timings: Timings, layout: BinaryPartition, chunks: tuple[Any, Any]) -> Decision:
+        """Return the decision, layouts in Meep's coordinates; the first process asks, which remembers."""
+        from evenly.balance.rebalancing.decision import Price, Prospect, judged
+        from evenly.balance.rebalancing.noise import measurement_doubt
+
+        price = Price(self._rebuild_s, self.steps_left)
+        ours = self._balancer(sim)
+        if ours is not None:
+            back = (-self._center[0], -self._center[1], -self._center[2])
+            found = ours.decide(timings, moved(layout, back), steps_left=price.steps_left, rebuild_s=price.rebuild_s)
+            there = None if found.layout is None else moved(found.layout, self._center)
+            return replace(found, prospect=replace(found.prospect, layout=there))
+        other = _by_volumes(timings, layout, *chunks)
+        now_s, mean_s = float(timings.seconds.max()), float(timings.seconds.mean())
+        return judged(Prospect(now_s, (now_s + mean_s) / 2, measurement_doubt(timings), other), price)
 
     def _balancer(self, sim: Any) -> CostBalancer | None:
         """Return the balancer that remembers what was measured of this simulation's cell."""
@@ -190,8 +199,9 @@ def apply_layout(sim: Any, layout: BinaryPartition) -> None:
     for monitor in monitors:
         monitor.swigobj = None
     sim.dft_objects = monitors
-    sim.chunk_layout = to_meep(layout)
-    sim.num_chunks = sim.chunk_layout.numchunks()
+    # What a simulation goes back to when it begins anew once more, as those of `meep.adjoint` do for each iteration.
+    sim.chunk_layout = sim._chunk_layout_original = to_meep(layout)
+    sim.num_chunks = sim._num_chunks_original = sim.chunk_layout.numchunks()
     forget(sim)
     sim.init_sim()
 
@@ -223,30 +233,28 @@ def _chunks(sim: Any) -> tuple[Any, Any]:
     return volumes_of(sim.structure.get_chunk_volumes()), sim.structure.get_chunk_owners()
 
 
-def _shared(layout: BinaryPartition) -> BinaryPartition:
-    """Return the first process's layout: processes of different kinds may round differently."""
-    world = _world()
-    return layout if world is None else BinaryPartition(world.bcast(layout.to_list()))
+def _by_volumes(timings: Timings, layout: BinaryPartition, volumes: Any, owners: Any, **kwargs: Any) -> BinaryPartition:
+    from evenly.balance.rebalancing.chunk_balancer import ChunkBalancer as ByVolumes
+
+    return ByVolumes().compute_new_chunk_layout(timings, layout, volumes, owners, **kwargs)
 
 
-def _agreed(answer: bool) -> bool:
-    world = _world()
-    return answer if world is None else bool(world.bcast(answer))
+def _as_plain(decision: Decision) -> dict[str, Any]:
+    """Return a decision as the first process tells it to the others."""
+    prospect = decision.prospect
+    return {
+        "adjust": decision.adjust,
+        "why": decision.why,
+        "times": [prospect.now_s, prospect.predicted_s, prospect.doubt_s],
+        "layout": None if prospect.layout is None else prospect.layout.to_list(),
+        "ranks": None if prospect.rank_s is None else prospect.rank_s.tolist(),
+        "price": [decision.price.rebuild_s, decision.price.steps_left],
+    }
 
 
-def _slowest(seconds: float) -> float:
-    world = _world()
-    return seconds if world is None else float(max(world.allgather(seconds)))
+def _from_plain(told: dict[str, Any]) -> Decision:
+    from evenly.balance.rebalancing.decision import Decision, Price, Prospect
 
-
-def _world() -> Any:
-    """Return Meep's processes; None where there is one."""
-    import meep
-
-    if meep.count_processors() == 1:
-        return None
-    try:
-        from mpi4py import MPI
-    except ImportError:
-        return None
-    return MPI.COMM_WORLD
+    layout = None if told["layout"] is None else BinaryPartition(told["layout"])
+    prospect = Prospect(*told["times"], layout, None if told["ranks"] is None else np.array(told["ranks"]))
+    return Decision(told["adjust"], told["why"], prospect, Price(*told["price"]))

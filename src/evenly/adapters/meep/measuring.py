@@ -1,21 +1,24 @@
 """How long each process of a Meep run works, in CPU time: taken around every run from the moment it is asked for.
 
 A balancer is told after a run that it should have been timed, so `watch` has Meep's simulations time each of their
-runs.
+runs, step by step: what windows of steps differ by is the noise that a decision must know.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evenly.adapters.meep.clock import working_clock
+from evenly.adapters.meep.layouts import from_meep
+from evenly.adapters.meep.together import gathered
 from evenly.balance.rebalancing.measured import ChunkVolume, Timings
+from evenly.balance.rebalancing.noise import Windows, standard_error
 from evenly.errors import InputError
 
 __all__ = ["PHASES", "forget", "latest_timings_of", "timings_of", "timings_of_meep", "volumes_of", "watch"]
@@ -29,10 +32,15 @@ _TOLD = "_evenly_told"
 
 @dataclass
 class _Record:
-    """Seconds of work of this process in so many steps."""
+    """Work of this process on a layout: all of it, and that since it was last asked for."""
 
-    seconds: float = 0.0
-    steps: int = 0
+    layout: Any
+    whole: Windows = field(default_factory=Windows)
+    latest: Windows = field(default_factory=Windows)
+
+    def add(self, seconds: float, steps: int = 1) -> None:
+        self.whole.add(seconds, steps)
+        self.latest.add(seconds, steps)
 
 
 def watch() -> None:
@@ -45,21 +53,43 @@ def watch() -> None:
     usual = kind._run_until
 
     @functools.wraps(usual)
-    def timed(sim: Any, *args: Any, **kwargs: Any) -> Any:
+    def timed(sim: Any, condition: Any, step_functions: Any) -> Any:
         if sim.fields is None:
-            return usual(sim, *args, **kwargs)
+            sim.init_sim()
         with working_clock() as clock:
-            tell: Callable[[], float] = clock or functools.partial(_own_work, sim)
-            begin, step = tell(), int(sim.fields.t)
-            try:
-                return usual(sim, *args, **kwargs)
-            finally:
-                record = vars(sim).setdefault(_RECORD, _Record())
-                record.seconds += tell() - begin
-                record.steps += int(sim.fields.t) - step
+            if clock is None:
+                return _timed_whole(sim, lambda: usual(sim, condition, step_functions))
+            return usual(sim, condition, [_ticks(sim, clock), *step_functions])
 
     kind._run_until = timed
     setattr(kind, _MARK, True)
+
+
+def _ticks(sim: Any, clock: Callable[[], float]) -> Callable[[Any], None]:
+    """Return a step function, which Meep calls before every step and after the last, that notes what each took."""
+    record = _record(sim)
+    # The first step after Meep began anew connects the chunks.
+    state = {"mark": clock(), "calls": 0, "left out": int(sim.fields.t == 0)}
+
+    def tick(_sim: Any) -> None:
+        if state["calls"]:
+            now = clock()
+            if state["calls"] > state["left out"]:
+                record.add(now - state["mark"])
+            state["mark"] = now
+        state["calls"] += 1
+
+    return tick
+
+
+def _timed_whole(sim: Any, run: Callable[[], Any]) -> Any:
+    """Run, timed by Meep's own clock, whose readings all processes must ask for."""
+    record, begin, step = _record(sim), _own_work(sim), int(sim.fields.t)
+    result = run()
+    steps = int(sim.fields.t) - step
+    if steps > 0:
+        record.add(_own_work(sim) - begin, steps)
+    return result
 
 
 def forget(sim: Any) -> None:
@@ -77,8 +107,8 @@ def timings_of(sim: Any) -> Timings:
         If no step was made.
     """
     record = vars(sim).get(_RECORD)
-    if record is not None and record.steps > 0:
-        return Timings(np.maximum(_gathered(record.seconds), 0.0) / record.steps, record.steps)
+    if record is not None and record.whole.steps > 0:
+        return _timings(record.whole)
     if sim.fields is None or sim.fields.t < 1:
         raise InputError("A simulation must make steps before it is balanced, but none was made: run it first.")
     # It ran before anybody watched: Meep's own clock is what is left.
@@ -87,15 +117,30 @@ def timings_of(sim: Any) -> Timings:
 
 def latest_timings_of(sim: Any) -> Timings:
     """Return the same of the steps since this was last asked; if none was made since, the last answer."""
-    whole = timings_of(sim)
-    told: tuple[Timings | None, Timings] = vars(sim).get(_TOLD, (None, whole))
-    before, last = told
-    if before is not None and whole.steps != before.steps:
-        steps = whole.steps - before.steps
-        seconds = whole.seconds * whole.steps - before.seconds * before.steps
-        last = Timings(np.maximum(seconds, 0.0) / steps, steps) if steps > 0 else whole
-    vars(sim)[_TOLD] = whole, last
-    return last
+    record = vars(sim).get(_RECORD)
+    if record is not None and record.latest.steps > 0:
+        vars(sim)[_TOLD] = _timings(record.latest)
+        record.latest = Windows()
+    elif _TOLD not in vars(sim):
+        vars(sim)[_TOLD] = timings_of(sim)
+    return vars(sim)[_TOLD]  # type: ignore[no-any-return]
+
+
+def _record(sim: Any) -> _Record:
+    """Return what was measured on the layout that a simulation has now; of another one nothing is kept."""
+    layout = from_meep(sim.chunk_layout) if hasattr(sim.chunk_layout, "split_pos") else None
+    record = vars(sim).get(_RECORD)
+    if record is None or record.layout != layout:
+        forget(sim)
+        record = vars(sim)[_RECORD] = _Record(layout)
+    return record  # type: ignore[no-any-return]
+
+
+def _timings(work: Windows) -> Timings:
+    seconds = np.maximum(gathered(work.seconds), 0.0) / work.steps
+    # All processes made the same steps, so their windows are the same.
+    rates = np.array([gathered(rate) for rate in work.rates]).reshape(-1, len(seconds)).T
+    return Timings(seconds, work.steps, standard_error(rates))
 
 
 def timings_of_meep(measured: Any) -> Timings:
@@ -129,14 +174,6 @@ def _own_work(sim: Any) -> float:
     import meep
 
     return float(_worked(sim)[meep.my_rank()])
-
-
-def _gathered(value: float) -> NDArray[np.float64]:
-    """Return the values of all processes, (processes,)."""
-    import meep
-
-    ranks, mine = meep.count_processors(), meep.my_rank()
-    return np.array([meep.sum_to_all(value if rank == mine else 0.0) for rank in range(ranks)])
 
 
 def _worked(sim: Any) -> NDArray[np.float64]:

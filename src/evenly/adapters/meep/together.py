@@ -1,0 +1,93 @@
+"""What Meep's processes tell each other, by Meep's own collectives.
+
+These are there without mpi4py, and keep to a process's own group where Meep's processes are divided
+(``meep.divide_parallel_processes``). All processes of a group must call them alike.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenly.errors import EvenlyError, InputError
+
+__all__ = ["gathered", "of_first", "slowest"]
+
+T = TypeVar("T")
+#: Bytes that go as one number: a float holds whole numbers of 53 bits exactly.
+_BYTES = 6
+
+
+def of_first(compute: Callable[[], T]) -> T:
+    """Return on all processes what the first one computes; the others wait.
+
+    Parameters
+    ----------
+    compute : callable
+        Called by the first process alone; returns plain values, as JSON knows them.
+
+    Raises
+    ------
+    InputError
+        If the first process can't compute it by a user's mistake: on all processes, so that none waits for ever.
+    RuntimeError
+        If it fails otherwise; on the first process as whatever it was.
+    """
+    import meep
+
+    if meep.count_processors() == 1:
+        return compute()
+    if not meep.am_master():
+        told = json.loads(_text(""))
+        if "mistake" in told:
+            raise InputError(told["mistake"])
+        if "failure" in told:
+            raise RuntimeError(f"Meep's first process failed: {told['failure']}")
+        return told["value"]  # type: ignore[no-any-return]
+    try:
+        value = compute()
+        said = json.dumps({"value": value})
+    except EvenlyError as error:
+        _text(json.dumps({"mistake": str(error)}))
+        raise
+    except BaseException as error:
+        _text(json.dumps({"failure": repr(error)}))
+        raise
+    _text(said)
+    return value
+
+
+def gathered(value: float) -> NDArray[np.float64]:
+    """Return the values of all processes, (processes,)."""
+    import meep
+
+    mine = meep.my_rank()
+    return np.array([_number(value if rank == mine else 0.0, rank) for rank in range(meep.count_processors())])
+
+
+def slowest(seconds: float) -> float:
+    """Return the largest of all processes' values."""
+    import meep
+
+    return float(meep.max_to_all(float(seconds)))
+
+
+def _text(text: str) -> str:
+    """Return the first process's text."""
+    said = text.encode()
+    size = int(_number(float(len(said)), 0))
+    said = said.ljust(size)
+    parts = [said[at : at + _BYTES] for at in range(0, size, _BYTES)]
+    told = [int(_number(float(int.from_bytes(part, "little")), 0)) for part in parts]
+    pieces = (number.to_bytes(len(part), "little") for number, part in zip(told, parts, strict=True))
+    return b"".join(pieces).decode()
+
+
+def _number(value: float, rank: int) -> float:
+    import meep
+
+    return float(meep.broadcast(rank, float(value)))
