@@ -68,6 +68,29 @@ def test_repetitions_tell_the_noise(evenly: Evenly) -> None:
     assert told["adjust"] is False
 
 
+def test_a_layout_that_comes_back_is_judged_by_its_latest_runs(evenly: Evenly) -> None:
+    grid = load("oled", SMALL).simulation.grid
+    other = BinaryPartition([("x", 0.05), 0, 1])
+    assert other.boxes(grid) != BinaryPartition.equal(grid, 2).boxes(grid)
+    times = [("a", [1e-3, 1e-3], 0), ("b", [1.2e-3, 1e-3], 1), ("c", [1.9e-3, 1e-3], 2), ("d", [2.1e-3, 1e-3], 3)]
+    for name, seconds, minute in times:
+        moved = {"layout": other.to_list()} if name == "b" else {}
+        saved(name, seconds, when=f"2026-01-01T00:0{minute}:00", **moved)
+    # The first run, on the layout that came back, was made before a rank became slow.
+    told = evenly("rebalance", ".", "--cost", "costs.json", "--json").json
+    assert told["measured_seconds_per_rank"] == pytest.approx([2e-5, 1e-5])
+    assert told["now_seconds"] == pytest.approx(2e-5)
+    assert told["adjust"] is True
+
+
+def test_what_the_next_run_gains_is_told(evenly: Evenly) -> None:
+    path = saved("run", [3e-3, 1e-3])
+    alone = evenly("rebalance", path, "--cost", "costs.json").out
+    assert "what moving itself takes isn't known and isn't counted" in " ".join(alone.split())
+    told = evenly("rebalance", path, "--cost", "costs.json", "--steps", "1e6").out
+    assert "in the 1000000 steps to go" in " ".join(told.split())
+
+
 def test_a_cell_file_may_be_named(evenly: Evenly) -> None:
     from evenly.balance.cutting.fdtd_cell import cell_of
 

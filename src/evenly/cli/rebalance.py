@@ -37,9 +37,17 @@ def rebalance(
     ] = None,
     what: What = What(),  # noqa: B008 - frozen
     cost: Annotated[Path | None, typer.Option("--cost", help="A file with costs (default: this machine's).")] = None,
-    steps: Annotated[float | None, typer.Option("--steps", help="Steps still to be made.", min=1)] = None,
+    steps: Annotated[
+        float | None,
+        typer.Option("--steps", help="Time steps of the next run, to tell what it gains in all.", min=1),
+    ] = None,
     rebuild_s: Annotated[
-        float | None, typer.Option("--rebuild", help="Seconds that going over to another layout takes.", min=0)
+        float | None,
+        typer.Option(
+            "--rebuild",
+            help="Seconds that changing the layout costs, which --steps must earn back.",
+            min=0,
+        ),
     ] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Save the new layout as .json.")] = None,
     json: opt.Json = False,
@@ -49,7 +57,7 @@ def rebalance(
     Slow ranks get less; what the cost model misjudged is corrected by what was measured.
     """
     from evenly.balance.cost.places import find_cost
-    from evenly.balance.rebalancing.files import decide_from
+    from evenly.balance.rebalancing.files import decide_from, latest_of
     from evenly.balance.rebalancing.host import timings_of
     from evenly.fdtd.cell.partition import BinaryPartition
     from evenly.report import rebalance_tables as tables
@@ -63,8 +71,7 @@ def rebalance(
     given: dict[str, Any] = {"steps_left": math.inf if steps is None else steps}
     given["rebuild_s"] = math.nan if rebuild_s is None else rebuild_s
     decision = decide_from(runs, cell, found.cost, **given)
-    last = [run for run in runs if run.layout == runs[-1].layout]
-    timings, name = timings_of(last), runs[-1].name
+    timings, name = timings_of(latest_of(runs)), runs[-1].name
     if json:
         print_json(tables.decision_as_dict(name, timings, decision))
     else:
