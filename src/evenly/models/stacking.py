@@ -36,9 +36,9 @@ def blend_weights(predicted: Floats, logs: Floats, weights: Floats, *, seed: int
     Examples
     --------
     >>> truth = np.linspace(0, 1, 50)
-    >>> noise = np.random.default_rng(0).normal(size=(50, 2)) * [0.1, 0.1]
+    >>> noise = np.random.default_rng(0).normal(size=(50, 2)) * [0.01, 1.0]
     >>> blend_weights(truth[:, None] + noise, truth, np.ones(50)).round(1)
-    array([0.5, 0.5])
+    array([1., 0.])
     """
     errors = predicted - logs[:, None]
     count = errors.shape[1]

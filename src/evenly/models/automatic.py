@@ -1,0 +1,275 @@
+"""The model that picks itself: methods raced on left-out runs, blended by what they showed there.
+
+Within the learned range it is a weighted mean of log predictions (`stacking`); beyond it hands over, over a tenth of a
+half-range, to a method that extrapolates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, final
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from evenly.errors import InputError
+from evenly.expressions import Expression
+from evenly.models._inputs import Coding, Inputs
+from evenly.models._local_conformal import LocalConformal
+from evenly.models._regression import canonical_order, fold_numbers
+from evenly.models.base import Model
+from evenly.models.race import Entry, Table, candidates, race
+from evenly.models.registry import method_names, model_class
+from evenly.models.stacking import blend_weights, cross_fitted
+from evenly.space import Space
+
+__all__ = ["Automatic"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+#: Methods that may go on beyond the learned range, the best first.
+_EXTRAPOLATES = ("trend", "pmnf", "log-quadratic", "power-law")
+#: Half-ranges over which predictions go over from the blend to the method that extrapolates.
+_HANDOVER = 0.1
+#: How many folds by number of runs, and how many of them are predicted: (runs, folds, asked).
+_FOLDS = ((40, 10, 10), (2_000, 5, 5), (6_000, 5, 3), (10**12, 8, 1))
+#: An error so many times the best earns no share.
+_HOPELESS = 3.0
+
+
+@final
+class Automatic(Model):
+    """Races the methods that suit the runs and blends the best.
+
+    Parameters
+    ----------
+    effort : {"quick", "normal", "thorough"}
+        Which methods are tried, and how hard: seconds, a minute, many minutes for a thousand runs.
+    methods : sequence of str, optional
+        Only these.
+    offset : str, optional
+        What is known about the time, up to a factor: an expression of the parameters such as ``"m * n * k / cores"``.
+        What is learned is the time over it, so that predictions follow it where no runs tell otherwise.
+    progress : callable, optional
+        Told what is being learned.
+
+    Attributes
+    ----------
+    choice_ : DataFrame
+        One row per method tried: ``method``, ``error`` (MLogQ on left-out runs), ``fit_seconds`` (CPU), ``bytes``
+        (learned numbers), ``weight``, ``note``.
+    error_ : float
+        MLogQ of the blend on left-out runs, its weights taken from other runs; NaN where nothing could be left out.
+    beyond_ : str
+        The method that predicts beyond the learned range.
+
+    Examples
+    --------
+    >>> cores, size = np.meshgrid([1, 2, 4, 8, 16], [100, 200, 400])
+    >>> table = {"cores": cores.ravel(), "size": size.ravel()}
+    >>> model = Automatic(effort="quick").fit(table, (size / cores).ravel())
+    >>> model.predict({"cores": [4], "size": [300]}).round(1)
+    array([75.])
+    """
+
+    method: ClassVar[str] = "auto"
+    summary: ClassVar[str] = "the methods that suit the runs, raced on left-out runs and blended"
+
+    def __init__(
+        self,
+        *,
+        effort: str = "normal",
+        methods: Sequence[str] | None = None,
+        offset: str | None = None,
+        progress: Callable[[str], None] | None = None,
+    ) -> None:
+        self.effort = effort
+        self.methods = methods
+        self.offset = offset
+        self.progress = progress
+
+    # ---- learning -------------------------------------------------------------------------------------------
+
+    def _learn(self, table: pd.DataFrame, values: Floats, weights: Floats) -> None:
+        if self.effort not in ("quick", "normal", "thorough"):
+            raise InputError(f"effort must be one of quick, normal, thorough, but got {self.effort!r}")
+        counted = weights > 0
+        table, values, weights = table[counted].reset_index(drop=True), values[counted], weights[counted]
+        self._offset = None if self.offset is None else Expression(self.offset)
+        self._coding = Coding.learn(table, self.space_)
+        inputs, logs = self._coding.inputs(table), np.log(values) - self._known(table)
+        order = canonical_order(inputs, logs)
+        table, weights = table.iloc[order].reset_index(drop=True), weights[order] / weights.mean()
+        runs = Table(table, logs[order], weights, self.space_)
+        self._learn_runs(runs, inputs.rows(order))
+
+    def _learn_runs(self, runs: Table, inputs: Inputs) -> None:
+        _, count, asked = next(row for row in _FOLDS if len(runs) <= row[0])
+        folds = fold_numbers(inputs, count)
+        entrants = candidates(runs, self.effort, among=self.methods)
+        if folds is None:
+            self._learn_one(runs, inputs)
+            return
+        kept = list(range(min(asked, int(folds.max()) + 1)))
+        entries = race(runs, entrants, folds, kept, self.effort, self.progress)
+        self._blend(runs, inputs, folds, entries)
+
+    def _learn_one(self, runs: Table, inputs: Inputs) -> None:
+        """Learn from runs of a single configuration."""
+        only = model_class("power-law")().fit(runs.frame, np.exp(runs.logs), runs.weights, space=runs.space)
+        self._members, self._shares, self.error_ = [only], np.ones(1), float("nan")
+        self._beyond, self.beyond_ = only, only.method
+        self._conformal = LocalConformal.learn(inputs, np.full(len(runs), np.nan), freedom=float(len(runs) - 1))
+        self.choice_ = _choice([], [])
+
+    def _blend(self, runs: Table, inputs: Inputs, folds: Ints, entries: list[Entry]) -> None:
+        able = [e for e in entries if e.model is not None and np.isfinite(e.error)]
+        if not able:
+            reasons = "; ".join(f"{e.candidate.method}: {e.note}" for e in entries)
+            raise InputError(f"no method could learn from these runs ({reasons})")
+        best = min(e.error for e in able)
+        able = [e for e in able if e.error <= _HOPELESS * best + 1e-9]
+        predicted = np.column_stack([e.left_out for e in able])
+        known = np.flatnonzero(np.isfinite(predicted).all(axis=1))
+        logs, weights = runs.logs[known], runs.weights[known]
+        shares = blend_weights(predicted[known], logs, weights)
+        parts = folds[known] if len(np.unique(folds[known])) > 1 else known % 5
+        honest = cross_fitted(predicted[known], logs, weights, parts)
+        self.error_ = float(np.average(np.abs(honest - logs), weights=weights))
+        self._conformal = LocalConformal.learn(
+            inputs.rows(known), logs - honest, freedom=max(float(len(runs) - len(shares)), 0.0)
+        )
+        members = [(e.model, s) for e, s in zip(able, shares, strict=True) if s > 0 and e.model is not None]
+        self._members, self._shares = [m for m, _ in members], np.array([s for _, s in members])
+        self._beyond = self._extrapolating(runs, able)
+        self.beyond_ = self._beyond.method
+        self.choice_ = _choice(entries, [(e, float(s)) for e, s in zip(able, shares, strict=True)])
+
+    def _extrapolating(self, runs: Table, able: list[Entry]) -> Model:
+        learned = {e.candidate.method: e.model for e in able if e.model is not None}
+        for name in _EXTRAPOLATES:
+            if name in learned:
+                return learned[name]
+            if name == "trend" and name in method_names():
+                kind = model_class(name)
+                given = {"effort": self.effort} if "effort" in kind._get_param_names() else {}
+                return kind(**given).fit(runs.frame, np.exp(runs.logs), runs.weights, space=runs.space)
+        return model_class("power-law")().fit(runs.frame, np.exp(runs.logs), runs.weights, space=runs.space)
+
+    # ---- asking ---------------------------------------------------------------------------------------------
+
+    def _known(self, table: pd.DataFrame) -> Floats:
+        """Return the logarithm of the offset, (n,)."""
+        if self._offset is None:
+            return np.zeros(len(table))
+        values = np.asarray(self._offset(table), dtype=np.float64)
+        if not np.all(np.isfinite(values) & (values > 0)):
+            row = int(np.flatnonzero(~(np.isfinite(values) & (values > 0)))[0])
+            raise InputError(f"the offset {self.offset!r} must be above zero, but row {row} gives {values[row]}")
+        return np.log(values)
+
+    def _handed_over(self, inputs: Inputs) -> Floats:
+        return np.clip(inputs.beyond / _HANDOVER, 0.0, 1.0)
+
+    def _logs(self, table: pd.DataFrame, inputs: Inputs) -> Floats:
+        logs = np.zeros(len(table))
+        for member, share in zip(self._members, self._shares, strict=True):
+            logs += share * np.log(member._predict(table))
+        outside = self._handed_over(inputs)
+        far = np.flatnonzero(outside > 0)
+        if len(far):
+            there = np.log(self._beyond._predict(table.iloc[far]))
+            logs[far] += outside[far] * (there - logs[far])
+        return logs
+
+    def _predict(self, table: pd.DataFrame) -> Floats:
+        logs = self._logs(table, self._coding.inputs(table)) + self._known(table)
+        return np.asarray(np.exp(np.clip(logs, -700, 700)), dtype=np.float64)
+
+    def _interval(self, table: pd.DataFrame, level: float) -> tuple[Floats, Floats]:
+        inputs = self._coding.inputs(table)
+        logs, half = self._logs(table, inputs), self._conformal.half_width(inputs, level)
+        low, high = logs - half, logs + half
+        outside = self._handed_over(inputs)
+        far = np.flatnonzero(outside > 0)
+        if len(far):
+            bounds = self._beyond._interval(table.iloc[far], level)
+            low[far] = np.minimum(low[far], logs[far] + outside[far] * (np.log(bounds[0]) - logs[far]))
+            high[far] = np.maximum(high[far], logs[far] + outside[far] * (np.log(bounds[1]) - logs[far]))
+        known = self._known(table)
+        return np.exp(np.clip(low + known, -700, 700)), np.exp(np.clip(high + known, -700, 700))
+
+    # ---- storing --------------------------------------------------------------------------------------------
+
+    def _get_state(self) -> dict[str, Any]:
+        choice = self.choice_.to_dict(orient="list")
+        return {
+            "coding": self._coding.to_state(),
+            "shares": self._shares,
+            "members": [_member_state(m) for m in self._members],
+            "beyond": _member_state(self._beyond),
+            "conformal": self._conformal.to_state(),
+            "error": self.error_,
+            "choice": {str(name): list(values) for name, values in choice.items()},
+        }
+
+    def _set_state(self, state: Mapping[str, Any]) -> None:
+        self._offset = None if self.offset is None else Expression(self.offset)
+        self._coding = Coding.from_state(state["coding"])
+        self._shares = np.asarray(state["shares"], dtype=np.float64)
+        self._members = [self._member(s) for s in state["members"]]
+        self._beyond = self._member(state["beyond"])
+        self.beyond_ = self._beyond.method
+        self._conformal = LocalConformal.from_state(state["conformal"])
+        self.error_ = float(state["error"])
+        self.choice_ = pd.DataFrame(state["choice"])
+
+    def _member(self, state: Mapping[str, Any]) -> Model:
+        model = model_class(state["method"])(**state["arguments"])
+        model.space_ = Space.from_dict(self.space_.to_dict())
+        model.feature_names_in_, model.n_features_in_ = self.feature_names_in_, self.n_features_in_
+        model.n_runs_, model.response_, model.training_ = int(state["n_runs"]), dict(self.response_), {}
+        model._warned = True
+        model._set_state(state["state"])
+        return model
+
+
+def _member_state(model: Model) -> dict[str, Any]:
+    arguments = {name: value for name, value in model.get_params(deep=False).items() if name != "progress"}
+    return {
+        "method": model.method,
+        "arguments": arguments,
+        "n_runs": model.n_runs_,
+        "state": model._get_state(),
+    }
+
+
+def state_bytes(state: Any) -> int:
+    """Return how many bytes the numbers of a state take."""
+    if isinstance(state, np.ndarray):
+        return int(state.nbytes)
+    if isinstance(state, Mapping):
+        return sum(state_bytes(value) for value in state.values())
+    if isinstance(state, list | tuple):
+        return sum(state_bytes(value) for value in state)
+    return len(state) if isinstance(state, str) else 8
+
+
+def _choice(entries: list[Entry], shares: list[tuple[Entry, float]]) -> pd.DataFrame:
+    """Return what was tried as a table, the largest weight first."""
+    weight = {e.candidate.method: s for e, s in shares}
+    rows = [
+        {
+            "method": e.candidate.method,
+            "error": e.error,
+            "fit_seconds": e.fit_seconds,
+            "bytes": 0 if e.model is None else state_bytes(e.model._get_state()),
+            "weight": weight.get(e.candidate.method, 0.0),
+            "note": e.note,
+        }
+        for e in entries
+    ]
+    columns = ["method", "error", "fit_seconds", "bytes", "weight", "note"]
+    table = pd.DataFrame(rows, columns=columns)
+    return table.sort_values(["weight", "error"], ascending=[False, True], ignore_index=True)
