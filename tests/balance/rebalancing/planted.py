@@ -55,7 +55,7 @@ class Truth:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        self._rng = np.random.default_rng(self.seed)
+        self.reseed(self.seed)
         self._true = CorrectedCost.of(self.cost, self.terms, self._regions())
 
     def _regions(self) -> Survey | None:
@@ -70,6 +70,15 @@ class Truth:
         x, y, z = middles[0][:, None, None], middles[1][None, :, None], middles[2][None, None, :]
         factor = np.broadcast_to(self.density(x, y, z), points.shape)
         return Survey.of_blocks(edges, ("model", "measured"), np.stack([points, points * factor], axis=-1))
+
+    def reseed(self, seed: int) -> None:
+        """Begin another series of measurements."""
+        self._rng = np.random.default_rng(seed)
+
+    @property
+    def true_cost(self) -> CostModel:
+        """What a cost model that knows everything charges."""
+        return self._true
 
     @property
     def ranks(self) -> int:

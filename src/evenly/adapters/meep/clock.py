@@ -3,7 +3,10 @@
 Meep times its phases with the clock of MPI, which is a wall clock: on a machine with fewer cores than ranks it measures
 waiting for a core. The CPU time of a whole process is no help either, since MPI waits by spinning. So while this clock
 runs, Meep's library finds other functions where it looks up those of MPI that wait: they call the true ones, and note
-the CPU time until these return. A step makes few such calls, so they hardly count.
+the CPU time until these return. What that itself takes of a call, about 1 µs, is measured and left out.
+
+It needs nothing but a running process, which somebody else started. Where evenly starts Meep itself, to measure costs,
+the library of `waiting` does the same at a tenth of the price, but must be compiled and loaded before MPI.
 
 This works on Linux for 64-bit libraries; elsewhere `working_clock` gives None, and Meep's own clock stays, which is
 right where each rank has a core to itself.

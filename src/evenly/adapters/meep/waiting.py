@@ -4,6 +4,9 @@ MPI libraries poll while they wait, which counts as CPU time. MPI's profiling in
 library take over its functions by name and call the true ones by ``PMPI_`` names: this one adds up the CPU time of
 those that wait. It is compiled where it is needed, by the machine's C compiler, for the library that Meep is linked to,
 and put before it by ``LD_PRELOAD``.
+
+It is for runs that evenly starts itself, whose figures become costs; in somebody else's, where nothing can be put
+before MPI any more, `clock` does the same through Python.
 """
 
 from __future__ import annotations
