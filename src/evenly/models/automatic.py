@@ -7,6 +7,7 @@ half-range, to a method that extrapolates.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -19,6 +20,7 @@ from evenly.models._inputs import Coding, Inputs
 from evenly.models._local_conformal import LocalConformal
 from evenly.models._regression import canonical_order, fold_numbers
 from evenly.models.base import Model
+from evenly.models.learning_curves import learning_curve
 from evenly.models.race import Entry, Table, candidates, race
 from evenly.models.registry import method_names, model_class
 from evenly.models.stacking import blend_weights, cross_fitted
@@ -63,6 +65,9 @@ class Automatic(Model):
         MLogQ of the blend on left-out runs, its weights taken from other runs; NaN where nothing could be left out.
     beyond_ : str
         The method that predicts beyond the learned range.
+    learning_curve_ : DataFrame
+        ``runs``, ``error`` and ``measured``: how errors fell with the number of runs, and would go on
+        (`evenly.models.learning_curves`).
 
     Examples
     --------
@@ -121,7 +126,7 @@ class Automatic(Model):
         self._members, self._shares, self.error_ = [only], np.ones(1), float("nan")
         self._beyond, self.beyond_ = only, only.method
         self._conformal = LocalConformal.learn(inputs, np.full(len(runs), np.nan), freedom=float(len(runs) - 1))
-        self.choice_ = _choice([], [])
+        self.choice_, self.learning_curve_ = _choice([], []), pd.DataFrame({"runs": [], "error": [], "measured": []})
 
     def _blend(self, runs: Table, inputs: Inputs, folds: Ints, entries: list[Entry]) -> None:
         able = [e for e in entries if e.model is not None and np.isfinite(e.error)]
@@ -145,6 +150,14 @@ class Automatic(Model):
         self._beyond = self._extrapolating(runs, able)
         self.beyond_ = self._beyond.method
         self.choice_ = _choice(entries, [(e, float(s)) for e, s in zip(able, shares, strict=True)])
+        self.learning_curve_ = self._curve(runs, able[int(np.argmax(shares))], folds)
+
+    def _curve(self, runs: Table, first: Entry, folds: Ints) -> pd.DataFrame:
+        """Follow the method of the largest share, and say what the blend would make of it."""
+        count = int(folds.max()) + 1
+        make = partial(first.candidate.model, "quick", folds=0)
+        curve = learning_curve(runs, make, first.error, round(len(runs) * (count - 1) / count))
+        return curve.assign(error=curve["error"] * (self.error_ / max(first.error, 1e-300)))
 
     def _extrapolating(self, runs: Table, able: list[Entry]) -> Model:
         learned = {e.candidate.method: e.model for e in able if e.model is not None}
@@ -212,6 +225,7 @@ class Automatic(Model):
             "conformal": self._conformal.to_state(),
             "error": self.error_,
             "choice": {str(name): list(values) for name, values in choice.items()},
+            "learning_curve": {str(k): list(v) for k, v in self.learning_curve_.to_dict(orient="list").items()},
         }
 
     def _set_state(self, state: Mapping[str, Any]) -> None:
@@ -224,6 +238,7 @@ class Automatic(Model):
         self._conformal = LocalConformal.from_state(state["conformal"])
         self.error_ = float(state["error"])
         self.choice_ = pd.DataFrame(state["choice"])
+        self.learning_curve_ = pd.DataFrame(state["learning_curve"])
 
     def _member(self, state: Mapping[str, Any]) -> Model:
         model = model_class(state["method"])(**state["arguments"])

@@ -67,7 +67,7 @@ def _best(errors: Floats, weights: Floats) -> Floats:
         size = np.sqrt(blended**2 + smooth**2)
         return float(weights @ size) / smooth, errors.T @ (weights * blended / size) / smooth
 
-    found = minimize(
+    found = minimize(  # type: ignore[call-overload]
         loss,
         start,
         jac=True,
