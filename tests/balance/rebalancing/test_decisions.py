@@ -73,13 +73,15 @@ def test_a_good_layout_stays(ranks: int, noise: float) -> None:
     assert moves <= (1 - SURE) * draws
 
 
-@pytest.mark.parametrize("ranks", [4, 8])
-def test_a_good_layout_stays_whatever_trees_there_are(ranks: int) -> None:
-    moves, draws = 0, 4
-    for seed in range(draws):
-        plant, good = truth(ranks, seed, 0.01), balanced(ranks, seed)
-        moves += CostBalancer(plant.cost, CELL).decide(plant.timings(good), good).adjust
-    # With a probability of 0.05 each none of 4 moves in 81 % of cases; the draws are fixed.
+def test_a_good_layout_is_not_left_for_a_tree_whose_gain_the_cost_model_dreams_of() -> None:
+    # Borders are charged, but take nothing: trees with fewer are predicted to be faster by up to 12 % here.
+    told = dict(plain_cost().coefficients) | {"faces sent": Coefficient(60e-9)}
+    dreaming, moves = CostModel("fdtd", told, share_error=0.065), 0
+    for seed in (2, 3):
+        plant = Truth(CELL, dreaming, np.ones(8), misjudged(seed), {"faces sent": 0.0}, noise=0.01, seed=seed)
+        good = partition(CELL, 8, plant.true_cost).balanced.layout
+        moves += CostBalancer(dreaming, CELL).decide(plant.timings(good), good).adjust
+    # With a probability of 0.05 each, neither moves in 90 % of cases; the draws are fixed.
     assert moves == 0
 
 
