@@ -119,7 +119,7 @@ def test_noise_is_told_from_windows_but_not_what_all_ranks_share() -> None:
     for _ in range(200):
         own = np.exp(0.04 * rng.standard_normal((6, 12)))
         shared = np.exp(0.3 * rng.standard_normal(12))
-        found.append(standard_error(np.arange(1, 7)[:, None] * own * shared))
+        found.append(standard_error(np.arange(1.0, 7.0)[:, None] * own * shared))
     # 55 degrees of freedom each, 200 times.
     assert np.sqrt(np.mean(np.square(found))) == pytest.approx(0.04 / math.sqrt(12), rel=0.02)
     assert math.isnan(standard_error(np.ones((4, 3))))

@@ -256,5 +256,7 @@ def _from_plain(told: dict[str, Any]) -> Decision:
     from evenly.balance.rebalancing.decision import Decision, Price, Prospect
 
     layout = None if told["layout"] is None else BinaryPartition(told["layout"])
-    prospect = Prospect(*told["times"], layout, None if told["ranks"] is None else np.array(told["ranks"]))
+    now_s, predicted_s, doubt_s = told["times"]
+    rank_s = None if told["ranks"] is None else np.array(told["ranks"])
+    prospect = Prospect(now_s, predicted_s, doubt_s, layout, rank_s)
     return Decision(told["adjust"], told["why"], prospect, Price(*told["price"]))
