@@ -39,7 +39,9 @@ class Cut:
     """How a cell is cut."""
 
     ranks: Annotated[str, _cut("--ranks", "-n", help="How many ranks; several (4,8,16) are compared.")]
-    leaves: Annotated[int, _cut("--leaves", help="Chunks of each rank.", min=1)] = 1
+    leaves: Annotated[
+        int, _cut("--leaves", help="Most chunks of each rank; fewer are taken where they are as good.", min=1)
+    ] = 1
     method: Annotated[
         Literal["auto", "multisection", "bisection"],
         _cut("--method", help="Into the prime factors of the ranks, into halves, or what is better."),

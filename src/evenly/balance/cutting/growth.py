@@ -20,11 +20,11 @@ from evenly.fdtd.cell.grid import Grid
 from evenly.fdtd.cell.partition import BinaryPartition
 from evenly.fdtd.cell.tree import below
 
-__all__ = ["AXIS_CHOICES", "Axis", "Method", "Tree", "grow", "prime_factors"]
+__all__ = ["AXIS_CHOICES", "Axis", "Method", "Tree", "grow", "prime_factors", "split"]
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Method = Literal["multisection", "bisection"]
+Method = Literal["multisection", "bisection", "unequal"]
 #: Across which axis a level is cut: one for all, or each box's longest unless another balances better.
 Axis = Literal["x", "y", "z", "longest"]
 AXIS_CHOICES: tuple[Axis, ...] = ("longest", "x", "y", "z")
@@ -208,6 +208,15 @@ def grow(tree: Tree, density: Density, factor: int | None, axis: Axis = "longest
         made = np.arange(first, len(tree.ranks))
         todo = made[tree.slabs[made] > 1]
     return tree
+
+
+def split(tree: Tree, density: Density, node: int, left: int, axis: int) -> Tree:
+    """Return the tree with one open box cut across an axis, for `left` of its ranks on the lower side."""
+    nodes, across, one = np.array([node]), np.array([axis]), np.array([1])
+    ranks, below = tree.ranks[nodes], np.array([left])
+    at = density.cuts(tree.low[nodes], tree.high[nodes], across, below / ranks)
+    at, below = _with_room(tree, nodes, across, at, below, one, one + 1)
+    return tree.cut(nodes, across, at, (below, ranks - below), (one, one))
 
 
 def _slabs(ranks: int, factor: int | None) -> int:

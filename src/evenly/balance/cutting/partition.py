@@ -24,6 +24,7 @@ from evenly.balance.cutting.plan import CutPlan, Prediction, Times
 from evenly.balance.cutting.predict import predict
 from evenly.balance.cutting.recut import recut_tree, tree_times
 from evenly.balance.cutting.refine import refined
+from evenly.balance.cutting.relieve import relieved
 from evenly.balance.cutting.search import beam, effort_for
 from evenly.balance.cutting.sources import cell_from
 from evenly.errors import InputError
@@ -36,6 +37,10 @@ __all__ = ["partition"]
 
 #: Gain that must be predicted where the cost model's error isn't known.
 UNKNOWN_ERROR = 0.02
+#: Most chunks for which trees of unequal branches are tried.
+FEW = 8
+#: A tree, the owners of its leaves, and its predicted times.
+_Owned = tuple[Tree, Any, Times]
 
 
 def partition(
@@ -63,10 +68,11 @@ def partition(
         What points, chunks and borders take. Left out: what `evenly calibrate` measured on this machine for the cell's
         program, or the coefficients that are shipped.
     leaves_per_rank : int
-        Chunks of each rank; more than one helps where few layers of points leave no fine cuts.
+        Most chunks of each rank; more than one helps where few layers of points leave no fine cuts. All numbers up to
+        it are tried, so the answer is never slower than that with fewer, and says how they compare.
     method : "auto", "multisection" or "bisection"
         Multisection cuts into prime factors of `ranks`, bisection into n/2 and n - n/2; "auto" tries both where they
-        differ.
+        differ, and for few chunks all other divisions, such as 1 and n - 1.
     speeds : sequence of `ranks` floats, optional
         How fast each rank is, as a factor; all alike when left out. The answer's times are those at these speeds.
 
@@ -95,8 +101,22 @@ def partition(
     if ranks == 1:
         even = even.at(speed)
         return CutPlan(cell, "even", even, even, "there is one rank, which gets everything")
-    balanced = _best(cell, cost, ranks, leaves_per_rank, _methods(ranks * leaves_per_rank, method), speed)
-    return _decided(cell, cost, balanced, even, speed)
+    found = {n: _best(cell, cost, ranks, n, _methods(ranks * n, method), speed) for n in range(1, leaves_per_rank + 1)}
+    fewest = min(found, key=lambda n: _slowest(found[n], speed))
+    return _decided(cell, cost, found[fewest], even, speed, _compared(found, fewest, speed))
+
+
+def _compared(found: dict[int, Prediction], best: int, speed: Any) -> str:
+    """Return how cuts with fewer and more chunks per rank compare; empty where only one number was tried."""
+    if len(found) == 1:
+        return ""
+    most = max(found)
+    if best == most:
+        behind = min(_slowest(one, speed) for n, one in found.items() if n != best) / _slowest(found[best], speed) - 1
+        return f"; {best} chunks per rank, as fewer are predicted to be {behind:.1%} slower"
+    ahead = _slowest(found[most], speed) / _slowest(found[best], speed) - 1
+    chunks = "1 chunk" if best == 1 else f"{best} chunks"
+    return f"; {chunks} per rank, as {most} are predicted to be no faster ({ahead:+.1%})"
 
 
 def _best(
@@ -110,19 +130,30 @@ def _best(
     for method in methods:
         found = [_owned(tree, density, speed, cell, cost) for tree in beam(cell, cost, density, chunks, method, effort)]
         finalists += sorted(found, key=lambda one: _slowest(one[2], speed))[: effort.finalists]
-    best: tuple[float, Prediction] | None = None
-    for tree, owners, _ in finalists:
-        tree, times = recut_tree(tree, owners, density, cell, cost, ranks, speeds=speed, rounds=effort.rounds)
-        if effort.moves and np.ptp(speed) == 0:
-            tree, times = refined(tree, owners, times, cell, cost, effort.moves)
-        slowest = _slowest(times, speed)
-        if best is None or slowest < best[0]:
-            best = slowest, Prediction.of(times, tree.partition(cell.grid, owners))
-    assert best is not None  # noqa: S101 - the even tree is always there
-    return best[1]
+
+    def recut(one: _Owned) -> _Owned:
+        tree, owners, _ = one
+        again = recut_tree(tree, owners, density, cell, cost, ranks, speeds=speed, rounds=effort.rounds)
+        return again[0], owners, again[1]
+
+    def relieve(one: _Owned) -> _Owned:
+        tree, owners, times = one
+        again = relieved(tree, owners, times, cell, cost, speeds=speed, boxes=effort.boxes)
+        return again[0], owners, again[1]
+
+    def refine(one: _Owned) -> _Owned:
+        tree, owners, times = one
+        again = refined(tree, owners, times, cell, cost, effort.moves, speeds=speed)
+        return again[0], owners, again[1]
+
+    done = sorted(map(recut, finalists), key=lambda one: _slowest(one[2], speed))
+    for step, most in ((relieve, effort.relieved), (refine, effort.refined)):
+        done = sorted([*map(step, done[:most]), *done[most:]], key=lambda one: _slowest(one[2], speed))
+    tree, owners, times = done[0]
+    return Prediction.of(times, tree.partition(cell.grid, owners))
 
 
-def _owned(tree: Tree, density: Density, speed: Any, cell: Cell, cost: CostModel) -> tuple[Tree, Any, Times]:
+def _owned(tree: Tree, density: Density, speed: Any, cell: Cell, cost: CostModel) -> _Owned:
     """Return a tree with the owners of its leaves and its predicted times."""
     owners = grouped_owners(density.work(tree.low[tree.leaves], tree.high[tree.leaves]), speed)
     return tree, owners, tree_times(tree, owners, cell, cost, len(speed))
@@ -132,12 +163,12 @@ def _slowest(found: Times, speed: Any) -> float:
     return float((found.rank_s / speed).max())
 
 
-def _decided(cell: Cell, cost: CostModel, balanced: Prediction, even: Prediction, speed: Any) -> CutPlan:
+def _decided(cell: Cell, cost: CostModel, balanced: Prediction, even: Prediction, speed: Any, compared: str) -> CutPlan:
     balanced, even = balanced.at(speed), even.at(speed)
     gain = even.step_s / balanced.step_s - 1
     error = UNKNOWN_ERROR if np.isnan(cost.share_error) else cost.share_error
     if gain > error:
-        why = f"a step is predicted to be {1 + gain:.2f} times as fast as with chunks of equal volume"
+        why = f"a step is predicted to be {1 + gain:.2f} times as fast as with chunks of equal volume{compared}"
         return CutPlan(cell, "balanced", balanced, even, why)
     known = "the least that is trusted" if np.isnan(cost.share_error) else "the error of the cost model"
     found = f"gain {gain:.1%}" if gain >= 0 else f"lose {-gain:.1%}"
@@ -151,7 +182,8 @@ def _methods(chunks: int, method: str) -> list[Method]:
     if method == "bisection":
         return ["bisection"]
     # For powers of two they are the same.
-    return ["multisection"] if chunks & (chunks - 1) == 0 else ["multisection", "bisection"]
+    usual: list[Method] = ["multisection"] if chunks & (chunks - 1) == 0 else ["multisection", "bisection"]
+    return [*usual, "unequal"] if 3 < chunks <= FEW else usual
 
 
 def _cost(cell: Cell) -> CostModel:

@@ -17,27 +17,34 @@ from evenly.balance.cutting.cell import Cell
 from evenly.balance.cutting.growth import Tree
 from evenly.balance.cutting.plan import Times
 from evenly.balance.cutting.predict import with_borders
+from evenly.balance.cutting.relieve import score
 
 __all__ = ["refined"]
 
+Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 STEPS = (-8, -3, -1, 1, 3, 8)
-#: The mean of this power of the ranks' times counts, so that a move that helps one of two slow ranks counts too.
-POWER = 32
 
 
-def refined(tree: Tree, owners: Ints, start: Times, cell: Cell, cost: CostModel, moves: int) -> tuple[Tree, Times]:
-    """Return the tree after at most so many moves, each of which lowered the predicted time, and its times."""
-    best, score = (tree, start), _score(start)
+def refined(
+    tree: Tree, owners: Ints, start: Times, cell: Cell, cost: CostModel, moves: int, *, speeds: Array | None = None
+) -> tuple[Tree, Times]:
+    """Return the tree after at most so many moves, each of which lowered the predicted time, and its times.
+
+    Ranks are as fast as `speeds` (ranks,) say, as factors; all alike when left out.
+    """
+    speed = np.ones(start.ranks) if speeds is None else np.asarray(speeds, dtype=np.float64)
+    best, least = (tree, start), score(start, speed)
     for _ in range(moves):
-        candidates = _candidates(best[0], owners, best[1], cell)
+        slowest = int(np.argmax(best[1].rank_s / speed))
+        candidates = _candidates(best[0], owners, slowest, cell)
         if not candidates:
             break
         tried = list(zip(candidates, _all_times(candidates, best, owners, cell, cost), strict=True))
-        found = min(tried, key=lambda pair: _score(pair[1]))
-        if _score(found[1]) >= score * (1 - 1e-4):
+        found = min(tried, key=lambda pair: score(pair[1], speed))
+        if score(found[1], speed) >= least * (1 - 1e-4):
             break
-        best, score = found, _score(found[1])
+        best, least = found, score(found[1], speed)
     return best
 
 
@@ -54,14 +61,9 @@ def _all_times(trees: list[Tree], now: tuple[Tree, Times], owners: Ints, cell: C
     ]
 
 
-def _score(found: Times) -> float:
-    shares = found.rank_s / found.step_s
-    return found.step_s * float(np.mean(shares**POWER) ** (1 / POWER))
-
-
-def _candidates(tree: Tree, owners: Ints, now: Times, cell: Cell) -> list[Tree]:
+def _candidates(tree: Tree, owners: Ints, slowest: int, cell: Cell) -> list[Tree]:
     """Return trees in which one cut around the slowest rank is moved."""
-    slow = set(tree.leaves[owners == int(np.argmax(now.rank_s))].tolist())
+    slow = set(tree.leaves[owners == slowest].tolist())
     found = []
     for node in _ancestors(tree, slow):
         axis, at = int(tree.axis[node]), int(tree.at[node])

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from evenly.balance.cost.model import CostModel
 from evenly.balance.cutting.cell import Cell
 from evenly.balance.cutting.density import Density
-from evenly.balance.cutting.growth import AXIS_CHOICES, Method, Tree, grow, prime_factors
+from evenly.balance.cutting.growth import AXIS_CHOICES, Method, Tree, grow, prime_factors, split
 
 __all__ = ["Effort", "beam", "effort_for"]
 
@@ -30,38 +30,49 @@ class Effort:
     width : int
         Trees that go on from one level to the next.
     finalists : int
-        Trees that are recut and compared by the whole prediction.
+        Trees of each method that are recut and compared by the whole prediction.
     rounds : int
         Rounds of recutting.
+    relieved : int
+        The best of those, whose slow ranks are relieved.
+    boxes : int
+        Boxes that are evaluated for that, for each.
+    refined : int
+        The best of these again, of which single cuts are moved at last.
     moves : int
-        Single cuts that are moved at last.
+        So many cuts.
     """
 
     width: int
     finalists: int
     rounds: int
+    relieved: int
+    boxes: int
+    refined: int
     moves: int
 
 
 def effort_for(chunks: int) -> Effort:
     """Return what fits into about a second for few chunks and stays within reach for many."""
     for most, effort in (
-        (64, Effort(24, 10, 8, 60)),
-        (512, Effort(12, 5, 8, 16)),
-        (2048, Effort(6, 3, 8, 0)),
-        (8192, Effort(3, 3, 8, 0)),
+        (64, Effort(24, 10, 8, 16, 8_000, 16, 60)),
+        (512, Effort(12, 5, 8, 6, 20_000, 6, 16)),
+        (2048, Effort(6, 3, 4, 2, 60_000, 0, 0)),
+        (8192, Effort(3, 3, 3, 1, 100_000, 0, 0)),
     ):
         if chunks <= most:
             return effort
-    return Effort(1, 1, 6, 0)
+    return Effort(1, 1, 3, 1, 300_000, 0, 0)
 
 
 def beam(cell: Cell, cost: CostModel, density: Density, chunks: int, method: Method, effort: Effort) -> list[Tree]:
     """Return the most promising trees with so many leaves, best first, `effort.width` at most.
 
     With a width of 1 it is the plain algorithm: largest factor first, across the longest axis unless another balances
-    much better.
+    much better. With the method "unequal", boxes are cut one by one, for any numbers of ranks on both sides.
     """
+    if method == "unequal":
+        return _unequal(cell, cost, density, chunks, effort)
     states = [(Tree.root(cell.grid, chunks), tuple(prime_factors(chunks)))]
     while any(len(tree.open) for tree, _ in states):
         grown: dict[bytes, tuple[float, Tree, tuple[int, ...]]] = {}
@@ -76,6 +87,23 @@ def beam(cell: Cell, cost: CostModel, density: Density, chunks: int, method: Met
         best = sorted(grown.values(), key=lambda state: state[0])[: effort.width]
         states = [(tree, rest) for _, tree, rest in best]
     return [tree for tree, _ in states]
+
+
+def _unequal(cell: Cell, cost: CostModel, density: Density, chunks: int, effort: Effort) -> list[Tree]:
+    states = [Tree.root(cell.grid, chunks)]
+    while any(len(tree.open) for tree in states):
+        grown: dict[bytes, tuple[float, Tree]] = {}
+        for tree in states:
+            node = int(tree.open[np.argmax(tree.ranks[tree.open])])
+            for left in range(1, int(tree.ranks[node])):
+                for axis in np.flatnonzero(tree.high[node] - tree.low[node] > 1):
+                    new = split(tree, density, node, left, int(axis))
+                    ends = new.left < 0
+                    key = new.low[ends].tobytes() + new.high[ends].tobytes() + new.ranks[ends].tobytes()
+                    if key not in grown:
+                        grown[key] = _estimate(new, cell, cost, density), new
+        states = [tree for _, tree in sorted(grown.values(), key=lambda state: state[0])[: effort.width]]
+    return states
 
 
 def _next(factors: tuple[int, ...], method: Method, *, every: bool) -> Iterator[tuple[int | None, tuple[int, ...]]]:
