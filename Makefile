@@ -2,6 +2,9 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
+# How many processes run tests; 0 is this one alone.
+WORKERS ?= auto
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 # The lower bounds: what Debian 12 ships, where it ships it.
@@ -24,10 +27,10 @@ demo: $(VENV)/installed
 	$(BIN)/evenly allocate demo/gaussian-pulse --cores 280,336,392,448,504,560 --plot demo/plots
 
 test: lint
-	$(BIN)/python -m pytest --cov --cov-report=term
+	$(PYTEST) --cov --cov-report=term
 
 test-fast: $(VENV)/installed-dev
-	$(BIN)/python -m pytest -m "not slow" -x
+	$(PYTEST) -m "not slow" -x
 
 test-oldest:
 	$(PYTHON) -m venv .venv-oldest

@@ -1,4 +1,4 @@
-"""Where tests find real measurement files."""
+"""Where tests find real measurement files, how many threads they take, and which of them may run at once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,39 @@ from hypothesis import settings
 settings.register_profile("evenly", deadline=None)
 settings.load_profile("evenly")
 
+# A library's threads wait for each other by spinning: where cores are shared, a small eigenvalue problem takes ten
+# times as long on two threads as on one. Libraries read this when they are loaded, here and in processes of tests.
+for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
+    os.environ.setdefault(_variable, "1")
+
 ROOT = Path(__file__).resolve().parents[1]
+
+
+#: Tests that start several ranks, wait for them or stop them: one after the other, since ranks that wait for a core
+#: make others wait. A folder stands for all that is in it.
+WITH_RANKS = (
+    "tests/parallel", "tests/adapters/meep", "tests/cli/test_fdtd.py", "tests/docs", "tests/fdtd/test_compilation.py",
+)  # fmt: skip
+#: Tests that run the same lines a million times, with other numbers: tracing makes them three times as long, so that of
+#: each only the first case is traced.
+TRACED_ONCE = ("tests/fdtd/physics", "tests/models/test_coverage.py", "tests/parallel/test_same_fields.py")
+
+
+def _is_in(path: str, places: tuple[str, ...]) -> bool:
+    return any(path == place or path.startswith(f"{place}/") for place in places)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep tests with ranks together, and a module's, which share fixtures; leave coverage out where it costs much."""
+    traced: set[str] = set()
+    for item in items:
+        path = item.path.relative_to(ROOT).as_posix()
+        item.add_marker(pytest.mark.xdist_group("ranks" if _is_in(path, WITH_RANKS) else path))
+        function = item.nodeid.partition("[")[0]
+        if item.get_closest_marker("slow") or (_is_in(path, TRACED_ONCE) and function in traced):
+            item.add_marker(pytest.mark.no_cover)
+        traced.add(function)
 
 
 def _folder(variable: str, default: Path) -> Path:

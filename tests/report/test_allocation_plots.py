@@ -118,7 +118,9 @@ def test_the_time_never_leaves_its_band(strong: Runs, fit: Fit) -> None:
     totals, seconds = plan.curve["cores"].to_numpy(), plan.curve["seconds"].to_numpy()
     for total, value in zip(totals, seconds, strict=True):
         edges = outline[outline[:, 0] == total, 1]
-        assert edges.min() <= value <= edges.max()
+        # The time is a maximum of the solvers' and the band a quantile of it: they may be apart by rounding.
+        assert edges.min() <= value * (1 + 1e-12)
+        assert value * (1 - 1e-12) <= edges.max()
 
 
 def test_lines_that_coincide_are_nested() -> None:
