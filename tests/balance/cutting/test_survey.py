@@ -102,3 +102,14 @@ def test_no_boxes_and_empty_boxes() -> None:
     assert survey.counts(np.zeros((0, 3)), np.zeros((0, 3))).shape == (0, 3)
     low, _ = random_boxes(20)
     assert not survey.counts(low, low).any()
+
+
+def test_boxes_without_a_kind_hold_none_of_it_although_corners_are_interpolated() -> None:
+    rng = np.random.default_rng(2)
+    blocks = np.zeros((5, 4, 6, 1))
+    blocks[:, :, :3, 0] = rng.uniform(1e3, 1e5, (5, 4, 3))
+    edges = [np.arange(n + 1) * 7 for n in blocks.shape[:3]]
+    survey = Survey.of_blocks(edges, ("poles",), blocks)
+    low = np.stack([rng.integers(0, 34, 300), rng.integers(0, 27, 300), rng.integers(21, 41, 300)], axis=1)
+    assert np.all(survey.counts(low, low + 1) == 0)
+    assert np.all(survey.counts(low * [1, 1, 0], low * [1, 1, 0] + 1) > 0)
