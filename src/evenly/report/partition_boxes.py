@@ -7,6 +7,7 @@ SIGGRAPH 14, 124 (1980)); pulling boxes away from the centre keeps them on their
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +18,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from matplotlib.patches import Rectangle
 from matplotlib.path import Path
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import FixedLocator, MaxNLocator
 from numpy.typing import NDArray
 
 from evenly.balance.cutting.cell import Cell
@@ -172,9 +173,25 @@ def frame_plane(axes: Axes, plane: Plane, unit: str) -> None:
             which.set_ticks([])
             continue
         label(f"{AXES[axis]} ({unit})", fontsize=10, color=INK)
-        which.set_major_locator(MaxNLocator(most, steps=[1, 2, 5, 10]))
+        low, high = plane.extent[:2] if axis == first else plane.extent[2:]
+        two = FixedLocator(_two_ticks(low, high))
+        which.set_major_locator(two if most == 2 else MaxNLocator(most, steps=[1, 2, 5, 10]))
     axes.tick_params(labelsize=9, color=GREY, labelcolor=INK)
     axes.spines[:].set_color(GREY)
+
+
+def _two_ticks(low: float, high: float) -> list[float]:
+    """Return two round places on both sides of the middle of a short axis, where more would run into each other.
+
+    Examples
+    --------
+    >>> _two_ticks(-0.3, 0.3)
+    [-0.2, 0.2]
+    """
+    away = 0.36 * (high - low)
+    power = 10.0 ** math.floor(math.log10(away))
+    step = max(n for n in (1, 2, 5) if n * power <= away) * power
+    return [(low + high) / 2 - step, (low + high) / 2 + step]
 
 
 def aspect_of(plane: Plane) -> float:

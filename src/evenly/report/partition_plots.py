@@ -287,7 +287,7 @@ def plot_shares(plan: CutPlan) -> Figure:
     cuts = {_name(plan): plan.prediction} | ({EVEN: plan.even} if plan.chosen == "balanced" else {})
     ranks = plan.prediction.ranks
     width = min(6.0, max(2.9, 1.2 + 0.2 * ranks))
-    figure = new_figure(max(6.4, len(cuts) * width + 0.8), 3.9)
+    figure = new_figure(max(7.4, len(cuts) * width + 0.8), 3.9)
     panels = figure.subplots(1, len(cuts), sharey=True, squeeze=False)[0]
     top = max(one.step_s for one in cuts.values())
     for axes, (name, one) in zip(panels, cuts.items(), strict=True):

@@ -112,7 +112,7 @@ class BinaryPartition:
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a partition can't be changed (its `{name}` was set): make another from `to_list()`")
 
-    def __reduce__(self) -> tuple[type[BinaryPartition], tuple[Any]]:
+    def __reduce__(self) -> tuple[type[BinaryPartition], tuple[Any, MadeFor | None]]:
         return BinaryPartition, (self.to_list(), self.made_for)
 
     def __eq__(self, other: object) -> bool:
