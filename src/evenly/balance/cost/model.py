@@ -213,7 +213,25 @@ class CostModel:
         try:
             return cls.from_dict(json.loads(Path(path).read_text(encoding="utf-8")))
         except (OSError, ValueError, KeyError, TypeError, AttributeError, InputError) as error:
-            raise ReadError(path, f"no cost model can be read from it: {error}") from error
+            raise ReadError(path, _trouble(error)) from error
+
+
+def _trouble(error: Exception) -> str:
+    """Return what is wrong with a file of costs, without its path, which the message begins with."""
+    match error:
+        case FileNotFoundError():
+            return "there is no such file"
+        case OSError() as failure:
+            return f"the file can't be read ({failure.strerror or failure})"
+        case json.JSONDecodeError() as failure:
+            return f"no cost model can be read from it, it is no JSON or cut off ({failure})"
+        case UnicodeDecodeError():
+            return "no cost model can be read from it, it is no text"
+        case KeyError() as failure:
+            return f"no cost model can be read from it, {failure.args[0]!r} is missing"
+        case InputError() as failure:
+            return f"no cost model can be read from it: {str(failure).rstrip('.')}"
+    return "no cost model can be read from it, values are missing or of another kind"
 
 
 def program_named(name: str) -> Program:

@@ -6,7 +6,6 @@ The folder is ``$EVENLY_HOME``, or ``evenly`` in the user's data folder (``$XDG_
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import platform
 import re
@@ -162,31 +161,13 @@ def _loaded(path: Path, program: str | None, remedy: str) -> CostModel:
     try:
         cost = CostModel.load(path)
     except ReadError as error:
-        raise ReadError(path, f"{_trouble(error)}: {remedy}") from error
+        raise ReadError(path, f"{error.reason}: {remedy}") from error
     if program not in (None, cost.program):
         raise InputError(
             f"{path}: costs of {program} are needed, but the file holds those of {cost.program}: name a file of "
             f"{program} (`evenly calibrate {program} --output FILE` makes one), or ask for {cost.program}"
         )
     return cost
-
-
-def _trouble(error: ReadError) -> str:
-    """Return what is wrong with a file of costs, without its path, which the message begins with."""
-    match error.__cause__:
-        case FileNotFoundError():
-            return "there is no such file"
-        case OSError() as failure:
-            return f"the file can't be read ({failure.strerror or failure})"
-        case json.JSONDecodeError() as failure:
-            return f"no cost model can be read from it, it is no JSON or cut off ({failure})"
-        case UnicodeDecodeError():
-            return "no cost model can be read from it, it is no text"
-        case KeyError() as failure:
-            return f"no cost model can be read from it, {failure.args[0]!r} is missing"
-        case InputError() as failure:
-            return f"no cost model can be read from it: {str(failure).rstrip('.')}"
-    return "no cost model can be read from it, values are missing or of another kind"
 
 
 def _processor() -> str:
