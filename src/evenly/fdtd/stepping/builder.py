@@ -23,7 +23,7 @@ __all__ = ["CoefficientsBuilder", "pole_factors"]
 
 # Points with equal strengths are advanced without reading these if they are so many, such a part of all, and so many
 # in a row on average.
-_MANY, _MANY_OF_ALL, _IN_A_ROW = 64, 1 / 8, 8
+_MANY, _MANY_OF_ALL, _IN_A_ROW = 64, 1 / 8, 32
 
 
 class CoefficientsBuilder:
