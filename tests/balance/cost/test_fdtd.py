@@ -20,8 +20,7 @@ from evenly.balance.cutting.predict import corners, predict
 from evenly.fdtd.cell.partition import BinaryPartition
 from evenly.fdtd.simulation import Simulation
 from evenly.fdtd.stepping.chunk import Chunk
-from evenly.fdtd.stepping.coefficients import FieldCoefficients, PoleGroup
-from evenly.fdtd.stepping.frame import packed_indices
+from evenly.fdtd.stepping.coefficients import FieldCoefficients
 from evenly.fdtd.stepping.kernels.sweep import LOSSY, SCALAR
 from tests.balance.cost.cells import everything, some_cells
 from tests.balance.cost.contract import ProgramContract
@@ -78,22 +77,10 @@ def test_polarisations_are_those_of_the_chunks(uneven: tuple[list[Chunk], dict[s
     assert max(amounts["polarisations"]) > 100
 
 
-def test_rows_of_polarised_points_are_those_of_the_chunks(uneven: tuple[list[Chunk], dict[str, Any]]) -> None:
+def test_runs_of_poles_are_those_of_the_chunks(uneven: tuple[list[Chunk], dict[str, Any]]) -> None:
     chunks, amounts = uneven
-    rows = np.array([sum(_rows_of_poles(m.poles) for m in _media(c)) for c in chunks])
-    assert amounts["pole runs"].tolist() == rows.tolist()
-    # Ends of rows, where a point is only in part of the medium, are advanced apart.
-    runs = np.array([sum(len(g.runs) for m in _media(c) for g in m.poles) for c in chunks])
-    assert np.all((rows <= runs) & (runs <= 3 * rows))
-
-
-def _rows_of_poles(groups: list[PoleGroup]) -> int:
-    """Unbroken rows of points with poles, each component for itself."""
-    rows = 0
-    for component in range(3):
-        points = [packed_indices(group.runs) for group in groups if group.component == component]
-        rows += int(np.sum(np.diff(np.unique(np.concatenate(points)), prepend=-2) != 1)) if points else 0
-    return rows
+    runs = [sum(len(g.runs) for m in _media(c) for g in m.poles) for c in chunks]
+    assert amounts["pole runs"].tolist() == runs
 
 
 def test_separate_sweeps_are_those_of_the_chunks(uneven: tuple[list[Chunk], dict[str, Any]]) -> None:

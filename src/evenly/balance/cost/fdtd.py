@@ -152,9 +152,11 @@ def _swept(pieces: Pieces, padded: Array) -> tuple[tuple[Array, Array], list[Arr
         volume * _separate(pieces),
     ]
     polarisations, read = pieces.count("polarisations"), padded * (3 * factors + 3 * losses)
-    held = read + padded * (6 + 4 * layers) + 2 * polarisations
+    # Strengths of poles are numbers of their own where the permittivity varies.
+    strengths = polarisations * varied(pieces)
+    held = read + padded * (6 + 4 * layers) + 2 * polarisations + strengths
     # Fields and layers are read and written; of polarisations two steps are read and one is written.
-    moved = read + 2 * padded * (6 + 4 * layers) + 3 * polarisations
+    moved = read + 2 * padded * (6 + 4 * layers) + 3 * polarisations + strengths
     return (held, moved), columns
 
 

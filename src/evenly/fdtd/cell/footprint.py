@@ -80,8 +80,8 @@ class _Held:
 
     def bytes(self, size: int, parts: int, item: int) -> int:
         """Return the bytes of all that is held on `size` points."""
-        # Twice the polarisation, and weights; strengths are kept only where few points share them.
-        poles = self.pole_points * item * (2 * parts + self.varied) + self.pole_rows * RUN_BYTES
+        # Twice the polarisation; weights, and strengths where they differ.
+        poles = self.pole_points * item * (2 * parts + 2 * self.varied) + self.pole_rows * RUN_BYTES
         nodes = self.nodes * 3 * item + (3 * size * item if self.nodes and self.lossy else 0)
         return self.arrays * size * item + poles + nodes + self.nonlinear * item * (3 + 3 * parts)
 

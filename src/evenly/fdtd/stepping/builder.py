@@ -21,10 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["CoefficientsBuilder", "pole_factors"]
 
-# Points with equal strengths are advanced without reading these if they are so many, such a part of all, and so many
-# in a row on average.
-_MANY, _MANY_OF_ALL, _IN_A_ROW = 64, 1 / 8, 32
-
 
 class CoefficientsBuilder:
     """Collects a field's medium from samples on slabs that tile the chunk; a slab is let go once it was added.
@@ -108,9 +104,7 @@ class CoefficientsBuilder:
             of_component = [(pole, *_join(p)) for (pole, c), p in self._poles.items() if c == component]
             for members, points, strengths in _by_set(of_component):
                 weights = np.full(len(points), response) if isinstance(response, float) else response[points]
-                for alike in _alike(points, strengths):
-                    given = points[alike], strengths[:, alike], weights[alike]
-                    groups.append(self._pole_group(component, members, *given))
+                groups.append(self._pole_group(component, members, points, strengths, weights))
         return groups
 
     def _pole_group(
@@ -245,18 +239,6 @@ def _by_set(
     for here in _equal_columns(strengths != 0):
         present = np.flatnonzero(strengths[:, here[0]])
         yield tuple(poles[i][0] for i in present), points[here], strengths[np.ix_(present, here)]
-
-
-def _alike(points: NDArray[np.int64], values: Array) -> list[NDArray[np.int64]]:
-    """Cut columns into sets that are equal, whose numbers needn't be read point by point, and the others."""
-    sets = _equal_columns(values)
-    some = max(_MANY, _MANY_OF_ALL * len(points))
-    alike: list[NDArray[np.int64]] = []
-    others: list[NDArray[np.int64]] = []
-    for members in sets:
-        enough = len(members) >= some and len(members) >= _IN_A_ROW * len(_runs_of(points[members]))
-        (alike if enough else others).append(members)
-    return alike + ([np.sort(np.concatenate(others))] if others else [])
 
 
 def _equal_columns(values: NDArray[Any]) -> list[NDArray[np.int64]]:
