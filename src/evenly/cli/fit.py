@@ -135,6 +135,8 @@ def _ranges(items: list[str]) -> dict[str, tuple[float, float]]:
 
 
 def _show(learned: Learned, showing: Showing) -> None:
+    from evenly.models.automatic import Automatic
+    from evenly.report.choice_tables import choice_table
     from evenly.report.model_tables import model_table, models_as_dict, models_table
 
     if showing.json:
@@ -147,6 +149,9 @@ def _show(learned: Learned, showing: Showing) -> None:
             out.print(model_table(model, learned.runs.get(name), learned.test.get(name), name=name, at=at))
     else:
         out.print(models_table(learned.models, learned.runs, learned.test))
+        for name, model in learned.models.items():
+            if isinstance(model, Automatic):
+                out.print(choice_table(model, title=name))
 
 
 def _show_latex(learned: Learned) -> None:

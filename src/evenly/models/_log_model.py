@@ -41,6 +41,7 @@ class LogModel(Model):
 
     def _learn(self, table: pd.DataFrame, values: Floats, weights: Floats) -> None:
         self._learn_itself(table, values, weights)
+        self.left_out_ = values / np.exp(self._fit.left_out)
         loss = float(np.average(self._fit.left_out**2, weights=weights))
         self._doubt = Doubt.learn(table, values, weights, loss=loss, coefficients=self._fit.rank)
 

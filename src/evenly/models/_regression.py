@@ -67,17 +67,10 @@ class RegressionModel(Model):
 
     Subclasses fill in `_regressor`. A parameter ``folds`` of theirs, if they have one, says how many folds intervals
     are learned from; with 0 nothing is left out, and intervals are as wide as for runs that tell nothing.
-
-    Attributes
-    ----------
-    left_out_ : array (n_runs,)
-        What each run learned from was predicted to take while its fold (`fold_numbers`) was left out; NaN for runs of
-        weight 0 and where no folds can be made. Not stored.
     """
 
     _coding: Coding
     _conformal: LocalConformal
-    left_out_: Floats
 
     @abstractmethod
     def _regressor(self, coding: Coding, n_runs: int) -> Regressor:
@@ -99,8 +92,9 @@ class RegressionModel(Model):
         guess = self._without(inputs, logs, weights)
         freedom = max(len(logs) - self._fitted.coefficients, 0.0)
         self._conformal = LocalConformal.learn(inputs, logs - guess, freedom=freedom)
-        self.left_out_ = np.full(len(counted), np.nan)
-        self.left_out_[np.flatnonzero(counted)[order]] = np.exp(guess + self._centre)
+        left_out = np.full(len(counted), np.nan)
+        left_out[np.flatnonzero(counted)[order]] = np.exp(guess + self._centre)
+        self.left_out_ = left_out if np.isfinite(left_out).any() else None
 
     def _without(self, inputs: Inputs, logs: Floats, weights: Floats) -> Floats:
         folds = fold_numbers(inputs, getattr(self, "folds", _FOLDS))

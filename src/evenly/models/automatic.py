@@ -99,26 +99,31 @@ class Automatic(Model):
     def _learn(self, table: pd.DataFrame, values: Floats, weights: Floats) -> None:
         if self.effort not in ("quick", "normal", "thorough"):
             raise InputError(f"effort must be one of quick, normal, thorough, but got {self.effort!r}")
-        counted = weights > 0
-        table, values, weights = table[counted].reset_index(drop=True), values[counted], weights[counted]
+        counted = np.flatnonzero(weights > 0)
+        rows = len(weights)
+        table, values, weights = table.iloc[counted].reset_index(drop=True), values[counted], weights[counted]
         self._offset = None if self.offset is None else Expression(self.offset)
         self._coding = Coding.learn(table, self.space_)
         inputs, logs = self._coding.inputs(table), np.log(values) - self._known(table)
         order = canonical_order(inputs, logs)
         table, weights = table.iloc[order].reset_index(drop=True), weights[order] / weights.mean()
         runs = Table(table, logs[order], weights, self.space_)
-        self._learn_runs(runs, inputs.rows(order))
+        without = self._learn_runs(runs, inputs.rows(order))
+        if without is not None:
+            self.left_out_ = np.full(rows, np.nan)
+            self.left_out_[counted[order]] = np.exp(without + self._known(table))
 
-    def _learn_runs(self, runs: Table, inputs: Inputs) -> None:
+    def _learn_runs(self, runs: Table, inputs: Inputs) -> Floats | None:
+        """Race and blend; return the logs that runs were predicted to have while they were left out."""
         _, count, asked = next(row for row in _FOLDS if len(runs) <= row[0])
         folds = fold_numbers(inputs, count)
         entrants = candidates(runs, self.effort, among=self.methods)
         if folds is None:
             self._learn_one(runs, inputs)
-            return
+            return None
         kept = list(range(min(asked, int(folds.max()) + 1)))
         entries = race(runs, entrants, folds, kept, self.effort, self.progress)
-        self._blend(runs, inputs, folds, entries)
+        return self._blend(runs, inputs, folds, entries)
 
     def _learn_one(self, runs: Table, inputs: Inputs) -> None:
         """Learn from runs of a single configuration."""
@@ -128,7 +133,7 @@ class Automatic(Model):
         self._conformal = LocalConformal.learn(inputs, np.full(len(runs), np.nan), freedom=float(len(runs) - 1))
         self.choice_, self.learning_curve_ = _choice([], []), pd.DataFrame({"runs": [], "error": [], "measured": []})
 
-    def _blend(self, runs: Table, inputs: Inputs, folds: Ints, entries: list[Entry]) -> None:
+    def _blend(self, runs: Table, inputs: Inputs, folds: Ints, entries: list[Entry]) -> Floats:
         able = [e for e in entries if e.model is not None and np.isfinite(e.error)]
         if not able:
             reasons = "; ".join(f"{e.candidate.method}: {e.note}" for e in entries)
@@ -151,6 +156,9 @@ class Automatic(Model):
         self.beyond_ = self._beyond.method
         self.choice_ = _choice(entries, [(e, float(s)) for e, s in zip(able, shares, strict=True)])
         self.learning_curve_ = self._curve(runs, able[int(np.argmax(shares))], folds)
+        without = np.full(len(runs), np.nan)
+        without[known] = honest
+        return without
 
     def _curve(self, runs: Table, first: Entry, folds: Ints) -> pd.DataFrame:
         """Follow the method of the largest share, and say what the blend would make of it."""
@@ -245,7 +253,7 @@ class Automatic(Model):
         model.space_ = Space.from_dict(self.space_.to_dict())
         model.feature_names_in_, model.n_features_in_ = self.feature_names_in_, self.n_features_in_
         model.n_runs_, model.response_, model.training_ = int(state["n_runs"]), dict(self.response_), {}
-        model._warned = True
+        model._warned, model.left_out_, model.learned_ = True, None, ""
         model._set_state(state["state"])
         return model
 

@@ -6,6 +6,7 @@ values, gives intervals, knows the range it was learned on, and can be stored wi
 
 from __future__ import annotations
 
+import hashlib
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -21,7 +22,7 @@ from evenly.configurations import as_table
 from evenly.errors import ExtrapolationWarning, InputError
 from evenly.space import Configurations, Space
 
-__all__ = ["Model"]
+__all__ = ["Model", "digest"]
 
 Floats = NDArray[np.float64]
 
@@ -58,6 +59,11 @@ class Model(RegressorMixin, BaseEstimator, ABC):  # type: ignore[misc]
         Name and unit of what is predicted, ``{"name": "seconds", "unit": "s"}`` unless fitted to something else.
     training_ : dict
         What it was learned from, in a few numbers; filled in by `evenly.fit`.
+    left_out_ : array (n_runs,) or None
+        What each row learned from was predicted to take by a fit without it (or without its fold), NaN where the
+        others tell nothing; None where the method doesn't know. Methods set it in `_learn`.
+    learned_ : str
+        Digest of the values learned from, row by row: tells whether `left_out_` is about given runs.
     """
 
     #: Name by which ``evenly.fit(runs, method=…)`` and stored files call it.
@@ -108,6 +114,8 @@ class Model(RegressorMixin, BaseEstimator, ABC):  # type: ignore[misc]
         self.response_ = {"name": "seconds", "unit": "s"}
         self.training_: dict[str, Any] = {}
         self._warned = False
+        self.left_out_: Floats | None = None
+        self.learned_ = digest(values)
         self._learn(self.space_.frame(table), values, weights)
         return self
 
@@ -178,6 +186,18 @@ class Model(RegressorMixin, BaseEstimator, ABC):  # type: ignore[misc]
                 stacklevel=3,
             )
         return table
+
+
+def digest(values: ArrayLike) -> str:
+    """Return a few letters that stand for values and their order, to 9 significant digits.
+
+    Examples
+    --------
+    >>> digest([1.0, 2.0]) == digest([1.0, 2.0 + 1e-14]), digest([1.0, 2.0]) == digest([2.0, 1.0])
+    (True, False)
+    """
+    text = ",".join(f"{value:.8e}" for value in np.asarray(values, dtype=np.float64).ravel())
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def _positive(y: ArrayLike, n: int) -> Floats:

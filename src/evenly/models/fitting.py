@@ -16,6 +16,8 @@ from evenly.runs import Runs, Statistic
 __all__ = ["Effort", "default_method", "fit"]
 
 Effort = Literal["quick", "normal", "thorough"]
+#: Up to so many parameters and below so many configurations, errors on left-out runs tell methods apart badly.
+_FEW_PARAMETERS, _FEW_RUNS = 3, 20
 
 
 @overload
@@ -40,8 +42,8 @@ def fit(
     runs : Runs or mapping of str to Runs
         Repetitions of a configuration are condensed to one value first; failed runs are left out.
     method : str, optional
-        One of `evenly.models.registry.method_names`; see `default_method`. PMNF averages its near-tied candidates and
-        simple laws by their errors on left-out runs.
+        One of `evenly.models.registry.method_names`; see `default_method`. ``"auto"`` races methods and blends them;
+        PMNF averages its near-tied candidates and simple laws by their errors on left-out runs.
     effort : {"quick", "normal", "thorough"}
         How much time a method may spend on its search, where it has one.
     statistic : {"median", "min", "mean"}
@@ -88,17 +90,23 @@ def fit(
 
 
 def default_method(runs: Runs) -> str:
-    """Return the method that `fit` takes where none is named: PMNF, or log-quadratic where parameters hold labels.
+    """Return the method that `fit` takes where none is named.
+
+    PMNF for one number, where laws of scaling are what counts, and for very few runs of up to three numbers; beyond
+    that the methods are raced and blended (`evenly.models.automatic`).
 
     Examples
     --------
     >>> import pandas as pd
     >>> table = pd.DataFrame({"cores": [1, 2], "solver": ["cg", "gmres"], "seconds": [80.0, 40.0]})
     >>> default_method(Runs.from_frame(table, ["cores", "solver"])), default_method(Runs.from_frame(table, ["cores"]))
-    ('log-quadratic', 'pmnf')
+    ('auto', 'pmnf')
     """
-    labels = any(isinstance(kind, Categorical) for kind in runs.space.parameters.values())
-    return "log-quadratic" if labels else "pmnf"
+    kinds = runs.space.parameters.values()
+    if any(isinstance(kind, Categorical) for kind in kinds):
+        return "auto"
+    few = len(kinds) <= _FEW_PARAMETERS and len(runs.configurations.drop_duplicates()) < _FEW_RUNS
+    return "pmnf" if len(kinds) == 1 or few else "auto"
 
 
 def _named(solver: str, runs: Runs, arguments: dict[str, Any]) -> Model:

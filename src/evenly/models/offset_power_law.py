@@ -71,6 +71,7 @@ class OffsetPowerLaw(Model):
         self._name = str(table.columns[0])
         self._parts = _fit(x, values, roots, grid)
         logs = np.array([self._left_out(x, values, roots, grid, k) for k in range(len(x))])
+        self.left_out_ = np.exp(logs)
         self._loglinear = LogLinear.learn(np.column_stack([np.ones(len(x)), np.log(x)]), np.log(values), weights)
         self._conformal = LogConformal.from_residuals(
             np.log(values) - logs, self._loglinear.leverages, coefficients=min(3, len(np.unique(x)))

@@ -76,6 +76,7 @@ class PiecewiseLinear(Model):
         self._finish()
         self._loglinear = LogLinear.learn(np.column_stack([np.ones(len(x)), np.log(x)]), np.log(values), weights)
         residuals = np.array([self._left_out(x, values, weights, k) for k in range(len(x))])
+        self.left_out_ = values / np.exp(residuals)
         self._conformal = LogConformal.from_residuals(
             residuals, self._loglinear.leverages, coefficients=min(2, len(points))
         )

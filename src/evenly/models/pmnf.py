@@ -201,6 +201,8 @@ class PMNF(Model):
         self.members_ = _averaging.weigh(problem, members, counts, conditions, self.search_, unit=unit)
         self.search_.notes += notes + _averaging.who_leads(self.members_)
         self._learn_interval(table, values * unit, weights)
+        self.left_out_ = np.full(len(used), np.nan)
+        self.left_out_[np.flatnonzero(used)[order]] = sum(m.weight * m.left_out for m in self.members_)
         self._finish()
 
     def _check(self, table: pd.DataFrame) -> None:

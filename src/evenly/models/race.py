@@ -205,8 +205,8 @@ def _learn(entry: Entry, table: Table, folds: Ints, asked: Sequence[int], effort
     model = entry.candidate.model(effort, folds=_count(folds) if entry.candidate.method in _KNOWS_LEFT_OUT else 0)
     entry.model = _fitted(model, table)
     entry.fit_seconds = time.process_time() - began
-    known = getattr(entry.model, "left_out_", None)
-    if known is not None and np.isfinite(known).any():
+    known = entry.model.left_out_
+    if known is not None and entry.candidate.method in _KNOWS_LEFT_OUT:
         with np.errstate(invalid="ignore"):
             entry.left_out = np.where(np.isin(folds, asked), np.log(known), np.nan)
     else:

@@ -149,6 +149,8 @@ def _describe(model: Model, arrays: dict[str, np.ndarray[Any, Any]]) -> dict[str
         "n_runs": model.n_runs_,
         "response": model.response_,
         "training": _pack(model.training_, arrays),
+        "learned": model.learned_,
+        "left_out": _pack(model.left_out_, arrays),
         "state": _pack(model._get_state(), arrays),
     }
 
@@ -161,6 +163,9 @@ def _build(fields: Mapping[str, Any], arrays: Mapping[str, np.ndarray[Any, Any]]
     model.n_runs_ = fields["n_runs"]
     model.response_ = fields["response"]
     model.training_ = _unpack(fields["training"], arrays)
+    # Models of earlier versions don't say what they predicted for runs left out.
+    model.learned_ = fields.get("learned", "")
+    model.left_out_ = _unpack(fields.get("left_out"), arrays)
     model._warned = False
     model._set_state(_unpack(fields["state"], arrays))
     return model

@@ -12,8 +12,10 @@ from rich.table import Table
 
 from evenly.errors import InputError
 from evenly.metrics import METRICS
+from evenly.models.automatic import Automatic
 from evenly.models.base import Model
 from evenly.parameters import Parameter
+from evenly.report.choice_tables import blend_of, choice_as_dict
 from evenly.report.formatting import common_prefix, compact, percent, plain, span
 from evenly.report.left_out import left_out_errors
 from evenly.report.run_tables import add_row, new_table
@@ -110,7 +112,9 @@ def _formulas(models: Mapping[str, Model]) -> list[str]:
 
 
 def method_of(model: Model) -> str:
-    """Return what a model's method is called; its class where it has no name."""
+    """Return what a model's method is called, with what it is made of; its class where it has no name."""
+    if isinstance(model, Automatic):
+        return blend_of(model)
     return str(getattr(model, "method", type(model).__name__))
 
 
@@ -240,7 +244,8 @@ def models_as_dict(
     """Return what is known of models as plain values that JSON can hold."""
     return {
         solver: {
-            "method": method_of(model),
+            "method": str(getattr(model, "method", type(model).__name__)),
+            "choice": choice_as_dict(model) if isinstance(model, Automatic) else None,
             "formula": formula_of(model) or None,
             "leading_formula": leading_of(model)[0] or None,
             "candidates": [
