@@ -1,0 +1,80 @@
+"""Trained nets as arrays, and their predictions by numpy: a stored net needs no JAX."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["ACTIVATIONS", "Member", "predict_each"]
+
+Singles = NDArray[np.float32]
+ACTIVATIONS = ("leaky-relu", "tanh", "silu")
+_LEAK = np.float32(0.1)
+#: Rows at once, so that layers stay in the cache.
+_BLOCK = 2048
+
+
+@dataclass(frozen=True)
+class Member:
+    """One multilayer perceptron with one output.
+
+    Attributes
+    ----------
+    activation : {"leaky-relu", "tanh", "silu"}
+    weights : list of arrays (n_in, n_out)
+    biases : list of arrays (n_out,)
+    """
+
+    activation: str
+    weights: list[Singles]
+    biases: list[Singles]
+
+    def predict(self, x: Singles) -> Singles:
+        """Predict rows x (n, n_columns), (n,).
+
+        Examples
+        --------
+        >>> one = np.ones((1, 1), np.float32)
+        >>> net = Member("leaky-relu", [one, one], [np.zeros(1, np.float32), np.ones(1, np.float32)])
+        >>> net.predict(np.array([[2.0], [-1.0]], np.float32))
+        array([3. , 0.9], dtype=float32)
+        """
+        *hidden, last = zip(self.weights, self.biases, strict=True)
+        for weights, biases in hidden:
+            x = _activate(x @ weights + biases, self.activation)
+        return np.asarray(x @ last[0][:, 0] + last[1][0])
+
+    def to_state(self) -> dict[str, Any]:
+        """Return what `from_state` reads."""
+        return {"activation": self.activation, "weights": list(self.weights), "biases": list(self.biases)}
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> Member:
+        """Restore what `to_state` returned."""
+        weights, biases = ([np.asarray(a, np.float32) for a in state[name]] for name in ("weights", "biases"))
+        return cls(str(state["activation"]), weights, biases)
+
+
+def _activate(x: Singles, name: str) -> Singles:
+    if name == "tanh":
+        return np.asarray(np.tanh(x, out=x))
+    if name == "silu":
+        gate = np.tanh(np.float32(0.5) * x)
+        gate += np.float32(1)
+        gate *= np.float32(0.5) * x
+        return np.asarray(gate)
+    return np.asarray(np.maximum(x, _LEAK * x))
+
+
+def predict_each(members: Sequence[Member], x: Singles) -> Singles:
+    """Return the predictions of all members for rows x (n, n_columns), (n_members, n)."""
+    made = np.empty((len(members), len(x)), np.float32)
+    for first in range(0, len(x), _BLOCK):
+        rows = x[first : first + _BLOCK]
+        for k, member in enumerate(members):
+            made[k, first : first + _BLOCK] = member.predict(rows)
+    return made

@@ -1,0 +1,1 @@
+"""What forests and boosting are made of: the trend, columns, fitters, and trees as flat arrays."""

@@ -1,0 +1,315 @@
+"""Regression trees as flat arrays, whatever fitted them: what is stored of a forest or of boosted trees, and predicts.
+
+A tree's nodes lie in depth-first order, so a node's left child is the next one and only its right child is kept. Rows
+go left where ``x <= threshold``. Leaves hold a value, or a value and coefficients of some inputs (linear leaves).
+
+Inputs are single precision, as scikit-learn's trees have them. Small trees, of which boosting makes many, are not
+walked: every split of a tree strikes out the leaves to its left for the rows that go right, bit by bit, and the first
+leaf that remains is the one reached [QuickScorer, Lucchese et al. 2015]. That has no branches, so many rows are done at
+once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+__all__ = ["Tree", "TreeEnsemble"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+#: Leaves that a small tree has at most, and rows that are done at once.
+_BITS = 32
+_BLOCK = 512
+#: The place of the only set bit of a power of two, by the top five bits of its product with 0x077CB531.
+_PLACES = np.array(
+    [
+        0,
+        1,
+        28,
+        2,
+        29,
+        14,
+        24,
+        3,
+        30,
+        22,
+        20,
+        15,
+        25,
+        17,
+        4,
+        8,
+        31,
+        27,
+        13,
+        23,
+        21,
+        19,
+        16,
+        7,
+        26,
+        12,
+        18,
+        6,
+        11,
+        5,
+        10,
+        9,
+    ],
+    np.int32,
+)
+
+
+@dataclass(frozen=True)
+class Tree:
+    """One tree, as fitters tell it.
+
+    Attributes
+    ----------
+    feature : int array (n_nodes,)
+        Column that is split; -1 at leaves. Node 0 is the root.
+    threshold : array (n_nodes,)
+        Rows with ``x <= threshold`` go left.
+    left, right : int arrays (n_nodes,)
+        Children.
+    value : array (n_nodes,)
+        What leaves predict.
+    linear : mapping of int to (columns, coefficients)
+        Of leaves that add ``x[columns] @ coefficients`` to their value.
+    """
+
+    feature: Ints
+    threshold: Floats
+    left: Ints
+    right: Ints
+    value: Floats
+    linear: Mapping[int, tuple[Sequence[int], Sequence[float]]]
+
+
+@dataclass(frozen=True)
+class TreeEnsemble:
+    """The sum of many trees.
+
+    Attributes
+    ----------
+    roots : int32 array (n_trees + 1,)
+        Where each tree's nodes begin, and the last one's end.
+    feature : int16 array (n_nodes,)
+        Column that is split; -1 at leaves.
+    number : array (n_nodes,)
+        Threshold of a split, value of a leaf.
+    right : int32 array (n_nodes,)
+        Right child; of a leaf, where its coefficients begin.
+    columns : int16 array (n_coefficients,)
+        Inputs of linear leaves; a leaf's end where the next leaf's begin.
+    coefficients : array (n_coefficients,)
+    start : float
+        Added to the sum.
+    """
+
+    roots: NDArray[np.int32]
+    feature: NDArray[np.int16]
+    number: Floats
+    right: NDArray[np.int32]
+    columns: NDArray[np.int16]
+    coefficients: Floats
+    start: float = 0.0
+
+    @classmethod
+    def of(cls, trees: Sequence[Tree], *, start: float = 0.0, scale: float = 1.0) -> TreeEnsemble:
+        """Pack trees; their values are multiplied by `scale`.
+
+        Examples
+        --------
+        >>> ends = np.array([0.0, 1.0, 2.0])
+        >>> stump = Tree(np.array([0, -1, -1]), ends - 0.5, np.array([1, -1, -1]), np.array([2, -1, -1]), ends, {})
+        >>> TreeEnsemble.of([stump, stump]).predict(np.array([[-1.0], [1.0]]))
+        array([2., 4.])
+        """
+        roots, nodes = [0], [np.zeros((3, 0))]
+        columns: list[int] = []
+        coefficients: list[float] = []
+        for tree in trees:
+            nodes.append(_depth_first(tree, roots[-1], scale, columns, coefficients))
+            roots.append(roots[-1] + nodes[-1].shape[1])
+        feature, number, right = np.hstack(nodes)
+        return cls(
+            np.array(roots, np.int32), feature.astype(np.int16), number, right.astype(np.int32),
+            np.array(columns, np.int16), np.array(coefficients, np.float64), start,
+        )  # fmt: skip
+
+    def __len__(self) -> int:
+        return len(self.roots) - 1
+
+    def part(self, first: int, last: int) -> TreeEnsemble:
+        """Return trees `first` to `last` (excluded), without the start."""
+        return replace(self, roots=self.roots[first : last + 1], start=0.0)
+
+    def scaled(self, scale: float) -> TreeEnsemble:
+        """Return an ensemble that predicts `scale` times as much."""
+        number = np.where(self.feature < 0, scale * self.number, self.number)
+        return replace(self, number=number, coefficients=scale * self.coefficients, start=scale * self.start)
+
+    def predict(self, x: Floats | NDArray[np.float32]) -> Floats:
+        """Predict rows x (n, n_columns), rounded to single precision, (n,)."""
+        out = np.full(len(x), self.start)
+        if not len(self) or not len(x):
+            return out
+        singles = np.ascontiguousarray(x, dtype=np.float32)
+        rows = self._neighbourly(singles)
+        ends = np.append(self.right[self.feature < 0], len(self.coefficients)).astype(np.int32)
+        made = np.zeros(len(x))
+        leaves_before = int(np.sum(self.feature[: self.roots[0]] < 0))
+        _add(
+            np.ascontiguousarray(singles[rows]), np.ascontiguousarray(singles[rows].T), self.roots, self.feature,
+            self.number, _floor(self.number), self.right, ends, self.columns, self.coefficients, _PLACES, leaves_before,
+            made,
+        )  # fmt: skip
+        out[rows] += made
+        return out
+
+    def _neighbourly(self, x: NDArray[np.float32]) -> Ints:
+        """An order in which rows that share a leaf follow each other, so that walks through trees repeat."""
+        largest = int(np.argmax(np.diff(self.roots)))
+        if self.roots[largest + 1] - self.roots[largest] < 2 * _BITS or len(x) <= _BLOCK:
+            return np.arange(len(x))
+        leaf = np.empty(len(x), np.int32)
+        _walk(x, self.roots[largest], self.feature, self.number, self.right, leaf)
+        return np.argsort(leaf, kind="stable")
+
+    def to_state(self) -> dict[str, Any]:
+        """Return what `from_state` reads."""
+        return {
+            "roots": self.roots, "feature": self.feature, "number": self.number, "right": self.right,
+            "columns": self.columns, "coefficients": self.coefficients, "start": self.start,
+        }  # fmt: skip
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> TreeEnsemble:
+        """Restore what `to_state` returned."""
+        return cls(
+            np.asarray(state["roots"], np.int32), np.asarray(state["feature"], np.int16),
+            np.asarray(state["number"], np.float64), np.asarray(state["right"], np.int32),
+            np.asarray(state["columns"], np.int16), np.asarray(state["coefficients"], np.float64),
+            float(state["start"]),
+        )  # fmt: skip
+
+
+def _depth_first(tree: Tree, begin: int, scale: float, columns: list[int], coefficients: list[float]) -> Floats:
+    """Features, numbers and right children in depth-first order, (3, n_nodes); linear leaves append to the lists."""
+    made = np.zeros((3, len(tree.feature)))
+    waiting = [(0, -1)]
+    place = 0
+    while waiting:
+        node, parent = waiting.pop()
+        if parent >= 0:
+            made[2, parent] = begin + place
+        if tree.feature[node] < 0:
+            made[:, place] = -1, scale * tree.value[node], len(columns)
+            which, factors = tree.linear.get(node, ((), ()))
+            columns.extend(which)
+            coefficients.extend(scale * factor for factor in factors)
+        else:
+            made[:2, place] = tree.feature[node], tree.threshold[node]
+            waiting.append((int(tree.right[node]), place))
+            waiting.append((int(tree.left[node]), -1))
+        place += 1
+    return made[:, :place]
+
+
+def _floor(numbers: Floats) -> NDArray[np.float32]:
+    """Largest singles that aren't above: ``x <= t`` is the same for them, for single x."""
+    singles = numbers.astype(np.float32)
+    return np.where(singles > numbers, np.nextafter(singles, np.float32(-np.inf)), singles)
+
+
+@njit(cache=True, nogil=True)
+def _walk(x, root, feature, number, right, leaf):  # type: ignore[no-untyped-def]  # compiled by numba
+    for row in range(len(x)):
+        node = np.uint64(root)
+        while feature[node] >= 0:
+            down = x[row, np.uint64(feature[node])] <= number[node]
+            node = node + np.uint64(1) if down else np.uint64(right[node])
+        leaf[row] = node
+
+
+@njit(cache=True, nogil=True)
+def _strike(xt, column, threshold, kept, masks):  # type: ignore[no-untyped-def]  # compiled by numba
+    masks[:] = -1
+    for split in range(len(column)):
+        x, limit, keep = xt[column[split]], threshold[split], kept[split]
+        for row in range(masks.shape[0]):
+            mask = masks[row]
+            masks[row] = mask & keep if x[row] > limit else mask
+
+
+@njit(cache=True, nogil=True)
+def _first_leaf(masks, leaves, places, leaf):  # type: ignore[no-untyped-def]
+    for row in range(masks.shape[0]):
+        mask = np.uint32(masks[row])
+        lowest = np.uint32(mask & np.uint32(-masks[row]))
+        leaf[row] = leaves[places[np.uint32(lowest * np.uint32(0x077CB531)) >> np.uint32(27)]]
+
+
+@njit(cache=True, nogil=True)
+def _splits(root, end, feature, number, right, column, threshold, kept, leaves):  # type: ignore[no-untyped-def]
+    # Describe a small tree by its splits: the leaves that rows keep when they go right. Returns how many there are.
+    before = np.empty(end - root + 1, np.int64)
+    seen, count = 0, 0
+    for node in range(root, end):
+        before[node - root] = seen
+        if feature[node] < 0:
+            leaves[seen] = node
+            seen += 1
+    for node in range(root, end):
+        if feature[node] >= 0:
+            first, after = before[node + 1 - root], before[right[node] - root]
+            column[count], threshold[count] = feature[node], number[node]
+            kept[count] = ~(((np.int64(1) << (after - first)) - 1) << first)
+            count += 1
+    return count
+
+
+@njit(cache=True, nogil=True)
+def _add(x, xt, roots, feature, number, single, right, ends, columns, coefficients, places, leaves_before, out):  # type: ignore[no-untyped-def]
+    # Trees outside, rows inside: a tree stays in the cache.
+    n = len(x)
+    leaf, masks = np.empty(n, np.int32), np.empty(_BLOCK, np.int32)
+    column, kept, leaves = np.empty(_BITS, np.int64), np.empty(_BITS, np.int32), np.empty(_BITS, np.int32)
+    threshold = np.empty(_BITS, np.float32)
+    for tree in range(len(roots) - 1):
+        root, end = roots[tree], roots[tree + 1]
+        count = (end - root + 1) // 2
+        if count <= _BITS:
+            k = _splits(root, end, feature, single, right, column, threshold, kept, leaves)
+            for first in range(0, n, _BLOCK):
+                last = min(first + _BLOCK, n)
+                _strike(xt[:, first:last], column[:k], threshold[:k], kept[:k], masks[: last - first])
+                _first_leaf(masks[: last - first], leaves, places, leaf[first:last])
+        else:
+            _walk(x, root, feature, number, right, leaf)
+        for row in range(n):
+            out[row] += number[leaf[row]]
+        if len(coefficients):
+            _add_linear(x, root, end, feature, right, leaves_before, ends, columns, coefficients, leaf, out)
+        leaves_before += count
+
+
+@njit(cache=True, nogil=True)
+def _add_linear(x, root, end, feature, right, leaves_before, ends, columns, coefficients, leaf, out):  # type: ignore[no-untyped-def]
+    # Coefficients of a leaf end where those of the next leaf in depth-first order begin.
+    finish = np.empty(end - root, np.int32)
+    for node in range(root, end):
+        if feature[node] < 0:
+            leaves_before += 1
+            finish[node - root] = ends[leaves_before]
+    for row in range(len(x)):
+        node = leaf[row]
+        for k in range(right[node], finish[node - root]):
+            out[row] += coefficients[k] * np.float64(x[row, columns[k]])
