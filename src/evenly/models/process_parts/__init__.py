@@ -1,0 +1,1 @@
+"""Parts of the Gaussian process: covariance functions, hyper-parameters, likelihood, and experts for many runs."""

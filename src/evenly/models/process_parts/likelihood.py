@@ -1,0 +1,108 @@
+"""Marginal likelihood of a Gaussian process, its gradient, and the hyper-parameters that maximise it.
+
+With ``W = K⁻¹ - αα'`` and α = K⁻¹y the derivative of the negative logarithm is ``½ Σ W ∂K``. For covariances of
+distances between mapped points it is gathered at the points first, so that it costs as little for all length-scales
+as for one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import lapack
+from scipy.optimize import minimize
+
+from evenly.models._inputs import Inputs
+from evenly.models.process_parts.hyperparameters import Component, Shape
+from evenly.models.process_parts.kernels import add_covariance, mirror
+
+__all__ = ["LEAST_NOISE", "covariance_matrix", "learn", "objective"]
+
+Floats = NDArray[np.float64]
+#: Added to the variance of each run, relative to that of all: keeps matrices of repeated runs regular.
+LEAST_NOISE = 1e-8
+#: Rows on which starts are compared, and rows on which the best is improved.
+_FIRST_ROWS, _ROWS = 400, 1200
+_FIRST_STEPS, _STEPS = 60, 25
+#: Stands for minus the logarithm of a likelihood that can't be computed.
+_NONE = 1e12
+
+
+def objective(theta: Floats, shape: Shape, inputs: Inputs, values: Floats, weights: Floats) -> tuple[float, Floats]:
+    """Return minus the logarithm of likelihood times prior, but for a constant, and its gradient (len(shape),).
+
+    Parameters
+    ----------
+    theta : array (len(shape),)
+    inputs, values, weights
+        Of n runs; values standardised.
+    """
+    features = shape.trend(theta).features(inputs)
+    parts = [(component, *_component_matrices(component, inputs)) for component in shape.components(theta)]
+    noise = shape.noise(theta) / weights
+    matrix = features @ features.T
+    for _, _, covariance, _ in parts:
+        matrix += covariance
+    matrix.flat[:: len(values) + 1] += noise + LEAST_NOISE
+    factor, failed = lapack.dpotrf(matrix.T, lower=1, overwrite_a=1, clean=0)
+    if failed:
+        return _NONE, np.zeros(len(shape))
+    solution = lapack.dpotrs(factor, values, lower=1)[0]
+    gap = (theta - shape.means) / shape.spreads
+    value = 0.5 * values @ solution + np.sum(np.log(np.diag(factor))) + 0.5 * gap @ gap
+    gradient = gap / shape.spreads
+    residual = lapack.dpotri(factor, lower=1, overwrite_c=1)[0].T
+    mirror(residual)
+    residual -= np.outer(solution, solution)
+    gradient[0] += 0.5 * np.diag(residual) @ noise
+    shape.trend(theta).add_gradient(shape, 0.5 * np.sum(features * (residual @ features), axis=0), gradient)
+    for part, (component, coordinates, covariance, slope) in zip(shape.parts, parts, strict=True):
+        gradient[shape.slices[f"{part}.variance"]] += 0.5 * np.vdot(residual, covariance)
+        slope *= residual
+        pull = 2 * (slope.sum(axis=1)[:, None] * coordinates - slope @ coordinates)
+        component.add_gradient(shape, part, inputs, coordinates, pull, gradient)
+    return float(value), gradient
+
+
+def _component_matrices(component: Component, inputs: Inputs) -> tuple[Floats, Floats, Floats]:
+    coordinates = component.coordinates(inputs)
+    covariance, slope = np.empty((len(inputs),) * 2), np.empty((len(inputs),) * 2)
+    norms = np.sum(coordinates**2, axis=1)
+    add_covariance(coordinates @ coordinates.T, norms, component.variance, *component.kind, covariance, slope)
+    return coordinates, covariance, slope
+
+
+def covariance_matrix(theta: Floats, shape: Shape, inputs: Inputs, weights: Floats) -> Floats:
+    """Covariance of n runs with their noise, (n, n)."""
+    features = shape.trend(theta).features(inputs)
+    matrix = np.asarray(features @ features.T)
+    for component in shape.components(theta):
+        matrix += _component_matrices(component, inputs)[1]
+    matrix.flat[:: len(inputs) + 1] += shape.noise(theta) / weights + LEAST_NOISE
+    return matrix
+
+
+def learn(shape: Shape, inputs: Inputs, values: Floats, weights: Floats) -> Floats:
+    """Return the hyper-parameters of greatest likelihood times prior; of many runs a part is looked at."""
+    order = np.random.default_rng(0).permutation(len(values))
+    first = np.sort(order[:_FIRST_ROWS])
+    best = _minimise(shape, inputs.rows(first), values[first], weights[first], shape.starts(), _FIRST_STEPS)
+    if len(values) <= _FIRST_ROWS:
+        return best
+    more = np.sort(order[:_ROWS])
+    return _minimise(shape, inputs.rows(more), values[more], weights[more], [best], _STEPS)
+
+
+def _minimise(
+    shape: Shape, inputs: Inputs, values: Floats, weights: Floats, starts: Iterable[Floats], steps: int
+) -> Floats:
+    found = [
+        minimize(
+            objective, start, args=(shape, inputs, values, weights), jac=True, method="L-BFGS-B",
+            options={"maxiter": steps, "ftol": 1e-6},
+        )
+        for start in starts
+    ]  # fmt: skip
+    return np.asarray(min(found, key=lambda one: float(one.fun)).x, dtype=np.float64)
