@@ -108,6 +108,10 @@ class Derived:
         made = [_MAKERS[group].columns(self, inputs) for group in self.groups]
         return np.hstack(made) if made else np.zeros((len(inputs), 0))
 
+    def counts(self) -> dict[str, int]:
+        """Return how many columns each group has, in their order."""
+        return {group: _MAKERS[group].count(self) for group in self.groups}
+
     def names(self, numeric: Sequence[str]) -> list[str]:
         """Name the columns, given the names of the numbers."""
         return [name for group in self.groups for name in _MAKERS[group].names(self, numeric)]
@@ -188,7 +192,7 @@ class _Products:
 class _Remainders:
     @staticmethod
     def count(derived: Derived) -> int:
-        return sum(map(len, derived.blocks))
+        return 2 * sum(map(len, derived.blocks))
 
     @staticmethod
     def columns(derived: Derived, inputs: Inputs) -> Floats:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,6 +49,13 @@ class Columns:
         """Return all columns, (n, k)."""
         raw = np.clip(_raw(inputs, self.derived), self.lowest, self.highest)
         return np.asarray((raw - self.centres) / self.spreads, dtype=np.float32)
+
+    def seen(self, groups: Sequence[str]) -> NDArray[np.bool_]:
+        """Tell which columns are seen by who sees some groups of derived inputs, (n_columns,)."""
+        derived = [np.repeat(group in groups, count) for group, count in self.derived.counts().items()]
+        others = len(self.centres) - sum(map(len, derived))
+        k = len(self.derived.kinds)
+        return np.concatenate([np.ones(k, bool), *derived, np.ones(others - k, bool)])
 
     def to_state(self) -> dict[str, Any]:
         """Return what `from_state` reads."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from evenly.models._inputs import Coding, Inputs
 from evenly.models._regression import Regressor, fold_numbers
-from evenly.models.derived import Derived
+from evenly.models.derived import GROUPS, Derived
 from evenly.models.net_parts.columns import Columns
 from evenly.models.net_parts.members import Member, predict_each
-from evenly.models.net_parts.training import Hyper, Schedule, train
+from evenly.models.net_parts.training import Hyper, Schedule, Trained, train
 from evenly.models.tree_parts.trend import Trend
 
 __all__ = ["Budget", "Nets"]
@@ -28,21 +28,21 @@ _RUNS = 20
 _NOTHING = 1e-9
 #: Compared with each other, as many at once as members are trained; the first are the safest.
 _CANDIDATES = (
+    Hyper(groups=("products",)),
     Hyper(),
     Hyper(activation="tanh"),
-    Hyper(activation="leaky-relu"),
-    Hyper(rate=1e-2),
-    Hyper(bend=1.0),
-    Hyper(decay=0.1),
-    Hyper(dropout=0.05),
-    Hyper(depth=2),
-    Hyper(width=32),
-    Hyper(activation="tanh", rate=1e-2),
-    Hyper(activation="leaky-relu", rate=1e-2, decay=0.1),
+    Hyper(activation="tanh", groups=("products",)),
+    Hyper(rate=2e-2, groups=("products",)),
     Hyper(rate=2e-2),
-    Hyper(activation="tanh", decay=0.1),
-    Hyper(dropout=0.15),
-    Hyper(rate=2e-3),
+    Hyper(activation="leaky-relu", groups=("products",)),
+    Hyper(decay=0.1, groups=("products",)),
+    Hyper(groups=("products", "powers")),
+    Hyper(bend=1.0, groups=("products",)),
+    Hyper(activation="leaky-relu"),
+    Hyper(activation="tanh", rate=2e-2),
+    Hyper(groups=("products", "remainders", "powers")),
+    Hyper(dropout=0.05, groups=("products",)),
+    Hyper(depth=2, rate=2e-2, groups=("products",)),
 )
 
 
@@ -65,7 +65,7 @@ class Budget:
     @classmethod
     def of(cls, effort: Effort) -> Budget:
         """Return that of an effort."""
-        return {"quick": cls(1, 0, 1500), "normal": cls(2, 600, 3000), "thorough": cls(3, 1500, 8000)}[effort]
+        return {"quick": cls(1, 0, 1500), "normal": cls(2, 800, 4000), "thorough": cls(3, 2000, 10000)}[effort]
 
 
 class Nets(Regressor):
@@ -78,7 +78,7 @@ class Nets(Regressor):
         self._trend, trend = Trend.learn(inputs, logs, weights)
         left = logs - trend
         self._scale = 1.4826 * float(np.median(np.abs(left - np.median(left))))
-        self._columns = Columns.learn(inputs, Derived.learn(self._coding, inputs, ("remainders", "powers")))
+        self._columns = Columns.learn(inputs, Derived.learn(self._coding, inputs, ()))
         self._folds = fold_numbers(inputs, self._count)
         self._members: list[Member] = []
         self._hypers: list[Hyper] = []
@@ -88,22 +88,38 @@ class Nets(Regressor):
             self._known = trend + self._scale * self._unseen(inputs, self._folds)
 
     def _train(self, inputs: Inputs, y: Floats, weights: Floats, folds: Ints) -> None:
+        kinds = self._compare(inputs, y, weights, folds)
+        # Inputs that no member sees aren't stored.
+        groups = [group for group in GROUPS if any(group in hyper.groups for hyper in kinds)]
+        self._columns = Columns.learn(inputs, Derived.learn(self._coding, inputs, groups))
         count = int(folds.max()) + 1
-        x = self._columns.matrix(inputs)
-        kinds = self._compare(x, y, weights, folds)
         self._hypers = [hyper for hyper in kinds for _ in range(count)]
         held = np.array([folds == fold for _ in kinds for fold in range(count)])
-        self._members = train(x, y, weights, held, self._hypers, _schedule(len(y), self._budget.full), seed=1).members
+        self._members = self._trained(self._columns, inputs, y, weights, held, self._hypers, self._budget.full).members
 
-    def _compare(self, x: Any, y: Floats, weights: Floats, folds: Ints) -> list[Hyper]:
+    def _compare(self, inputs: Inputs, y: Floats, weights: Floats, folds: Ints) -> list[Hyper]:
         """Return the candidates that predict a fold best, after a short training of all."""
         kinds = self._budget.kinds
         if not self._budget.pilot:
             return list(_CANDIDATES[:kinds])
+        columns = Columns.learn(inputs, Derived.learn(self._coding, inputs))
         candidates = _CANDIDATES[: kinds * _FOLDS]
         held = np.tile(folds % _FOLDS == 0, (len(candidates), 1))
-        errors = train(x, y, weights, held, candidates, _schedule(len(y), self._budget.pilot), seed=2).errors
+        errors = self._trained(columns, inputs, y, weights, held, candidates, self._budget.pilot).errors
         return [candidates[k] for k in np.argsort(errors, kind="stable")[:kinds]]
+
+    @staticmethod
+    def _trained(
+        columns: Columns,
+        inputs: Inputs,
+        y: Floats,
+        weights: Floats,
+        held: NDArray[np.bool_],
+        hypers: Sequence[Hyper],
+        steps: int,
+    ) -> Trained:
+        seen = np.array([columns.seen(hyper.groups) for hyper in hypers])
+        return train(columns.matrix(inputs), y, weights, held, seen, hypers, _schedule(len(y), steps), seed=1)
 
     def _unseen(self, inputs: Inputs, folds: Ints) -> Floats:
         made = predict_each(self._members, self._columns.matrix(inputs)).astype(np.float64)
@@ -133,14 +149,14 @@ class Nets(Regressor):
             "columns": self._columns.to_state(),
             "scale": self._scale,
             "members": [member.to_state() for member in self._members],
-            "hypers": [asdict(hyper) for hyper in self._hypers],
+            "hypers": [asdict(hyper) | {"groups": list(hyper.groups)} for hyper in self._hypers],
         }
 
     def set_state(self, state: Mapping[str, Any]) -> None:
         self._trend, self._columns = Trend.from_state(state["trend"]), Columns.from_state(state["columns"])
         self._scale = float(state["scale"])
         self._members = [Member.from_state(one) for one in state["members"]]
-        self._hypers = [Hyper(**one) for one in state["hypers"]]
+        self._hypers = [Hyper(**{**one, "groups": tuple(one["groups"])}) for one in state["hypers"]]
 
 
 def _schedule(n: int, steps: int) -> Schedule:

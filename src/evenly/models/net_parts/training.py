@@ -47,6 +47,8 @@ class Hyper:
         Weight decay, relative to the step.
     dropout : float
         Share of hidden units left out in training.
+    groups : tuple of str
+        Groups of derived inputs that the member sees.
     bend : float
         The loss is ``bend (√(1 + (r / bend)²) - 1)``: squares of residuals r below it, magnitudes above.
     """
@@ -54,10 +56,11 @@ class Hyper:
     width: int = 64
     depth: int = 3
     activation: str = "silu"
-    rate: float = 5e-3
+    rate: float = 1e-2
     decay: float = 1e-2
     dropout: float = 0.0
     bend: float = 0.2
+    groups: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -96,6 +99,7 @@ def train(
     y: Floats,
     weights: Floats,
     held: NDArray[np.bool_],
+    seen: NDArray[np.bool_],
     hypers: Sequence[Hyper],
     schedule: Schedule,
     seed: int,
@@ -109,6 +113,8 @@ def train(
         Of scale about 1.
     weights : array (n,)
     held : bool array (n_members, n)
+    seen : bool array (n_members, k)
+        Columns that each sees.
     hypers : sequence of Hyper (n_members,)
     schedule : Schedule
     seed : int
@@ -121,10 +127,10 @@ def train(
     width = max(hyper.width for hyper in hypers)
     rng = np.random.default_rng(seed)
     begin, stretch = _program(schedule.batch, width)
-    traits = _traits(hypers, width)
+    traits = _traits(hypers, width) | {"seen": seen.astype(np.float32)}
     data = {"rows": x, "target": y.astype(np.float32), "weights": weights.astype(np.float32),
             "pool": rng.uniform(size=(_POOL + schedule.batch, width)).astype(np.float32)}  # fmt: skip
-    nets = begin(_initial(rng, x.shape[1], width, hypers))
+    nets = begin(_initial(rng, seen, width, hypers))
     draw = _Batches(rng, held, schedule.batch)
     checks = max(1, round(schedule.steps / _STRETCH))
     total = checks * _STRETCH
@@ -156,7 +162,7 @@ def _program(batch: int, width: int) -> tuple[Any, Any]:
     adam: Any = optax.scale_by_adam()
 
     def forward(p: Any, trait: Any, rows: Any, kept: Any) -> Any:
-        first = kept[0] * _activate(jnp, rows @ p["w1"] + p["b1"], trait["activation"])
+        first = kept[0] * _activate(jnp, rows @ (trait["seen"][:, None] * p["w1"]) + p["b1"], trait["activation"])
         second = kept[1] * _activate(jnp, first @ p["w2"] + p["b2"], trait["activation"])
         third = kept[2] * _activate(jnp, second @ p["w3"] + p["b3"], trait["activation"])
         return jnp.where(trait["deep"], third, second) @ p["w4"] + p["b4"]
@@ -209,15 +215,19 @@ def _traits(hypers: Sequence[Hyper], width: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _initial(rng: np.random.Generator, k: int, width: int, hypers: Sequence[Hyper]) -> dict[str, Singles]:
+def _initial(
+    rng: np.random.Generator, seen: NDArray[np.bool_], width: int, hypers: Sequence[Hyper]
+) -> dict[str, Singles]:
     """Weights of variance 1.5 / inputs, as seen by the units that aren't masked; the last layer starts small."""
-    m, narrow = len(hypers), np.array([h.width for h in hypers])[:, None, None]
+    m, fan = len(hypers), np.maximum(seen.sum(axis=1), 1)
+    narrow = np.array([h.width for h in hypers])[:, None, None]
 
     def drawn(*shape: int, inputs: Any) -> Singles:
         return np.asarray(rng.normal(size=(m, *shape)) * np.sqrt(1.5 / inputs), dtype=np.float32)
 
+    first = drawn(seen.shape[1], width, inputs=fan[:, None, None])
     return {
-        "w1": drawn(k, width, inputs=max(k, 1)), "b1": np.asarray(rng.normal(size=(m, width)) * 0.3, np.float32),
+        "w1": np.float32(seen[:, :, None]) * first, "b1": np.asarray(rng.normal(size=(m, width)) * 0.3, np.float32),
         "w2": drawn(width, width, inputs=narrow), "b2": np.zeros((m, width), np.float32),
         "w3": drawn(width, width, inputs=narrow), "b3": np.zeros((m, width), np.float32),
         "w4": np.float32(0.3) * drawn(width, inputs=narrow[:, 0]), "b4": np.zeros(m, np.float32),
