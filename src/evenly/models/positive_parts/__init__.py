@@ -1,0 +1,1 @@
+"""Parts of tensor completion with positive factors: its grid and its optimiser."""
