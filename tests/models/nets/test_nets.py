@@ -41,7 +41,7 @@ def _rows(n: int) -> tuple[NDArray[np.float32], Floats]:
 
 
 def _held(n: int) -> NDArray[np.bool_]:
-    return np.arange(n) % 3 == np.arange(3)[:, None]
+    return np.asarray(np.arange(n) % 3 == np.arange(3)[:, None])
 
 
 def test_errors_told_are_those_of_the_stored_members() -> None:

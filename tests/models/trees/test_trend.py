@@ -14,7 +14,8 @@ def _inputs(n: int, seed: int = 0) -> Inputs:
 def test_a_planted_quadratic_is_found() -> None:
     def truth(x: Inputs) -> np.ndarray:
         slopes = np.array([1.0, -2.0, 0.5])[x.labels[:, 0]]
-        return 3 + x.numbers[:, 0] * slopes + x.numbers[:, 0] * x.numbers[:, 1] + x.numbers[:, 1] ** 2
+        first, second = x.numbers.T
+        return np.asarray(3 + first * slopes + first * second + second**2)
 
     trend, _ = Trend.learn(_inputs(200), truth(_inputs(200)), np.ones(200))
     # The smallest ridge, 1e-7 of the squares, moves coefficients by about as much.

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -154,12 +155,12 @@ def train(
 def _program(batch: int, width: int) -> tuple[Any, Any]:
     """Return what begins the training of members, and what trains them for a stretch; JAX starts here."""
     try:
-        import jax
-        import optax
+        jax: Any = import_module("jax")
+        optax: Any = import_module("optax")
     except ImportError:
         raise MissingExtraError("training neural nets", extra="nn") from None
-    jnp: Any = jax.numpy
-    adam: Any = optax.scale_by_adam()
+    jnp = jax.numpy
+    adam = optax.scale_by_adam()
 
     def forward(p: Any, trait: Any, rows: Any, kept: Any) -> Any:
         first = kept[0] * _activate(jnp, rows @ (trait["seen"][:, None] * p["w1"]) + p["b1"], trait["activation"])
