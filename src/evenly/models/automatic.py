@@ -31,11 +31,11 @@ __all__ = ["Automatic"]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 #: Methods that may go on beyond the learned range, the best first.
-_EXTRAPOLATES = ("trend", "pmnf", "log-quadratic", "power-law")
+_EXTRAPOLATES = ("beyond", "pmnf", "log-quadratic", "power-law")
 #: Half-ranges over which predictions go over from the blend to the method that extrapolates.
 _HANDOVER = 0.1
-#: How many folds by number of runs, and how many of them are predicted: (runs, folds, asked).
-_FOLDS = ((40, 10, 10), (2_000, 5, 5), (6_000, 5, 3), (10**12, 8, 1))
+#: How many folds, up to so many runs: large parts can be left out where many runs remain.
+_FOLDS = ((40, 10), (2_000, 5), (10**12, 3))
 #: An error so many times the best earns no share.
 _HOPELESS = 3.0
 
@@ -115,14 +115,13 @@ class Automatic(Model):
 
     def _learn_runs(self, runs: Table, inputs: Inputs) -> Floats | None:
         """Race and blend; return the logs that runs were predicted to have while they were left out."""
-        _, count, asked = next(row for row in _FOLDS if len(runs) <= row[0])
+        count = next(count for most, count in _FOLDS if len(runs) <= most)
         folds = fold_numbers(inputs, count)
         entrants = candidates(runs, self.effort, among=self.methods)
         if folds is None:
             self._learn_one(runs, inputs)
             return None
-        kept = list(range(min(asked, int(folds.max()) + 1)))
-        entries = race(runs, entrants, folds, kept, self.effort, self.progress)
+        entries = race(runs, entrants, folds, self.effort, self.progress)
         return self._blend(runs, inputs, folds, entries)
 
     def _learn_one(self, runs: Table, inputs: Inputs) -> None:
@@ -144,8 +143,7 @@ class Automatic(Model):
         known = np.flatnonzero(np.isfinite(predicted).all(axis=1))
         logs, weights = runs.logs[known], runs.weights[known]
         shares = blend_weights(predicted[known], logs, weights)
-        parts = folds[known] if len(np.unique(folds[known])) > 1 else known % 5
-        honest = cross_fitted(predicted[known], logs, weights, parts)
+        honest = cross_fitted(predicted[known], logs, weights, folds[known])
         self.error_ = float(np.average(np.abs(honest - logs), weights=weights))
         self._conformal = LocalConformal.learn(
             inputs.rows(known), logs - honest, freedom=max(float(len(runs) - len(shares)), 0.0)
@@ -172,7 +170,7 @@ class Automatic(Model):
         for name in _EXTRAPOLATES:
             if name in learned:
                 return learned[name]
-            if name == "trend" and name in method_names():
+            if name == "beyond" and self.methods is None and self.effort != "quick" and name in method_names():
                 kind = model_class(name)
                 given = {"effort": self.effort} if "effort" in kind._get_param_names() else {}
                 return kind(**given).fit(runs.frame, np.exp(runs.logs), runs.weights, space=runs.space)

@@ -122,11 +122,11 @@ class Entry:
     ----------
     candidate : Candidate
     left_out : array (n,)
-        Logs it predicted for runs it hadn't learned from; NaN where it wasn't asked.
+        Logs it predicted for runs it hadn't learned from; NaN where the others tell nothing.
     error : float
         MLogQ of these.
     fit_seconds : float
-        CPU time of learning from all runs.
+        CPU time of learning, what it predicts for runs left out included.
     model : Model or None
         Learned from all runs; None if it didn't get that far.
     note : str
@@ -167,7 +167,6 @@ def race(
     table: Table,
     entrants: Sequence[Candidate],
     folds: Ints,
-    asked: Sequence[int],
     effort: str,
     progress: Callable[[str], None] | None = None,
 ) -> list[Entry]:
@@ -178,8 +177,6 @@ def race(
     table : Table
     entrants : sequence of Candidate
     folds : int array (n,)
-    asked : sequence of int
-        The folds that are predicted.
     effort : str
     progress : callable, optional
         Told what is being done.
@@ -194,28 +191,22 @@ def race(
             continue
         say(candidate.method)
         try:
-            _learn(entry, table, folds, asked, effort)
+            _learn(entry, table, folds, effort)
         except (InputError, ImportError) as error:
             entry.note, entry.model = str(error), None
     return entries
 
 
-def _learn(entry: Entry, table: Table, folds: Ints, asked: Sequence[int], effort: str) -> None:
+def _learn(entry: Entry, table: Table, folds: Ints, effort: str) -> None:
     began = time.process_time()
-    model = entry.candidate.model(effort, folds=_count(folds) if entry.candidate.method in _KNOWS_LEFT_OUT else 0)
-    entry.model = _fitted(model, table)
-    entry.fit_seconds = time.process_time() - began
-    known = entry.model.left_out_
-    if known is not None and entry.candidate.method in _KNOWS_LEFT_OUT:
-        with np.errstate(invalid="ignore"):
-            entry.left_out = np.where(np.isin(folds, asked), np.log(known), np.nan)
+    entry.model = _fitted(entry.candidate.model(effort, folds=_count(folds)), table)
+    if entry.model.left_out_ is not None:
+        # Of the same folds, or of each run alone.
+        entry.left_out = np.log(entry.model.left_out_)
     else:
-        entry.left_out = left_out_logs_of(lambda: entry.candidate.model(effort, folds=0), table, folds, asked)
+        entry.left_out = left_out_logs_of(lambda: entry.candidate.model(effort, folds=0), table, folds)
+    entry.fit_seconds = time.process_time() - began
     entry.error = _error(entry.left_out, table)
-
-
-#: Methods that know what they predict for runs left out without learning anew.
-_KNOWS_LEFT_OUT = ("gp", "nearest", "forest", "extra-trees", "neural-net")
 
 
 def _count(folds: Ints) -> int:
@@ -226,13 +217,16 @@ def _fitted(model: Model, table: Table) -> Model:
     return model.fit(table.frame, np.exp(table.logs), table.weights, space=table.space)
 
 
-def left_out_logs_of(make: Callable[[], Model], table: Table, folds: Ints, asked: Sequence[int]) -> Floats:
-    """Return what models of ``make()`` predict for each fold asked, learned from the others, (n,) logs; NaN elsewhere.
+def left_out_logs_of(
+    make: Callable[[], Model], table: Table, folds: Ints, asked: Sequence[int] | None = None
+) -> Floats:
+    """Return what models of ``make()`` predict for each fold, learned from the others, (n,) logs.
 
-    Runs with a label that none of the others has can't be predicted and stay NaN.
+    Folds that aren't asked stay NaN; by default all are. Runs with a label that none of the others has can't be
+    predicted and stay NaN too.
     """
     found = np.full(len(table), np.nan)
-    for fold in asked:
+    for fold in np.unique(folds) if asked is None else asked:
         there = folds == fold
         model = _fitted(make(), table.rows(~there))
         for some in _predictable(model, table, np.flatnonzero(there)):
