@@ -34,7 +34,7 @@ Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 #: Further than this from the range, in half-ranges, is beyond it; rounding of logarithms is far smaller.
 _EDGE = 1e-9
-#: A shell with fewer runs than this, or with fewer inside it, tells nothing.
+#: A shell with fewer runs than this, or with fewer inside it, tells nothing; of a small table a sixth is enough.
 _FEWEST = 6
 SHARES = (0.15, 0.3, 0.45)
 
@@ -95,9 +95,10 @@ def outer_shell(inputs: Inputs, share: float, signs: Sequence[int] | None = None
     side = np.ones(inputs.numbers.shape[1]) if signs is None else np.asarray(signs, dtype=np.float64)
     within = (inputs.numbers * side > 1 - 2 * share) & (side != 0)
     inner = ~within.any(axis=1)
+    fewest = int(np.clip(len(inputs) // 6, 1, _FEWEST))
     corner = within.sum(axis=1) >= 2
-    outer = corner if np.sum(corner) >= 2 * _FEWEST else ~inner
-    if not inner.any() or not outer.any() or (len(inputs) > 2 * _FEWEST and min(inner.sum(), outer.sum()) < _FEWEST):
+    outer = corner if np.sum(corner) >= 2 * fewest else ~inner
+    if np.sum(outer) < fewest or np.sum(inner) < 2 * fewest + 1:
         return None
     there = inputs.numbers[inner]
     return Shell(inner, outer, there.min(axis=0), there.max(axis=0))
