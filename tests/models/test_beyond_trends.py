@@ -59,8 +59,8 @@ def test_noise_does_not_move_rounded_exponents() -> None:
 
 
 def test_a_logarithm_is_found() -> None:
-    def seconds(t: pd.DataFrame) -> pd.Series:
-        return 1e-6 * t.n * (1 + np.log(t.m / 10))
+    def seconds(t: pd.DataFrame) -> np.ndarray:
+        return np.asarray(1e-6 * t.n * (1 + np.log(t.m / 10)))
 
     assert error(TrendChoice("logs", 0.0), seconds) < 0.03 < error(TrendChoice("halves", 0.0), seconds)
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from evenly.models._inputs import Coding, Inputs
 from evenly.models.beyond_residuals import Residual, residual
@@ -143,7 +143,7 @@ def race(runs: Runs, signs: Ints, half_widths: Floats, *, boosting: bool = True)
     if len(runs.logs) > _RUNS:
         some = np.sort(np.random.default_rng(0).permutation(len(runs.logs))[:_RUNS])
         runs, half_widths = runs.rows(some), half_widths[some]
-    shells = outer_shells(runs.inputs, signs, SHARES)
+    shells = outer_shells(runs.inputs, signs.tolist(), SHARES)
     if not shells:
         return Winners([USUAL], float("nan"), _USUAL_GROWTH)
     # Hundreds of small matrices: threads would wait for each other longer than they compute.

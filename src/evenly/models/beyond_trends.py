@@ -223,7 +223,7 @@ def _positive_sum(columns: Floats, logs: Floats, w: Floats) -> Floats:
         design = columns * (roots / times)[:, None]
         size = np.maximum(np.linalg.norm(design, axis=0), 1e-250)
         design = np.column_stack([design / size, aim * roots])
-        triangle = np.linalg.qr(design, mode="r")
+        triangle = np.asarray(np.linalg.qr(design, mode="r"))
         found = nnls(triangle[:, :-1], triangle[:, -1], maxiter=50 * len(size))[0] / size
         total = np.maximum(columns @ found, 1e-250)
         # A factor common to all terms is free, whatever the linearisation left.

@@ -55,7 +55,7 @@ class _Positive(Regressor):
         measured = self._grid.cells(inputs, logs - self._centre, weights)
         d = len(self._grid.centres)
         self._factors = complete(measured, self._grid.shape, rank, numeric=d, ridge=self._ridge)
-        counts = [np.bincount(i, measured.weights, minlength=n)
+        counts = [np.bincount(i, measured.weights, minlength=n).astype(np.float64)
                   for i, n in zip(measured.index.T, self._grid.shape, strict=True)]  # fmt: skip
         self._low, self._high = inputs.numbers.min(axis=0), inputs.numbers.max(axis=0)
         self._tails = [_Tail.learn(self._factors[j], self._grid.centres[j], counts[j]) for j in range(d)]
@@ -90,7 +90,7 @@ class _Positive(Regressor):
             product += np.log(factor)[label]
         top = product.max(axis=1)
         logs = top + np.log(np.exp(product - top[:, None]).sum(axis=1))
-        return np.clip(logs + self._centre, -_FINITE, _FINITE)
+        return np.asarray(np.clip(logs + self._centre, -_FINITE, _FINITE))
 
     def _beyond(self, j: int, x: Floats) -> NDArray[np.bool_]:
         return np.asarray((x < self._low[j] - 1e-9) | (x > self._high[j] + 1e-9))

@@ -72,7 +72,7 @@ class Grid:
         index = np.column_stack([*nearest, inputs.labels]) if nearest else inputs.labels.copy()
         logs = logs + self._to_centres(inputs, index, logs, weights)
         found, cell = np.unique(index, axis=0, return_inverse=True)
-        total = np.bincount(np.ravel(cell), weights)
+        total = np.bincount(np.ravel(cell), weights).astype(np.float64)
         return Cells(found.astype(np.int64), np.bincount(np.ravel(cell), weights * logs) / total, total)
 
     def _to_centres(self, inputs: Inputs, index: Ints, logs: Floats, weights: Floats) -> Floats:

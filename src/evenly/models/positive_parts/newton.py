@@ -141,7 +141,7 @@ def _others(factors: list[Floats], index: Ints, mode: int) -> Floats:
     return product
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def _value(others, logs, shares, u, ridge, eta):  # type: ignore[no-untyped-def]  # pragma: no cover
     total = 0.0
     for n in range(len(logs)):
@@ -155,7 +155,7 @@ def _value(others, logs, shares, u, ridge, eta):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def _derivatives(others, logs, shares, u, ridge, eta):  # type: ignore[no-untyped-def]  # pragma: no cover
     rank = len(u)
     slope, curvature, value = np.zeros(rank), np.zeros((rank, rank)), 0.0
@@ -181,7 +181,7 @@ def _derivatives(others, logs, shares, u, ridge, eta):  # type: ignore[no-untype
     return value, slope, curvature
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def _update_rows(factor, others, logs, shares, starts, ridge, eta):  # type: ignore[no-untyped-def]  # pragma: no cover
     for row in range(len(factor)):
         a, b = starts[row], starts[row + 1]
