@@ -225,7 +225,8 @@ def _positive_sum(columns: Floats, logs: Floats, w: Floats) -> Floats:
         design = np.column_stack([design / size, aim * roots])
         triangle = np.asarray(np.linalg.qr(design, mode="r"))
         found = nnls(triangle[:, :-1], triangle[:, -1], maxiter=50 * len(size))[0] / size
-        total = np.maximum(columns @ found, 1e-250)
+        # A run of which no term is left says nothing but that: its step is bounded.
+        total = np.maximum(columns @ found, np.exp(logs - 20))
         # A factor common to all terms is free, whatever the linearisation left.
         shift = float(np.sum(w * (logs - np.log(total))) / w.sum())
         found, total = found * np.exp(shift), total * np.exp(shift)
