@@ -7,12 +7,12 @@ second degree. It needs few numbers whatever the number of parameters, predicts 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, Self, final
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from evenly.configurations import as_table
@@ -31,6 +31,8 @@ __all__ = ["CPR"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+#: Starts whose noise is so many times the least are left out.
+_WORSE = 1.2
 
 
 class _Completion(Regressor):
@@ -46,16 +48,22 @@ class _Completion(Regressor):
         self.members = [Member(self.settings) for _ in range(self._starts)]
         for seed, member in enumerate(self.members):
             member.fit(inputs, logs, weights, self._coding, seed)
+        self.members = _worthy(self.members)
         if self._online:
             self.memories = [Memory.of(member, inputs, logs, weights) for member in self.members]
 
     def predict(self, inputs: Inputs) -> Floats:
-        return np.asarray(np.mean([member.predict(inputs) for member in self.members], axis=0))
+        return np.asarray(self._each(inputs).mean(axis=0))
+
+    def _each(self, inputs: Inputs) -> Floats:
+        """Return each member's logs, (members, n); all share one grid."""
+        first = self.members[0]
+        place, design = first.grid.place(inputs), first.trend.design(inputs)
+        return np.array([member.predict_at(place, design) for member in self.members])
 
     def spread(self, inputs: Inputs) -> Floats:
         """Return the standard deviation of the members' logs, (n,)."""
-        made = np.std([member.predict(inputs) for member in self.members], axis=0, ddof=len(self.members) > 1)
-        return np.asarray(made)
+        return np.asarray(self._each(inputs).std(axis=0, ddof=int(len(self.members) > 1)))
 
     def left_out(self, inputs: Inputs, logs: Floats, weights: Floats, folds: Ints) -> Floats:
         """Predict each fold by members that went on learning without it."""
@@ -81,13 +89,19 @@ class _Completion(Regressor):
 
     def set_state(self, state: Mapping[str, Any]) -> None:
         penalty = float(state["penalty"][0]), float(state["penalty"][1])
-        self.settings = replace(
-            self.settings, rank=int(state["rank"]), count=int(state["count"]), penalty=penalty
-        )
+        self.settings = replace(self.settings, rank=int(state["rank"]), count=int(state["count"]), penalty=penalty)
         self.members = [Member.from_state(one, self.settings) for one in state["members"]]
         self.memories = [
             Memory.from_state(one, member) for one, member in zip(state["memories"], self.members, strict=False)
         ]
+
+
+def _worthy(members: list[Member]) -> list[Member]:
+    """Leave out starts that ended with clearly more noise than the best: they found no tensor, or half of one."""
+    if members[0].settings.optimizer != "variational" or not members[0].grid.modes:
+        return members
+    noise = [member.posterior.precision**-0.5 for member in members]
+    return [member for member, one in zip(members, noise, strict=True) if one <= _WORSE * min(noise)]
 
 
 @final
@@ -115,7 +129,8 @@ class CPR(RegressionModel):
     degree : {0, 1, 2}
         Of the polynomial trend beneath the tensor.
     starts : int, optional
-        Tensors fitted from different starts, whose mean is predicted; 8 below 1,000 runs, else 4.
+        Tensors fitted from different starts, whose mean is predicted; 4 to 8 below 1,000 runs,
+        4 below 8,000, else 3. Starts that end with clearly more noise than the best are left out.
     tolerance : float
         Sweeps end when the squares change by less than this part of themselves.
     folds : int
@@ -144,7 +159,7 @@ class CPR(RegressionModel):
         penalty: float | tuple[float, float] | None = None,
         degree: int = 2,
         starts: int | None = None,
-        tolerance: float = 1e-4,
+        tolerance: float = 3e-3,
         folds: int = 5,
         online: bool = False,
     ) -> None:
@@ -162,7 +177,7 @@ class CPR(RegressionModel):
     def _regressor(self, coding: Coding, n_runs: int) -> Regressor:
         self._check()
         wanted = wishes(self.grid, coding)
-        count = usual_count(n_runs)
+        count = self.grid if isinstance(self.grid, int) else usual_count(n_runs)
         settings = Settings(
             rank=self.rank or usual_rank(n_runs), count=count, wanted=self._ordinals(coding) | wanted,
             basis=self.basis, optimizer=self.optimizer, penalty=self._penalty(), degree=self.degree,
@@ -174,7 +189,7 @@ class CPR(RegressionModel):
             count=bool(free),
             penalty=self.optimizer != "variational" and self.penalty is None,
         )
-        starts = self.starts or (8 if n_runs < 1000 else 4)
+        starts = self.starts or _usual_starts(n_runs)
         return _Completion(settings, freedom, coding, starts, online=self.online)
 
     def _check(self) -> None:
@@ -195,7 +210,8 @@ class CPR(RegressionModel):
     def _penalty(self) -> tuple[float, float]:
         if self.penalty is None:
             return Settings.penalty
-        pair = self.penalty if isinstance(self.penalty, tuple | list) else (self.penalty, self.penalty)
+        given: Any = self.penalty
+        pair = given if isinstance(given, tuple | list) else (given, given)
         if len(pair) != 2 or not all(np.isfinite(p) and p > 0 for p in pair):
             raise InputError(f"penalty must be a number above 0, or two (ridge, roughness), but got {self.penalty!r}")
         return float(pair[0]), float(pair[1])
@@ -239,8 +255,9 @@ class CPR(RegressionModel):
     def update(self, X: Configurations, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from more runs, without those learned from before.
 
-        Grid, trend and noise stay as they are; intervals take the new runs' errors, before they are learned from, into
-        account. Costs the same however many runs were learned from.
+        Grid, rank and trend stay as they are; intervals take the new runs' errors, before they are learned from, into
+        account. Costs the same however many runs were learned from. Since the rank can't grow, fit anew once there are
+        several times as many runs.
 
         Parameters
         ----------
@@ -300,9 +317,13 @@ def _as_inputs(matrix: Floats, coding: Coding) -> Inputs:
     """Return the inputs that have this `Inputs.matrix`."""
     numbers = len(coding.numeric)
     ends = numbers + np.cumsum([0, *coding.sizes])
-    labels = [np.argmax(matrix[:, a:b], axis=1) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+    labels = [np.argmax(matrix[:, a:b], axis=1) for a, b in itertools.pairwise(ends)]
     stacked = np.column_stack(labels) if labels else np.zeros((len(matrix), 0), np.int64)
     return Inputs(matrix[:, :numbers], stacked, coding.sizes)
+
+
+def _usual_starts(n_runs: int) -> int:
+    return 4 if n_runs < 64 else 8 if n_runs < 1000 else 4 if n_runs < 8000 else 3
 
 
 def _fixed(wish: Wish) -> bool:

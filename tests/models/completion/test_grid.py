@@ -13,7 +13,10 @@ from evenly.models.completion import CPR
 from evenly.models.completion_parts.grid import Grid, wishes
 
 TABLE = pd.DataFrame({
-    "n": [10, 20, 40, 80, 160, 320, 640, 1000], "level": [0, 1, 2, 0, 1, 2, 0, 1], "solver": list("abcaabbc"), "one": [3] * 8
+    "n": [10, 20, 40, 80, 160, 320, 640, 1000],
+    "level": [0, 1, 2, 0, 1, 2, 0, 1],
+    "solver": list("abcaabbc"),
+    "one": [3] * 8,
 })  # fmt: skip
 CODING = Coding.learn(TABLE, Space.from_data(TABLE))
 INPUTS = CODING.inputs(TABLE)

@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 import evenly
-from evenly.errors import InputError
+from evenly.errors import ExtrapolationWarning, InputError
 from evenly.models.completion import CPR
 from evenly.models.log_quadratic import LogQuadratic
 
@@ -21,9 +21,8 @@ QUICK: dict[str, Any] = {"rank": 4, "grid": 6, "starts": 2}
 
 def _table(n: int, seed: int = 0) -> pd.DataFrame:
     rng = np.random.default_rng(seed)
-    return pd.DataFrame({
-        "m": np.exp(rng.uniform(3, 8, n)).round(), "k": np.exp(rng.uniform(3, 8, n)).round(), "solver": rng.choice(["cg", "mg", "lu"], n)
-    })  # fmt: skip
+    sizes = {name: np.exp(rng.uniform(3, 8, n)).round() for name in ("m", "k")}
+    return pd.DataFrame(sizes | {"solver": rng.choice(["cg", "mg", "lu"], n)})
 
 
 def _seconds(table: pd.DataFrame) -> Floats:
@@ -54,7 +53,9 @@ def test_every_optimizer_learns(optimizer: Any) -> None:
 
 
 def test_cells_learn_too_and_hat_functions_do_better() -> None:
-    errors = [_error(CPR(**QUICK, basis=basis, folds=0).fit(TRAIN, _seconds(TRAIN)), TEST) for basis in ("cells", "hat")]
+    errors = [
+        _error(CPR(**QUICK, basis=basis, folds=0).fit(TRAIN, _seconds(TRAIN)), TEST) for basis in ("cells", "hat")
+    ]
     assert errors[1] < errors[0] < 0.2
 
 
@@ -82,7 +83,7 @@ def test_the_order_of_parameters_permutes_nothing_else() -> None:
 
 def test_labels_are_never_interpolated() -> None:
     model = CPR(**QUICK, folds=0).fit(TRAIN, _seconds(TRAIN))
-    with pytest.raises(InputError, match="solver"):
+    with pytest.warns(ExtrapolationWarning), pytest.raises(InputError, match="solver"):
         model.predict({"m": [100], "k": [100], "solver": ["ilu"]})
     assert set(model.grid_) == {"m", "k"}
 
@@ -127,7 +128,8 @@ def test_tensors_from_different_starts_differ_where_little_is_known() -> None:
 
 def test_updates_do_what_refitting_does() -> None:
     first, more = TRAIN[:150], TRAIN[150:]
-    inside = more[more["m"].between(first["m"].min(), first["m"].max()) & more["k"].between(first["k"].min(), first["k"].max())]
+    spans = [more[name].between(first[name].min(), first[name].max()) for name in ("m", "k")]
+    inside = more[spans[0] & spans[1]]
     noise = np.exp(0.05 * np.random.default_rng(7).normal(size=len(TRAIN)))
     y = pd.Series(_seconds(TRAIN) * noise, index=TRAIN.index)
     model = CPR(**QUICK, online=True).fit(first, y[first.index])
@@ -140,8 +142,7 @@ def test_updates_do_what_refitting_does() -> None:
     after = _error(model, TEST)
     everything = pd.concat([first, inside])
     refitted = _error(CPR(**QUICK, folds=0).fit(everything, y[everything.index]), TEST)
-    assert after < 0.8 * before
-    assert after < 1.5 * refitted
+    assert after - refitted < 0.5 * (before - refitted)
 
 
 def test_a_loaded_model_goes_on_learning(tmp_path: Path) -> None:

@@ -20,7 +20,9 @@ from evenly.models.completion_parts.variational import Posterior, VariationalFit
 
 Floats = NDArray[np.float64]
 GRID = Grid((
-    Mode(0, True, np.linspace(-1, 1, 6), 6), Mode(1, True, np.array([-1.0, -0.2, 0.1, 1.0]), 4), Mode(0, False, np.zeros(0), 5)
+    Mode(0, True, np.linspace(-1, 1, 6), 6),
+    Mode(1, True, np.array([-1.0, -0.2, 0.1, 1.0]), 4),
+    Mode(0, False, np.zeros(0), 5),
 ))  # fmt: skip
 
 
@@ -50,7 +52,7 @@ def _fresh(n: int = 500) -> Inputs:
 def test_a_planted_tensor_is_recovered() -> None:
     problem, truth = _problem(600, 2)
     factors = _start(2)
-    alternating_least_squares(problem, factors, Penalty.even(GRID, 2, 1e-9, 1e-9), tolerance=1e-12, sweeps=2000)
+    alternating_least_squares(problem, factors, Penalty.even(GRID, 2, 1e-9, 1e-9), tolerance=1e-12, sweeps=500)
     asked = GRID.place(_fresh())
     np.testing.assert_allclose(factors.values(asked)[0], truth.values(asked)[0], atol=1e-3)
 
@@ -100,7 +102,13 @@ def test_the_gradient_is_that_of_the_squares() -> None:
     none = Penalty.even(GRID, 3, 0.0, 0.0)
     gradient = np.zeros_like(factors.mean)
     batch_gradient(
-        np.arange(40), problem.place.rows, problem.place.shares, problem.targets, problem.weights, factors.mean, gradient
+        np.arange(40),
+        problem.place.rows,
+        problem.place.shares,
+        problem.targets,
+        problem.weights,
+        factors.mean,
+        gradient,
     )
     for element in ((0, 2, 1), (1, 3, 0), (2, 4, 2)):
         around = []
@@ -141,7 +149,7 @@ def test_rows_twice_are_rows_of_weight_two() -> None:
 
 
 def test_unmeasured_rows_borrow_from_their_neighbours() -> None:
-    problem, truth = _problem(800, 1)
+    problem, _ = _problem(800, 1)
     inputs = _inputs(800)
     seen = (np.abs(inputs.numbers[:, 0] - 0.2) > 0.45) & (inputs.labels[:, 0] != 3)
     some = Problem(GRID, GRID.place(inputs.rows(seen)), problem.targets[seen], problem.weights[seen])

@@ -16,6 +16,6 @@ def cell_means(problem: Problem) -> Problem:
     cell = np.ravel(cell)
     weights = np.bincount(cell, problem.weights)
     targets = np.bincount(cell, problem.weights * problem.targets) / weights
-    rows, shares = (np.ascontiguousarray(a[:, first]) for a in (problem.place.rows, problem.place.shares))
-    place = Placement(rows, shares)
-    return Problem(problem.grid, place, targets, weights)
+    rows, shares = problem.place.rows, problem.place.shares
+    place = Placement(np.ascontiguousarray(rows[:, first]), np.ascontiguousarray(shares[:, first]))
+    return Problem(problem.grid, place, np.asarray(targets, dtype=np.float64), np.asarray(weights, dtype=np.float64))

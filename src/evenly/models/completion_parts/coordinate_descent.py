@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from evenly.models.completion_parts.factors import Factors, Penalty, Problem, objective
+from evenly.models.completion_parts.factors import Factors, Penalty, Problem, balance, objective
 from evenly.models.completion_parts.kernels import column_equations, column_values
 
 __all__ = ["coordinate_descent"]
@@ -29,6 +29,7 @@ def coordinate_descent(
         for j in range(len(problem.grid.modes)):
             for r in range(factors.rank):
                 _set_column(problem, factors, penalty, j, r, residuals)
+        balance(problem.grid, factors, penalty)
         history.append(objective(problem, factors, penalty))
         if history[-2] - history[-1] <= tolerance * history[-1]:
             break

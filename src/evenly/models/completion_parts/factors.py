@@ -21,7 +21,7 @@ from scipy.linalg import solveh_banded
 from evenly.models.completion_parts.grid import Grid, Placement
 from evenly.models.completion_parts.kernels import banded, normal_equations, values
 
-__all__ = ["Blocks", "Factors", "Penalty", "Problem", "equations", "objective", "solve"]
+__all__ = ["Blocks", "Factors", "Penalty", "Problem", "balance", "equations", "objective", "solve"]
 
 Floats = NDArray[np.float64]
 
@@ -91,7 +91,7 @@ class Factors:
     @property
     def rank(self) -> int:
         """Number of components, R."""
-        return self.mean.shape[2]
+        return int(self.mean.shape[2])
 
     def centre(self, grid: Grid, j: int) -> None:
         """Set what the rows of mode j are pulled to."""
@@ -119,6 +119,10 @@ class Blocks:
     def plus(self, other: Blocks) -> Blocks:
         """Return the equations of both sets of runs."""
         return Blocks(self.diagonal + other.diagonal, self.above + other.above, self.right + other.right)
+
+    def times(self, factor: float) -> Blocks:
+        """Return the equations of runs that count `factor` times."""
+        return Blocks(self.diagonal * factor, self.above * factor, self.right * factor)
 
 
 def equations(problem: Problem, factors: Factors, j: int, *, precision: float = 1.0, doubt: bool = False) -> Blocks:
@@ -162,14 +166,31 @@ def solve(grid: Grid, blocks: Blocks, factors: Factors, penalty: Penalty, j: int
 def objective(problem: Problem, factors: Factors, penalty: Penalty) -> float:
     """Return the penalised sum of squares that the factors leave."""
     fitted, _ = factors.values(problem.place)
-    total = float(np.sum(problem.weights * (problem.targets - fitted) ** 2))
-    for j in range(len(problem.grid.modes)):
-        total += float(penalty.ridge[j] @ np.sum(factors.mean[j] ** 2, axis=0))
-        total += float(penalty.roughness[j] @ np.sum(differences(problem.grid, factors, j) ** 2, axis=0))
-    return total
+    squares = float(np.sum(problem.weights * (problem.targets - fitted) ** 2))
+    return squares + float(_penalties(problem.grid, factors, penalty).sum())
 
 
-def differences(grid: Grid, factors: Factors, j: int) -> Floats:
+def balance(grid: Grid, factors: Factors, penalty: Penalty) -> None:
+    """Scale the columns of each component against each other so that the penalty is least; values stay.
+
+    That of mode j grows by the square of its scale a_j, with product 1: at the minimum all modes pay alike. Sweeps over
+    modes alone take hundreds of steps to get there.
+    """
+    paid = _penalties(grid, factors, penalty)
+    for r in np.flatnonzero(np.all(paid > 0, axis=0)):
+        logs = 0.5 * np.log(paid[:, r])
+        scales = np.exp(logs.mean() - logs)
+        factors.mean[:, :, r] *= scales[:, None]
+        factors.centres[:, r] *= scales
+
+
+def _penalties(grid: Grid, factors: Factors, penalty: Penalty) -> Floats:
+    """Return what each mode's columns pay, (d, R)."""
+    rough = [np.sum(_differences(grid, factors, j) ** 2, axis=0) for j in range(len(grid.modes))]
+    return np.asarray(penalty.ridge * np.sum(factors.mean**2, axis=1) + penalty.roughness * np.array(rough))
+
+
+def _differences(grid: Grid, factors: Factors, j: int) -> Floats:
     """Return what mode j's roughness counts: between neighbouring rows, or from the mean of all labels."""
     u = factors.mean[j, : grid.modes[j].size]
     return np.diff(u, axis=0) if grid.modes[j].ordered else u - u.mean(axis=0)

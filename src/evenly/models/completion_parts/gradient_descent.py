@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from evenly.models.completion_parts.factors import Factors, Penalty, Problem, objective
+from evenly.models.completion_parts.factors import Factors, Penalty, Problem, balance, objective
 from evenly.models.completion_parts.kernels import batch_gradient
 
 __all__ = ["stochastic_gradient_descent"]
@@ -52,6 +52,7 @@ def stochastic_gradient_descent(
                 if length < 1e-5 * float(np.abs(factors.mean).mean()):
                     break
     factors.mean[:] = best
+    balance(problem.grid, factors, penalty)
     for j in range(len(problem.grid.modes)):
         factors.centre(problem.grid, j)
     return history

@@ -5,7 +5,7 @@ A sweep costs O(n d R² + sum(rows) R³); the objective never rises. Section 4.2
 
 from __future__ import annotations
 
-from evenly.models.completion_parts.factors import Factors, Penalty, Problem, equations, objective, solve
+from evenly.models.completion_parts.factors import Factors, Penalty, Problem, balance, equations, objective, solve
 
 __all__ = ["alternating_least_squares"]
 
@@ -19,6 +19,7 @@ def alternating_least_squares(
         for j in range(len(problem.grid.modes)):
             solve(problem.grid, equations(problem, factors, j), factors, penalty, j)
             factors.centre(problem.grid, j)
+        balance(problem.grid, factors, penalty)
         history.append(objective(problem, factors, penalty))
         if history[-2] - history[-1] <= tolerance * history[-1]:
             break

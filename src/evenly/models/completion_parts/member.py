@@ -14,7 +14,7 @@ from evenly.models.completion_parts.cells import cell_means
 from evenly.models.completion_parts.coordinate_descent import coordinate_descent
 from evenly.models.completion_parts.factors import Factors, Penalty, Problem
 from evenly.models.completion_parts.gradient_descent import stochastic_gradient_descent
-from evenly.models.completion_parts.grid import Basis, Grid, Wish
+from evenly.models.completion_parts.grid import Basis, Grid, Placement, Wish
 from evenly.models.completion_parts.least_squares import alternating_least_squares
 from evenly.models.completion_parts.trend import Trend
 from evenly.models.completion_parts.variational import Posterior, VariationalFit
@@ -28,8 +28,6 @@ OPTIMIZERS = get_args(Optimizer)
 _MARGIN = 0.5
 #: Sweeps that a fit without some of its runs makes, from the factors found with them.
 _AGAIN = 10
-#: Components whose values nowhere exceed so much of the spread of the targets are dropped.
-_FADED = 1e-7
 
 
 @dataclass(frozen=True)
@@ -74,7 +72,8 @@ class Member:
         s = self.settings
         self.grid = Grid.lay(inputs, coding, s.wanted, s.count, s.basis)
         self._learn(inputs, logs, weights, s.sweeps, 0, seed=seed)
-        self._drop_faded(float(np.std(logs)))
+        if self.grid.modes and s.optimizer == "variational":
+            self.posterior.prune()
 
     def _start(self, rest: Floats, seed: int) -> None:
         """Set out from random factors as large as what the trend leaves."""
@@ -146,26 +145,18 @@ class Member:
         made = self.tensor(inputs)
         self.bounds = min(self.bounds[0], float(made.min())), max(self.bounds[1], float(made.max()))
 
-    def _drop_faded(self, spread: float) -> None:
-        if not self.grid.modes or self.settings.optimizer != "variational":
-            return
-        f, p = self.posterior.factors, self.posterior.penalty
-        most = np.prod(np.abs(f.mean).max(axis=1), axis=0)
-        keep = most > _FADED * spread
-        keep[int(np.argmax(most))] = True
-        self.posterior.factors = Factors(
-            *(np.ascontiguousarray(a[..., keep]) for a in (f.mean, f.variance, f.covariance, f.centres))
-        )
-        self.posterior.penalty = Penalty(p.ridge[:, keep], p.roughness[:, keep])
-
     def tensor(self, inputs: Inputs) -> Floats:
         """Return the tensor's values as they are, (n,)."""
         return self.posterior.factors.values(self.grid.place(inputs))[0]
 
     def predict(self, inputs: Inputs) -> Floats:
         """Return logs, (n,), the tensor's part within bounds."""
-        made = self.trend.predict(inputs)
-        return made + np.clip(self.tensor(inputs), *self.bounds) if self.grid.modes else made
+        return self.predict_at(self.grid.place(inputs), self.trend.design(inputs))
+
+    def predict_at(self, place: Placement, design: Floats) -> Floats:
+        """Return logs, (n,), of configurations found on the grid, given their trend's design (n, p)."""
+        made = np.asarray(design @ self.trend.coefficients)
+        return made + np.clip(self.posterior.factors.values(place)[0], *self.bounds) if self.grid.modes else made
 
     @property
     def numbers(self) -> int:

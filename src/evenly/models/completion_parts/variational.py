@@ -1,10 +1,11 @@
 """Alternating least squares that learns its penalties: variational Bayes for a CP decomposition.
 
-Columns of factors are independent normal vectors given the runs; each has its own ridge and roughness, found along with
-it, and components that the runs don't call for fade [Zhao et al., Bayesian CP factorization of incomplete tensors, 2015,
-there with one precision per component and without neighbours]. Given the others' means and variances, a mode's means
-solve the equations of alternating least squares with expected squares of the other factors on the diagonal; a column's
-variances come from its own tridiagonal matrix. Noise has Student's t distribution, so that runs far off count less.
+Columns of factors are independent normal vectors given the runs; each has its own ridge and roughness, found along
+with it, and components that the runs don't call for fade [Zhao et al., Bayesian CP factorization of incomplete tensors,
+2015, there with one precision per component and without neighbours]. Given the others' means and variances, a mode's
+means solve the equations of alternating least squares with expected squares of the other factors on the diagonal; a
+column's variances come from its own tridiagonal matrix. Noise has Student's t distribution, so that runs far off count
+less.
 
 Ridge and roughness are raised or lowered to their share of each column's degrees of freedom over its expected squares
 [Wood and Fasiolo, 2017].
@@ -24,13 +25,16 @@ from evenly.models.completion_parts.grid import Grid
 from evenly.models.completion_parts.kernels import tridiagonal_inverse
 from evenly.models.completion_parts.trend import Trend
 
-__all__ = ["Posterior", "VariationalFit"]
+__all__ = ["TAILS", "Posterior", "VariationalFit", "learn_penalties", "set_variances"]
 
 Floats = NDArray[np.float64]
 #: Degrees of freedom of the noise.
-_TAILS = 4.0
+TAILS = 4.0
 #: Sweeps before expected squares, penalties and tails are looked at: the first factors mean nothing.
 _SQUARES_FROM, _PENALTIES_FROM, _TAILS_FROM = 1, 2, 3
+#: Components of less than this part of the noise, wherever, are dropped every so many sweeps. Left alone they would
+#: fade into subnormal numbers, which processors are slow with.
+_FADED, _PRUNE_EVERY = 1e-4, 4
 #: Stands for what isn't known of a column before any run.
 _LITTLE = 1e-3
 
@@ -47,6 +51,18 @@ class Posterior:
         """Return the same in arrays of its own."""
         penalty = Penalty(self.penalty.ridge.copy(), self.penalty.roughness.copy())
         return Posterior(self.factors.copy(), penalty, self.precision)
+
+    def prune(self) -> None:
+        """Drop components that have faded; one is always kept."""
+        f, p = self.factors, self.penalty
+        most = np.prod(np.abs(f.mean).max(axis=1), axis=0)
+        keep = most > _FADED / np.sqrt(self.precision)
+        keep[int(np.argmax(most))] = True
+        if keep.all():
+            return
+        arrays = (f.mean, f.variance, f.covariance, f.centres)
+        self.factors = Factors(*(np.ascontiguousarray(a[..., keep]) for a in arrays))
+        self.penalty = Penalty(p.ridge[:, keep], p.roughness[:, keep])
 
     def to_state(self) -> dict[str, Any]:
         """Return all of it as arrays."""
@@ -93,6 +109,8 @@ class VariationalFit:
         before = np.inf
         for sweep in range(done, done + sweeps):
             square = self._sweep(sweep)
+            if sweep % _PRUNE_EVERY == _PRUNE_EVERY - 1:
+                self.posterior.prune()
             if sweep > 5 and abs(before - square) <= tolerance * square:
                 return sweep + 1
             before = square
@@ -103,27 +121,27 @@ class VariationalFit:
         rest = problem.targets - (self.trend.fitted if self.trend is not None else 0.0)
         now = Problem(problem.grid, problem.place, rest, self._weights)
         for j in range(len(problem.grid.modes)):
-            update_mode(now, posterior, j, doubt=number >= _SQUARES_FROM, learn=number >= _PENALTIES_FROM)
+            _update_mode(now, posterior, j, doubt=number >= _SQUARES_FROM, learn=number >= _PENALTIES_FROM)
         fitted, variance = posterior.factors.values(problem.place, doubt=True)
         if self.trend is not None:
             self.trend.update(problem.targets - fitted, self._weights, posterior.precision)
             fitted, variance = fitted + self.trend.fitted, variance + self.trend.variance
         squares = (problem.targets - fitted) ** 2 + variance
         if number >= _TAILS_FROM:
-            self._weights = problem.weights * (_TAILS + 1) / (_TAILS + posterior.precision * squares)
+            self._weights = problem.weights * (TAILS + 1) / (TAILS + posterior.precision * squares)
         square = float(self._weights @ squares) / self._total
         if number >= _SQUARES_FROM:
             posterior.precision = 1 / (square + self._floor)
         return square
 
 
-def update_mode(problem: Problem, posterior: Posterior, j: int, *, doubt: bool, learn: bool) -> None:
+def _update_mode(problem: Problem, posterior: Posterior, j: int, *, doubt: bool, learn: bool) -> None:
     """Give one mode its means and variances, and with `learn` its penalties."""
     blocks = equations(problem, posterior.factors, j, precision=posterior.precision, doubt=doubt)
     diagonal, above = solve(problem.grid, blocks, posterior.factors, posterior.penalty, j)
     set_variances(problem.grid, posterior.factors, j, diagonal, above)
     if learn:
-        _learn_penalties(problem.grid, posterior, j)
+        learn_penalties(problem.grid, posterior, j)
     posterior.factors.centre(problem.grid, j)
 
 
@@ -136,7 +154,8 @@ def set_variances(grid: Grid, factors: Factors, j: int, diagonal: Floats, above:
         factors.variance[j, :rows] = 1 / diagonal
 
 
-def _learn_penalties(grid: Grid, posterior: Posterior, j: int) -> None:
+def learn_penalties(grid: Grid, posterior: Posterior, j: int) -> None:
+    """Give one mode's columns the ridge and roughness that their expected squares call for."""
     factors, penalty = posterior.factors, posterior.penalty
     rows = grid.modes[j].size
     u, v, c = factors.mean[j, :rows], factors.variance[j, :rows], factors.covariance[j, : rows - 1]
