@@ -22,11 +22,11 @@ def blend_of(model: Automatic) -> str:
     >>> blend_of(Automatic(methods=["power-law"]).fit(table, [8.0, 8.0, 2.0, 2.0, 0.5]))
     'auto: power-law'
     """
-    taken = model.choice_[model.choice_["weight"] > 0]
+    taken = model.choice_[model.choice_["weight"] > 0].to_dict(orient="records")
     if len(taken) < 2:
-        names = [str(name) for name in taken["method"]] or [model.beyond_]
+        names = [str(row["method"]) for row in taken] or [model.beyond_]
     else:
-        names = [f"{row.method} {percent(float(row.weight), 2)}" for row in taken.itertuples()]
+        names = [f"{row['method']} {percent(row['weight'], 2)}" for row in taken]
     return f"{model.method}: {', '.join(names)}"
 
 

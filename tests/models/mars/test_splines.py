@@ -150,7 +150,7 @@ def _table(n: int, seed: int = 0) -> pd.DataFrame:
 
 def _seconds(table: pd.DataFrame) -> Floats:
     work = np.maximum(table["size"], 200.0) / table["cores"] * np.where(table["solver"] == "a", 1.0, 1.8)
-    return (0.01 * work).to_numpy()
+    return np.asarray(0.01 * work)
 
 
 def test_the_equation_says_what_was_planted() -> None:

@@ -20,7 +20,7 @@ def _hat(level: int, place: int, x: Floats) -> Floats:
         return np.where(x <= 2.0 ** (1 - level), 2 - 2.0**level * x, 0.0)
     if i == 2**level - 1:
         return np.where(x >= 1 - 2.0 ** (1 - level), 2.0**level * x + 1 - i, 0.0)
-    return np.maximum(1 - np.abs(2.0**level * x - i), 0.0)
+    return np.asarray(np.maximum(1 - np.abs(2.0**level * x - i), 0.0))
 
 
 def _dense(basis: Basis, x: Floats) -> Floats:
@@ -148,7 +148,7 @@ def test_refinement_keeps_every_point_below_its_parents_and_the_limits() -> None
 
 def test_adaptivity_beats_the_regular_grid_on_a_local_peak() -> None:
     def peak(x: Floats) -> Floats:
-        return np.exp(-(((x - 0.3) / 0.04) ** 2).sum(axis=1))
+        return np.asarray(np.exp(-(((x - 0.3) / 0.04) ** 2).sum(axis=1)))
 
     shape = Shape(2, (), interactions=2)
     x, asked = _rows(6000, 2), _rows(3000, 2, seed=1)

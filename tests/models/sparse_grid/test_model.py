@@ -21,7 +21,7 @@ def _table(n: int, seed: int = 0) -> pd.DataFrame:
 def _seconds(table: pd.DataFrame) -> np.ndarray:
     # Two regimes in the size, a cost per core, one solver slower: a kink, a sum and an interaction with labels.
     work = np.maximum(table["size"], 200.0) / table["cores"] * np.where(table["solver"] == "a", 1.0, 1.8)
-    return (0.01 * work + 0.02 * np.log2(table["cores"]) + 0.01).to_numpy()
+    return np.asarray(0.01 * work + 0.02 * np.log2(table["cores"]) + 0.01)
 
 
 def _error(model: Model, table: pd.DataFrame) -> float:

@@ -62,7 +62,7 @@ class Regions:
         """Number of the region that each point belongs to, (n,)."""
         if len(self) == 1:
             return np.zeros(len(points), dtype=np.int64)
-        return np.argmin([self.distances(points, region) for region in range(len(self))], axis=0)
+        return np.asarray(np.argmin([self.distances(points, region) for region in range(len(self))], axis=0), np.int64)
 
 
 def _halves(points: Floats) -> NDArray[np.bool_] | None:
@@ -156,7 +156,7 @@ class Experts:
         ):
             asked = (inputs.numbers @ component.map).astype(precision)
             sums(asked, labels, places, marks, component.steps.astype(precision), component.kind, scaled, total)
-        return total + self.shape.trend(self.theta).features(inputs) @ slopes
+        return np.asarray(total + self.shape.trend(self.theta).features(inputs) @ slopes)
 
     def _prepared(self, region: int, precision: Any) -> Any:
         if (region, precision) not in self._knots:
