@@ -45,12 +45,13 @@ class Equations:
         self._diagonal = self._sums(self._weights, self._heights**2)
 
     def _sums(self, of_rows: Floats, heights: Floats) -> Floats:
-        return np.bincount(self._numbers, of_rows[self._owners] * heights, len(self._roughness))
+        found = np.bincount(self._numbers, of_rows[self._owners] * heights, len(self._roughness))
+        return np.asarray(found, dtype=np.float64)
 
     def fitted(self, coefficients: Floats) -> Floats:
         """Return values at the rows, (n,)."""
         shares = self._heights * coefficients[self._numbers]
-        return np.bincount(self._owners, shares, len(self._weights))
+        return np.asarray(np.bincount(self._owners, shares, len(self._weights)), dtype=np.float64)
 
     def apply(self, direction: Floats, ridge: float) -> Floats:
         """Return the matrix of the equations times a direction."""

@@ -74,7 +74,7 @@ class Shape:
         return {name: slice(int(end) - k, int(end)) for (name, k), end in zip(counts.items(), ends, strict=True)}
 
     def __len__(self) -> int:
-        return max(where.stop for where in self.slices.values())
+        return int(max(where.stop for where in self.slices.values()))
 
     @cached_property
     def means(self) -> Floats:

@@ -37,7 +37,7 @@ class Factor:
     def values(self, inputs: Inputs) -> Floats:
         """Evaluate, (n,)."""
         if self.kind == "label":
-            return (inputs.labels[:, self.input] == int(self.knot)).astype(np.float64)
+            return np.asarray(inputs.labels[:, self.input] == int(self.knot), dtype=np.float64)
         distance = inputs.numbers[:, self.input] - self.knot
         if self.kind == "line":
             return distance
