@@ -85,9 +85,9 @@ class HistBoosting(RegressionModel):
     Examples
     --------
     >>> n = list(range(1, 65))
-    >>> model = HistBoosting(effort="quick").fit({"n": n}, [float(max(k, 32)) for k in n])
-    >>> model.predict({"n": [8, 64]}).round()
-    array([32., 64.])
+    >>> model = HistBoosting(effort="quick").fit({"n": n}, [10.0 if k < 32 else 20.0 for k in n])
+    >>> model.predict({"n": [16, 50]}).round()
+    array([10., 20.])
     """
 
     method: ClassVar[str] = "hist-boosting"

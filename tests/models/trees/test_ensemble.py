@@ -26,6 +26,7 @@ def _wave(x: Floats) -> Floats:
     return np.sin(x[:, 0]) * x[:, 1] + np.abs(x[:, 2]) + 0.1 * x[:, 3]
 
 
+# More rows asked than are done at once, and not a multiple.
 X, ASKED = _rows(600, 0), _rows(1500, 1)
 
 

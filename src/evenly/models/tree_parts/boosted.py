@@ -51,6 +51,10 @@ class Budget:
     rate: float
     rounds: int
 
+    def paced(self, pace: int) -> Budget:
+        """Return a budget of larger steps, and fewer."""
+        return replace(self, pilot_rounds=self.pilot_rounds // pace, rate=self.rate * pace, rounds=self.rounds // pace)
+
     @classmethod
     def of(cls, effort: Effort) -> Budget:
         """Return that of an effort."""
@@ -109,7 +113,8 @@ class Boosted(Regressor):
     """Boosted trees; derived inputs, settings and the number of rounds are those that predict runs left out best."""
 
     def __init__(self, coding: Coding, fitter: type[Fitter], budget: Budget, folds: int = 5) -> None:
-        self._coding, self._kind, self._budget, self._count = coding, fitter, budget, folds if folds > 1 else _FOLDS
+        self._coding, self._kind, self._budget = coding, fitter, budget.paced(fitter.pace)
+        self._count = folds if folds > 1 else _FOLDS
 
     def fit(self, inputs: Inputs, logs: Floats, weights: Floats) -> None:
         # Made here and not before: a stored model predicts without it.

@@ -240,21 +240,24 @@ def _walk(x, root, feature, number, right, leaf):  # type: ignore[no-untyped-def
 
 
 @njit(cache=True, nogil=True)
-def _strike(xt, column, threshold, kept, masks):  # type: ignore[no-untyped-def]  # compiled by numba
-    masks[:] = -1
-    for split in range(len(column)):
-        x, limit, keep = xt[column[split]], threshold[split], kept[split]
-        for row in range(masks.shape[0]):
+def _strike(xt, first, rows, splits, column, threshold, kept, masks):  # type: ignore[no-untyped-def]  # compiled by numba
+    # Indices that may be negative, or arrays with a stride, would leave the loop without vector instructions.
+    for row in range(rows):
+        masks[row] = -1
+    for split in range(splits):
+        x = xt[column[split]][first : first + rows]
+        limit, keep = threshold[split], kept[split]
+        for row in range(rows):
             mask = masks[row]
             masks[row] = mask & keep if x[row] > limit else mask
 
 
 @njit(cache=True, nogil=True)
-def _first_leaf(masks, leaves, places, leaf):  # type: ignore[no-untyped-def]
-    for row in range(masks.shape[0]):
+def _first_leaf(masks, first, rows, leaves, places, leaf):  # type: ignore[no-untyped-def]
+    for row in range(rows):
         mask = np.uint32(masks[row])
         lowest = np.uint32(mask & np.uint32(-masks[row]))
-        leaf[row] = leaves[places[np.uint32(lowest * np.uint32(0x077CB531)) >> np.uint32(27)]]
+        leaf[first + row] = leaves[places[np.uint32(lowest * np.uint32(0x077CB531)) >> np.uint32(27)]]
 
 
 @njit(cache=True, nogil=True)
@@ -289,9 +292,9 @@ def _add(x, xt, roots, feature, number, single, right, ends, columns, coefficien
         if count <= _BITS:
             k = _splits(root, end, feature, single, right, column, threshold, kept, leaves)
             for first in range(0, n, _BLOCK):
-                last = min(first + _BLOCK, n)
-                _strike(xt[:, first:last], column[:k], threshold[:k], kept[:k], masks[: last - first])
-                _first_leaf(masks[: last - first], leaves, places, leaf[first:last])
+                rows = min(_BLOCK, n - first)
+                _strike(xt, first, rows, k, column, threshold, kept, masks)
+                _first_leaf(masks, first, rows, leaves, places, leaf)
         else:
             _walk(x, root, feature, number, right, leaf)
         for row in range(n):

@@ -51,6 +51,8 @@ class Fitter(ABC):
 
     #: Settings worth comparing, the safest first.
     candidates: tuple[Settings, ...]
+    #: By how much rates are raised and rounds lowered, where trees take long to grow.
+    pace = 1
 
     @abstractmethod
     def grow(self, x: Singles, y: Floats, weights: Floats, settings: Settings, rounds: int) -> TreeEnsemble:
@@ -99,9 +101,10 @@ class LightGBMFitter(Fitter):
 
 @final
 class HistFitter(Fitter):
-    """Scikit-learn's HistGradientBoostingRegressor, for squares or magnitudes."""
+    """Scikit-learn's HistGradientBoostingRegressor, by least squares."""
 
     candidates = (Settings(smallest=8), Settings(leaves=15, smallest=5))
+    pace = 2
 
     def grow(self, x: Singles, y: Floats, weights: Floats, settings: Settings, rounds: int) -> TreeEnsemble:
         from sklearn.ensemble import HistGradientBoostingRegressor

@@ -74,14 +74,13 @@ class Trend:
     def predict(self, inputs: Inputs) -> Floats:
         """Return logs, (n,)."""
         raw = inputs.matrix
-        k = inputs.numbers.shape[1]
         edge = np.hstack([np.clip(inputs.numbers, -1, 1), inputs.one_hot])
-        first, second = edge[:, self.pairs[:, 0]], edge[:, self.pairs[:, 1]]
-        made = self.constant + edge @ self.linear + (first * second) @ self.products
-        beyond = raw - edge
-        if k and np.any(beyond):
-            made += beyond @ self.linear
-            made += (beyond[:, self.pairs[:, 0]] * second + first * beyond[:, self.pairs[:, 1]]) @ self.products
+        form = np.zeros((raw.shape[1], raw.shape[1]))
+        form[self.pairs[:, 0], self.pairs[:, 1]] = self.products
+        made = self.constant + edge @ self.linear + np.einsum("ij,ij->i", edge @ form, edge)
+        far = np.flatnonzero(inputs.beyond)
+        slopes = self.linear + edge[far] @ (form + form.T)
+        made[far] += np.sum((raw[far] - edge[far]) * slopes, axis=1)
         return np.asarray(made)
 
     def to_state(self) -> dict[str, Any]:
