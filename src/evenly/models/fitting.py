@@ -92,20 +92,20 @@ def fit(
 def default_method(runs: Runs) -> str:
     """Return the method that `fit` takes where none is named.
 
-    PMNF for one number, where laws of scaling are what counts, and for very few runs of up to three numbers; beyond
-    that the methods are raced and blended (`evenly.models.automatic`).
+    PMNF for one number, where laws of scaling are what counts, and for very few runs of up to three numbers; a
+    log-quadratic model for very few with labels; else the methods are raced and blended (`evenly.models.automatic`).
 
     Examples
     --------
     >>> import pandas as pd
     >>> table = pd.DataFrame({"cores": [1, 2], "solver": ["cg", "gmres"], "seconds": [80.0, 40.0]})
     >>> default_method(Runs.from_frame(table, ["cores", "solver"])), default_method(Runs.from_frame(table, ["cores"]))
-    ('auto', 'pmnf')
+    ('log-quadratic', 'pmnf')
     """
     kinds = runs.space.parameters.values()
-    if any(isinstance(kind, Categorical) for kind in kinds):
-        return "auto"
     few = len(kinds) <= _FEW_PARAMETERS and len(runs.configurations.drop_duplicates()) < _FEW_RUNS
+    if any(isinstance(kind, Categorical) for kind in kinds):
+        return "log-quadratic" if few else "auto"
     return "pmnf" if len(kinds) == 1 or few else "auto"
 
 

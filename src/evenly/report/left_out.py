@@ -35,6 +35,7 @@ def left_out_errors(model: Model, runs: Runs) -> dict[str, float] | None:
     Examples
     --------
     >>> import evenly
+    >>> import pandas as pd
     >>> table = pd.DataFrame({"cores": [1, 2, 4], "seconds": [8.0, 4.0, 2.2]})
     >>> runs = evenly.Runs.from_frame(table, ["cores"])
     >>> errors = left_out_errors(evenly.fit(runs, method="power-law"), runs)
