@@ -7,12 +7,17 @@ from numpy.typing import NDArray
 from tests.models.contract import LAWS
 
 from evenly.models.base import Model
+from evenly.models.beyond import Beyond
+from evenly.models.completion import CPR
+from evenly.models.gaussian_process import GaussianProcess
 from evenly.models.log_quadratic import LogQuadratic
 from evenly.models.nearest import NearestNeighbours
 from evenly.models.offset_power_law import OffsetPowerLaw
 from evenly.models.piecewise_linear import PiecewiseLinear
 from evenly.models.pmnf import PMNF
+from evenly.models.positive_completion import PositiveCompletion
 from evenly.models.power_law import PowerLaw
+from evenly.models.support_vectors import SupportVectors
 
 Data = tuple[pd.DataFrame, NDArray[np.float64]]
 
@@ -49,6 +54,13 @@ CASES = [
     *((model, data) for model in MANY for data in (_scattered, _with_zero)),
     *((model, _labels) for model in (PowerLaw, LogQuadratic)),
     *((model, data) for model in (NearestNeighbours,) for data in (_scaling, _scattered, _with_zero, _labels)),
+    *(
+        (model, data)
+        for model in (GaussianProcess, SupportVectors)
+        for data in (_scaling, _scattered, _with_zero, _labels)
+    ),
+    *((model, data) for model in (Beyond, PositiveCompletion) for data in (_scaling, _scattered, _with_zero, _labels)),
+    *((model, data) for model in (CPR,) for data in (_scaling, _scattered, _with_zero, _labels)),
 ]
 
 

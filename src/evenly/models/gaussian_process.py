@@ -17,15 +17,17 @@ from evenly.models._inputs import Coding, Inputs
 from evenly.models._regression import RegressionModel, Regressor
 from evenly.models.process_parts.experts import Experts
 from evenly.models.process_parts.hyperparameters import Shape
-from evenly.models.process_parts.likelihood import learn
+from evenly.models.process_parts.levels import Levels
+from evenly.models.process_parts.likelihood import learn, relearned
 from evenly.space import Configurations
 
 __all__ = ["GaussianProcess"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-#: Up to so many runs, hyper-parameters learned with a run tell too much about it: each fold is then learned anew.
-_REFITTED = 12
+#: Up to so many runs, hyper-parameters learned with a run tell too much about it: without each fold they are learned
+#: again. With more, each run is one of many that they were learned from, or none of these.
+_RELEARNED = 1500
 
 
 class _Process(Regressor):
@@ -33,24 +35,30 @@ class _Process(Regressor):
 
     def fit(self, inputs: Inputs, logs: Floats, weights: Floats) -> None:
         self._centre, self._scale = float(np.mean(logs)), float(np.std(logs)) or 1.0
-        shape = Shape(inputs.numbers.shape[1], inputs.sizes)
-        values = self._standardised(logs)
-        self.solve(learn(shape, inputs, values, weights), inputs, logs, weights)
+        self._levels = Levels.learn(inputs)
+        coded, values = self._levels.added(inputs), self._standardised(logs)
+        shape = Shape(inputs.numbers.shape[1], coded.sizes, placed=len(inputs.sizes))
+        self._experts = Experts.learn(*learn(shape, coded, values, weights), coded, values, weights)
 
-    def solve(self, theta: Floats, inputs: Inputs, logs: Floats, weights: Floats) -> None:
-        """Learn with hyper-parameters that are known."""
-        shape = Shape(inputs.numbers.shape[1], inputs.sizes)
-        self._experts = Experts.learn(shape, theta, inputs, self._standardised(logs), weights)
+    def solved(self, inputs: Inputs, logs: Floats, weights: Floats) -> _Process:
+        """Return a process of the same hyper-parameters that has learned from other runs."""
+        other = _Process()
+        other._centre, other._scale, other._levels = self._centre, self._scale, self._levels
+        values = self._standardised(logs)
+        other._experts = Experts.learn(
+            self._experts.shape, self._experts.theta, self._levels.added(inputs), values, weights
+        )
+        return other
 
     def _standardised(self, logs: Floats) -> Floats:
         return (logs - self._centre) / self._scale
 
     def predict(self, inputs: Inputs) -> Floats:
-        return self._centre + self._scale * self._experts.predict(inputs)
+        return self._centre + self._scale * self._experts.predict(self._levels.added(inputs))
 
     def deviation(self, inputs: Inputs) -> Floats:
         """Return the standard deviation of the logarithms, without noise, (n,)."""
-        return self._scale * self._experts.deviation(inputs)
+        return self._scale * self._experts.deviation(self._levels.added(inputs))
 
     @property
     def noise(self) -> float:
@@ -58,17 +66,26 @@ class _Process(Regressor):
         return self._scale * float(np.sqrt(self._experts.shape.noise(self._experts.theta)))
 
     def left_out(self, inputs: Inputs, logs: Floats, weights: Floats, folds: Ints) -> Floats | None:
-        del inputs, weights
-        if len(logs) <= _REFITTED:
-            return None
-        return self._centre + self._scale * self._experts.left_out(self._standardised(logs), folds)
+        values, shape, theta = self._standardised(logs), self._experts.shape, self._experts.theta
+        if len(logs) > _RELEARNED:
+            return self._centre + self._scale * self._experts.left_out(values, folds)
+        coded = self._levels.added(inputs)
+        found = np.empty(len(logs))
+        for fold in np.unique(folds):
+            kept = folds != fold
+            others = coded.rows(kept), values[kept], weights[kept]
+            found[~kept] = Experts.learn(shape, relearned(shape, theta, *others), *others).predict(coded.rows(~kept))
+        return self._centre + self._scale * found
 
     def get_state(self) -> dict[str, Any]:
-        return {"centre": self._centre, "scale": self._scale, "experts": self._experts.get_state()}
+        return {
+            "centre": self._centre, "scale": self._scale, "levels": self._levels.to_state(),
+            "experts": self._experts.get_state(),
+        }  # fmt: skip
 
     def set_state(self, state: Mapping[str, Any]) -> None:
         self._centre, self._scale = float(state["centre"]), float(state["scale"])
-        self._experts = Experts.from_state(state["experts"])
+        self._levels, self._experts = Levels.from_state(state["levels"]), Experts.from_state(state["experts"])
 
 
 @final

@@ -32,6 +32,8 @@ _DEGREES = (1, 2, 3)
 _MOST_TERMS = 150
 #: Rows that are evaluated at once, so that a large table's columns needn't be held.
 _BLOCK = 8192
+#: The search for knots sees so many runs: its columns then stay in the cache, and knots lie close enough.
+_SEARCHED = 5000
 #: From so many runs on, runs are left out of the coefficients only: the search sees almost the same without them.
 _LARGE = 3000
 
@@ -49,7 +51,9 @@ class _Splines(Regressor):
     def _try(self, degree: int, inputs: Inputs, logs: Floats, weights: Floats) -> None:
         penalty = (2.0 if degree == 1 else 3.0) if self._penalty is None else self._penalty
         most = self._limits.get("terms") or max(2, min(_MOST_TERMS, len(logs) // 2))
-        terms = forward(inputs, logs, weights, Limits(**{**self._limits, "terms": most, "degree": degree}))
+        seen = _search_rows(len(logs))
+        limits = Limits(**{**self._limits, "terms": most, "degree": degree})
+        terms = forward(inputs.rows(seen), logs[seen], weights[seen] / weights[seen].mean(), limits)
         roots = np.sqrt(weights)
         columns = design(terms, inputs) * roots[:, None]
         kept = prune(columns, logs * roots, costs(len(terms), penalty)).kept
@@ -84,6 +88,11 @@ class _Splines(Regressor):
     @property
     def coefficients(self) -> float:
         return len(self.terms) + self.penalty * (len(self.terms) - 1) / 2
+
+
+def _search_rows(n: int) -> Ints:
+    """Return the rows that the search for knots sees; coefficients and pruning see all."""
+    return np.sort(np.random.default_rng(0).permutation(n)[:_SEARCHED])
 
 
 @final

@@ -44,7 +44,7 @@ def test_the_slope_is_the_derivative_by_squared_distance() -> None:
 @pytest.mark.parametrize(("sums", "tolerance"), [(weighted_sums_64, 1e-11), (weighted_sums_32, 1e-4)])
 def test_compiled_sums_are_matrix_products(sums: object, tolerance: float) -> None:
     precision = np.float64 if tolerance < 1e-6 else np.float32
-    shape, runs, asked = Shape(2, SIZES), mixed(1500, 2), mixed(20, 2, seed=1)
+    shape, runs, asked = Shape(2, SIZES, 1), mixed(1500, 2), mixed(20, 2, seed=1)
     theta = shape.means + 0.3 * np.random.default_rng(2).normal(size=len(shape))
     component = shape.components(theta)[0]
     coefficients = np.random.default_rng(3).normal(size=1500)
@@ -53,8 +53,8 @@ def test_compiled_sums_are_matrix_products(sums: object, tolerance: float) -> No
     total = np.zeros(20)
     assert callable(sums)
     sums(
-        (asked.numbers @ component.map).astype(precision), asked.labels.astype(precision),
-        np.ascontiguousarray((runs.numbers @ component.map).T, precision),
+        component.places(asked).astype(precision), asked.labels.astype(precision),
+        np.ascontiguousarray(component.places(runs).T, precision),
         np.ascontiguousarray(runs.labels.T, precision), component.steps.astype(precision), component.kind,
         coefficients.astype(precision), total,
     )  # fmt: skip
@@ -62,9 +62,12 @@ def test_compiled_sums_are_matrix_products(sums: object, tolerance: float) -> No
     np.testing.assert_allclose(total, expected, atol=tolerance)
 
 
-@pytest.mark.parametrize(("d", "parts"), [(3, ("wide", "local")), (1, ("wide", "local")), (2, ("wide",))])
-def test_the_gradient_is_that_of_finite_differences(d: int, parts: tuple[str, ...]) -> None:
-    shape, inputs = Shape(d, SIZES, parts), mixed(25, d)
+@pytest.mark.parametrize("smoothness", [1.5, 2.5])
+@pytest.mark.parametrize(
+    ("d", "parts"), [(3, ("wide", "local")), (1, ("wide", "local")), (2, ("wide",)), (0, ("wide",))]
+)
+def test_the_gradient_is_that_of_finite_differences(d: int, parts: tuple[str, ...], smoothness: float) -> None:
+    shape, inputs = Shape(d, SIZES, 1, smoothness, parts), mixed(25, d)
     rng = np.random.default_rng(4)
     values, weights = rng.normal(size=25), rng.uniform(0.5, 2, 25)
     theta = shape.means + 0.3 * rng.normal(size=len(shape))
@@ -93,14 +96,14 @@ def test_the_likelihood_is_the_normal_density() -> None:
 
 
 def test_planted_length_scales_are_found() -> None:
-    shape, inputs = Shape(3, (), ("wide",)), Inputs(mixed(350, 3).numbers, np.zeros((350, 0), np.int64), ())
+    shape, inputs = Shape(3, (), parts=("wide",)), Inputs(mixed(350, 3).numbers, np.zeros((350, 0), np.int64), ())
     truth = shape.means.copy()
     truth[shape.slices["noise"]] = np.log(1e-4)
     truth[shape.slices["wide.variance"]] = 0.0
     truth[shape.slices["wide.length"]] = np.log([0.5, 1.5, 5.0])
     matrix = covariance_matrix(truth, shape, inputs, np.ones(350))
     values = np.linalg.cholesky(matrix) @ np.random.default_rng(6).normal(size=350)
-    found = learn(shape, inputs, values, np.ones(350))
+    _, found = learn(shape, inputs, values, np.ones(350))
     lengths = found[shape.slices["wide.length"]] - 0.5 * (found - truth)[shape.slices["wide.variance"]] / 2.5
     # Length-scales of 350 runs at a signal-to-noise ratio of 100 are known to some ten per cent, the longest less so.
     np.testing.assert_allclose(lengths[:2], np.log([0.5, 1.5]), atol=0.35)
@@ -113,6 +116,16 @@ def test_a_sheared_process_finds_the_product_of_two_parameters() -> None:
     x = rng.uniform(-1, 1, (120, 2))
     values = np.sin(4 * (x[:, 0] + x[:, 1])) * 1.4
     inputs, shape = Inputs(x, np.zeros((120, 0), np.int64), ()), Shape(2, ())
-    wide = shape.components(learn(shape, inputs, values, np.ones(120)))[0]
+    wide = shape.components(learn(shape, inputs, values, np.ones(120))[1])[0]
     along, across = (np.linalg.norm(np.array(v) @ wide.map) for v in ([1, 1], [1, -1]))
     assert along > 3 * across
+
+
+def test_labels_that_behave_alike_lie_close() -> None:
+    rng = np.random.default_rng(8)
+    x, labels = rng.uniform(-1, 1, (200, 1)), rng.integers(0, 4, (200, 1))
+    values = np.sin(3 * x[:, 0] + 2.0 * (labels[:, 0] // 2))
+    shape, inputs = Shape(1, (4,), 1), Inputs(x, labels, (4,))
+    shape, theta = learn(shape, inputs, values, np.ones(200))
+    places = theta[shape.slices["wide.place"]]
+    assert abs(places[0] - places[1]) + abs(places[2] - places[3]) < 0.5 * abs(places[0] - places[2])

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.linalg import lapack, solve, solve_triangular
 
 from evenly.models._inputs import Inputs
-from evenly.models.process_parts.hyperparameters import Shape
+from evenly.models.process_parts.hyperparameters import Component, Shape
 from evenly.models.process_parts.kernels import cross_covariance, mirror, weighted_sums_32, weighted_sums_64
 from evenly.models.process_parts.likelihood import covariance_matrix
 
@@ -154,7 +154,7 @@ class Experts:
         for component, (places, marks), scaled in zip(
             self.shape.components(self.theta), knots, coefficients, strict=True
         ):
-            asked = (inputs.numbers @ component.map).astype(precision)
+            asked = component.places(inputs).astype(precision)
             sums(asked, labels, places, marks, component.steps.astype(precision), component.kind, scaled, total)
         return np.asarray(total + self.shape.trend(self.theta).features(inputs) @ slopes)
 
@@ -164,7 +164,7 @@ class Experts:
             parts = self.shape.components(self.theta)
             self._knots[region, precision] = (
                 self.shape.trend(self.theta).features(runs).T @ solution,
-                [_knots(component.map, runs, precision) for component in parts],
+                [_knots(component, runs, precision) for component in parts],
                 [(component.variance * solution).astype(precision) for component in parts],
             )
         return self._knots[region, precision]
@@ -189,8 +189,8 @@ class Experts:
         labels = inputs.labels.astype(np.float64)
         prior = np.sum(features**2, axis=1)
         for component in self.shape.components(self.theta):
-            places, marks = _knots(component.map, runs, np.float64)
-            asked = inputs.numbers @ component.map
+            places, marks = _knots(component, runs, np.float64)
+            asked = component.places(inputs)
             cross_covariance(
                 asked, labels, places, marks, component.steps, component.kind, component.variance, covariance
             )
@@ -218,7 +218,8 @@ class Experts:
     def get_state(self) -> dict[str, Any]:
         """Return what `from_state` reads."""
         return {
-            "theta": self.theta, "parts": list(self.shape.parts), "sizes": list(self.inputs.sizes),
+            "theta": self.theta, "sizes": list(self.shape.sizes), "placed": self.shape.placed,
+            "smoothness": self.shape.smoothness, "parts": list(self.shape.parts),
             "numbers": self.inputs.numbers, "labels": self.inputs.labels.astype(np.int32), "weights": self.weights,
             "lower": self.regions.lower, "upper": self.regions.upper, "single": self.single,
             "ends": np.cumsum([len(rows) for rows in self.members]),
@@ -233,7 +234,9 @@ class Experts:
         inputs = Inputs(arrays["numbers"], np.asarray(state["labels"], dtype=np.int64), sizes)
         cuts = np.asarray(state["ends"])[:-1]
         return cls(
-            Shape(inputs.numbers.shape[1], sizes, tuple(state["parts"])),
+            Shape(
+                inputs.numbers.shape[1], sizes, int(state["placed"]), float(state["smoothness"]), tuple(state["parts"])
+            ),
             arrays["theta"],
             inputs,
             arrays["weights"],
@@ -244,8 +247,8 @@ class Experts:
         )
 
 
-def _knots(mapping: Floats, runs: Inputs, precision: Any) -> tuple[Any, Any]:
-    return np.ascontiguousarray((runs.numbers @ mapping).T, precision), np.ascontiguousarray(runs.labels.T, precision)
+def _knots(component: Component, runs: Inputs, precision: Any) -> tuple[Any, Any]:
+    return np.ascontiguousarray(component.places(runs).T, precision), np.ascontiguousarray(runs.labels.T, precision)
 
 
 def _nearest(distances: Floats, count: int) -> Ints:

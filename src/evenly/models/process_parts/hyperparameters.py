@@ -3,13 +3,15 @@
 Standardised logarithms of times are a sum of
 
 * a trend: constant, linear and quadratic in the inputs, and an effect of each label, with Gaussian coefficients;
-* wide variation: Matérn 5/2 of the distance ``|(I + S) D (x - x')|``, D the inverse length-scales and S symmetric with
-  zero diagonal, so that products and ratios of parameters (total size, ranks × threads) are directions like any other;
+* wide variation: Matérn 5/2 or 3/2 of the distance ``|(x - x') D (I + S)|``, D the inverse length-scales and S
+  symmetric with zero diagonal, so that products and ratios of parameters (total size, ranks × threads) are directions
+  like any other;
 * local variation: Matérn with length-scales of its own, shorter by prior, for switches of algorithm and block sizes;
 * noise.
 
-Labels that differ add ``1/ℓ²`` of their parameter to the squared distance (Hamming distance). All hyper-parameters have
-Gaussian priors, logarithms where they are positive; a part that the runs don't ask for is small or long.
+Labels that differ add ``1/ℓ²`` of their parameter to the squared distance (Hamming distance); for wide variation each
+label also has a place on an axis of its parameter, so that labels that behave alike may lie close. All hyper-parameters
+have Gaussian priors, logarithms where they are positive; a part that the runs don't ask for is small or long.
 """
 
 from __future__ import annotations
@@ -21,12 +23,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenly.models._inputs import Inputs
-from evenly.models.process_parts.kernels import MATERN_52
+from evenly.models.process_parts.kernels import MATERN_32, MATERN_52
 
 __all__ = ["Component", "Shape", "Trend"]
 
 Floats = NDArray[np.float64]
 _CONSTANT_VARIANCE = 25.0
+#: Places of labels to start from, relative to their mean values; and runs of mean 0 added to each label's.
+_FIRST_PLACES, _ADDED = 0.3, 4.0
 #: Name of a group of hyper-parameters: (prior mean, prior standard deviation).
 _PRIORS = {
     "noise": (np.log(1e-3), 3.0),
@@ -37,10 +41,12 @@ _PRIORS = {
     "wide.length": (np.log(1.5), 1.0),
     "wide.label": (np.log(2.0), 1.0),
     "wide.shear": (0.0, 0.5),
+    "wide.place": (0.0, 0.5),
     "local.variance": (-4.0, 1.5),
     "local.length": (np.log(0.3), 1.0),
     "local.label": (np.log(2.0), 1.0),
 }
+_KINDS = {2.5: MATERN_52, 1.5: MATERN_32}
 
 
 @dataclass(frozen=True)
@@ -53,12 +59,18 @@ class Shape:
         Numeric parameters.
     sizes : tuple of int
         Labels of each categorical parameter.
+    placed : int
+        How many of these, the first ones, have places for labels.
+    smoothness : {2.5, 1.5}
+        Of the Matérn covariances.
     parts : tuple of str
         Of "wide", "local".
     """
 
     numbers: int
     sizes: tuple[int, ...]
+    placed: int = 0
+    smoothness: float = 2.5
     parts: tuple[str, ...] = ("wide", "local")
 
     @cached_property
@@ -69,7 +81,7 @@ class Shape:
         for part in self.parts:
             counts |= {f"{part}.variance": 1, f"{part}.length": d, f"{part}.label": labels}
         if "wide" in self.parts:
-            counts["wide.shear"] = d * (d - 1) // 2
+            counts |= {"wide.shear": d * (d - 1) // 2, "wide.place": sum(self.sizes[: self.placed])}
         ends = np.cumsum(list(counts.values()))
         return {name: slice(int(end) - k, int(end)) for (name, k), end in zip(counts.items(), ends, strict=True)}
 
@@ -92,12 +104,21 @@ class Shape:
             made[where] = _PRIORS[name][which]
         return made
 
-    def starts(self) -> list[Floats]:
-        """Where to look for the best hyper-parameters from: the priors' means, and a process of shorter scales."""
-        short = self.means.copy()
-        short[self.slices["wide.length"]] -= 0.7
+    def starts(self, inputs: Inputs, values: Floats) -> list[Floats]:
+        """Where to look for the best hyper-parameters from: the priors' means, and a process of shorter scales.
+
+        Labels start at places by their mean value, since from one place for all nothing tells where to go.
+        """
+        usual = self.means.copy()
+        if "wide.place" in self.slices:
+            usual[self.slices["wide.place"]] = (
+                _FIRST_PLACES * _label_means(inputs, values)[: sum(self.sizes[: self.placed])]
+            )
+        short = usual.copy()
+        if "wide.length" in self.slices:
+            short[self.slices["wide.length"]] -= 0.7
         short[self.slices["quadratic"]] -= 1.0
-        return [self.means.copy(), short]
+        return [usual, short]
 
     def noise(self, theta: Floats) -> float:
         """Variance of a run of weight 1."""
@@ -126,45 +147,64 @@ class Component:
         Inverse length-scales, the diagonal of D.
     steps : array (n_categorical,)
         What two labels add to the squared distance.
+    label_places : list of arrays
+        Coordinates of the labels of the first parameters.
     """
 
     variance: float
     map: Floats
     inverse: Floats
     steps: Floats
-    kind: tuple[float, float] = MATERN_52
+    label_places: list[Floats]
+    kind: tuple[float, float]
 
     @classmethod
     def of(cls, shape: Shape, part: str, theta: Floats) -> Component:
         """Read one from hyper-parameters."""
         inverse = np.exp(-theta[shape.slices[f"{part}.length"]])
         mixing = np.eye(shape.numbers)
-        if f"{part}.shear" in shape.slices:
+        places: list[Floats] = []
+        if part == "wide":
             upper = np.triu_indices(shape.numbers, 1)
-            mixing[upper] = theta[shape.slices[f"{part}.shear"]]
+            mixing[upper] = theta[shape.slices["wide.shear"]]
             mixing.T[upper] = mixing[upper]
+            places = np.split(theta[shape.slices["wide.place"]], np.cumsum(shape.sizes[: shape.placed]))[:-1]
         steps = np.exp(-2 * theta[shape.slices[f"{part}.label"]])
-        return cls(float(np.exp(theta[shape.slices[f"{part}.variance"]][0])), inverse[:, None] * mixing, inverse, steps)
+        variance = float(np.exp(theta[shape.slices[f"{part}.variance"]][0]))
+        return cls(variance, inverse[:, None] * mixing, inverse, steps, places, _KINDS[shape.smoothness])
+
+    def places(self, inputs: Inputs) -> Floats:
+        """Coordinates of numbers, then of labels, (n, d + placed): all of the distance but what labels add."""
+        columns = [places[inputs.labels[:, [k]]] for k, places in enumerate(self.label_places)]
+        return np.hstack([inputs.numbers @ self.map, *columns])
 
     def coordinates(self, inputs: Inputs) -> Floats:
-        """Points whose Euclidean distance is the component's, (n, d + sum of sizes)."""
+        """Points whose Euclidean distance is the component's, (n, d + placed + sum of sizes)."""
         widths = np.repeat(np.sqrt(self.steps / 2), inputs.sizes)
-        return np.hstack([inputs.numbers @ self.map, inputs.one_hot * widths])
+        return np.hstack([self.places(inputs), inputs.one_hot * widths])
 
     def add_gradient(
         self, shape: Shape, part: str, inputs: Inputs, coordinates: Floats, pull: Floats, gradient: Floats
     ) -> None:
         """Add the derivatives by the hyper-parameters, given those by the coordinates, `pull` (n, …)."""
-        d = shape.numbers
+        d, marks = shape.numbers, shape.numbers + len(self.label_places)
         by_map = inputs.numbers.T @ pull[:, :d]
         gradient[shape.slices[f"{part}.length"]] -= np.sum(by_map * self.map, axis=1)
-        if f"{part}.shear" in shape.slices:
+        if part == "wide":
             by_mixing = self.inverse[:, None] * by_map
-            gradient[shape.slices[f"{part}.shear"]] += (by_mixing + by_mixing.T)[np.triu_indices(d, 1)]
+            gradient[shape.slices["wide.shear"]] += (by_mixing + by_mixing.T)[np.triu_indices(d, 1)]
+            by_place = [np.bincount(inputs.labels[:, k], pull[:, d + k], shape.sizes[k]) for k in range(marks - d)]
+            gradient[shape.slices["wide.place"]] += np.concatenate([np.zeros(0), *by_place])
         if shape.sizes:
-            by_column = np.sum(pull[:, d:] * coordinates[:, d:], axis=0)
+            by_column = np.sum(pull[:, marks:] * coordinates[:, marks:], axis=0)
             starts = np.cumsum((0, *shape.sizes[:-1]))
             gradient[shape.slices[f"{part}.label"]] -= np.add.reduceat(by_column, starts)
+
+
+def _label_means(inputs: Inputs, values: Floats) -> Floats:
+    """Mean value of each label, drawn to 0 where there are few runs, (sum of sizes,)."""
+    hot = inputs.one_hot
+    return np.asarray(hot.T @ (values - values.mean()) / (hot.sum(axis=0) + _ADDED))
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ as for one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from evenly.models._inputs import Inputs
 from evenly.models.process_parts.hyperparameters import Component, Shape
 from evenly.models.process_parts.kernels import add_covariance, mirror
 
-__all__ = ["LEAST_NOISE", "covariance_matrix", "learn", "objective"]
+__all__ = ["LEAST_NOISE", "covariance_matrix", "learn", "objective", "relearned"]
 
 Floats = NDArray[np.float64]
 #: Added to the variance of each run, relative to that of all: keeps matrices of repeated runs regular.
@@ -26,6 +26,7 @@ LEAST_NOISE = 1e-8
 #: Rows on which starts are compared, and rows on which the best is improved.
 _FIRST_ROWS, _ROWS = 400, 1200
 _FIRST_STEPS, _STEPS = 60, 25
+_AGAIN_ROWS, _AGAIN_STEPS = 800, 10
 #: Stands for minus the logarithm of a likelihood that can't be computed.
 _NONE = 1e12
 
@@ -84,25 +85,46 @@ def covariance_matrix(theta: Floats, shape: Shape, inputs: Inputs, weights: Floa
     return matrix
 
 
-def learn(shape: Shape, inputs: Inputs, values: Floats, weights: Floats) -> Floats:
-    """Return the hyper-parameters of greatest likelihood times prior; of many runs a part is looked at."""
+def learn(shape: Shape, inputs: Inputs, values: Floats, weights: Floats) -> tuple[Shape, Floats]:
+    """Return the hyper-parameters of greatest likelihood times prior, and their shape: that given or a rougher one.
+
+    Of many runs a part is looked at.
+    """
     order = np.random.default_rng(0).permutation(len(values))
-    first = np.sort(order[:_FIRST_ROWS])
-    best = _minimise(shape, inputs.rows(first), values[first], weights[first], shape.starts(), _FIRST_STEPS)
+    first, more = np.sort(order[:_FIRST_ROWS]), np.sort(order[:_ROWS])
+    few = inputs.rows(first), values[first], weights[first]
+    found = [_minimised(shape, start, *few, _FIRST_STEPS) for start in shape.starts(few[0], few[1])]
+    best = min(found, key=lambda one: one.cost)
+    found.append(_minimised(replace(shape, smoothness=1.5), best.theta, *few, _STEPS))
+    if len(values) > _FIRST_ROWS:
+        many = inputs.rows(more), values[more], weights[more]
+        found = [_minimised(one.shape, one.theta, *many, _STEPS) for one in found]
+    best = min(found, key=lambda one: one.cost)
+    return best.shape, best.theta
+
+
+def relearned(shape: Shape, theta: Floats, inputs: Inputs, values: Floats, weights: Floats) -> Floats:
+    """Return hyper-parameters from other runs, near to those that are known but not led by them.
+
+    From few runs they are learned from the priors' means, from more in a few steps from half-way to these.
+    """
     if len(values) <= _FIRST_ROWS:
-        return best
-    more = np.sort(order[:_ROWS])
-    return _minimise(shape, inputs.rows(more), values[more], weights[more], [best], _STEPS)
+        return _minimised(shape, shape.starts(inputs, values)[0], inputs, values, weights, _STEPS).theta
+    rows = np.sort(np.random.default_rng(0).permutation(len(values))[:_AGAIN_ROWS])
+    half = (shape.means + theta) / 2
+    return _minimised(shape, half, inputs.rows(rows), values[rows], weights[rows], _AGAIN_STEPS).theta
 
 
-def _minimise(
-    shape: Shape, inputs: Inputs, values: Floats, weights: Floats, starts: Iterable[Floats], steps: int
-) -> Floats:
-    found = [
-        minimize(
-            objective, start, args=(shape, inputs, values, weights), jac=True, method="L-BFGS-B",
-            options={"maxiter": steps, "ftol": 1e-6},
-        )
-        for start in starts
-    ]  # fmt: skip
-    return np.asarray(min(found, key=lambda one: float(one.fun)).x, dtype=np.float64)
+@dataclass(frozen=True)
+class _Found:
+    cost: float
+    shape: Shape
+    theta: Floats
+
+
+def _minimised(shape: Shape, start: Floats, inputs: Inputs, values: Floats, weights: Floats, steps: int) -> _Found:
+    found = minimize(
+        objective, start, args=(shape, inputs, values, weights), jac=True, method="L-BFGS-B",
+        options={"maxiter": steps, "ftol": 1e-6},
+    )  # fmt: skip
+    return _Found(float(found.fun), shape, np.asarray(found.x, dtype=np.float64))
