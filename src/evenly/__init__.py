@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from evenly.errors import RunFailed as RunFailed
     from evenly.machine import Machine as Machine
     from evenly.models.base import Model as Model
+    from evenly.models.distilling import distil as distil
     from evenly.models.fitting import fit as fit
     from evenly.models.storage import load as load
     from evenly.models.storage import save as save
@@ -68,6 +69,7 @@ _HOMES = {
     "Runs": "evenly.runs",
     "Space": "evenly.space",
     "allocate": "evenly.balance.allocate",
+    "distil": "evenly.models.distilling",
     "fdtd": "evenly.fdtd",
     "fit": "evenly.models.fitting",
     "load": "evenly.models.storage",

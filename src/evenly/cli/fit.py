@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -77,6 +77,9 @@ def fit(
     path: opt.OptionalPaths = None,
     methods: Annotated[bool, typer.Option("--methods", help="List the methods.")] = False,
     save: Annotated[Path | None, typer.Option("--save", "-o", help="Save the models, as models.evenly.")] = None,
+    compact: Annotated[
+        bool, typer.Option("--compact", help="One small model instead of a blend; says what it loses.")
+    ] = False,
     showing: Showing = Showing(),
     pictures: opt.Pictures = opt.Pictures(),  # noqa: B008 - frozen
     learning: opt.Learning = opt.Learning(),  # noqa: B008 - frozen
@@ -94,6 +97,8 @@ def fit(
     if save is not None:
         opt.check_writable(save, "models", read=path)
     learned = learn(path, reading, learning, lambda _runs, _known: arguments, others=opt.typed(search))
+    if compact:
+        learned = _compacted(learned)
     if save is not None:
         from evenly.models.storage import save as write
 
@@ -105,6 +110,25 @@ def fit(
         from evenly.cli.plot import pictures_of
 
         save_all(pictures_of(learned, level=0.9), pictures)
+
+
+def _compacted(learned: Learned) -> Learned:
+    """Return the models with blends distilled; tell what was lost."""
+    from evenly.models.automatic import Automatic
+    from evenly.models.distilling import distil
+    from evenly.report.choice_tables import blend_of
+    from evenly.report.formatting import percent, quantity
+
+    made = dict(learned.models)
+    for name, model in learned.models.items():
+        if not isinstance(model, Automatic):
+            note(f"{name} is one model already ({model.method}), left as it is")
+            continue
+        made[name] = small = distil(model)
+        known = small.training_["distilled"]
+        size, off = quantity(known["bytes"], "B", 2), percent(known["difference"], 2)
+        note(f"{name}: {blend_of(model)} (error {known['error']:.4f}) in {size}, which differs from it by {off}")
+    return replace(learned, models=made)
 
 
 def _list_methods(*, json: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,13 +13,15 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evenly.errors import InputError
-from evenly.parameters import Categorical
+from evenly.parameters import Categorical, Integer
 from evenly.space import Space
 
 __all__ = ["Coding", "Inputs"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+#: A coded number comes back with this relative error at most.
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -144,6 +147,38 @@ class Coding:
             np.column_stack(labels) if labels else np.zeros((len(table), 0), np.int64),
             self.sizes,
         )
+
+    def inputs_of(self, matrix: Floats) -> Inputs:
+        """Return the inputs that have this `Inputs.matrix`, (n, numbers + labels)."""
+        numbers = len(self.numeric)
+        ends = numbers + np.cumsum([0, *self.sizes])
+        labels = [np.argmax(matrix[:, a:b], axis=1) for a, b in itertools.pairwise(ends)]
+        stacked = np.column_stack(labels) if labels else np.zeros((len(matrix), 0), np.int64)
+        return Inputs(matrix[:, :numbers].copy(), stacked, self.sizes)
+
+    def table(self, inputs: Inputs, space: Space) -> pd.DataFrame:
+        """Return the configurations that have these inputs; whole parameters are rounded.
+
+        Examples
+        --------
+        >>> table = pd.DataFrame({"cores": [1, 4, 16], "solver": ["cg", "gmres", "cg"]})
+        >>> space = Space.from_data(table)
+        >>> coding = Coding.learn(table, space)
+        >>> coding.table(coding.inputs(table), space).equals(table)
+        True
+        """
+        columns: dict[str, Any] = {}
+        numbers, labels = iter(inputs.numbers.T), iter(inputs.labels.T)
+        for n, (name, kind) in enumerate(zip(self.names, self.kinds, strict=True)):
+            if kind == "label":
+                columns[name] = [self.labels[n][code] for code in next(labels)]
+                continue
+            plain = next(numbers) * self.scales[n] + self.centres[n]
+            values = np.exp(plain) if kind == "log" else plain
+            near = np.round(values)
+            whole = isinstance(space.parameters[name], Integer)
+            columns[name] = np.where(whole | (np.abs(values - near) <= _ROUNDING * np.abs(near)), near, values)
+        return space.frame(columns)
 
     def transformed(self, n: int, column: Any) -> Floats:
         """Return the logarithms of parameter number n, or its values where it is linear."""

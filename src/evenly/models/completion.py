@@ -7,7 +7,6 @@ second degree. It needs few numbers whatever the number of parameters, predicts 
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, Self, final
@@ -309,17 +308,8 @@ class CPR(RegressionModel):
             residuals = np.concatenate([np.sqrt(known.squares), errors])
             freedom = max(self.n_runs_ - self._fitted.coefficients, 0.0)
             self._conformal = LocalConformal.learn(
-                _as_inputs(places, self._coding), residuals, freedom=freedom, growth=known.growth
+                self._coding.inputs_of(places), residuals, freedom=freedom, growth=known.growth
             )
-
-
-def _as_inputs(matrix: Floats, coding: Coding) -> Inputs:
-    """Return the inputs that have this `Inputs.matrix`."""
-    numbers = len(coding.numeric)
-    ends = numbers + np.cumsum([0, *coding.sizes])
-    labels = [np.argmax(matrix[:, a:b], axis=1) for a, b in itertools.pairwise(ends)]
-    stacked = np.column_stack(labels) if labels else np.zeros((len(matrix), 0), np.int64)
-    return Inputs(matrix[:, :numbers], stacked, coding.sizes)
 
 
 def _usual_starts(n_runs: int) -> int:
