@@ -8,17 +8,18 @@ and 5.]
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, Literal, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evenly.errors import InputError
 from evenly.models._inputs import Coding, Inputs
 from evenly.models._regression import RegressionModel, Regressor
 from evenly.models.process_parts.experts import Experts
 from evenly.models.process_parts.hyperparameters import Shape
 from evenly.models.process_parts.levels import Levels
-from evenly.models.process_parts.likelihood import learn, relearned
+from evenly.models.process_parts.likelihood import Search, learn, relearned
 from evenly.space import Configurations
 
 __all__ = ["GaussianProcess"]
@@ -27,22 +28,25 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 #: Up to so many runs, hyper-parameters learned with a run tell too much about it: without each fold they are learned
 #: again. With more, each run is one of many that they were learned from, or none of these.
-_RELEARNED = 1500
+_RELEARNED, _RELEARNED_QUICKLY = 1500, 300
 
 
 class _Process(Regressor):
     """Standardises logarithms, learns hyper-parameters, solves."""
+
+    def __init__(self, search: Search = Search()) -> None:
+        self._search = search
 
     def fit(self, inputs: Inputs, logs: Floats, weights: Floats) -> None:
         self._centre, self._scale = float(np.mean(logs)), float(np.std(logs)) or 1.0
         self._levels = Levels.learn(inputs)
         coded, values = self._levels.added(inputs), self._standardised(logs)
         shape = Shape(inputs.numbers.shape[1], coded.sizes, placed=len(inputs.sizes))
-        self._experts = Experts.learn(*learn(shape, coded, values, weights), coded, values, weights)
+        self._experts = Experts.learn(*learn(shape, coded, values, weights, self._search), coded, values, weights)
 
     def solved(self, inputs: Inputs, logs: Floats, weights: Floats) -> _Process:
         """Return a process of the same hyper-parameters that has learned from other runs."""
-        other = _Process()
+        other = _Process(self._search)
         other._centre, other._scale, other._levels = self._centre, self._scale, self._levels
         values = self._standardised(logs)
         other._experts = Experts.learn(
@@ -67,7 +71,7 @@ class _Process(Regressor):
 
     def left_out(self, inputs: Inputs, logs: Floats, weights: Floats, folds: Ints) -> Floats | None:
         values, shape, theta = self._standardised(logs), self._experts.shape, self._experts.theta
-        if len(logs) > _RELEARNED:
+        if len(logs) > (_RELEARNED if self._search.again else _RELEARNED_QUICKLY):
             return self._centre + self._scale * self._experts.left_out(values, folds)
         coded = self._levels.added(inputs)
         found = np.empty(len(logs))
@@ -97,6 +101,8 @@ class GaussianProcess(RegressionModel):
 
     Parameters
     ----------
+    effort : {"quick", "normal", "thorough"}
+        How long hyper-parameters are looked for; the last two are the same.
     folds : int
         How many folds intervals are learned from.
 
@@ -110,12 +116,15 @@ class GaussianProcess(RegressionModel):
     method: ClassVar[str] = "gp"
     summary: ClassVar[str] = "Gaussian process: smooth variation around a trend, each input on its own scale"
 
-    def __init__(self, *, folds: int = 5) -> None:
+    def __init__(self, *, effort: Literal["quick", "normal", "thorough"] = "normal", folds: int = 5) -> None:
+        self.effort = effort
         self.folds = folds
 
     def _regressor(self, coding: Coding, n_runs: int) -> Regressor:
         del coding, n_runs
-        return _Process()
+        if self.effort not in ("quick", "normal", "thorough"):
+            raise InputError(f"effort must be one of quick, normal, thorough, but got {self.effort!r}")
+        return _Process(Search.of(self.effort))
 
     def deviation(self, X: Configurations) -> Floats:
         """Return how uncertain the logarithm of the time without noise is, (n,): one standard deviation.

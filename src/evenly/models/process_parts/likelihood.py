@@ -18,17 +18,43 @@ from evenly.models._inputs import Inputs
 from evenly.models.process_parts.hyperparameters import Component, Shape
 from evenly.models.process_parts.kernels import add_covariance, mirror
 
-__all__ = ["LEAST_NOISE", "covariance_matrix", "learn", "objective", "relearned"]
+__all__ = ["LEAST_NOISE", "Search", "covariance_matrix", "learn", "objective", "relearned"]
 
 Floats = NDArray[np.float64]
 #: Added to the variance of each run, relative to that of all: keeps matrices of repeated runs regular.
 LEAST_NOISE = 1e-8
-#: Rows on which starts are compared, and rows on which the best is improved.
-_FIRST_ROWS, _ROWS = 400, 1200
-_FIRST_STEPS, _STEPS = 60, 25
 _AGAIN_ROWS, _AGAIN_STEPS = 800, 10
 #: Stands for minus the logarithm of a likelihood that can't be computed.
 _NONE = 1e12
+
+
+@dataclass(frozen=True)
+class Search:
+    """How long hyper-parameters are looked for.
+
+    Attributes
+    ----------
+    starts : int
+        How many starts are compared.
+    first_rows, first_steps : int
+        Rows on which starts are compared, and steps of each.
+    rows, steps : int
+        Rows on which what was found is improved, and steps.
+    again : bool
+        Whether they are learned again without each fold of more than a few hundred runs.
+    """
+
+    starts: int = 2
+    first_rows: int = 400
+    first_steps: int = 60
+    rows: int = 1200
+    steps: int = 25
+    again: bool = True
+
+    @classmethod
+    def of(cls, effort: str) -> Search:
+        """Return what "quick" and longer efforts take."""
+        return cls(1, 400, 50, 1000, 15, again=False) if effort == "quick" else cls()
 
 
 def objective(theta: Floats, shape: Shape, inputs: Inputs, values: Floats, weights: Floats) -> tuple[float, Floats]:
@@ -85,20 +111,23 @@ def covariance_matrix(theta: Floats, shape: Shape, inputs: Inputs, weights: Floa
     return matrix
 
 
-def learn(shape: Shape, inputs: Inputs, values: Floats, weights: Floats) -> tuple[Shape, Floats]:
+def learn(
+    shape: Shape, inputs: Inputs, values: Floats, weights: Floats, search: Search = Search()
+) -> tuple[Shape, Floats]:
     """Return the hyper-parameters of greatest likelihood times prior, and their shape: that given or a rougher one.
 
     Of many runs a part is looked at.
     """
     order = np.random.default_rng(0).permutation(len(values))
-    first, more = np.sort(order[:_FIRST_ROWS]), np.sort(order[:_ROWS])
+    first, more = np.sort(order[: search.first_rows]), np.sort(order[: search.rows])
     few = inputs.rows(first), values[first], weights[first]
-    found = [_minimised(shape, start, *few, _FIRST_STEPS) for start in shape.starts(few[0], few[1])]
+    starts = shape.starts(few[0], few[1])[: search.starts]
+    found = [_minimised(shape, start, *few, search.first_steps) for start in starts]
     best = min(found, key=lambda one: one.cost)
-    found.append(_minimised(replace(shape, smoothness=1.5), best.theta, *few, _STEPS))
-    if len(values) > _FIRST_ROWS:
+    found.append(_minimised(replace(shape, smoothness=1.5), best.theta, *few, search.steps))
+    if len(values) > search.first_rows:
         many = inputs.rows(more), values[more], weights[more]
-        found = [_minimised(one.shape, one.theta, *many, _STEPS) for one in found]
+        found = [_minimised(one.shape, one.theta, *many, search.steps) for one in found]
     best = min(found, key=lambda one: one.cost)
     return best.shape, best.theta
 
@@ -108,8 +137,9 @@ def relearned(shape: Shape, theta: Floats, inputs: Inputs, values: Floats, weigh
 
     From few runs they are learned from the priors' means, from more in a few steps from half-way to these.
     """
-    if len(values) <= _FIRST_ROWS:
-        return _minimised(shape, shape.starts(inputs, values)[0], inputs, values, weights, _STEPS).theta
+    usual = Search()
+    if len(values) <= usual.first_rows:
+        return _minimised(shape, shape.starts(inputs, values)[0], inputs, values, weights, usual.steps).theta
     rows = np.sort(np.random.default_rng(0).permutation(len(values))[:_AGAIN_ROWS])
     half = (shape.means + theta) / 2
     return _minimised(shape, half, inputs.rows(rows), values[rows], weights[rows], _AGAIN_STEPS).theta
