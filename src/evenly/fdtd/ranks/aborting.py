@@ -23,7 +23,9 @@ from evenly.errors import EvenlyError, InputError
 __all__ = ["abort", "describe", "exit_status", "install", "record_exit"]
 
 # A failing rank listens this long for a lower one that fails too and so reports for both.
-GRACE_S = 0.2
+GRACE_S = 0.5
+# How long a rank waits to be ended by another that reports the same.
+PATIENCE_S = 3.0
 # How long a rank that exits with a failure waits for the others to come to their end by themselves.
 FAREWELL_S = 1.0
 # How long the launcher may take to read the text of a failing rank.
@@ -169,20 +171,26 @@ def _end(text: str, status: int) -> NoReturn:
 
 
 def _reported_by_another(text: str) -> bool:
-    """Tell the other ranks of this failure and return whether a lower one has the same to tell."""
+    """Return whether a lower rank is about to tell the same, or a higher one has; tell the others otherwise."""
     comm, rank = _Job.comm, _Job.comm.Get_rank()
-    if rank == 0:
-        return False
-    for other in range(rank + 1, comm.Get_size()):
-        comm.isend(text, dest=other, tag=_FAILED_TAG)
+    for higher in range(rank + 1, comm.Get_size()):
+        comm.isend(text, dest=higher, tag=_FAILED_TAG)
     begin = time.perf_counter()
-    while time.perf_counter() - begin < GRACE_S:
-        while comm.iprobe(tag=_FAILED_TAG):
-            if comm.recv(tag=_FAILED_TAG) == text:
-                # The lower rank prints and ends the job; this one only has to see that it does.
-                time.sleep(10 * GRACE_S)
-                return True
+    while not (told := _told(text)) and rank > 0 and time.perf_counter() - begin < GRACE_S:
         time.sleep(0.005)
+    if told:
+        # The other one prints and ends the job; this one only has to see that it does.
+        time.sleep(PATIENCE_S)
+        return True
+    for lower in range(rank):
+        comm.isend(text, dest=lower, tag=_FAILED_TAG)
+    return False
+
+
+def _told(text: str) -> bool:
+    while _Job.comm.iprobe(tag=_FAILED_TAG):
+        if _Job.comm.recv(tag=_FAILED_TAG) == text:
+            return True
     return False
 
 
