@@ -34,7 +34,7 @@ _RELEARNED, _RELEARNED_QUICKLY = 1500, 300
 class _Process(Regressor):
     """Standardises logarithms, learns hyper-parameters, solves."""
 
-    def __init__(self, search: Search = Search()) -> None:
+    def __init__(self, search: Search = Search()) -> None:  # noqa: B008 - frozen
         self._search = search
 
     def fit(self, inputs: Inputs, logs: Floats, weights: Floats) -> None:
