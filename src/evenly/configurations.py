@@ -213,6 +213,10 @@ def as_label(value: Any) -> Any:
     return plain
 
 
+#: Types of values that are labels as they are.
+_PLAIN = {str, int, bool}
+
+
 def as_labels(column: pd.Series[Any]) -> NDArray[Any]:
     """Return a column as plain Python labels, shape (n,); what is missing (None, NaN, NA) becomes None.
 
@@ -227,7 +231,7 @@ def as_labels(column: pd.Series[Any]) -> NDArray[Any]:
     array(['cg', None, 1], dtype=object)
     """
     labels = np.empty(len(column), dtype=object)
-    labels[:] = [value if type(value) is str else as_label(value) for value in column]
+    labels[:] = [value if type(value) in _PLAIN else as_label(value) for value in column.tolist()]
     return labels
 
 

@@ -287,7 +287,9 @@ class Space:
         >>> Space(cores=Integer(1, 8), n=Integer(1, 100)).outside({"cores": [4, 16], "n": 10})
         {'cores': array([False,  True])}
         """
-        table = self.frame(configurations)
+        return self._outside(self.frame(configurations))
+
+    def _outside(self, table: pd.DataFrame) -> dict[str, NDArray[np.bool_]]:
         found = {name: beyond(kind, table[name]) for name, kind in self.parameters.items()}
         return {name: mask for name, mask in found.items() if mask.any()}
 

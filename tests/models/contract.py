@@ -181,6 +181,48 @@ def weights_of_zero_leave_runs_out(make: Make, table: pd.DataFrame, values: Floa
     np.testing.assert_allclose(weighted.predict(asked), plain.predict(asked), rtol=1e-6)
 
 
+def equal_times_are_predicted(make: Make, table: pd.DataFrame, values: Floats) -> None:
+    model = make().fit(table, np.full_like(values, 3.0))
+    asked = inside(table)
+    lower, upper = model.interval(asked)
+    np.testing.assert_allclose(model.predict(asked), 3.0, rtol=1e-6)
+    assert np.isfinite(upper).all()
+    assert (lower > 0).all()
+
+
+def a_parameter_of_one_value_is_no_obstacle(make: Make, table: pd.DataFrame, values: Floats) -> None:
+    model = make().fit(table.assign(constant=7), values)
+    asked = inside(table)
+    predicted = model.predict(asked.assign(constant=7))
+    # Methods that draw columns at random draw others.
+    np.testing.assert_allclose(np.log(predicted), np.log(make().fit(table, values).predict(asked)), atol=0.25)
+
+
+def the_order_of_parameters_does_not_matter(make: Make, table: pd.DataFrame, values: Floats) -> None:
+    turned = table[table.columns[::-1]]
+    asked = inside(table)
+    one, other = make().fit(table, values), make().fit(turned, values)
+    np.testing.assert_allclose(other.predict(asked), one.predict(asked), rtol=1e-6)
+    for a, b in zip(one.interval(asked), other.interval(asked), strict=True):
+        np.testing.assert_allclose(b, a, rtol=1e-4)
+
+
+def what_cannot_be_asked_is_named(make: Make, table: pd.DataFrame, values: Floats) -> None:
+    model = make().fit(table, values)
+    asked = inside(table, 4)
+    for name in table.columns:
+        if pd.api.types.is_numeric_dtype(table[name]):
+            wrong = asked.assign(**{name: [*asked[name][:2], np.nan, asked[name][3]]})
+            with pytest.raises(InputError, match=rf"{name}.*row 2|row 2.*{name}"):
+                model.predict(wrong)
+        else:
+            wrong = asked.assign(**{name: [*asked[name][:2], "never measured", asked[name][3]]})
+            with pytest.raises(InputError, match="never measured"):
+                model.predict(wrong)
+        with pytest.raises(InputError, match=name):
+            model.predict(asked.drop(columns=name))
+
+
 #: Every law, by name.
 LAWS: dict[str, Law] = {
     law.__name__: law
@@ -196,6 +238,10 @@ LAWS: dict[str, Law] = {
         bad_values_are_named,
         few_runs_and_equal_runs_do_not_crash,
         weights_of_zero_leave_runs_out,
+        equal_times_are_predicted,
+        a_parameter_of_one_value_is_no_obstacle,
+        the_order_of_parameters_does_not_matter,
+        what_cannot_be_asked_is_named,
     )
 }
 

@@ -99,8 +99,9 @@ class Coding:
                [ 0.,  0.,  1.],
                [ 1.,  1.,  0.]])
         """
-        coding = cls(list(space.names), [], [], [], [])
-        for name in space.names:
+        # By name, so that the order of a table's columns changes nothing.
+        coding = cls(sorted(space.names), [], [], [], [])
+        for name in coding.names:
             column = table[name]
             if isinstance(space.parameters[name], Categorical):
                 coding._add("label", 0.0, 1.0, sorted(pd.unique(column).tolist(), key=str))

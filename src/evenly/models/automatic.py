@@ -20,6 +20,7 @@ from evenly.models._inputs import Coding, Inputs
 from evenly.models._local_conformal import LocalConformal
 from evenly.models._regression import canonical_order, fold_numbers
 from evenly.models.base import Model
+from evenly.models.correcting import Correction
 from evenly.models.learning_curves import learning_curve
 from evenly.models.race import Entry, Table, candidates, race
 from evenly.models.registry import method_names, model_class
@@ -63,6 +64,8 @@ class Automatic(Model):
         (learned numbers), ``weight``, ``note``.
     error_ : float
         MLogQ of the blend on left-out runs, its weights taken from other runs; NaN where nothing could be left out.
+    correction_ : float
+        By which share trees on the blend's errors lower it; 0 where they don't, and aren't used.
     beyond_ : str
         The method that predicts beyond the learned range.
     learning_curve_ : DataFrame
@@ -128,6 +131,7 @@ class Automatic(Model):
         """Learn from runs of a single configuration."""
         only = model_class("power-law")().fit(runs.frame, np.exp(runs.logs), runs.weights, space=runs.space)
         self._members, self._shares, self.error_ = [only], np.ones(1), float("nan")
+        self._correction = Correction()
         self._beyond, self.beyond_ = only, only.method
         self._conformal = LocalConformal.learn(inputs, np.full(len(runs), np.nan), freedom=float(len(runs) - 1))
         self.choice_, self.learning_curve_ = _choice([], []), pd.DataFrame({"runs": [], "error": [], "measured": []})
@@ -144,6 +148,10 @@ class Automatic(Model):
         logs, weights = runs.logs[known], runs.weights[known]
         shares = blend_weights(predicted[known], logs, weights)
         honest = cross_fitted(predicted[known], logs, weights, folds[known])
+        say = self.progress or (lambda _: None)
+        say("what is left")
+        self._correction, added = self._corrected(inputs.rows(known), logs - honest, weights, folds[known])
+        honest = honest + added
         self.error_ = float(np.average(np.abs(honest - logs), weights=weights))
         self._conformal = LocalConformal.learn(
             inputs.rows(known), logs - honest, freedom=max(float(len(runs) - len(shares)), 0.0)
@@ -157,6 +165,11 @@ class Automatic(Model):
         without = np.full(len(runs), np.nan)
         without[known] = honest
         return without
+
+    def _corrected(self, inputs: Inputs, errors: Floats, weights: Floats, folds: Ints) -> tuple[Correction, Floats]:
+        if self.methods is not None:
+            return Correction(), np.zeros(len(errors))
+        return Correction.learn(self._coding, inputs, errors, weights, folds)
 
     def _curve(self, runs: Table, first: Entry, folds: Ints) -> pd.DataFrame:
         """Follow the method of the largest share, and say what the blend would make of it."""
@@ -176,6 +189,10 @@ class Automatic(Model):
                 return kind(**given).fit(runs.frame, np.exp(runs.logs), runs.weights, space=runs.space)
         return model_class("power-law")().fit(runs.frame, np.exp(runs.logs), runs.weights, space=runs.space)
 
+    @property
+    def correction_(self) -> float:
+        return self._correction.gain
+
     # ---- asking ---------------------------------------------------------------------------------------------
 
     def _known(self, table: pd.DataFrame) -> Floats:
@@ -192,7 +209,7 @@ class Automatic(Model):
         return np.clip(inputs.beyond / _HANDOVER, 0.0, 1.0)
 
     def _logs(self, table: pd.DataFrame, inputs: Inputs) -> Floats:
-        logs = np.zeros(len(table))
+        logs = self._correction.predict(inputs)
         for member, share in zip(self._members, self._shares, strict=True):
             logs += share * np.log(member._predict(table))
         outside = self._handed_over(inputs)
@@ -228,6 +245,7 @@ class Automatic(Model):
             "shares": self._shares,
             "members": [_member_state(m) for m in self._members],
             "beyond": _member_state(self._beyond),
+            "correction": self._correction.to_state(),
             "conformal": self._conformal.to_state(),
             "error": self.error_,
             "choice": {str(name): list(values) for name, values in choice.items()},
@@ -241,6 +259,7 @@ class Automatic(Model):
         self._members = [self._member(s) for s in state["members"]]
         self._beyond = self._member(state["beyond"])
         self.beyond_ = self._beyond.method
+        self._correction = Correction.from_state(state.get("correction"), self._coding)
         self._conformal = LocalConformal.from_state(state["conformal"])
         self.error_ = float(state["error"])
         self.choice_ = pd.DataFrame(state["choice"])

@@ -176,8 +176,8 @@ class Model(RegressorMixin, BaseEstimator, ABC):  # type: ignore[misc]
         if not hasattr(self, "space_"):
             raise _NotFittedError(f"this {type(self).__name__} has not learned anything yet: call fit first")
         table = self.space_.frame(X)
-        outside = self.space_.outside(table)
-        if outside and not self._warned:
+        outside = {} if self._warned else self.space_._outside(table)
+        if outside:
             self._warned = True
             reasons = "; ".join(_beyond(name, table, self.space_) for name in outside)
             warnings.warn(
@@ -230,7 +230,7 @@ def _weights(sample_weight: ArrayLike | None, n: int) -> Floats:
 
 
 def _beyond(name: str, table: pd.DataFrame, space: Space) -> str:
-    asked = table.loc[space.outside(table)[name], name]
+    asked = table.loc[space._outside(table)[name], name]
     numeric = pd.api.types.is_numeric_dtype(asked.dtype)
     shown = f"{asked.min()} … {asked.max()}" if numeric and asked.nunique() > 1 else f"{asked.iloc[0]}"
     return f"{name} = {shown}, learned on {space.parameters[name].describe()}"
