@@ -6,6 +6,7 @@ Laws are those in the docstring of `evenly.models.base.Model`.
 from __future__ import annotations
 
 import itertools
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +18,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from evenly.errors import ExtrapolationWarning, InputError
+from evenly.metrics import mlogq
 from evenly.models.base import Model
 
 __all__ = ["LAWS", "Law", "check_model"]
@@ -185,17 +187,22 @@ def equal_times_are_predicted(make: Make, table: pd.DataFrame, values: Floats) -
     model = make().fit(table, np.full_like(values, 3.0))
     asked = inside(table)
     lower, upper = model.interval(asked)
-    np.testing.assert_allclose(model.predict(asked), 3.0, rtol=1e-6)
+    np.testing.assert_allclose(model.predict(asked), 3.0, rtol=1e-4)
     assert np.isfinite(upper).all()
     assert (lower > 0).all()
 
 
 def a_parameter_of_one_value_is_no_obstacle(make: Make, table: pd.DataFrame, values: Floats) -> None:
-    model = make().fit(table.assign(constant=7), values)
-    asked = inside(table)
-    predicted = model.predict(asked.assign(constant=7))
+    if make().method in ("offset-power-law", "piecewise-linear"):
+        with pytest.raises(InputError, match="take one parameter"):
+            make().fit(table.assign(constant=7), values)
+        return
+    model, plain = make().fit(table.assign(constant=7), values), make().fit(table, values)
+    asked = inside(table).assign(constant=7)
+    assert (model.predict(asked) > 0).all()
     # Methods that draw columns at random draw others.
-    np.testing.assert_allclose(np.log(predicted), np.log(make().fit(table, values).predict(asked)), atol=0.25)
+    one, other = (mlogq(values, m.predict(table.assign(constant=7))) for m in (model, plain))
+    assert one <= 1.5 * other + 0.05
 
 
 def the_order_of_parameters_does_not_matter(make: Make, table: pd.DataFrame, values: Floats) -> None:
@@ -211,13 +218,13 @@ def what_cannot_be_asked_is_named(make: Make, table: pd.DataFrame, values: Float
     model = make().fit(table, values)
     asked = inside(table, 4)
     for name in table.columns:
-        if pd.api.types.is_numeric_dtype(table[name]):
-            wrong = asked.assign(**{name: [*asked[name][:2], np.nan, asked[name][3]]})
-            with pytest.raises(InputError, match=rf"{name}.*row 2|row 2.*{name}"):
-                model.predict(wrong)
-        else:
-            wrong = asked.assign(**{name: [*asked[name][:2], "never measured", asked[name][3]]})
-            with pytest.raises(InputError, match="never measured"):
+        numeric = pd.api.types.is_numeric_dtype(table[name])
+        strange, told = (np.nan, rf"{name}.*row 2|row 2.*{name}") if numeric else ("never measured", "never measured")
+        wrong = asked.assign(**{name: [*asked[name][:2], strange, asked[name][3]]})
+        with warnings.catch_warnings():
+            # Of a label that wasn't measured it is said first that it lies outside.
+            warnings.simplefilter("ignore", ExtrapolationWarning)
+            with pytest.raises(InputError, match=told):
                 model.predict(wrong)
         with pytest.raises(InputError, match=name):
             model.predict(asked.drop(columns=name))

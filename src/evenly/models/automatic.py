@@ -158,9 +158,11 @@ class Automatic(Model):
         )
         members = [(e.model, s) for e, s in zip(able, shares, strict=True) if s > 0 and e.model is not None]
         self._members, self._shares = [m for m, _ in members], np.array([s for _, s in members])
+        say("beyond the range")
         self._beyond = self._extrapolating(runs, able)
         self.beyond_ = self._beyond.method
         self.choice_ = _choice(entries, [(e, float(s)) for e, s in zip(able, shares, strict=True)])
+        say("what more runs would bring")
         self.learning_curve_ = self._curve(runs, able[int(np.argmax(shares))], folds)
         without = np.full(len(runs), np.nan)
         without[known] = honest

@@ -22,8 +22,8 @@ __all__ = ["Correction"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-#: Fewer runs tell nothing of errors.
-_LEAST = 200
+#: Fewer runs tell nothing of errors; with more, trees are in the blend for what they are worth.
+_LEAST, _MOST = 200, 6_000
 #: By this share errors must fall.
 _GAIN = 0.01
 _BUDGET = Budget(pilot_rounds=100, candidates=2, rate=0.05, rounds=400)
@@ -59,7 +59,7 @@ class Correction:
             What it adds to each run when it hasn't learned from that run's fold.
         """
         nothing = np.zeros(len(errors))
-        if len(errors) < _LEAST:
+        if not _LEAST <= len(errors) <= _MOST:
             return cls(), nothing
         trees = Boosted(coding, _fitter(), _BUDGET)
         weights = weights / weights.mean()

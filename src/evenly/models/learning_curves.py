@@ -23,6 +23,8 @@ _SHARES = (0.25, 0.5)
 _MORE = (2, 4)
 #: Fewer runs than this tell no trend; more than so many test runs only cost time.
 _FEWEST, _TESTED = 24, 2_000
+#: From so many runs on, one draw tells enough.
+_LARGE = 2_000
 
 
 def learning_curve(table: Table, make: Callable[[], Model], error: float, learned_from: int) -> pd.DataFrame:
@@ -60,9 +62,9 @@ def learning_curve(table: Table, make: Callable[[], Model], error: float, learne
 
 
 def _error_with(table: Table, make: Callable[[], Model], size: int) -> float:
-    """MLogQ on the other runs of models that learned from `size` of them, the mean over two draws."""
+    """MLogQ on the other runs of models that learned from `size` of them; of few runs the mean over two draws."""
     errors = []
-    for seed in range(2):
+    for seed in range(2 if size < _LARGE else 1):
         order = np.random.default_rng(seed).permutation(len(table))[: size + _TESTED]
         some, folds = table.rows(order), np.repeat([0, 1], [size, len(order) - size])
         left_out = left_out_logs_of(make, some, folds, [1])

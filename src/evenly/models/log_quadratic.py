@@ -53,23 +53,24 @@ class LogQuadratic(LogModel):
 
     def _choose_degree(self, table: pd.DataFrame) -> str:
         z = self._coordinates.numeric(table)
-        labels = self._coordinates.one_hot(table).shape[1]
-        d = z.shape[1]
-        # A square is told from a straight line by three values at least.
-        bends = all(len(np.unique(z[:, k])) > 2 for k in range(d))
-        full, squares = 1 + d + d * (d + 1) // 2 + labels, 1 + 2 * d + labels
-        if bends and len(table) >= 2 * full:
-            return "full"
-        return "squares" if bends and len(table) >= 2 * squares else "linear"
+        self._values = [min(len(np.unique(column)), 3) for column in z.T]
+        straight = 1 + sum(count > 1 for count in self._values) + self._coordinates.one_hot(table).shape[1]
+        for degree in ("full", "squares"):
+            pairs = self._pairs_of(degree)
+            if pairs and len(table) >= 2 * (straight + len(pairs)):
+                return degree
+        return "linear"
 
-    def _pairs(self, d: int) -> list[tuple[int, int]]:
-        if self.degree_ == "full":
-            return list(itertools.combinations_with_replacement(range(d), 2))
-        return [(k, k) for k in range(d)] if self.degree_ == "squares" else []
+    def _pairs_of(self, degree: str) -> list[tuple[int, int]]:
+        """Return what is multiplied: squares are told from lines by three values at least, products by two."""
+        counts = self._values
+        pairs = itertools.combinations_with_replacement(range(len(counts)), 2)
+        told = [(a, b) for a, b in pairs if min(counts[a], counts[b]) > (2 if a == b else 1)]
+        return {"full": told, "squares": [(a, b) for a, b in told if a == b], "linear": []}[degree]
 
     def _design(self, table: pd.DataFrame) -> Floats:
         z = self._coordinates.numeric(table)
-        products = [z[:, a] * z[:, b] for a, b in self._pairs(z.shape[1])]
+        products = [z[:, a] * z[:, b] for a, b in self._pairs_of(self.degree_)]
         return np.column_stack([np.ones(len(table)), z, *products, self._coordinates.one_hot(table)])
 
     def _formula(self) -> Formula | None:
@@ -79,7 +80,7 @@ class LogQuadratic(LogModel):
             return None
         scales, centres = np.array(c.scales), np.array(c.centres)
         matrix = np.zeros((d, d))
-        for (a, b), q in zip(self._pairs(d), self._fit.coefficients[1 + d :], strict=True):
+        for (a, b), q in zip(self._pairs_of(self.degree_), self._fit.coefficients[1 + d :], strict=True):
             matrix[a, b] += q / 2 / scales[a] / scales[b]
             matrix[b, a] += q / 2 / scales[a] / scales[b]
         straight = self._fit.coefficients[1 : 1 + d] / scales
@@ -93,6 +94,7 @@ class LogQuadratic(LogModel):
         return {
             "coordinates": self._coordinates.to_state(),
             "degree": self.degree_,
+            "values": list(self._values),
             "fit": self._fit.to_state(),
             "doubt": self._doubt.to_state(),
         }
@@ -100,6 +102,9 @@ class LogQuadratic(LogModel):
     def _set_state(self, state: Mapping[str, Any]) -> None:
         self._coordinates = Coordinates.from_state(state["coordinates"])
         self.degree_ = str(state["degree"])
+        # Models of earlier versions took squares of all numbers or of none.
+        numbers = sum(kind != "label" for kind in self._coordinates.kinds)
+        self._values = [int(count) for count in state.get("values", [3] * numbers)]
         self._fit = LogLinear.from_state(state["fit"])
         self._doubt = Doubt.from_state(state["doubt"])
         self._finish()

@@ -75,6 +75,8 @@ class Candidate:
         Numbers of runs between which it is tried.
     labels : bool
         Whether it can learn from parameters of labels.
+    worth : int
+        With more runs it is tried only at effort "thorough": it takes long, and others are usually better.
     options : mapping
         Arguments of the method's class.
     """
@@ -85,6 +87,7 @@ class Candidate:
     most: int = 10**9
     labels: bool = True
     parameters: int = 10**9
+    worth: int = 10**9
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def model(self, effort: str, **more: Any) -> Model:
@@ -103,8 +106,8 @@ CANDIDATES = (
     Candidate("gp", fewest=4),
     Candidate("cpr", fewest=60),
     Candidate("boosting", fewest=120),
-    Candidate("extra-trees", "normal", fewest=60),
-    Candidate("mars", "normal", fewest=40),
+    Candidate("extra-trees", "normal", fewest=60, worth=8_000),
+    Candidate("mars", "normal", fewest=40, worth=8_000),
     Candidate("neural-net", "normal", fewest=60),
     Candidate("nearest", "thorough", fewest=10),
     Candidate("svm", "thorough", fewest=30, most=5_000),
@@ -153,7 +156,7 @@ def candidates(table: Table, effort: str, *, among: Sequence[str] | None = None)
         for c in CANDIDATES
         if c.method in known
         and _EFFORTS.index(c.effort) <= _EFFORTS.index(effort)
-        and c.fewest <= len(table) <= c.most
+        and c.fewest <= len(table) <= (c.most if effort == "thorough" else min(c.most, c.worth))
         and (c.labels or not labels)
         and len(table.space.parameters) <= c.parameters
     ]

@@ -121,7 +121,7 @@ def test_left_out_errors_are_those_of_new_runs() -> None:
 
 def test_tensors_from_different_starts_differ_where_little_is_known() -> None:
     some = TRAIN[(TRAIN["m"] < 300) | (TRAIN["k"] < 300)]
-    model = CPR(rank=4, grid=8, starts=6, degree=1, folds=0).fit(some, _seconds(some))
+    model = CPR(rank=4, grid=8, starts=6, folds=0).fit(some, _seconds(some))
     known, unknown = TEST[(TEST["m"] < 300) & (TEST["k"] < 300)], TEST[(TEST["m"] > 900) & (TEST["k"] > 900)]
     assert np.median(model.spread(unknown)) > 2 * np.median(model.spread(known))
 
@@ -132,7 +132,8 @@ def test_updates_do_what_refitting_does() -> None:
     inside = more[spans[0] & spans[1]]
     noise = np.exp(0.05 * np.random.default_rng(7).normal(size=len(TRAIN)))
     y = pd.Series(_seconds(TRAIN) * noise, index=TRAIN.index)
-    model = CPR(**QUICK, online=True).fit(first, y[first.index])
+    several = {**QUICK, "starts": 4}
+    model = CPR(**several, online=True).fit(first, y[first.index])
     before = _error(model, TEST)
     for part in np.array_split(np.arange(len(inside)), 5):
         rows = inside.iloc[part]
@@ -141,7 +142,7 @@ def test_updates_do_what_refitting_does() -> None:
     assert model.left_out_ is None
     after = _error(model, TEST)
     everything = pd.concat([first, inside])
-    refitted = _error(CPR(**QUICK, folds=0).fit(everything, y[everything.index]), TEST)
+    refitted = _error(CPR(**several | {"folds": 0}).fit(everything, y[everything.index]), TEST)
     assert after - refitted < 0.5 * (before - refitted)
 
 

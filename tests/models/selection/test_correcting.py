@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.typing import NDArray
+from tests.models.contract import through_files
 
 from evenly import Space
 from evenly.models._inputs import Coding, Inputs
 from evenly.models._regression import fold_numbers
 from evenly.models.correcting import Correction
-from tests.models.contract import through_files
 
 Floats = NDArray[np.float64]
 
@@ -34,7 +34,7 @@ def _learned(table: pd.DataFrame, errors: Floats) -> tuple[Correction, Floats]:
 
 
 def _of_blocks(table: pd.DataFrame) -> Floats:
-    return np.where(table["n"] % 16 == 0, -0.4, 0.025)
+    return np.where(table["n"] % 32 < 16, -0.1, 0.1)
 
 
 def test_what_block_sizes_do_is_found(sizes: pd.DataFrame) -> None:

@@ -52,7 +52,7 @@ class Grid:
     @classmethod
     def learn(cls, inputs: Inputs, cells: int | None = None) -> Grid:
         """Place equally wide cells over the range, as many as the runs support unless told."""
-        d = max(inputs.numbers.shape[1], 1)
+        d = max(sum(len(np.unique(x)) > 1 for x in inputs.numbers.T), 1)
         count = cells or int(np.clip(round(1.5 * len(inputs) ** (1 / d)), _FEWEST, _MOST))
         centres = []
         for x in inputs.numbers.T:
