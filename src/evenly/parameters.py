@@ -307,7 +307,10 @@ class Categorical(_Listed):
 
     def contains(self, column: pd.Series[Any]) -> NDArray[np.bool_]:
         known = dict.fromkeys(self.options, True)
-        return np.array([known.get(value, False) for value in as_labels(column)], dtype=np.bool_)
+        labels = as_labels(column)
+        if set(labels.tolist()) <= known.keys():
+            return np.ones(len(labels), dtype=np.bool_)
+        return np.array([known.get(value, False) for value in labels], dtype=np.bool_)
 
     def to_dict(self) -> dict[str, Any]:
         return {"kind": self.kind, "values": list(self.options), "unit": self.unit}
@@ -331,14 +334,25 @@ def as_values(kind: Parameter, column: pd.Series[Any]) -> pd.Series[Any]:
     """
     if isinstance(kind, Categorical):
         options = {option: option for option in kind.options}
-        labels = as_labels(column)
+        # Few labels stand in many rows: whole numbers are looked up once each.
+        each, rows = _distinct(column)
+        labels = as_labels(each)
         labels[:] = [options.get(label, label) for label in labels]
-        return pd.Series(labels, name=column.name, dtype=object)
+        return pd.Series(labels if rows is None else labels[rows], name=column.name, dtype=object)
     numbers = as_number_column(column)
     whole = isinstance(kind, Integer) or (isinstance(kind, Ordinal) and kind.values().dtype.kind == "i")
     if whole and np.all((numbers == np.round(numbers)) & (np.abs(numbers) <= _LARGEST)):
         return pd.Series(numbers.astype(np.int64), name=column.name)
     return pd.Series(numbers, name=column.name)
+
+
+def _distinct(column: pd.Series[Any]) -> tuple[pd.Series[Any], NDArray[np.intp] | None]:
+    """Return a column of each whole number once, and where it stands; any other column as it is."""
+    values = column.to_numpy()
+    if values.dtype.kind not in "iu":
+        return column, None
+    each, rows = np.unique(values, return_inverse=True)
+    return pd.Series(each), np.ravel(rows)
 
 
 def _in_unit(unit: str) -> str:

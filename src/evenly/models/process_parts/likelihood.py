@@ -40,6 +40,8 @@ class Search:
         Rows on which starts are compared, and steps of each.
     rows, steps : int
         Rows on which what was found is improved, and steps.
+    last_rows, last_steps : int
+        The same for the best of them alone.
     again : bool
         Whether they are learned again without each fold of more than a few hundred runs.
     """
@@ -49,12 +51,14 @@ class Search:
     first_steps: int = 60
     rows: int = 1200
     steps: int = 25
+    last_rows: int = 2400
+    last_steps: int = 10
     again: bool = True
 
     @classmethod
     def of(cls, effort: str) -> Search:
         """Return what "quick" and longer efforts take."""
-        return cls(1, 400, 50, 1000, 15, again=False) if effort == "quick" else cls()
+        return cls(1, 400, 50, 1000, 15, 0, 0, again=False) if effort == "quick" else cls()
 
 
 def objective(theta: Floats, shape: Shape, inputs: Inputs, values: Floats, weights: Floats) -> tuple[float, Floats]:
@@ -129,6 +133,9 @@ def learn(
         many = inputs.rows(more), values[more], weights[more]
         found = [_minimised(one.shape, one.theta, *many, search.steps) for one in found]
     best = min(found, key=lambda one: one.cost)
+    if len(values) > search.rows < search.last_rows:
+        last = np.sort(order[: search.last_rows])
+        best = _minimised(best.shape, best.theta, inputs.rows(last), values[last], weights[last], search.last_steps)
     return best.shape, best.theta
 
 
