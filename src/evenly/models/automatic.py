@@ -169,7 +169,7 @@ class Automatic(Model):
         return without
 
     def _corrected(self, inputs: Inputs, errors: Floats, weights: Floats, folds: Ints) -> tuple[Correction, Floats]:
-        if self.methods is not None:
+        if self.methods is not None or self.effort == "quick":
             return Correction(), np.zeros(len(errors))
         return Correction.learn(self._coding, inputs, errors, weights, folds)
 
@@ -177,7 +177,8 @@ class Automatic(Model):
         """Follow the method of the largest share, and say what the blend would make of it."""
         count = int(folds.max()) + 1
         make = partial(first.candidate.model, "quick", folds=0)
-        curve = learning_curve(runs, make, first.error, round(len(runs) * (count - 1) / count))
+        learned_from = round(len(runs) * (count - 1) / count)
+        curve = learning_curve(runs, make, first.error, learned_from, quick=self.effort == "quick")
         return curve.assign(error=curve["error"] * (self.error_ / max(first.error, 1e-300)))
 
     def _extrapolating(self, runs: Table, able: list[Entry]) -> Model:

@@ -28,7 +28,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 #: Up to so many runs, hyper-parameters learned with a run tell too much about it: without each fold they are learned
 #: again. With more, each run is one of many that they were learned from, or none of these.
-_RELEARNED, _RELEARNED_QUICKLY = 1500, 300
+_RELEARNED = 1500
 
 
 class _Process(Regressor):
@@ -71,14 +71,16 @@ class _Process(Regressor):
 
     def left_out(self, inputs: Inputs, logs: Floats, weights: Floats, folds: Ints) -> Floats | None:
         values, shape, theta = self._standardised(logs), self._experts.shape, self._experts.theta
-        if len(logs) > (_RELEARNED if self._search.again else _RELEARNED_QUICKLY):
+        if len(logs) > _RELEARNED:
             return self._centre + self._scale * self._experts.left_out(values, folds)
         coded = self._levels.added(inputs)
         found = np.empty(len(logs))
         for fold in np.unique(folds):
             kept = folds != fold
             others = coded.rows(kept), values[kept], weights[kept]
-            found[~kept] = Experts.learn(shape, relearned(shape, theta, *others), *others).predict(coded.rows(~kept))
+            found[~kept] = Experts.learn(shape, relearned(shape, theta, *others, self._search), *others).predict(
+                coded.rows(~kept)
+            )
         return self._centre + self._scale * found
 
     def get_state(self) -> dict[str, Any]:

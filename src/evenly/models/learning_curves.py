@@ -27,7 +27,9 @@ _FEWEST, _TESTED = 24, 2_000
 _LARGE = 2_000
 
 
-def learning_curve(table: Table, make: Callable[[], Model], error: float, learned_from: int) -> pd.DataFrame:
+def learning_curve(
+    table: Table, make: Callable[[], Model], error: float, learned_from: int, *, quick: bool = False
+) -> pd.DataFrame:
     """Measure errors with a quarter and half of the runs and extend their trend to two and four times as many.
 
     Parameters
@@ -38,6 +40,8 @@ def learning_curve(table: Table, make: Callable[[], Model], error: float, learne
     error : float
         MLogQ on left-out runs that `make`'s models reach with `learned_from` runs.
     learned_from : int
+    quick : bool
+        Only with a quarter, and of one draw.
 
     Returns
     -------
@@ -49,8 +53,9 @@ def learning_curve(table: Table, make: Callable[[], Model], error: float, learne
     if n < _FEWEST or not np.isfinite(error) or error <= 0:
         return pd.DataFrame({"runs": [], "error": [], "measured": []})
     rows = []
-    for share in _SHARES:
-        learned, found = round(share * n), _error_with(table, make, round(share * n))
+    for share in _SHARES[:1] if quick else _SHARES:
+        learned = round(share * n)
+        found = _error_with(table, make, learned, draws=1 if quick or learned >= _LARGE else 2)
         if np.isfinite(found):
             rows.append((learned, found, True))
     rows.append((learned_from, error, True))
@@ -61,10 +66,10 @@ def learning_curve(table: Table, make: Callable[[], Model], error: float, learne
     return pd.DataFrame(rows, columns=["runs", "error", "measured"])
 
 
-def _error_with(table: Table, make: Callable[[], Model], size: int) -> float:
-    """MLogQ on the other runs of models that learned from `size` of them; of few runs the mean over two draws."""
+def _error_with(table: Table, make: Callable[[], Model], size: int, draws: int) -> float:
+    """MLogQ on the other runs of models that learned from `size` of them, the mean over some draws."""
     errors = []
-    for seed in range(2 if size < _LARGE else 1):
+    for seed in range(draws):
         order = np.random.default_rng(seed).permutation(len(table))[: size + _TESTED]
         some, folds = table.rows(order), np.repeat([0, 1], [size, len(order) - size])
         left_out = left_out_logs_of(make, some, folds, [1])

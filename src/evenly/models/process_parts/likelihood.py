@@ -23,7 +23,6 @@ __all__ = ["LEAST_NOISE", "Search", "covariance_matrix", "learn", "objective", "
 Floats = NDArray[np.float64]
 #: Added to the variance of each run, relative to that of all: keeps matrices of repeated runs regular.
 LEAST_NOISE = 1e-8
-_AGAIN_ROWS, _AGAIN_STEPS = 800, 10
 #: Stands for minus the logarithm of a likelihood that can't be computed.
 _NONE = 1e12
 
@@ -42,8 +41,8 @@ class Search:
         Rows on which what was found is improved, and steps.
     last_rows, last_steps : int
         The same for the best of them alone.
-    again : bool
-        Whether they are learned again without each fold of more than a few hundred runs.
+    again_rows, again_steps : int
+        The same without each fold.
     """
 
     starts: int = 2
@@ -53,12 +52,13 @@ class Search:
     steps: int = 25
     last_rows: int = 2400
     last_steps: int = 10
-    again: bool = True
+    again_rows: int = 800
+    again_steps: int = 10
 
     @classmethod
     def of(cls, effort: str) -> Search:
         """Return what "quick" and longer efforts take."""
-        return cls(1, 400, 50, 1000, 15, 0, 0, again=False) if effort == "quick" else cls()
+        return cls(1, 400, 50, 1000, 15, 0, 0, 400, 8) if effort == "quick" else cls()
 
 
 def objective(theta: Floats, shape: Shape, inputs: Inputs, values: Floats, weights: Floats) -> tuple[float, Floats]:
@@ -139,17 +139,18 @@ def learn(
     return best.shape, best.theta
 
 
-def relearned(shape: Shape, theta: Floats, inputs: Inputs, values: Floats, weights: Floats) -> Floats:
+def relearned(
+    shape: Shape, theta: Floats, inputs: Inputs, values: Floats, weights: Floats, search: Search = Search()
+) -> Floats:
     """Return hyper-parameters from other runs, near to those that are known but not led by them.
 
     From few runs they are learned from the priors' means, from more in a few steps from half-way to these.
     """
-    usual = Search()
-    if len(values) <= usual.first_rows:
-        return _minimised(shape, shape.starts(inputs, values)[0], inputs, values, weights, usual.steps).theta
-    rows = np.sort(np.random.default_rng(0).permutation(len(values))[:_AGAIN_ROWS])
+    if len(values) <= search.first_rows:
+        return _minimised(shape, shape.starts(inputs, values)[0], inputs, values, weights, search.steps).theta
+    rows = np.sort(np.random.default_rng(0).permutation(len(values))[: search.again_rows])
     half = (shape.means + theta) / 2
-    return _minimised(shape, half, inputs.rows(rows), values[rows], weights[rows], _AGAIN_STEPS).theta
+    return _minimised(shape, half, inputs.rows(rows), values[rows], weights[rows], search.again_steps).theta
 
 
 @dataclass(frozen=True)
