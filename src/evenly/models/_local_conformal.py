@@ -25,6 +25,8 @@ Floats = NDArray[np.float64]
 #: Residuals of usual size that each local scale counts beside those of the nearest runs.
 _USUAL = 10
 _LEAST = 1e-9
+#: Residuals kept at most: 3,000 tell the 90 % quantile within half a percent, and neighbours are found fast.
+_MOST = 3_000
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,9 @@ class LocalConformal:
     @classmethod
     def learn(cls, inputs: Inputs, residuals: Floats, *, freedom: float, growth: float = 3.0) -> LocalConformal:
         """Build from log residuals (n_runs,) of runs that were left out when they were predicted."""
-        known = np.isfinite(residuals)
+        known = np.flatnonzero(np.isfinite(residuals))
+        if len(known) > _MOST:
+            known = np.sort(np.random.default_rng(0).permutation(known)[:_MOST])
         places, squares = inputs.matrix[known], residuals[known] ** 2
         unscored = cls(places, squares, LogConformal(np.zeros(0), freedom), growth)
         scores = np.sqrt(squares) / unscored._scales(places, own=True) if len(places) else np.zeros(0)

@@ -50,8 +50,8 @@ class Search:
     first_steps: int = 60
     rows: int = 1200
     steps: int = 25
-    last_rows: int = 2400
-    last_steps: int = 10
+    last_rows: int = 4096
+    last_steps: int = 8
     again_rows: int = 800
     again_steps: int = 10
 
