@@ -59,7 +59,7 @@ def _best(errors: Floats, weights: Floats) -> Floats:
     """Minimise the smoothed mean absolute error over the simplex."""
     single = weights @ np.abs(errors)
     smooth = 0.3 * float(single.min()) + 1e-12
-    start = single.min() / np.maximum(single, 1e-300)
+    start = smooth / np.maximum(single, smooth)
     start = start**4 / np.sum(start**4)
 
     def loss(shares: Floats) -> tuple[float, Floats]:

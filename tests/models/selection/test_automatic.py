@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.typing import NDArray
+from tests.models.contract import LAWS
 
 import evenly
 from evenly.errors import ExtrapolationWarning, InputError
@@ -138,3 +139,9 @@ def test_a_method_that_cannot_learn_is_left_out_with_the_reason() -> None:
 def test_wrong_arguments_are_named(arguments: dict[str, object], message: str) -> None:
     with pytest.raises(InputError, match=message):
         Automatic(**arguments).fit(*_curved(30))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("law", list(LAWS))
+def test_law(law: str) -> None:
+    table, values = _curved(40)
+    LAWS[law](lambda: Automatic(effort="quick", methods=["log-quadratic", "nearest"]), table, values)
