@@ -35,6 +35,8 @@ Ints = NDArray[np.int64]
 _EXTRAPOLATES = ("beyond", "pmnf", "log-quadratic", "power-law")
 #: Half-ranges over which predictions go over from the blend to the method that extrapolates.
 _HANDOVER = 0.1
+#: Trends for what lies beyond are learned from so many runs at most.
+_TRENDS = 4_096
 #: How many folds, up to so many runs: large parts can be left out where many runs remain.
 _FOLDS = ((40, 10), (2_000, 5), (10**12, 3))
 #: An error so many times the best earns no share.
@@ -189,6 +191,8 @@ class Automatic(Model):
             if name == "beyond" and self.methods is None and self.effort != "quick" and name in method_names():
                 kind = model_class(name)
                 given = {"effort": self.effort} if "effort" in kind._get_param_names() else {}
+                if len(runs) > _TRENDS:
+                    runs = runs.rows(np.sort(np.random.default_rng(0).permutation(len(runs))[:_TRENDS]))
                 return kind(**given).fit(runs.frame, np.exp(runs.logs), runs.weights, space=runs.space)
         return model_class("power-law")().fit(runs.frame, np.exp(runs.logs), runs.weights, space=runs.space)
 
