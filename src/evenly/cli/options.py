@@ -125,10 +125,10 @@ class Learning:
     """How models are learned."""
 
     method: Annotated[
-        str | None, _learns("--method", help="pmnf, power-law, … (default: pmnf, near-ties averaged).")
+        str | None, _learns("--method", help="auto, pmnf, gp, … (default: pmnf for one number, else auto).")
     ] = None
     effort: Annotated[
-        Literal["quick", "normal", "thorough"], _learns("--effort", help="How long to search for a formula.")
+        Literal["quick", "normal", "thorough"], _learns("--effort", help="How much is tried: formulas, methods.")
     ] = "normal"
     statistic: Annotated[
         Literal["median", "min", "mean"], _learns("--statistic", help="How repetitions are condensed.")
