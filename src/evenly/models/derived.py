@@ -71,7 +71,7 @@ class Derived:
         >>> coding = Coding.learn(table, Space.from_data(table))
         >>> derived = Derived.learn(coding, coding.inputs(table), ["products"])
         >>> derived.names(coding.numeric)
-        ['ppn · nodes', 'ppn / nodes']
+        ['nodes · ppn', 'nodes / ppn']
         >>> derived.columns(coding.inputs(table)).round(1)[:, 0]
         array([2.8, 2.8, 1.4, 3.5])
         """
