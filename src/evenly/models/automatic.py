@@ -36,7 +36,7 @@ _EXTRAPOLATES = ("beyond", "pmnf", "log-quadratic", "power-law")
 #: Half-ranges over which predictions go over from the blend to the method that extrapolates.
 _HANDOVER = 0.1
 #: Trends for what lies beyond are learned from so many runs at most.
-_TRENDS = 4_096
+_TRENDS = 2_048
 #: How many folds, up to so many runs: large parts can be left out where many runs remain.
 _FOLDS = ((40, 10), (2_000, 5), (10**12, 3))
 #: An error so many times the best earns no share.

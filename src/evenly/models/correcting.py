@@ -22,8 +22,8 @@ __all__ = ["Correction"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-#: Fewer runs tell nothing of errors; with more, trees are in the blend for what they are worth.
-_LEAST, _MOST = 200, 6_000
+#: Fewer runs tell nothing of errors; more take long.
+_LEAST, _MOST = 200, 20_000
 #: By this share errors must fall.
 _GAIN = 0.01
 _BUDGET = Budget(pilot_rounds=100, candidates=2, rate=0.05, rounds=400)
