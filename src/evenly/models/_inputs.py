@@ -16,7 +16,7 @@ from evenly.errors import InputError
 from evenly.parameters import Categorical, Integer
 from evenly.space import Space
 
-__all__ = ["Coding", "Inputs"]
+__all__ = ["Coding", "Inputs", "whole_where_near"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -176,9 +176,8 @@ class Coding:
                 continue
             plain = next(numbers) * self.scales[n] + self.centres[n]
             values = np.exp(plain) if kind == "log" else plain
-            near = np.round(values)
             whole = isinstance(space.parameters[name], Integer)
-            columns[name] = np.where(whole | (np.abs(values - near) <= _ROUNDING * np.abs(near)), near, values)
+            columns[name] = np.round(values) if whole else whole_where_near(values)
         return space.frame(columns)
 
     def transformed(self, n: int, column: Any) -> Floats:
@@ -213,3 +212,15 @@ class Coding:
     def from_state(cls, state: Mapping[str, Any]) -> Coding:
         """Restore what `to_state` returned."""
         return cls(**{name: list(state[name]) for name in ("names", "kinds", "centres", "scales", "labels")})
+
+
+def whole_where_near(values: Floats) -> Floats:
+    """Return numbers that went through a coding and back; whole ones exactly.
+
+    Examples
+    --------
+    >>> whole_where_near(np.array([8.000000000001, 8.01]))
+    array([8.  , 8.01])
+    """
+    near = np.round(values)
+    return np.where(np.abs(values - near) <= _ROUNDING * np.abs(near), near, values)

@@ -6,14 +6,13 @@ on beyond the measured range; the trend does, as a power law. Models need neithe
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from typing import ClassVar, Literal, final, get_args
 
 from evenly.errors import InputError
 from evenly.models._inputs import Coding
 from evenly.models._regression import RegressionModel, Regressor
 from evenly.models.tree_parts.boosted import Boosted, Budget
-from evenly.models.tree_parts.fitters import Fitter, HistFitter, LightGBMFitter
+from evenly.models.tree_parts.fitters import Fitter, HistFitter, LightGBMFitter, usual_fitter
 
 __all__ = ["Boosting", "HistBoosting"]
 
@@ -65,10 +64,9 @@ class Boosting(RegressionModel):
 
     def _regressor(self, coding: Coding, n_runs: int) -> Regressor:
         del n_runs
-        chosen = self.fitter or ("lightgbm" if find_spec("lightgbm") else "scikit-learn")
-        if chosen not in _FITTERS:
+        if self.fitter is not None and self.fitter not in _FITTERS:
             raise InputError(f"fitter must be one of {', '.join(_FITTERS)}, but got {self.fitter!r}")
-        return _regressor(coding, _FITTERS[chosen], self.effort, self.folds)
+        return _regressor(coding, _FITTERS[self.fitter] if self.fitter else usual_fitter(), self.effort, self.folds)
 
 
 @final

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 
 from evenly.models._inputs import Coding, Inputs
 from evenly.models.tree_parts.boosted import Boosted, Budget
-from evenly.models.tree_parts.fitters import Fitter, HistFitter, LightGBMFitter
+from evenly.models.tree_parts.fitters import usual_fitter
 
 __all__ = ["Correction"]
 
@@ -61,7 +60,7 @@ class Correction:
         nothing = np.zeros(len(errors))
         if not _LEAST <= len(errors) <= _MOST:
             return cls(), nothing
-        trees = Boosted(coding, _fitter(), _BUDGET)
+        trees = Boosted(coding, usual_fitter(), _BUDGET)
         weights = weights / weights.mean()
         trees.fit(inputs, errors, weights)
         made = trees.left_out(inputs, errors, weights, folds)
@@ -88,10 +87,6 @@ class Correction:
         """Restore what `to_state` returned; blends of earlier versions have none."""
         if state is None or state["trees"] is None:
             return cls()
-        trees = Boosted(coding, _fitter(), _BUDGET)
+        trees = Boosted(coding, usual_fitter(), _BUDGET)
         trees.set_state(state["trees"])
         return cls(trees, float(state["most"]), float(state["gain"]))
-
-
-def _fitter() -> type[Fitter]:
-    return LightGBMFitter if find_spec("lightgbm") else HistFitter

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenly.models._inputs import Coding, Inputs
+from evenly.models._inputs import Coding, Inputs, whole_where_near
 
 __all__ = ["GROUPS", "Derived", "choose"]
 
@@ -29,8 +29,6 @@ Floats = NDArray[np.float64]
 #: Groups of derived inputs, in the order in which they are tried.
 GROUPS = ("products", "remainders", "powers")
 _BLOCKS = (2, 4, 8, 16, 32, 64, 128)
-#: A coded number comes back with this relative error at most.
-_ROUNDING = 1e-9
 #: Blocks must fit this often into the largest value, and a parameter take so many values, to leave telling remainders.
 _FITS = 4
 _VALUES = 8
@@ -90,9 +88,7 @@ class Derived:
         """Numbers as they were before coding; whole ones exactly."""
         plain = self._logs(inputs)
         log = np.array([kind == "log" for kind in self.kinds], dtype=bool)
-        values = np.where(log, np.exp(np.where(log, plain, 0.0)), plain)
-        near = np.round(values)
-        return np.where(np.abs(values - near) <= _ROUNDING * np.abs(near), near, values)
+        return whole_where_near(np.where(log, np.exp(np.where(log, plain, 0.0)), plain))
 
     def _logs(self, inputs: Inputs) -> Floats:
         """Logarithms, or values of numbers that are linear, rounded so that equal products are equal."""

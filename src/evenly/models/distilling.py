@@ -11,9 +11,11 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from evenly.errors import InputError
+from evenly.metrics import mlogq
 from evenly.models._inputs import Inputs
 from evenly.models._local_conformal import LocalConformal
 from evenly.models.automatic import Automatic
@@ -67,19 +69,18 @@ def distil(model: Automatic, *, most_bytes: int = 100_000) -> CPR:
     """
     if not hasattr(model, "space_"):
         raise InputError("this model has not learned anything yet: fit it before distilling it")
-    coding, known = model._coding, model._conformal
-    if len(known.places) < 2:
+    places = model._conformal.places
+    if len(places) < 2:
         raise InputError("a model that learned from one configuration can't be distilled: it is small already")
-    size = int(np.clip(16 * len(known.places), _LEAST, _MOST))
-    configurations = _like(known.places, model, size + _COMPARED)
-    table = coding.table(configurations, model.space_)
-    told = np.exp(model._logs(table, configurations) + model._known(table))
+    size = int(np.clip(16 * len(places), _LEAST, _MOST))
+    table = _like(places, model, size + _COMPARED)
+    told = model._predict(table)
     learn, compare = slice(0, size), slice(size, None)
     best: tuple[float, CPR] | None = None
     for rank in _RANKS:
         small = CPR(rank=rank, starts=1, folds=0).fit(table.iloc[learn], told[learn], space=model.space_)
         _take_over(small, model)
-        difference = float(np.mean(np.abs(np.log(small._predict(table.iloc[compare]) / told[compare]))))
+        difference = mlogq(told[compare], small._predict(table.iloc[compare]))
         bytes_ = stored_bytes(small)
         if bytes_ > most_bytes:
             break
@@ -99,7 +100,7 @@ def stored_bytes(model: Automatic | CPR) -> int:
         return path.stat().st_size
 
 
-def _like(places: Floats, model: Automatic, count: int, *, seed: int = 0) -> Inputs:
+def _like(places: Floats, model: Automatic, count: int, *, seed: int = 0) -> pd.DataFrame:
     """Return configurations like those at `places` (n, k): each parameter of a run, or of any other run."""
     rng = np.random.default_rng(seed)
     measured = model._coding.inputs_of(places)
@@ -112,8 +113,7 @@ def _like(places: Floats, model: Automatic, count: int, *, seed: int = 0) -> Inp
     for k in range(labels.shape[1]):
         moved = rng.random(count) < 0.5
         labels[moved, k] = measured.labels[rng.integers(n, size=int(moved.sum())), k]
-    # Whole parameters are rounded on the way.
-    return model._coding.inputs(model._coding.table(Inputs(numbers, labels, measured.sizes), model.space_))
+    return model._coding.table(Inputs(numbers, labels, measured.sizes), model.space_)
 
 
 def _drawn(column: Floats, count: int, rng: np.random.Generator) -> Floats:

@@ -68,8 +68,9 @@ def choice_table(model: Automatic, *, title: str = "") -> Table:
 
 
 def _below(model: Automatic) -> list[str]:
-    lines = [f"trees on what the blend leaves lower its error by {percent(model.correction_, 2)}"]
-    lines = [*(lines if model.correction_ else []), f"beyond the measured range: {model.beyond_}"]
+    lines = [f"beyond the measured range: {model.beyond_}"]
+    if model.correction_:
+        lines.insert(0, f"trees on what the blend leaves lower its error by {percent(model.correction_, 2)}")
     curve = model.learning_curve_
     if len(curve):
         measured, expected = curve[curve["measured"]], curve[~curve["measured"]]

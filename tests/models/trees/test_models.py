@@ -93,7 +93,7 @@ def test_without_lightgbm_scikit_learn_grows_the_trees(monkeypatch: pytest.Monke
     monkeypatch.setattr(Budget, "of", lambda _: Budget(20, 1, 0.2, 40))
     table, seconds = _small()
     by_sklearn = HistBoosting(effort="quick", folds=0).fit(table, seconds).predict(table)
-    monkeypatch.setattr("evenly.models.boosting.find_spec", lambda _: None)
+    monkeypatch.setattr("evenly.models.tree_parts.fitters.find_spec", lambda _: None)
     np.testing.assert_array_equal(Boosting(effort="quick", folds=0).fit(table, seconds).predict(table), by_sklearn)
 
 

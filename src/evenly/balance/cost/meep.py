@@ -40,8 +40,8 @@ Flags = NDArray[np.bool_]
 #: Share of the components whose arrays have what begins in the layer of points above a chunk: one of three where it
 #: begins between a node and the middle of its edge, else all.
 BEYOND = 2 / 3
-#: Bytes of a leaf's chunks that caches still hold at the next step. A last cache of 32 MB is shared with others: of 1,
-#: 2, 3, 4, 6, 8, 12 and 16 MB these explain calibrated times best.
+#: Bytes of a leaf's chunks that caches still hold at the next step. A last cache of 32 MB is shared with others: 4 to
+#: 8 MB explain calibrated times alike, 4 leave large cells closest to what they took (``benchmarks/cache_meep.py``).
 CACHE = 4e6
 #: Numbers held for each point, for each point in a PML beside those, and for each pole: E, H, D and 1/ε; what PML
 #: integrates; P of three components at two steps. A step reads and writes each once, but for 1/ε and one step of P.

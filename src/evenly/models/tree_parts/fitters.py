@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any, final
 
 import numpy as np
@@ -15,7 +16,7 @@ from evenly.models.tree_parts.ensemble import TreeEnsemble
 from evenly.models.tree_parts.lightgbm_trees import trees_of
 from evenly.models.tree_parts.sklearn_trees import boosted_trees
 
-__all__ = ["Fitter", "HistFitter", "LightGBMFitter", "Settings"]
+__all__ = ["Fitter", "HistFitter", "LightGBMFitter", "Settings", "usual_fitter"]
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
@@ -119,3 +120,8 @@ class HistFitter(Fitter):
             booster.fit(x.astype(np.float64), y, sample_weight=weights)
         trees, start = boosted_trees(booster)
         return TreeEnsemble.of(trees, start=start)
+
+
+def usual_fitter() -> type[Fitter]:
+    """Return LightGBM where it is installed, else scikit-learn."""
+    return LightGBMFitter if find_spec("lightgbm") else HistFitter
