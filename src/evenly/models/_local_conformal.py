@@ -71,7 +71,7 @@ class LocalConformal:
         if near < 5:
             # Scores are then residuals as they are, which the rules for few runs expect.
             return np.ones(len(places))
-        found = np.asarray(KDTree(self.places).query(places, near + own)[1])
+        found = np.asarray(KDTree(self.places, leafsize=64).query(places, near + own, eps=1.0)[1])
         total = self.squares[found].sum(axis=1)
         if own:
             # A run is its own nearest neighbour, but for runs at the same place: take its own square off.

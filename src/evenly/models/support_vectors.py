@@ -27,9 +27,9 @@ _C = (30.0, 3.0, 300.0, 3000.0)
 _GAMMA = (0.3, 0.03, 0.1, 1.0, 3.0)
 _EPSILON = (0.03, 0.01, 0.1, 0.003)
 #: Runs that arguments are chosen on, runs learned from, and support vectors beyond which single precision predicts.
-_CHOICE_ROWS, _ROWS, _SINGLE_ROWS = 1024, 8192, 1024
+_CHOICE_ROWS, _ROWS, _SINGLE_ROWS = 512, 8192, 1024
 #: The solver stops where it has not come to an end after so many steps per run.
-_STEPS_PER_RUN = 2000
+_STEPS_PER_RUN = 100
 
 
 class _SupportVectors(Regressor):

@@ -59,7 +59,7 @@ class Budget:
     def of(cls, effort: Effort) -> Budget:
         """Return that of an effort."""
         return {
-            "quick": cls(100, 1, 0.1, 500), "normal": cls(200, 3, 0.05, 1200), "thorough": cls(400, 3, 0.025, 3000),
+            "quick": cls(60, 1, 0.2, 240), "normal": cls(200, 3, 0.05, 1200), "thorough": cls(400, 3, 0.025, 3000),
         }[effort]  # fmt: skip
 
 
