@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from evenly.errors import MissingExtraError
-from evenly.fdtd.ranks.launching import Job, find_launcher, launch_python
+from evenly.fdtd.ranks.launching import find_launcher, launch_python
+from evenly.fdtd.ranks.watching import Job
 
 # Ranks share few cores in tests: one thread each. They measure no coverage: a hundred short processes would pay for it.
 QUIET = {"OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}

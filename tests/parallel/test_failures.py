@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from evenly.errors import InputError, MissingExtraError
-from evenly.fdtd.ranks.launching import MARK, Launcher, find_launcher, job_processes, launch_python
+from evenly.fdtd.ranks.launching import Launcher, find_launcher, launch_python
+from evenly.fdtd.ranks.watching import MARK, job_processes
 from tests.parallel.ranks import QUIET, start_ranks
 
 FAILING = """
@@ -45,8 +46,8 @@ HANGING = """
 """
 LAUNCH = """
 import sys
-from evenly.fdtd.ranks import launching
-launching.GRACE_S = float(sys.argv[1])
+from evenly.fdtd.ranks import launching, watching
+watching.GRACE_S = float(sys.argv[1])
 sys.exit(launching.launch_python(sys.argv[3:], int(sys.argv[2])).status)
 """
 

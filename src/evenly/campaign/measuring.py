@@ -1,0 +1,233 @@
+"""Running a study, one run after the other, each kept as soon as it ends: nothing is lost, and nothing run twice."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from typing import Self
+
+import pandas as pd
+
+from evenly.campaign.noise import Drift, drift_of
+from evenly.campaign.one_run import Runner
+from evenly.campaign.planning import Advisor, Progress, Schedule, Turn, first_configurations, rows_of
+from evenly.campaign.store import Record, Store
+from evenly.campaign.study import Study
+from evenly.errors import InputError
+from evenly.launch import launcher_class
+from evenly.runs import Runs
+
+__all__ = ["Campaign", "measure"]
+
+
+def measure(
+    study: Study | Path | str,
+    store: Path | str | None = None,
+    *,
+    advisor: Advisor | None = None,
+    progress: Callable[[Record, Progress], None] | None = None,
+) -> Runs:
+    """Run what a study asks for that hasn't been run yet, and return all its runs.
+
+    Parameters
+    ----------
+    study : Study or path
+        What to measure; see `evenly.campaign.study` for the file.
+    store : path, optional
+        Where runs are kept; beside the study, with the ending ``.db``, when left out.
+    advisor : callable, optional
+        Proposes configurations, where the study's design is "advisor": gets `Runs` and how many are asked for.
+    progress : callable, optional
+        Told each run as it ends, and how far the campaign is.
+
+    Returns
+    -------
+    Runs
+        Failed runs included.
+
+    Raises
+    ------
+    InputError
+        If the study breaks a rule, its program can't be started, or no run went well.
+    """
+    with Campaign(study if isinstance(study, Study) else Study.load(study), store, advisor=advisor) as campaign:
+        campaign.run(progress)
+        return campaign.runs()
+
+
+class Campaign:
+    """A study and what was measured of it.
+
+    Parameters
+    ----------
+    study : Study
+    store : path, optional
+        See `measure`.
+    advisor : callable, optional
+        See `measure`.
+
+    Raises
+    ------
+    InputError
+        If the file holds runs of another program, or another campaign is writing to it.
+
+    Examples
+    --------
+    >>> from evenly.campaign.study import Plan, Program, Repetitions
+    >>> from evenly import Ordinal, Space
+    >>> study = Study("sleep", Space(s=Ordinal(0.01, 0.02)), Program("sleep {s}"), repetitions=Repetitions(1, 1))
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder, Campaign(study, Path(folder, "sleep.db")) as campaign:
+    ...     campaign.run()
+    ...     campaign.runs().aggregate()[["s", "count"]]
+          s  count
+    0  0.01      1
+    1  0.02      1
+    """
+
+    def __init__(self, study: Study, store: Path | str | None = None, *, advisor: Advisor | None = None) -> None:
+        if study.plan.design == "advisor" and advisor is None:
+            raise InputError("the study asks for an advisor, but none is given: evenly.tuning.advisor has one")
+        self.study, self._advisor = study, advisor
+        self._runner = Runner(study)
+        self.store = Store(study.folder / f"{study.name}.db" if store is None else Path(store))
+        try:
+            self._check_same()
+            self._schedule = self._resumed()
+        except BaseException:
+            self.store.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.store.close()
+
+    def _check_same(self) -> None:
+        """Raise if the file holds runs of something else; note what its runs are of if it is new."""
+        now, before = self.study.measured_as(), self.store.about("measured_as")
+        if before is None:
+            self.store.note("measured_as", now)
+            return
+        changed = [key for key, value in now.items() if before.get(key) != json.loads(json.dumps(value))]
+        if changed:
+            raise InputError(
+                f"{self.store.path} holds runs of another study: its {changed[0]} was {before.get(changed[0])!r}, "
+                f"now it is {now[changed[0]]!r}: give another file for the new runs"
+            )
+
+    def _resumed(self) -> Schedule:
+        for mark, launcher in self.store.left_running():
+            launcher_class(launcher)().end(mark)
+        self.store.forget_running()
+        known = self.store.configurations()
+        planned = self.store.add_configurations(first_configurations(self.study))
+        # Those that an advisor proposed come after the first ones, in the order they came.
+        advised = [number for number in known if number not in set(planned)] if self._advisor else []
+        return Schedule(self.study, [*planned, *advised], self.store.records(), self.store.about("anchor"))
+
+    def run(self, progress: Callable[[Record, Progress], None] | None = None) -> None:
+        """Make all runs that are still to be made.
+
+        Raises
+        ------
+        InputError
+            If the program can't be started.
+        StoreFullError
+            If there is no room for a run's result.
+        KeyboardInterrupt
+            If it is interrupted; all finished runs are kept.
+        """
+        while (turn := self._next()) is not None:
+            record = self._made(turn)
+            self.store.add(record)
+            self._schedule.add(record)
+            if progress is not None:
+                progress(record, self._schedule.progress)
+
+    def _made(self, turn: Turn) -> Record:
+        mark = uuid.uuid4().hex
+        self.store.begin(mark, self.study.program.launcher, turn.configuration)
+        try:
+            return self._runner.made(turn, self.store.configurations()[turn.configuration], mark)
+        except OSError as error:
+            self.store.forget_running()
+            raise InputError(
+                f"{error.filename!r} can't be started: {error.strerror or error}; {self.store.count()} runs are kept "
+                f"in {self.store.path}: bring it back and start again, it goes on from there"
+            ) from None
+        except (KeyboardInterrupt, SystemExit, InputError):
+            self.store.forget_running()
+            raise
+
+    def retry(self) -> int:
+        """Forget failed runs, so that they are made again; return how many there were."""
+        dropped = self.store.drop_failed()
+        self._schedule = self._resumed()
+        return dropped
+
+    @property
+    def progress(self) -> Progress:
+        """How far it is."""
+        return self._schedule.progress
+
+    def _next(self) -> Turn | None:
+        anchor = self._schedule.anchor
+        turn = self._schedule.next() or self._advised()
+        if self._schedule.anchor != anchor:
+            self.store.note("anchor", self._schedule.anchor)
+        return turn
+
+    def _advised(self) -> Turn | None:
+        """Ask the advisor for another configuration, where the plan has room for one."""
+        plan, order = self.study.plan, self._schedule.order
+        spent = plan.budget_s is not None and self._schedule.spent_s >= plan.budget_s
+        if self._advisor is None or plan.design != "advisor" or spent or len(order) >= (plan.runs or 0):
+            return None
+        new = rows_of(self._advisor(self.runs(), 1))
+        added = [number for number in self.store.add_configurations(new) if number not in set(order)]
+        order.extend(added)
+        return self._schedule.next() if added else None
+
+    # ---- what was measured ------------------------------------------------------------------------------------
+
+    def runs(self) -> Runs:
+        """Return all runs so far, failed ones included.
+
+        Raises
+        ------
+        InputError
+            If none was made, or none went well.
+        """
+        records = self.store.records()
+        well = [r for r in records if r.status == "ok"]
+        if not well:
+            last = f"; the last said: {records[-1].message}\n{records[-1].output}".rstrip() if records else ""
+            raise InputError(f"none of {len(records)} runs went well, so there is nothing to learn from{last}")
+        found = dict.fromkeys((name for r in well for name in r.quantities), "1")
+        units = found | {"cpu_seconds": "s"} | self.study.timing.quantities
+        table = self.store.table(f"{self.study.name} ({self.store.path.name})")
+        table = table.reindex(columns=[*table.columns, *(name for name in units if name not in table.columns)])
+        table["cpu_seconds"] = table["cpu_seconds"].where(table["cpu_seconds"] > 0)
+        extra = {name: unit for name, unit in units.items() if name != "seconds"}
+        return Runs.from_frame(table, self.study.space.names, quantities=extra, space=self.study.space)
+
+    def table(self) -> pd.DataFrame:
+        """Return one row per run, with how it ended and what it printed if it failed."""
+        known = self.store.configurations()
+        return pd.DataFrame([{**known[r.configuration], **vars(r)} for r in self.store.records()])
+
+    def drift(self) -> Drift:
+        """Return how the machine drifted, as the anchor tells."""
+        anchor = self._schedule.anchor
+        its = [r for r in self.store.records() if r.configuration == anchor and r.status == "ok"]
+        return drift_of([r.started for r in its], [r.quantities["seconds"] for r in its])
+
+    def other_load(self) -> float | None:
+        """Return how many cores others kept busy, as a mean over all runs; None where the system doesn't tell."""
+        told = [(r.other_load, r.took) for r in self.store.records() if r.other_load is not None]
+        total = sum(took for _, took in told)
+        return sum(load * took for load, took in told) / total if total > 0 else None

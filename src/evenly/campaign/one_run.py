@@ -1,0 +1,140 @@
+"""One run of a study's program: its command is filled in, it is watched to its end, and its time is found."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from evenly.bookkeeping import Status
+from evenly.campaign.noise import busy_seconds
+from evenly.campaign.planning import Turn
+from evenly.campaign.store import Record
+from evenly.campaign.study import Study
+from evenly.campaign.templates import Template
+from evenly.errors import InputError, RunFailed
+from evenly.launch import Outcome, Task, launcher_class
+from evenly.launch.call import CONFIGURATION, RESULT
+
+__all__ = ["Runner"]
+
+#: Characters of what a failed run printed that are kept.
+_KEPT = 4000
+
+
+class Runner:
+    """Makes runs of a study.
+
+    Parameters
+    ----------
+    study : Study
+
+    Examples
+    --------
+    >>> from evenly import Integer, Space
+    >>> from evenly.campaign.study import Program
+    >>> runner = Runner(Study("echo", Space(n=Integer(1, 9)), Program("echo {n}")))
+    >>> runner.made(Turn(1, 0, "plan"), {"n": 3}, "mark").status
+    'ok'
+    """
+
+    def __init__(self, study: Study) -> None:
+        self._study = study
+        self._launcher = launcher_class(study.program.launcher)()
+
+    def command(self, configuration: Mapping[str, Any]) -> list[str]:
+        """Return the words of the command that a configuration's first run would start."""
+        values = self._values(Turn(1, 0, "plan"), configuration)
+        return [self._study.program.callable] if self._study.program.callable else list(self._words(values))
+
+    def made(self, turn: Turn, configuration: Mapping[str, Any], mark: str) -> Record:
+        """Run a configuration once.
+
+        Parameters
+        ----------
+        turn : Turn
+        configuration : mapping
+            Values of all parameters.
+        mark : str
+            By which the run's processes are found.
+
+        Raises
+        ------
+        OSError
+            If the program can't be started; ``filename`` names it.
+        """
+        values = self._values(turn, configuration)
+        folder = self._study.folder / Template(self._study.program.folder).fill(values)
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix="evenly-") as scratch:
+            result = Path(scratch, "result.json")
+            task = Task(
+                self._words(values), mark, self._ranks(values), folder,
+                self._environment(values, configuration, result), self._study.program.timeout_s,
+            )  # fmt: skip
+            began, busy = time.time(), busy_seconds()
+            outcome = self._outcome(task)
+            others = _others(busy, outcome)
+            status, quantities, message = self._told(outcome, folder, result, began)
+        printed = "" if status == "ok" else (outcome.output + outcome.errors)[-_KEPT:]
+        return Record(
+            turn.configuration, turn.repetition, status, quantities, turn.purpose, outcome.exit_code, message, printed,
+            began, outcome.seconds, others, platform.node(),
+        )  # fmt: skip
+
+    def _values(self, turn: Turn, configuration: Mapping[str, Any]) -> dict[str, Any]:
+        return {**configuration, "run": turn.configuration, "repetition": turn.repetition, "study": self._study.name}
+
+    def _words(self, values: Mapping[str, Any]) -> tuple[str, ...]:
+        program = self._study.program
+        if program.callable:
+            return sys.executable, "-m", "evenly.launch.call", program.callable
+        return tuple(word.fill(values) for word in program.words)
+
+    def _ranks(self, values: Mapping[str, Any]) -> int:
+        asked = self._study.program.ranks
+        told = Template(str(asked)).fill(values)
+        if not told.isdecimal() or int(told) < 1:
+            raise InputError(f"ranks must be a whole number above zero, but {asked!r} gives {told}")
+        return int(told)
+
+    def _environment(self, values: Mapping[str, Any], configuration: Mapping[str, Any], result: Path) -> dict[str, str]:
+        program = self._study.program
+        given = {name: Template(str(text)).fill(values) for name, text in program.environment.items()}
+        if not program.callable:
+            return given
+        search = os.pathsep.join(p for p in (str(self._study.folder), os.environ.get("PYTHONPATH", "")) if p)
+        return {"PYTHONPATH": search, **given, CONFIGURATION: json.dumps(dict(configuration)), RESULT: str(result)}
+
+    def _outcome(self, task: Task) -> Outcome:
+        try:
+            return self._launcher.run(task)
+        except OSError as error:
+            error.filename = error.filename or task.command[0]
+            raise
+
+    def _told(self, outcome: Outcome, folder: Path, result: Path, began: float) -> tuple[Status, dict[str, float], str]:
+        if outcome.status == "timed out":
+            return "timed out", {}, f"it was ended after {self._study.program.timeout_s:g} s"
+        if outcome.status != "ok":
+            return "failed", {}, f"it ended with status {outcome.exit_code}"
+        returned = json.loads(result.read_text(encoding="utf-8")) if result.exists() else {}
+        try:
+            found = self._study.timing.of(outcome, folder, returned, since=began)
+        except RunFailed as error:
+            return "failed", {}, str(error)
+        return "ok", {**returned, **found, "cpu_seconds": outcome.cpu_seconds}, ""
+
+
+def _others(before: float | None, outcome: Outcome) -> float | None:
+    """Cores that other processes kept busy during a run."""
+    after = busy_seconds()
+    if before is None or after is None or outcome.seconds <= 0:
+        return None
+    return max(0.0, (after - before - outcome.cpu_seconds) / outcome.seconds)

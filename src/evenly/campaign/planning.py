@@ -1,0 +1,195 @@
+"""Which run comes next: rounds over the planned configurations, in random order, until each is known well enough."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from evenly.campaign.noise import half_width
+from evenly.campaign.store import Record
+from evenly.campaign.study import Repetitions, Study
+from evenly.errors import InputError
+from evenly.runs import Runs
+
+__all__ = ["Advisor", "Progress", "Schedule", "Turn", "first_configurations", "rows_of"]
+
+#: Gets what was measured and how many are asked for, and returns so many configurations to run, the best first.
+Advisor = Callable[[Runs, int], pd.DataFrame]
+#: So many draws are tried to find configurations that differ.
+_DRAWS = 8
+#: Least share of the usual time that an anchor takes.
+_QUICK = 0.1
+
+
+def first_configurations(study: Study) -> list[dict[str, Any]]:
+    """Return the configurations that are known from the start, distinct, in random order.
+
+    Raises
+    ------
+    InputError, InfeasibleError
+        If the space can't be listed where all are asked for, or has no configuration.
+    """
+    plan, space = study.plan, study.space
+    if plan.design == "all" or plan.runs is None:
+        if any(kind.values() is None for kind in space.parameters.values()):
+            raise InputError("a space with real numbers has no end of configurations: give runs in [plan]")
+        table = space.enumerate()
+    else:
+        table = _distinct(study, plan.runs)
+    if plan.design == "all" and plan.runs is not None:
+        table = table.sample(n=min(plan.runs, len(table)), random_state=plan.seed)
+    order = np.random.default_rng(plan.seed).permutation(len(table))
+    return rows_of(table.iloc[order])
+
+
+def _distinct(study: Study, runs: int) -> pd.DataFrame:
+    plan = study.plan
+    if plan.design == "advisor":
+        runs = min(runs, plan.first or max(4, 2 * len(study.space)))
+    design = "sobol" if plan.design == "advisor" else plan.design
+    found = pd.DataFrame()
+    for attempt in range(_DRAWS):
+        drawn = study.space.sample(runs * 2**attempt, design=design, seed=plan.seed)  # type: ignore[arg-type]
+        found = drawn.drop_duplicates(ignore_index=True).head(runs)
+        if len(found) == runs:
+            break
+    return found
+
+
+def rows_of(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return configurations as plain Python values, which JSON can hold."""
+    return [{str(k): getattr(v, "item", lambda v=v: v)() for k, v in row.items()} for row in table.to_dict("records")]
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A run to be made: the configuration's number, which repetition it is, and why."""
+
+    configuration: int
+    repetition: int
+    purpose: str
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a campaign is.
+
+    Attributes
+    ----------
+    done, left : int
+        Runs made, and those that are still to come as far as is known.
+    seconds_left : float
+        What these will take, by what runs took so far.
+    """
+
+    done: int
+    left: int
+    seconds_left: float
+
+
+@dataclass
+class _Known:
+    """What was measured of one configuration."""
+
+    seconds: list[float] = field(default_factory=list)
+    took: list[float] = field(default_factory=list)
+    failed: bool = False
+
+    def missing(self, wanted: Repetitions) -> int:
+        """Return how many runs it needs still, at least; 0 when it is known well enough."""
+        n = len(self.seconds)
+        if self.failed or n >= wanted.most:
+            return 0
+        if n < wanted.least:
+            return wanted.least - n
+        return 0 if half_width(self.seconds) <= wanted.within else 1
+
+
+class Schedule:
+    """Decides which run comes next, from what there is.
+
+    Configurations are run in rounds: all once, all twice, and then those that aren't known well enough. So a campaign
+    that is cut short knows a little of everything, and slow changes of the machine spread over all. One that failed is
+    not run again. The anchor is a quick configuration that is run again from time to time.
+
+    Parameters
+    ----------
+    study : Study
+    order : iterable of int
+        Numbers of the planned configurations.
+    records : iterable of Record
+        What was measured before.
+    anchor : int, optional
+        Which configuration is the anchor; chosen when it is first needed.
+    """
+
+    def __init__(
+        self, study: Study, order: Iterable[int], records: Iterable[Record] = (), anchor: int | None = None
+    ) -> None:
+        self._study = study
+        self.order: list[int] = list(order)
+        self.anchor = anchor
+        self._known: dict[int, _Known] = {}
+        self._since_anchor = 0
+        self.spent_s = 0.0
+        self._done = 0
+        for record in records:
+            self.add(record)
+
+    def add(self, record: Record) -> None:
+        """Take note of a run."""
+        known = self._known.setdefault(record.configuration, _Known())
+        known.took.append(record.took)
+        known.failed |= record.status != "ok"
+        if record.status == "ok":
+            known.seconds.append(record.quantities["seconds"])
+        self._since_anchor = 0 if record.configuration == self.anchor else self._since_anchor + 1
+        self.spent_s += record.took
+        self._done += 1
+
+    def next(self) -> Turn | None:
+        """Return the next run; None if all is known well enough, or the budget is used up."""
+        budget = self._study.plan.budget_s
+        if budget is not None and self.spent_s >= budget:
+            return None
+        waiting = [(len(self._of(c).seconds), at, c) for at, c in enumerate(self.order) if self._missing(c)]
+        if not waiting:
+            return None
+        every = self._study.plan.anchor_every
+        if every and self._since_anchor >= every:
+            self.anchor = self.anchor or self._quick()
+            if self.anchor is not None and not self._of(self.anchor).failed:
+                return self._turn(self.anchor, "anchor")
+        return self._turn(min(waiting)[2], "plan")
+
+    def _quick(self) -> int | None:
+        """The quickest configuration that isn't over in no time: a tenth of the usual at least."""
+        took = {c: float(np.median(k.took)) for c, k in self._known.items() if k.seconds and not k.failed}
+        if not took:
+            return None
+        usual = float(np.median(list(took.values())))
+        return min((time, c) for c, time in took.items() if time >= _QUICK * usual)[1]
+
+    def _turn(self, configuration: int, purpose: str) -> Turn:
+        return Turn(configuration, len(self._of(configuration).took), purpose)
+
+    def _of(self, configuration: int) -> _Known:
+        return self._known.get(configuration, _Known())
+
+    def _missing(self, configuration: int) -> int:
+        return self._of(configuration).missing(self._study.repetitions)
+
+    @property
+    def progress(self) -> Progress:
+        """How far it is."""
+        each = [k.took for k in self._known.values() if k.took]
+        usual = float(np.median([np.median(took) for took in each])) if each else 0.0
+        missing = {c: self._missing(c) for c in self.order}
+        left = sum(
+            n * (float(np.median(self._known[c].took)) if c in self._known else usual) for c, n in missing.items()
+        )
+        return Progress(self._done, sum(missing.values()), left)

@@ -1,0 +1,266 @@
+"""What a campaign measured, in one SQLite file: each run is one transaction, so that it is there whole or not at all.
+
+One process writes at a time, and holds a lock that ends with it however it ends.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, Self
+
+import pandas as pd
+
+from evenly.bookkeeping import Status
+from evenly.errors import EvenlyError, InputError, ReadError
+
+__all__ = ["Record", "Store", "StoreFullError"]
+
+FORMAT_VERSION = 1
+_TABLES = """
+CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE configurations (id INTEGER PRIMARY KEY, parameters TEXT NOT NULL UNIQUE);
+CREATE TABLE records (
+    configuration INTEGER NOT NULL REFERENCES configurations, repetition INTEGER NOT NULL, status TEXT NOT NULL,
+    quantities TEXT NOT NULL, purpose TEXT NOT NULL, exit_code INTEGER, message TEXT NOT NULL, output TEXT NOT NULL,
+    started REAL NOT NULL, took REAL NOT NULL, other_load REAL, machine TEXT NOT NULL,
+    PRIMARY KEY (configuration, repetition)
+);
+CREATE TABLE running (mark TEXT PRIMARY KEY, launcher TEXT NOT NULL, configuration INTEGER NOT NULL);
+"""
+
+
+class StoreFullError(EvenlyError):
+    """There is no room for another run; all earlier ones are kept."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """One run of a configuration.
+
+    Parameters
+    ----------
+    configuration : int
+        Its number in the store, from 1.
+    repetition : int
+        From 0.
+    status : {"ok", "failed", "timed out"}
+    quantities : mapping of str to float
+        What was measured, in base units; empty if nothing was.
+    purpose : {"plan", "anchor"}
+        Why it was run.
+    exit_code : int or None
+    message, output : str
+        What went wrong, and the end of what it printed then.
+    started : float
+        Seconds since the epoch.
+    took : float
+        Wall seconds from start to end.
+    other_load : float or None
+        How many cores others kept busy meanwhile; None where the system doesn't tell.
+    machine : str
+    """
+
+    configuration: int
+    repetition: int
+    status: Status
+    quantities: Mapping[str, float]
+    purpose: str = "plan"
+    exit_code: int | None = None
+    message: str = ""
+    output: str = ""
+    started: float = 0.0
+    took: float = 0.0
+    other_load: float | None = None
+    machine: str = ""
+
+
+class Store:
+    """The file of a campaign.
+
+    Parameters
+    ----------
+    path : Path
+
+    Raises
+    ------
+    InputError
+        If another campaign is using it, or it can't be written.
+    ReadError
+        If it isn't such a file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder, Store(Path(folder, "runs.db")) as store:
+    ...     number = store.add_configurations([{"n": 8}])[0]
+    ...     store.add(Record(number, 0, "ok", {"seconds": 2.5}))
+    ...     [record.quantities for record in store.records()]
+    [{'seconds': 2.5}]
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = _locked(path)
+        try:
+            self._database = _opened(path)
+        except BaseException:
+            self._lock.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let others use it."""
+        self._database.close()
+        self._lock.close()
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        try:
+            with self._database:
+                yield self._database
+        except sqlite3.OperationalError as error:
+            if "full" not in str(error):
+                raise ReadError(self.path, f"it can't be written: {error}") from None
+            raise StoreFullError(
+                f"the disk is full: {self.count()} runs are kept in {self.path}; free some space and start again, "
+                "it goes on from there"
+            ) from None
+
+    def about(self, key: str) -> Any:
+        """Return what was noted under a key; None if nothing was."""
+        row = self._database.execute("SELECT value FROM about WHERE key = ?", (key,)).fetchone()
+        return None if row is None else json.loads(row[0])
+
+    def note(self, key: str, value: Any) -> None:
+        """Note something about the campaign, for JSON."""
+        with self._transaction() as database:
+            database.execute("INSERT OR REPLACE INTO about VALUES (?, ?)", (key, json.dumps(value)))
+
+    def add_configurations(self, configurations: Sequence[Mapping[str, Any]]) -> list[int]:
+        """Keep configurations, and return their numbers; those that are there already keep theirs."""
+        texts = [json.dumps(dict(one), sort_keys=True) for one in configurations]
+        with self._transaction() as database:
+            database.executemany("INSERT OR IGNORE INTO configurations (parameters) VALUES (?)", [(t,) for t in texts])
+        known = {text: number for number, text in self._database.execute("SELECT id, parameters FROM configurations")}
+        return [known[text] for text in texts]
+
+    def configurations(self) -> dict[int, dict[str, Any]]:
+        """Return all configurations by their number, in the order they came."""
+        rows = self._database.execute("SELECT id, parameters FROM configurations ORDER BY id")
+        return {number: json.loads(text) for number, text in rows}
+
+    def begin(self, mark: str, launcher: str, configuration: int) -> None:
+        """Note that a run is under way, so that its processes are found if this one is killed."""
+        with self._transaction() as database:
+            database.execute("INSERT INTO running VALUES (?, ?, ?)", (mark, launcher, configuration))
+
+    def left_running(self) -> list[tuple[str, str]]:
+        """Return mark and launcher of runs that were under way when the process before this one ended."""
+        return list(self._database.execute("SELECT mark, launcher FROM running"))
+
+    def forget_running(self) -> None:
+        """Take all runs for ended."""
+        with self._transaction() as database:
+            database.execute("DELETE FROM running")
+
+    def add(self, record: Record) -> None:
+        """Keep a run, which is no longer under way; both or neither."""
+        values = (
+            record.configuration, record.repetition, record.status, json.dumps(dict(record.quantities)), record.purpose,
+            record.exit_code, record.message, record.output, record.started, record.took, record.other_load,
+            record.machine,
+        )  # fmt: skip
+        with self._transaction() as database:
+            database.execute(f"INSERT INTO records VALUES ({', '.join('?' * len(values))})", values)  # noqa: S608
+            database.execute("DELETE FROM running")
+
+    def drop_failed(self) -> int:
+        """Forget runs that failed or timed out, so that they are run again; return how many."""
+        with self._transaction() as database:
+            return database.execute("DELETE FROM records WHERE status != 'ok'").rowcount
+
+    def count(self) -> int:
+        """Return the number of runs."""
+        return int(self._database.execute("SELECT count(*) FROM records").fetchone()[0])
+
+    def records(self) -> list[Record]:
+        """Return all runs, in the order they were run."""
+        rows = self._database.execute(
+            "SELECT configuration, repetition, status, quantities, purpose, exit_code, message, output, started, took, "
+            "other_load, machine FROM records ORDER BY rowid"
+        )
+        return [_record(row) for row in rows]
+
+    def table(self, source: str) -> pd.DataFrame:
+        """Return one row per run: parameters, quantities and bookkeeping."""
+        known = self.configurations()
+        return pd.DataFrame(
+            {
+                **known[r.configuration], **r.quantities, "run": str(r.configuration), "repetition": r.repetition,
+                "status": r.status, "machine": r.machine, "when": _when(r.started), "source": source,
+            }
+            for r in self.records()
+        )  # fmt: skip
+
+
+def _record(row: tuple[Any, ...]) -> Record:
+    values = list(row)
+    values[3] = json.loads(values[3])
+    return Record(*values)
+
+
+def _when(started: float) -> str:
+    return pd.Timestamp(started, unit="s", tz="UTC").strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _locked(path: Path) -> IO[str]:
+    try:
+        # Beside the database: SQLite closes and locks its own file as it likes.
+        lock = path.with_name(path.name + ".lock").open("a", encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{path} can't be written: {error.strerror}") from None
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        lock.close()
+        raise InputError(f"another campaign is writing to {path}: wait for its end, or give another file") from None
+    return lock
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    database = sqlite3.connect(path)
+    try:
+        database.execute("PRAGMA journal_mode = WAL")
+        # A run is kept once it is on the disk, even if the power goes.
+        database.execute("PRAGMA synchronous = FULL")
+        tables = {name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        if not tables:
+            with database:
+                for statement in _TABLES.split(";"):
+                    database.execute(statement)
+                database.execute("INSERT INTO about VALUES ('version', ?)", (json.dumps(FORMAT_VERSION),))
+        version = None if tables and "about" not in tables else _version(database)
+    except sqlite3.DatabaseError as error:
+        database.close()
+        raise ReadError(path, f"not a file of a campaign, or damaged: {error}") from None
+    if version != FORMAT_VERSION:
+        database.close()
+        told = "not a file of a campaign" if version is None else f"format version {version} is not known"
+        raise ReadError(path, f"{told}: give another file")
+    return database
+
+
+def _version(database: sqlite3.Connection) -> Any:
+    row = database.execute("SELECT value FROM about WHERE key = 'version'").fetchone()
+    return None if row is None else json.loads(row[0])

@@ -1,0 +1,330 @@
+r"""A study: which program is run, what varies, what is timed, how often, and which runs come next.
+
+It is a TOML file::
+
+    constraints = ["ranks * threads <= 16"]
+
+    [program]
+    command = "./solve --cells {size} --threads {threads}"   # or: callable = "my_module:function"
+    launcher = "mpi"                                          # "local" when left out
+    ranks = "{ranks}"
+    timeout_s = 600
+
+    [parameters]
+    size = { low = 1000, high = 1000000, scale = "log" }
+    ranks = [1, 2, 4]
+    threads = [1, 2]
+
+    [time]
+    pattern = 'time per step: (\S+)'                          # wall time when left out
+    unit = "ms"
+
+    [repetitions]
+    least = 2
+    most = 8
+    within = 0.05
+
+    [plan]
+    runs = 40
+    design = "sobol"
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import shlex
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, Literal, Self, get_args
+
+from evenly.campaign.templates import Template
+from evenly.campaign.timing import Timing
+from evenly.errors import InputError, ReadError
+from evenly.launch import launcher_class
+from evenly.parameters import Categorical, Integer, Ordinal, Parameter, Real, parameter_from_dict
+from evenly.sampling import Design
+from evenly.space import Space
+
+__all__ = ["Plan", "Program", "Repetitions", "Study"]
+
+#: Places that commands may have beside parameters.
+PLACES = ("run", "repetition", "study")
+Draw = Literal["all", "advisor"] | Design
+
+
+@dataclass(frozen=True)
+class Program:
+    """What is run.
+
+    Parameters
+    ----------
+    command : str or sequence of str
+        With places for values: ``"./solve {size}"``; words as a shell splits them, but no shell is started.
+    callable : str
+        Instead, a Python function ``"module:function"`` that takes a configuration (dict) and returns seconds.
+    launcher : str
+        Where it runs: ``"local"``, ``"mpi"``, or what other packages bring.
+    ranks : str or int
+        For launchers of several ranks.
+    folder : str
+        Where it runs, from the study's folder; made where it is missing.
+    environment : mapping of str to str
+        Variables, with places too.
+    timeout_s : float, optional
+        How long a run may take.
+    """
+
+    command: str | Sequence[str] = ""
+    callable: str = ""
+    launcher: str = "local"
+    ranks: str | int = 1
+    folder: str = "."
+    environment: Mapping[str, str] = field(default_factory=dict)
+    timeout_s: float | None = None
+
+    def __post_init__(self) -> None:
+        if bool(self.command) == bool(self.callable):
+            raise InputError("[program] needs a command or a callable, and only one of them")
+        if self.callable and ":" not in self.callable:
+            raise InputError(f"callable must be 'module:function', but got {self.callable!r}")
+        if not isinstance(self.environment, Mapping):
+            raise InputError("environment must be a table, as { OMP_NUM_THREADS = '{threads}' }")
+        if self.timeout_s is not None:
+            _check_number("timeout_s", self.timeout_s, above=0)
+        launcher_class(self.launcher)
+
+    @property
+    def words(self) -> tuple[Template, ...]:
+        """The command's words; none for a callable."""
+        try:
+            words = shlex.split(self.command) if isinstance(self.command, str) else list(self.command)
+        except ValueError as error:
+            raise InputError(f"the command {self.command!r} can't be split into words: {error}") from None
+        return tuple(Template(str(word)) for word in words)
+
+    def templates(self) -> list[Template]:
+        """Return all texts with places."""
+        return [*self.words, Template(self.folder), Template(str(self.ranks)),
+                *(Template(str(text)) for text in self.environment.values())]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Repetitions:
+    """How often each configuration is run.
+
+    Parameters
+    ----------
+    least, most : int
+        Bounds.
+    within : float
+        Between them, until the 95 % interval of the mean log time is no wider than this to either side: 0.05 is 5 %.
+    """
+
+    least: int = 2
+    most: int = 8
+    within: float = 0.05
+
+    def __post_init__(self) -> None:
+        for name in ("least", "most"):
+            _check_number(name, getattr(self, name), above=0, whole=True)
+        _check_number("within", self.within, above=0)
+        if self.least > self.most:
+            raise InputError(f"least must not be above most, but got {self.least} and {self.most}")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Which configurations are run.
+
+    Parameters
+    ----------
+    runs : int, optional
+        How many; all there are when left out.
+    design : {"all", "random", "uniform", "log-uniform", "sobol", "lhs", "advisor"}
+        How they are drawn (`Space.sample`); "all" takes every one. "advisor" draws the `first` by Sobol points, then
+        those of which a model of what was measured is most unsure per second they take.
+    first : int, optional
+        Twice as many as parameters, and four at least, when left out.
+    seed : int
+        Of the draw, and of the order of runs.
+    budget_s : float, optional
+        No run is started once all runs together took so many seconds.
+    anchor_every : int
+        After so many runs the first configuration is run once more, which shows whether the machine drifts; 0 never.
+    """
+
+    runs: int | None = None
+    design: Draw = "sobol"
+    first: int | None = None
+    seed: int = 0
+    budget_s: float | None = None
+    anchor_every: int = 20
+
+    def __post_init__(self) -> None:
+        allowed = ("all", "advisor", *get_args(Design))
+        if self.design not in allowed:
+            raise InputError(f"design must be one of {', '.join(allowed)}, but got {self.design!r}")
+        for name in ("runs", "first"):
+            if getattr(self, name) is not None:
+                _check_number(name, getattr(self, name), above=0, whole=True)
+        _check_number("anchor_every", self.anchor_every, above=-1, whole=True)
+        if type(self.seed) is not int or self.seed < 0:
+            raise InputError(f"seed must be a whole number, 0 or above, but got {self.seed!r}")
+        if self.budget_s is not None:
+            _check_number("budget_s", self.budget_s, above=0)
+        if self.design == "advisor" and self.runs is None:
+            raise InputError("an advisor needs to know how many runs there may be: give runs")
+
+
+@dataclass(frozen=True)
+class Study:
+    """What a campaign measures.
+
+    Parameters
+    ----------
+    name : str
+    space : Space
+    program : Program
+    timing : Timing
+    repetitions : Repetitions
+    plan : Plan
+    folder : Path
+        Where relative paths begin.
+
+    Raises
+    ------
+    InputError
+        If a place in a command is no parameter, or parameters can't be listed where all are asked for.
+
+    Examples
+    --------
+    >>> study = Study("echo", Space(n=Integer(1, 3)), Program("echo {n}"))
+    >>> study.space.count()
+    3
+    """
+
+    name: str
+    space: Space
+    program: Program
+    timing: Timing = field(default_factory=Timing)
+    repetitions: Repetitions = field(default_factory=Repetitions)
+    plan: Plan = field(default_factory=Plan)
+    folder: Path = field(default_factory=Path.cwd)
+
+    def __post_init__(self) -> None:
+        known = {*self.space.names, *PLACES}
+        for template in self.program.templates():
+            unknown = sorted(template.names - known)
+            if unknown:
+                raise InputError(f"{template.text!r} needs {unknown[0]!r}, which is none of {', '.join(sorted(known))}")
+        taken = [name for name in self.space.names if name in (*PLACES, *self.timing.quantities, "cpu_seconds")]
+        if taken:
+            raise InputError(f"a parameter may not be called {taken[0]!r}, which evenly uses itself: rename it")
+
+    @classmethod
+    def load(cls, path: Path | str) -> Self:
+        """Read a study file.
+
+        Raises
+        ------
+        ReadError
+            If it can't be read, or something in it breaks a rule.
+        """
+        path = Path(path)
+        try:
+            values = tomllib.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise ReadError(path, "there is no such file") from None
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            raise ReadError(path, f"a study file (TOML) was expected: {error}") from None
+        try:
+            return cls.from_dict(values, name=path.stem, folder=path.resolve().parent)
+        except InputError as error:
+            raise ReadError(path, str(error)) from None
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any], *, name: str, folder: Path) -> Self:
+        """Build a study from what a file holds.
+
+        Raises
+        ------
+        InputError
+            If something is missing, unknown or breaks a rule.
+
+        Examples
+        --------
+        >>> given = {"program": {"command": "echo {n}"}, "parameters": {"n": [1, 2]}}
+        >>> Study.from_dict(given, name="echo", folder=Path()).space
+        Space(n=Ordinal(1, 2))
+        """
+        sections = ("program", "parameters", "time", "repetitions", "plan")
+        _check_keys("a study", values, ("constraints", *sections))
+        for section in sections:
+            if not isinstance(values.get(section, {}), Mapping):
+                raise InputError(f"{section!r} must be a table: begin it with a line [{section}]")
+        if not values.get("program") or not values.get("parameters"):
+            raise InputError("a study has at least the tables [program] and [parameters]")
+        kinds = {key: _parameter(key, value) for key, value in values["parameters"].items()}
+        return cls(
+            name,
+            Space.of(kinds, values.get("constraints", ())),
+            _of(Program, "program", values),
+            Timing.from_dict(values.get("time", {})),
+            _of(Repetitions, "repetitions", values),
+            _of(Plan, "plan", values),
+            folder,
+        )
+
+    def measured_as(self) -> dict[str, Any]:
+        """Return what makes runs comparable: two studies that differ in it have runs of different things."""
+        program = self.program
+        return {
+            "command": [word.text for word in program.words],
+            "callable": program.callable,
+            "launcher": program.launcher,
+            "ranks": str(program.ranks),
+            "environment": dict(program.environment),
+            "time": self.timing.to_dict(),
+            "parameters": self.space.names,
+        }
+
+
+def _of(kind: type[Any], section: str, values: Mapping[str, Any]) -> Any:
+    given = dict(values.get(section, {}))
+    _check_keys(f"[{section}]", given, [f.name for f in fields(kind)])
+    return kind(**given)
+
+
+def _check_keys(where: str, values: Mapping[str, Any], allowed: Sequence[str]) -> None:
+    for key in values:
+        if key not in allowed:
+            near = difflib.get_close_matches(key, allowed, 1)
+            hint = f": did you mean {near[0]!r}?" if near else f"; allowed are {', '.join(allowed)}"
+            raise InputError(f"{where} has no {key!r}{hint}")
+
+
+def _parameter(name: str, value: Any) -> Parameter:
+    """A list of numbers is ordinal, of anything else categorical; a range says ``low`` and ``high``."""
+    if isinstance(value, list):
+        numbers = value and all(isinstance(x, int | float) and not isinstance(x, bool) for x in value)
+        return Ordinal(*value) if numbers else Categorical(*value)
+    if not isinstance(value, Mapping):
+        raise InputError(f"{name!r} must be a list of values or {{ low = 1, high = 9 }}, but got {value!r}")
+    if "kind" in value:
+        return parameter_from_dict(dict(value))
+    kind = Integer if all(isinstance(value.get(end), int) for end in ("low", "high")) else Real
+    _check_keys(f"parameter {name!r}", value, [f.name for f in fields(kind)])
+    missing = [end for end in ("low", "high") if end not in value]
+    if missing:
+        raise InputError(f"parameter {name!r} lacks {missing[0]!r}")
+    return kind(**value)
+
+
+def _check_number(name: str, value: Any, *, above: float, whole: bool = False) -> None:
+    kinds = (int,) if whole else (int, float)
+    if isinstance(value, bool) or not isinstance(value, kinds) or not math.isfinite(value) or value <= above:
+        what = "a whole number" if whole else "a number"
+        raise InputError(f"{name} must be {what} above {above}, but got {value!r}")

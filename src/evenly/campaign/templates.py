@@ -1,0 +1,75 @@
+"""Text with places for values: ``solve --cells {size} --ranks {ranks * threads}``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from evenly.errors import InputError
+from evenly.expressions import Expression
+
+__all__ = ["Template"]
+
+_PLACES = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
+
+
+class Template:
+    """Text whose braces hold names or expressions of numbers; ``{{`` and ``}}`` stand for braces.
+
+    Parameters
+    ----------
+    text : str
+
+    Attributes
+    ----------
+    names : frozenset of str
+        What must be given.
+
+    Raises
+    ------
+    InputError
+        If a brace isn't closed, or holds no expression.
+
+    Examples
+    --------
+    >>> Template("solve -n {size} -t {ranks * threads} {{}}").fill({"size": 8, "ranks": 2, "threads": 4})
+    'solve -n 8 -t 8 {}'
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        names: set[str] = set()
+        for match in _PLACES.finditer(text):
+            if match[0] in ("{", "}"):
+                raise InputError(f"{text!r} has a {match[0]!r} without its other half: write it twice to mean itself")
+            if match[1] is not None:
+                names |= _names(match[1])
+        self.names = frozenset(names)
+
+    def fill(self, values: Mapping[str, Any]) -> str:
+        """Return the text with values in its places; whole numbers are written without a point."""
+        return _PLACES.sub(lambda match: _filled(match, values), self.text)
+
+
+def _names(inside: str) -> frozenset[str]:
+    return frozenset({inside}) if inside.isidentifier() else Expression(inside).names
+
+
+def _filled(match: re.Match[str], values: Mapping[str, Any]) -> str:
+    if match[1] is None:
+        return match[0][0]
+    # Names that aren't plain words stand as they are too: {cores per node}.
+    value = values[match[1]] if match[1] in values else Expression(match[1])(values).item()
+    return _written(value)
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, bool | np.bool_):
+        return str(value).lower()
+    if isinstance(value, float | np.floating):
+        number = float(value)
+        return str(int(number)) if number.is_integer() and abs(number) < 2**53 else repr(number)
+    return str(value)

@@ -1,0 +1,206 @@
+"""What a run took: by the clock, from what it printed, or from a file that a reader understands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from evenly.errors import EvenlyError, InputError, RunFailed
+from evenly.launch import Outcome
+from evenly.units import base_unit, to_base
+
+__all__ = ["Pattern", "Timing"]
+
+#: By how much the clocks of files and of this process may differ.
+_CLOCKS_S = 1.0
+
+
+@dataclass(frozen=True)
+class Pattern:
+    r"""A number in text.
+
+    Parameters
+    ----------
+    pattern : str
+        A regular expression with one group; its last match counts.
+    unit : str
+        See `evenly.units.to_base`.
+    file : str
+        Where to look, from the run's folder; what the program printed when left out.
+
+    Examples
+    --------
+    >>> Pattern(r"took (\S+)", "ms").find("took 5 ... took 8")
+    0.008
+    """
+
+    pattern: str
+    unit: str = "s"
+    file: str = ""
+
+    def __post_init__(self) -> None:
+        base_unit(self.unit)
+        try:
+            groups = re.compile(self.pattern).groups
+        except (re.error, TypeError) as error:
+            raise InputError(f"pattern {self.pattern!r} is not a regular expression: {error}") from None
+        if groups != 1:
+            raise InputError(f"pattern {self.pattern!r} must have one group ( ) around the number, but has {groups}")
+
+    def find(self, text: str) -> float:
+        """Return the number in its base unit.
+
+        Raises
+        ------
+        RunFailed
+            If there is none.
+        """
+        found = re.findall(self.pattern, text, re.MULTILINE)
+        if not found:
+            raise RunFailed(f"nothing in {self.file or 'the output'} matches {self.pattern!r}")
+        try:
+            return float(to_base([float(found[-1])], self.unit)[0])
+        except ValueError:
+            raise RunFailed(f"{self.pattern!r} matches {found[-1]!r}, which is not a number") from None
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Where a run's seconds come from.
+
+    Parameters
+    ----------
+    clock : {"wall", "cpu"}
+        The clock, where neither a pattern nor a reader is given; "cpu" is the time of all processes together.
+    time : Pattern, optional
+        What the program tells.
+    reader : str, optional
+        A format that `evenly.read` knows, or ``"any"``; the median of what it holds counts.
+    path : str
+        What the reader reads, from the run's folder.
+    more : mapping of str to Pattern
+        Further quantities.
+    """
+
+    clock: Literal["wall", "cpu"] = "wall"
+    time: Pattern | None = None
+    reader: str | None = None
+    path: str = ""
+    more: Mapping[str, Pattern] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.clock not in ("wall", "cpu"):
+            raise InputError(f"clock must be wall or cpu, but got {self.clock!r}")
+        if self.time is not None and self.reader is not None:
+            raise InputError("[time] takes a pattern or a reader, not both")
+        if self.reader is not None and not self.path:
+            raise InputError("a reader needs a path: the file that the program writes")
+        if self.reader not in (None, "any"):
+            from evenly.readers import format_names
+
+            if self.reader not in format_names():
+                raise InputError(f"reader must be any or one of {', '.join(format_names())}, but got {self.reader!r}")
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Timing:
+        """Build it from a study file's table [time].
+
+        Raises
+        ------
+        InputError
+            If something is unknown or breaks a rule.
+
+        Examples
+        --------
+        >>> Timing.from_dict({"pattern": "took (.*)", "unit": "ms"}).time
+        Pattern(pattern='took (.*)', unit='ms', file='')
+        """
+        allowed = ("clock", "pattern", "unit", "file", "reader", "path", "quantities")
+        unknown = [key for key in values if key not in allowed]
+        if unknown:
+            raise InputError(f"[time] has no {unknown[0]!r}; allowed are {', '.join(allowed)}")
+        lost = [key for key in ("unit", "file") if key in values and "pattern" not in values]
+        if lost:
+            raise InputError(f"{lost[0]} in [time] belongs to a pattern, which is missing")
+        told = {key: values[key] for key in ("pattern", "unit", "file") if key in values}
+        time = Pattern(**told) if told else None
+        try:
+            more = {name: Pattern(**given) for name, given in values.get("quantities", {}).items()}
+        except TypeError:
+            raise InputError("each of [time.quantities] is a table { pattern = …, unit = …, file = … }") from None
+        return cls(values.get("clock", "wall"), time, values.get("reader"), values.get("path", ""), more)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what it measures, for comparison."""
+        patterns = {name: [p.pattern, p.unit, p.file] for name, p in self.more.items()}
+        told = [self.time.pattern, self.time.unit, self.time.file] if self.time else []
+        return {"clock": self.clock, "time": told, "reader": self.reader, "path": self.path, "more": patterns}
+
+    @property
+    def quantities(self) -> dict[str, str]:
+        """Names and base units of what is measured, the time first."""
+        return {"seconds": "s"} | {name: base_unit(p.unit) for name, p in self.more.items()}
+
+    def of(
+        self, outcome: Outcome, folder: Path, returned: Mapping[str, float], *, since: float = 0.0
+    ) -> dict[str, float]:
+        """Return what a run that ended well measured, by name, in base units.
+
+        Parameters
+        ----------
+        outcome : Outcome
+        folder : Path
+            Where it ran.
+        returned : mapping of str to float
+            What a callable returned.
+        since : float
+            When it began (seconds since the epoch): files that are older are not its own.
+
+        Raises
+        ------
+        RunFailed
+            If it isn't where the study says, or no time above zero.
+        """
+        clock = {"wall": outcome.seconds, "cpu": outcome.cpu_seconds}[self.clock]
+        seconds = clock if self.clock == "cpu" else returned.get("seconds", clock)
+        if self.time is not None:
+            seconds = self.time.find(_text(outcome, folder, self.time.file, since))
+        elif self.reader is not None:
+            seconds = self._read(folder, since)
+        if not np.isfinite(seconds) or seconds <= 0:
+            raise RunFailed(f"a time must be above zero, but the run told {seconds}")
+        more = {name: p.find(_text(outcome, folder, p.file, since)) for name, p in self.more.items()}
+        return {"seconds": float(seconds)} | more
+
+    def _read(self, folder: Path, since: float) -> float:
+        from evenly.readers import read
+
+        _check_new(folder / self.path, self.path, since)
+        try:
+            found = read(folder / self.path, format=None if self.reader == "any" else self.reader)
+            tables: Sequence[Any] = list(found.values()) if isinstance(found, Mapping) else [found]
+            return float(sum(np.nanmedian(runs.values) for runs in tables))
+        except EvenlyError as error:
+            raise RunFailed(f"{self.path} tells no time: {error}") from None
+
+
+def _text(outcome: Outcome, folder: Path, file: str, since: float) -> str:
+    if not file:
+        return outcome.output + outcome.errors
+    _check_new(folder / file, file, since)
+    return (folder / file).read_text(encoding="utf-8", errors="replace")
+
+
+def _check_new(path: Path, told: str, since: float) -> None:
+    """Raise unless the run wrote the file: what an earlier one left would be taken for its time."""
+    try:
+        written = path.stat().st_mtime
+    except OSError as error:
+        raise RunFailed(f"the run left no {told}: {error.strerror}") from None
+    if path.is_file() and written < since - _CLOCKS_S:
+        raise RunFailed(f"the run left no {told}: the one there is of an earlier run")

@@ -1,0 +1,258 @@
+r"""Follows a program to its end: its output, the signals this process gets, a time limit, and what it leaves behind.
+
+Every process of a job carries the job's mark in its environment, so that none of them survives it.
+
+>>> follow(["echo", "done"], echo=False).output
+'done\n'
+"""
+
+from __future__ import annotations
+
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import threading
+import time
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import IO
+
+from evenly.fdtd.ranks.launch_output import Stream, killed, without_remarks
+from evenly.fdtd.ranks.launchers import without_launcher
+
+__all__ = ["Job", "end_job", "follow", "job_processes"]
+
+# How long ranks may take to end by themselves after a signal before they are killed.
+GRACE_S = 5.0
+MARK = "EVENLY_JOB"
+
+
+@dataclass(frozen=True)
+class Job:
+    """How a job ended.
+
+    Parameters
+    ----------
+    status : int
+        0 if all ranks succeeded; else the launcher's status, 124 if time ran out, 128 + number after a signal.
+    output, errors : str
+        What the ranks wrote to their standard output and error output; the beginning of very long texts is dropped.
+    seconds : float
+        From start to end.
+    timed_out : bool
+        Whether it was ended because time ran out.
+    signal : int or None
+        The signal that was passed on to it.
+    """
+
+    status: int
+    output: str
+    errors: str
+    seconds: float
+    timed_out: bool = False
+    signal: int | None = None
+
+
+def follow(
+    command: Sequence[str],
+    *,
+    timeout_s: float | None = None,
+    environment: Mapping[str, str] | None = None,
+    folder: Path | str | None = None,
+    echo: bool = True,
+    mark: str | None = None,
+) -> Job:
+    r"""Run a command of this machine and look after it, and all that it starts, to its end.
+
+    Parameters
+    ----------
+    command : sequence of str
+        A program and its arguments.
+    timeout_s, environment, folder, echo
+        See `launch`.
+    mark : str, optional
+        By which `job_processes` finds its processes; a new one when left out.
+
+    Raises
+    ------
+    OSError
+        If the program can't be started.
+
+    Examples
+    --------
+    >>> follow(["echo", "done"], echo=False).output
+    'done\n'
+    """
+    mark = mark or uuid.uuid4().hex
+    variables = {**without_launcher(os.environ), **(environment or {}), MARK: mark}
+    process = subprocess.Popen(
+        list(command),
+        env=variables,
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        # Ctrl-C at the terminal must reach the ranks once, by the way of this process.
+        start_new_session=True,
+    )
+    return _Watch(process, mark, timeout_s).follow(echo=echo)
+
+
+def end_job(mark: str) -> int:
+    """Kill what is left of a job, and return how many processes that were.
+
+    Parameters
+    ----------
+    mark : str
+        See `job_processes`.
+
+    Examples
+    --------
+    >>> end_job("no such job")
+    0
+    """
+    left = job_processes(mark)
+    for pid in left:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            continue
+    return len(left)
+
+
+class _Watch:
+    """A running job: passes on its output and the signals that this process gets."""
+
+    def __init__(self, process: subprocess.Popen[bytes], mark: str, timeout_s: float | None) -> None:
+        self.process, self.mark = process, mark
+        self.begin = time.monotonic()
+        self.limit = None if timeout_s is None else self.begin + timeout_s
+        self.kill_at: float | None = None
+        self.timed_out = False
+        self.signal: int | None = None
+        self.killed: str | None = None
+
+    def follow(self, *, echo: bool) -> Job:
+        output = Stream(sys.stdout if echo else None, self._keep)
+        errors = Stream(sys.stderr if echo else None, self._keep)
+        finished = False
+        try:
+            with self._signals():
+                self._pump({self.process.stdout: output, self.process.stderr: errors})
+                self.process.wait()
+            finished = self.process.returncode == 0
+        finally:
+            if not finished:
+                _kill(self.process, self.mark)
+            self._reap()
+        if self.killed and self.signal is None and not self.timed_out:
+            errors.feed(f"{self.killed}\n".encode())
+        seconds = time.monotonic() - self.begin
+        return Job(self._status(), output.text(), errors.text(), seconds, self.timed_out, self.signal)
+
+    def _keep(self, line: str) -> str:
+        self.killed = killed(line) or self.killed
+        return without_remarks(line)
+
+    def _reap(self) -> None:
+        self.process.wait()
+        for pipe in (self.process.stdout, self.process.stderr):
+            if pipe is not None:
+                pipe.close()
+
+    def _status(self) -> int:
+        if self.timed_out:
+            return 124
+        if self.signal is not None:
+            return 128 + self.signal
+        status = self.process.returncode
+        return 128 - status if status < 0 else status
+
+    def _pump(self, streams: Mapping[IO[bytes] | None, Stream]) -> None:
+        with selectors.DefaultSelector() as selector:
+            for pipe, stream in streams.items():
+                if pipe is not None:
+                    selector.register(pipe, selectors.EVENT_READ, stream)
+            while selector.get_map():
+                for key, _ in selector.select(0.1):
+                    data = os.read(key.fd, 65536)
+                    key.data.feed(data)
+                    if not data:
+                        selector.unregister(key.fileobj)
+                self._check_time()
+                if self.process.poll() is not None and not selector.select(0.5):
+                    # An orphan holds the pipe open though the launcher is gone.
+                    break
+        for stream in streams.values():
+            stream.close()
+
+    def _check_time(self) -> None:
+        now = time.monotonic()
+        if self.limit is not None and now > self.limit and not self.timed_out:
+            self.timed_out = True
+            self._pass_on(signal.SIGTERM)
+        if self.kill_at is not None and now > self.kill_at:
+            _kill(self.process, self.mark)
+
+    def _pass_on(self, number: int) -> None:
+        self.kill_at = time.monotonic() + GRACE_S if self.kill_at is None else self.kill_at
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+
+    @contextmanager
+    def _signals(self) -> Iterator[None]:
+        def handle(number: int, _frame: FrameType | None) -> None:
+            # Asked twice, it doesn't wait for the ranks to clean up.
+            self.kill_at = None if self.signal is None else time.monotonic()
+            self.signal = number
+            self._pass_on(number)
+
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = {n: signal.signal(n, handle) for n in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+def _kill(process: subprocess.Popen[bytes], mark: str) -> None:
+    for pid in [process.pid, *job_processes(mark)]:
+        # The launcher itself is only killed as long as it isn't reaped: its number may be someone else's then.
+        if pid != process.pid or process.poll() is None:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                continue
+
+
+def job_processes(mark: str) -> list[int]:
+    """Return the processes that carry a job's mark in their environment (Linux; elsewhere none is found).
+
+    Parameters
+    ----------
+    mark : str
+        The value of the environment variable ``EVENLY_JOB`` that every process of a job has.
+
+    Examples
+    --------
+    >>> job_processes("no such job")
+    []
+    """
+    wanted = f"{MARK}={mark}".encode()
+    return [int(entry.name) for entry in Path("/proc").glob("[0-9]*") if wanted in _environment(entry)]
+
+
+def _environment(entry: Path) -> list[bytes]:
+    try:
+        return (entry / "environ").read_bytes().split(b"\0")
+    except OSError:
+        return []

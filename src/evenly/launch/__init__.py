@@ -1,0 +1,6 @@
+"""Where programs run. One way, one file, one contract: `evenly.launch.base.Launcher`."""
+
+from evenly.launch.base import Launcher, Outcome, Task
+from evenly.launch.registry import launcher_class, launcher_names
+
+__all__ = ["Launcher", "Outcome", "Task", "launcher_class", "launcher_names"]

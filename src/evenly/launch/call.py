@@ -1,0 +1,75 @@
+"""Calls a Python function with a configuration, as a program of its own: ``python -m evenly.launch.call study:run``.
+
+The configuration comes in the environment variable ``EVENLY_CONFIGURATION`` (JSON), the answer goes to the file that
+``EVENLY_RESULT`` names: ``{"seconds": …}``, with more quantities if the function returns a mapping. A function that
+returns nothing is timed. `evenly.RunFailed` ends it with status 1 and its message.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import math
+import os
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from evenly.errors import InputError, RunFailed
+
+__all__ = ["CONFIGURATION", "RESULT", "main"]
+
+CONFIGURATION, RESULT = "EVENLY_CONFIGURATION", "EVENLY_RESULT"
+
+
+def main(name: str) -> int:
+    """Call the function ``module:function`` and write what it returns."""
+    sys.path.insert(0, str(Path.cwd()))
+    try:
+        function = _function(name)
+        configuration = json.loads(os.environ[CONFIGURATION])
+        began = time.perf_counter()
+        answer = function(configuration)
+        took = time.perf_counter() - began
+        result = json.dumps(_quantities(name, answer, took))
+    except RunFailed as error:
+        sys.stderr.write(f"{error}\n{error.output}".rstrip() + "\n")
+        return error.exit_code or 1
+    except InputError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 2
+    # Of several ranks the first one tells.
+    if all(os.environ.get(variable, "0") == "0" for variable in ("PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK")):
+        Path(os.environ[RESULT]).write_text(result, encoding="utf-8")
+    return 0
+
+
+def _function(name: str) -> Callable[[Mapping[str, Any]], Any]:
+    module, _, attribute = name.partition(":")
+    function = getattr(importlib.import_module(module), attribute, None)
+    if not callable(function):
+        raise InputError(f"callable must be 'module:function', but {module!r} has no function {attribute!r}")
+    found: Callable[[Mapping[str, Any]], Any] = function
+    return found
+
+
+def _quantities(name: str, answer: Any, took: float) -> dict[str, float]:
+    if answer is None:
+        return {"seconds": took}
+    given = dict(answer) if isinstance(answer, Mapping) else {"seconds": answer}
+    try:
+        numbers = {str(key): float(value) for key, value in given.items()}
+    except (TypeError, ValueError):
+        numbers = {}
+    numbers = {"seconds": took} | numbers
+    if not given or len(numbers) < len(given) or not all(math.isfinite(x) for x in numbers.values()):
+        raise InputError(
+            f"{name} must return seconds, a mapping of numbers, or nothing to be timed, but got {answer!r}"
+        )
+    return numbers
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))
