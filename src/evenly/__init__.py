@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from evenly.balance.noise import Noise as Noise
     from evenly.balance.objective import Objective as Objective
     from evenly.balance.plan import Plan as Plan
+    from evenly.campaign.measuring import measure as measure
+    from evenly.campaign.study import Study as Study
     from evenly.errors import EvenlyError as EvenlyError
     from evenly.errors import InfeasibleError as InfeasibleError
     from evenly.errors import InputError as InputError
@@ -67,12 +69,14 @@ _HOMES = {
     "Real": "evenly.parameters",
     "RunFailed": "evenly.errors",
     "Runs": "evenly.runs",
+    "Study": "evenly.campaign.study",
     "Space": "evenly.space",
     "allocate": "evenly.balance.allocate",
     "distil": "evenly.models.distilling",
     "fdtd": "evenly.fdtd",
     "fit": "evenly.models.fitting",
     "load": "evenly.models.storage",
+    "measure": "evenly.campaign.measuring",
     "metrics": "evenly.metrics",
     "partition": "evenly.balance.cutting.partition",
     "read": "evenly.readers",

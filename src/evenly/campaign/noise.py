@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 __all__ = ["Drift", "busy_seconds", "drift_of", "half_width"]
 
@@ -68,12 +68,12 @@ class Drift:
         return f"the machine drifted: the anchor took {told}" if self.matters else f"no drift: the anchor took {told}"
 
 
-def drift_of(when: Sequence[float], seconds: Sequence[float]) -> Drift:
+def drift_of(when: ArrayLike, seconds: ArrayLike) -> Drift:
     """Return the drift that the anchor's runs show.
 
     Parameters
     ----------
-    when, seconds : sequence of float (n,)
+    when, seconds : array_like (n,)
         When it was run, and what it took.
 
     Examples

@@ -14,6 +14,7 @@ from evenly.expressions import Expression
 __all__ = ["Template"]
 
 _PLACES = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
+_WORDS = re.compile(r"[^\W\d]\w*( \w+)+")
 
 
 class Template:
@@ -55,13 +56,18 @@ class Template:
 
 
 def _names(inside: str) -> frozenset[str]:
-    return frozenset({inside}) if inside.isidentifier() else Expression(inside).names
+    try:
+        return Expression(inside).names
+    except InputError:
+        # A name of several words, as columns of tables have: {cores per node}.
+        if not _WORDS.fullmatch(inside):
+            raise
+        return frozenset({inside})
 
 
 def _filled(match: re.Match[str], values: Mapping[str, Any]) -> str:
     if match[1] is None:
         return match[0][0]
-    # Names that aren't plain words stand as they are too: {cores per node}.
     value = values[match[1]] if match[1] in values else Expression(match[1])(values).item()
     return _written(value)
 

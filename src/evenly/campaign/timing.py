@@ -83,6 +83,8 @@ class Timing:
         A format that `evenly.read` knows, or ``"any"``; the median of what it holds counts.
     path : str
         What the reader reads, from the run's folder.
+    options : mapping
+        What else the reader is told, as ``{ time = "wall", unit = "ms" }`` for tables.
     more : mapping of str to Pattern
         Further quantities.
     """
@@ -91,6 +93,7 @@ class Timing:
     time: Pattern | None = None
     reader: str | None = None
     path: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)
     more: Mapping[str, Pattern] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -120,7 +123,7 @@ class Timing:
         >>> Timing.from_dict({"pattern": "took (.*)", "unit": "ms"}).time
         Pattern(pattern='took (.*)', unit='ms', file='')
         """
-        allowed = ("clock", "pattern", "unit", "file", "reader", "path", "quantities")
+        allowed = ("clock", "pattern", "unit", "file", "reader", "path", "options", "quantities")
         unknown = [key for key in values if key not in allowed]
         if unknown:
             raise InputError(f"[time] has no {unknown[0]!r}; allowed are {', '.join(allowed)}")
@@ -133,13 +136,15 @@ class Timing:
             more = {name: Pattern(**given) for name, given in values.get("quantities", {}).items()}
         except TypeError:
             raise InputError("each of [time.quantities] is a table { pattern = …, unit = …, file = … }") from None
-        return cls(values.get("clock", "wall"), time, values.get("reader"), values.get("path", ""), more)
+        given = {key: values[key] for key in ("clock", "reader", "path", "options") if key in values}
+        return cls(time=time, more=more, **given)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what it measures, for comparison."""
         patterns = {name: [p.pattern, p.unit, p.file] for name, p in self.more.items()}
         told = [self.time.pattern, self.time.unit, self.time.file] if self.time else []
-        return {"clock": self.clock, "time": told, "reader": self.reader, "path": self.path, "more": patterns}
+        read = [self.reader, self.path, dict(self.options)]
+        return {"clock": self.clock, "time": told, "reader": read, "more": patterns}
 
     @property
     def quantities(self) -> dict[str, str]:
@@ -182,7 +187,7 @@ class Timing:
 
         _check_new(folder / self.path, self.path, since)
         try:
-            found = read(folder / self.path, format=None if self.reader == "any" else self.reader)
+            found = read(folder / self.path, format=None if self.reader == "any" else self.reader, **self.options)
             tables: Sequence[Any] = list(found.values()) if isinstance(found, Mapping) else [found]
             return float(sum(np.nanmedian(runs.values) for runs in tables))
         except EvenlyError as error:

@@ -11,7 +11,21 @@ from typing import Annotated, Any, NoReturn
 import typer
 from typer.core import TyperCommand
 
-from evenly.cli import allocate, calibrate, cost, example, fdtd, fit, partition, plot, predict, read, rebalance, sort
+from evenly.cli import (
+    allocate,
+    calibrate,
+    cost,
+    example,
+    fdtd,
+    fit,
+    measure,
+    partition,
+    plot,
+    predict,
+    read,
+    rebalance,
+    sort,
+)
 from evenly.cli.console import be_quiet, err, start
 from evenly.cli.groups import with_quiet
 from evenly.errors import EvenlyError, InfeasibleError, InputError
@@ -48,8 +62,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for command in (
-    read.read, fit.fit, predict.predict, allocate.allocate, plot.plot, sort.sort, example.example, partition.partition,
-    rebalance.rebalance,
+    read.read, measure.measure, fit.fit, predict.predict, allocate.allocate, plot.plot, sort.sort, example.example,
+    partition.partition, rebalance.rebalance,
 ):  # fmt: skip
     app.command(command.__name__, cls=_Command)(with_quiet(command, be_quiet))
 simulations = typer.Typer(

@@ -11,13 +11,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
-from rich.console import Console
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from evenly.errors import EvenlyWarning
 
 __all__ = [
-    "be_quiet", "err", "note", "note_once_per_text", "out", "print_json", "progress", "silence", "start",
+    "be_quiet", "err", "live", "note", "note_once_per_text", "out", "print_json", "progress", "silence", "start",
 ]  # fmt: skip
 
 out = Console(highlight=False, soft_wrap=False)
@@ -94,6 +95,35 @@ def progress(text: str) -> Iterator[Callable[[float], None]]:
     with Progress(*columns, TimeRemainingColumn(), console=_notes, transient=True) as bar:
         task = bar.add_task(text, total=1.0)
         yield lambda fraction: bar.update(task, completed=fraction)
+
+
+@contextmanager
+def live(text: str) -> Iterator[Callable[[RenderableType, int, int, float], None] | None]:
+    """Show a table that changes, above a bar; on a terminal only.
+
+    Yields what takes the table, how much is done, of how much, and the seconds that are left; None where nothing is
+    shown as it changes: in a pipe, or if nobody wants notes.
+    """
+    if not _notes.is_terminal or _notes.quiet:
+        yield None
+        return
+    bar = Progress(
+        TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:.0f} of about {task.total:.0f}"),
+        TextColumn("{task.fields[left]} left"),
+    )  # fmt: skip
+    task = bar.add_task(text, total=1, left="?")
+    with Live(bar, console=_notes, transient=True, refresh_per_second=4) as shown:
+
+        def update(table: RenderableType, done: int, of: int, seconds_left: float) -> None:
+            bar.update(task, completed=done, total=of, left=_duration(seconds_left))
+            shown.update(Group(table, bar))
+
+        yield update
+
+
+def _duration(seconds: float) -> str:
+    hours, rest = divmod(round(seconds), 3600)
+    return f"{hours}:{rest // 60:02d}:{rest % 60:02d}"
 
 
 def show_warnings_as_notes() -> None:

@@ -180,23 +180,35 @@ class Experts:
         return found
 
     def _deviation(self, inputs: Inputs, region: int) -> Floats:
+        prior = np.sum(self.shape.trend(self.theta).features(inputs) ** 2, axis=1)
+        prior += sum(component.variance for component in self.shape.components(self.theta))
+        return np.asarray(np.sqrt(np.maximum(prior - np.sum(self._known(inputs, region) ** 2, axis=0), 0.0)))
+
+    def _known(self, inputs: Inputs, region: int) -> Floats:
+        """L⁻¹K of a region's runs and configurations, (n_runs, n): what the runs tell of these."""
         if region not in self._factors:
             self._factors[region] = self._factor(self.members[region])
-        runs = self.inputs.rows(self.members[region])
+        covariance = self._prior(inputs, self.inputs.rows(self.members[region]))
+        return np.asarray(solve_triangular(self._factors[region], covariance.T, lower=True, check_finite=False))
+
+    def _prior(self, inputs: Inputs, others: Inputs) -> Floats:
         trend = self.shape.trend(self.theta)
-        features = trend.features(inputs)
-        covariance = features @ trend.features(runs).T
+        covariance = trend.features(inputs) @ trend.features(others).T
         labels = inputs.labels.astype(np.float64)
-        prior = np.sum(features**2, axis=1)
         for component in self.shape.components(self.theta):
-            places, marks = _knots(component, runs, np.float64)
+            places, marks = _knots(component, others, np.float64)
             asked = component.places(inputs)
             cross_covariance(
                 asked, labels, places, marks, component.steps, component.kind, component.variance, covariance
             )
-            prior += component.variance
-        known = solve_triangular(self._factors[region], covariance.T, lower=True, check_finite=False)
-        return np.asarray(np.sqrt(np.maximum(prior - np.sum(known**2, axis=0), 0.0)))
+        return np.asarray(covariance)
+
+    def covariance(self, inputs: Inputs, others: Inputs) -> Floats:
+        """Return how the values without noise of two sets of configurations hang together, (n, m), the runs known.
+
+        Of the first region's runs, where there are several.
+        """
+        return self._prior(inputs, others) - self._known(inputs, 0).T @ self._known(others, 0)
 
     def left_out(self, values: Floats, folds: Ints) -> Floats:
         """Return the mean of each run without its fold, (n,), by blocks of inverses.

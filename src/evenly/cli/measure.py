@@ -1,0 +1,142 @@
+"""``evenly measure``: run a study, keep every run, go on where an earlier call ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from evenly.cli import options as opt
+from evenly.cli.console import live, note, out, print_json
+
+if TYPE_CHECKING:
+    from evenly.campaign import Campaign, Study
+    from evenly.campaign.planning import Progress
+    from evenly.campaign.store import Record
+
+#: Rows of the table that is shown while runs are made.
+_SHOWN = 12
+
+
+def measure(
+    path: Annotated[Path, typer.Argument(metavar="STUDY", help="The study: a TOML file.")],
+    store: Annotated[
+        Path | None, typer.Option("--store", help="Where runs are kept (default: beside the study, as .db).")
+    ] = None,
+    save: Annotated[
+        Path | None, typer.Option("--save", help="Table of all runs: .csv or .parquet (default: STUDY.runs.csv).")
+    ] = None,
+    plan: Annotated[bool, typer.Option("--plan", help="Show what would be run, and run nothing.")] = False,
+    retry: Annotated[bool, typer.Option("--retry", help="Run again what failed or timed out before.")] = False,
+    json: opt.Json = False,
+) -> None:
+    """Run a program on many configurations and keep what each took; the same command goes on after an interruption."""
+    from evenly.campaign import Campaign, Study
+
+    study = Study.load(path)
+    if plan:
+        _show_plan(study, json=json)
+        return
+    target = save or study.folder / f"{study.name}.runs.csv"
+    opt.check_writable(target, "table of runs")
+    with Campaign(study, store, advisor=_advisor(study)) as campaign:
+        if retry:
+            note(f"{campaign.retry()} failed runs are made again")
+        _run(campaign)
+        runs = campaign.runs()
+        runs.save(target)
+        _tell(campaign, json=json)
+    note(f"all runs are in {target}: try `evenly fit {target}`")
+
+
+def _advisor(study: Study) -> Callable[..., Any] | None:
+    if study.plan.design != "advisor":
+        return None
+    from evenly.tuning.advisor import next_runs
+
+    return next_runs
+
+
+def _run(campaign: Campaign) -> None:
+    done = campaign.store.count()
+    if done:
+        note(f"{done} runs are kept in {campaign.store.path} from before")
+    try:
+        with _shown(campaign) as show:
+            campaign.run(show)
+    except KeyboardInterrupt:
+        note(f"interrupted: {campaign.store.count()} runs are kept; the same command goes on from there")
+        raise
+
+
+@contextmanager
+def _shown(campaign: Campaign) -> Iterator[Callable[[Record, Progress], None]]:
+    """Show a table and a bar on a terminal, and a line per run elsewhere."""
+    from evenly.report.campaign_tables import campaign_table
+
+    with live(f"measuring {campaign.study.name}") as update:
+
+        def show(record: Record, progress: Progress) -> None:
+            if update is None:
+                note(_line(campaign, record, progress))
+                return
+            known = campaign.store.configurations()
+            table = campaign_table(known, campaign.store.records(), most=_SHOWN)
+            update(table, progress.done, progress.done + progress.left, progress.seconds_left)
+
+        yield show
+
+
+def _line(campaign: Campaign, record: Record, progress: Progress) -> str:
+    from evenly.report.formatting import quantity
+
+    configuration = campaign.store.configurations()[record.configuration]
+    told = ", ".join(f"{name}={value}" for name, value in configuration.items())
+    took = quantity(record.quantities["seconds"]) if record.status == "ok" else f"{record.status}, {record.message}"
+    of = progress.done + progress.left
+    return f"run {progress.done} of about {of}: {told}: {took}; {quantity(progress.seconds_left, digits=2)} left"
+
+
+def _show_plan(study: Study, *, json: bool) -> None:
+    from evenly.campaign.one_run import Runner
+    from evenly.campaign.planning import first_configurations
+    from evenly.report.run_tables import add_row, new_table
+
+    configurations = first_configurations(study)
+    runner = Runner(study)
+    commands = [" ".join(runner.command(one)) for one in configurations]
+    if json:
+        print_json([{"configuration": c, "command": text} for c, text in zip(configurations, commands, strict=True)])
+        return
+    repetitions = study.repetitions
+    table = new_table(
+        f"{len(configurations)} configurations, each {repetitions.least} to {repetitions.most} times",
+        "and more, as the advisor proposes" if study.plan.design == "advisor" else "",
+    )
+    for name in [*study.space.names, "command"]:
+        table.add_column(name)
+    for one, text in zip(configurations, commands, strict=True):
+        add_row(table, *map(str, one.values()), text)
+    out.print(table)
+
+
+def _tell(campaign: Campaign, *, json: bool) -> None:
+    from evenly.report.campaign_tables import campaign_as_dict, campaign_table, failed_table
+
+    known, records = campaign.store.configurations(), campaign.store.records()
+    drift, others = campaign.drift(), campaign.other_load()
+    if json:
+        told = {"runs": drift.runs, "change": drift.change, "error": drift.error, "matters": drift.matters}
+        print_json({"runs": campaign_as_dict(known, records), "drift": told, "other_load": others})
+        return
+    out.print(campaign_table(known, records, title=campaign.study.name))
+    failed = [r for r in records if r.status != "ok"]
+    if failed:
+        out.print(failed_table(known, failed, title=f"{len(failed)} of {len(records)} runs failed"))
+        note("failed runs are not made again: --retry does")
+    note(str(drift))
+    if others is not None and others > 0.1:
+        note(f"other programs kept {others:.1f} cores busy meanwhile, in the mean: times may be too long")

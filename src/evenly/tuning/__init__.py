@@ -1,0 +1,1 @@
+"""Which runs come next."""

@@ -1,0 +1,270 @@
+"""Campaigns on real programs: what is kept, what is not run twice, and what users are told when things go wrong."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import evenly
+from evenly.campaign import Campaign, Study, measure
+from evenly.campaign.store import Record, Store, StoreFullError
+from evenly.errors import InputError, ReadError
+from evenly.fdtd.ranks.watching import job_processes
+
+PROGRAM = """
+import sys, time
+n = int(sys.argv[1])
+with open("log.txt", "a") as log:
+    print("begin", n, file=log, flush=True)
+    time.sleep(float(sys.argv[2]))
+    print("end", n, file=log, flush=True)
+print("took", n, "ms")
+if n == 13:
+    print("boiler burst", file=sys.stderr)
+    sys.exit(5)
+"""
+
+
+def study(folder: Path, *, values: str = "[1, 2, 3, 4]", sleep: float = 0.0, more: str = "", program: str = "") -> Path:
+    (folder / "solve.py").write_text(PROGRAM)
+    path = folder / "study.toml"
+    path.write_text(
+        f"[program]\ncommand = ['{sys.executable}', 'solve.py', '{{n}}', '{sleep}']\n{program}\n"
+        f"[parameters]\nn = {values}\n[time]\npattern = 'took (\\d+) ms'\nunit = 'ms'\n"
+        f"[repetitions]\nleast = 2\nmost = 2\n{more}"
+    )
+    return path
+
+
+def log(folder: Path, word: str) -> Counter[int]:
+    path = folder / "log.txt"
+    lines = path.read_text().splitlines() if path.exists() else []
+    return Counter(int(line.split()[1]) for line in lines if line.startswith(word))
+
+
+def test_runs_are_a_table_that_models_learn_from(tmp_path: Path) -> None:
+    runs = evenly.measure(study(tmp_path))
+    told = runs.aggregate()
+    assert told["n"].tolist() == [1, 2, 3, 4]
+    assert told["seconds"].tolist() == pytest.approx([0.001, 0.002, 0.003, 0.004])
+    assert told["count"].tolist() == [2, 2, 2, 2]
+    assert runs.quantities == {"seconds": "s", "cpu_seconds": "s"}
+    assert evenly.fit(runs, method="power-law").predict({"n": [3]})[0] == pytest.approx(0.003, rel=1e-3)
+
+
+def test_a_second_call_runs_nothing_twice(tmp_path: Path) -> None:
+    path = study(tmp_path)
+    first = measure(path)
+    assert measure(path) == first
+    assert log(tmp_path, "begin") == dict.fromkeys(range(1, 5), 2)
+
+
+def test_more_runs_are_added_to_those_there_are(tmp_path: Path) -> None:
+    measure(study(tmp_path, values="[1, 2]"))
+    more = measure(study(tmp_path, values="[1, 2, 3]"))
+    assert more.aggregate()["n"].tolist() == [1, 2, 3]
+    assert log(tmp_path, "begin") == dict.fromkeys(range(1, 4), 2)
+
+
+def test_failures_are_kept_with_exit_code_and_last_words(tmp_path: Path) -> None:
+    path = study(tmp_path, values="[12, 13]")
+    runs = measure(path)
+    assert len(runs.failed) == 1
+    assert runs.failed.configurations["n"].tolist() == [13]
+    with Campaign(Study.load(path)) as campaign:
+        row = campaign.table().query("status == 'failed'").iloc[0]
+        assert (row["exit_code"], row["message"]) == (5, "it ended with status 5")
+        assert "boiler burst" in row["output"]
+        # Once again, by request, it is run once more and fails again.
+        assert campaign.retry() == 1
+        campaign.run()
+    assert log(tmp_path, "begin")[13] == 2
+
+
+def test_time_outs_are_kept_and_end_all_processes(tmp_path: Path) -> None:
+    path = study(tmp_path, values="[1]", sleep=60, program="timeout_s = 0.5")
+    with Campaign(Study.load(path)) as campaign:
+        campaign.run()
+        record = campaign.store.records()[0]
+        assert (record.status, record.message) == ("timed out", "it was ended after 0.5 s")
+        assert record.took < 20
+        with pytest.raises(InputError, match="none of 1 runs went well"):
+            campaign.runs()
+
+
+def test_killed_at_any_moment_nothing_is_lost_and_nothing_run_twice(tmp_path: Path) -> None:
+    path = study(tmp_path, values="[1, 2, 3, 4, 5, 6]", sleep=0.12)
+    command = [sys.executable, "-m", "evenly", "measure", str(path)]
+    kept = kills = 0
+    for pause in (0.9, 1.05, 1.2, 1.35, 1.5):
+        driver = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(pause)
+        driver.send_signal(signal.SIGKILL)
+        driver.wait()
+        kills += 1
+        if (tmp_path / "study.db").exists():
+            with sqlite3.connect(tmp_path / "study.db") as database:
+                now = database.execute("SELECT count(*) FROM records").fetchone()[0]
+            assert now >= kept
+            kept = now
+    runs = measure(path)
+    assert runs.aggregate()["count"].tolist() == [2] * 6
+    begun = log(tmp_path, "begin")
+    # Only what was under way when the driver was killed was begun again.
+    assert sum(begun.values()) <= 12 + kills
+    assert sum(log(tmp_path, "end").values()) >= 12
+    for number in begun:
+        assert begun[number] >= 2
+
+
+def test_what_a_killed_driver_left_running_is_ended(tmp_path: Path) -> None:
+    path = study(tmp_path, values="[1]", sleep=30)
+    driver = subprocess.Popen([sys.executable, "-m", "evenly", "measure", str(path)], stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    while not log(tmp_path, "begin") and time.monotonic() < deadline:
+        time.sleep(0.05)
+    driver.send_signal(signal.SIGKILL)
+    driver.wait()
+    with sqlite3.connect(tmp_path / "study.db") as database:
+        marks = [mark for (mark,) in database.execute("SELECT mark FROM running")]
+    assert len(marks) == 1
+    assert job_processes(marks[0])
+    with Campaign(Study.load(path)):
+        assert job_processes(marks[0]) == []
+
+
+def test_an_interruption_keeps_what_there_is(tmp_path: Path) -> None:
+    path = study(tmp_path, values="[1, 2, 3, 4, 5, 6]", sleep=0.3)
+    driver = subprocess.Popen(
+        [sys.executable, "-m", "evenly", "measure", str(path)],
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 60
+    while sum(log(tmp_path, "end").values()) < 2 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    os.kill(driver.pid, signal.SIGINT)
+    _, told = driver.communicate(timeout=60)
+    assert driver.returncode == 130
+    assert "interrupted:" in told
+    assert "Traceback" not in told
+    with Store(tmp_path / "study.db") as store:
+        assert store.count() >= 1
+        assert store.left_running() == []
+
+
+def test_a_vanished_program_is_named_and_nothing_lost(tmp_path: Path) -> None:
+    path = study(tmp_path)
+    measure(path)
+    path.write_text(path.read_text().replace(sys.executable, "./gone").replace("[1, 2, 3, 4]", "[1, 2, 3, 4, 5]"))
+    with pytest.raises(InputError, match=r"holds runs of another study: its command was .* now it is"):
+        measure(path)
+    with pytest.raises(InputError, match=r"'./gone' can't be started: .*; 0 runs are kept"):
+        measure(path, tmp_path / "other.db")
+
+
+def _fill(store: Store, number: int) -> None:
+    for repetition in range(1000):
+        store.add(Record(number, repetition, "failed", {}, output="x" * 3000))
+
+
+def test_a_full_disk_keeps_all_earlier_runs(tmp_path: Path) -> None:
+    with Store(tmp_path / "runs.db") as store:
+        number = store.add_configurations([{"n": 1}])[0]
+        pages = store._database.execute("PRAGMA page_count").fetchone()[0]
+        # What SQLite reports when it may not grow is what it reports when the disk is full.
+        store._database.execute(f"PRAGMA max_page_count = {pages + 2}")
+        with pytest.raises(StoreFullError, match=r"the disk is full: \d+ runs are kept"):
+            _fill(store, number)
+        kept = store.count()
+        assert kept > 0
+    with Store(tmp_path / "runs.db") as store:
+        assert [r.repetition for r in store.records()] == list(range(kept))
+        store.add(Record(number, kept, "ok", {"seconds": 1.0}))
+
+
+def test_two_campaigns_do_not_write_to_one_file(tmp_path: Path) -> None:
+    path = study(tmp_path)
+    with Campaign(Study.load(path)), pytest.raises(InputError, match="another campaign is writing"):
+        measure(path)
+    assert len(measure(path)) == 8
+
+
+def test_files_of_something_else_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "notes.db").write_text("notes, many notes, and more of them\n" * 100)
+    with pytest.raises(ReadError, match="not a file of a campaign"):
+        measure(study(tmp_path), tmp_path / "notes.db")
+    with sqlite3.connect(tmp_path / "other.db") as database:
+        database.execute("CREATE TABLE pigeons (name TEXT)")
+    with pytest.raises(ReadError, match="not a file of a campaign"):
+        measure(study(tmp_path), tmp_path / "other.db")
+
+
+def test_python_functions(tmp_path: Path) -> None:
+    (tmp_path / "model.py").write_text(
+        "import evenly\n"
+        "def run(configuration):\n"
+        "    n = configuration['n']\n"
+        "    if n == 3:\n"
+        "        raise evenly.RunFailed('three is too many')\n"
+        "    return {'seconds': n / 10, 'iterations': 7 * n}\n"
+    )
+    path = tmp_path / "calls.toml"
+    path.write_text(
+        "[program]\ncallable = 'model:run'\n[parameters]\nn = [1, 2, 3]\n[repetitions]\nleast = 1\nmost = 1\n"
+    )
+    runs = measure(path)
+    assert runs.aggregate()[["n", "seconds", "iterations"]].to_numpy().tolist() == [[1, 0.1, 7], [2, 0.2, 14]]
+    with Campaign(Study.load(path)) as campaign:
+        assert "three is too many" in campaign.table().query("n == 3")["output"].iloc[0]
+
+
+def test_ranks_by_mpi(tmp_path: Path) -> None:
+    path = tmp_path / "ranks.toml"
+    path.write_text(
+        f"[program]\ncommand = ['{sys.executable}', '-c', 'print(\"rank\")']\nlauncher = 'mpi'\nranks = '{{p}}'\n"
+        "[parameters]\np = [1, 3]\n[time]\npattern = '(?s)^(?:.*?(rank)){3}'\n[repetitions]\nleast = 1\nmost = 1\n"
+    )
+    with Campaign(Study.load(path)) as campaign:
+        campaign.run()
+        words = {r.configuration: r.message for r in campaign.store.records()}
+        told = {campaign.store.configurations()[number]["p"]: message for number, message in words.items()}
+    # With one rank nothing matches; with three the third match is no number.
+    assert "nothing in the output" in told[1]
+    assert "'rank', which is not a number" in told[3]
+
+
+def test_an_advisor_proposes_what_is_run(tmp_path: Path) -> None:
+    path = study(tmp_path, values="{ low = 1, high = 11 }", more="[plan]\nruns = 6\ndesign = 'advisor'\nfirst = 4\n")
+    asked: list[int] = []
+
+    def advisor(runs: evenly.Runs, n: int) -> pd.DataFrame:
+        asked.append(len(runs))
+        known = set(runs.configurations["n"])
+        return pd.DataFrame({"n": [next(x for x in range(1, 12) if x not in known)]}).head(n)
+
+    runs = measure(path, advisor=advisor)
+    # Four first ones, twice each, then one after the other.
+    assert asked == [8, 10]
+    assert len(runs.aggregate()) == 6
+    # What was proposed isn't forgotten.
+    assert len(measure(path, advisor=advisor)) == 12
+    with pytest.raises(InputError, match="asks for an advisor"):
+        measure(path)
+
+
+def test_folders_of_their_own(tmp_path: Path) -> None:
+    path = study(tmp_path, values="[1, 2]", program="folder = 'work/{n}-{repetition}'")
+    path.write_text(path.read_text().replace("'solve.py'", f"'{tmp_path / 'solve.py'}'"))
+    measure(path)
+    assert sorted(p.name for p in (tmp_path / "work").iterdir()) == ["1-0", "1-1", "2-0", "2-1"]

@@ -1,0 +1,65 @@
+"""Where a run's seconds come from."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from evenly.campaign.timing import Pattern, Timing
+from evenly.errors import RunFailed
+from evenly.launch import Outcome
+
+
+def outcome(output: str = "", errors: str = "") -> Outcome:
+    return Outcome("ok", 0, output, errors, seconds=3.0, cpu_seconds=5.0)
+
+
+def test_clocks(tmp_path: Path) -> None:
+    assert Timing().of(outcome(), tmp_path, {}) == {"seconds": 3.0}
+    assert Timing(clock="cpu").of(outcome(), tmp_path, {}) == {"seconds": 5.0}
+    assert Timing().of(outcome(), tmp_path, {"seconds": 2.0}) == {"seconds": 2.0}
+
+
+def test_the_last_match_counts_in_its_unit(tmp_path: Path) -> None:
+    timing = Timing(time=Pattern(r"step (\S+) ms", "ms"), more={"memory": Pattern(r"^peak (\d+)", "KiB")})
+    told = timing.of(outcome("step 4 ms\nstep 8 ms\n", "peak 2\n"), tmp_path, {})
+    assert told == {"seconds": 0.008, "memory": 2048.0}
+
+
+@pytest.mark.parametrize(
+    ("timing", "output", "told"),
+    [
+        (Timing(time=Pattern(r"step (\S+)")), "", "nothing in the output matches"),
+        (Timing(time=Pattern(r"step (\S+)")), "step many", "is not a number"),
+        (Timing(time=Pattern(r"step (\S+)")), "step 0", "must be above zero"),
+        (Timing(time=Pattern(r"step (\S+)")), "step nan", "must be above zero"),
+        (Timing(time=Pattern(r"(\d)", file="log.txt")), "", "the run left no log.txt"),
+        (Timing(reader="any", path="times.csv"), "", "the run left no times.csv"),
+    ],
+)
+def test_a_run_that_tells_no_time_failed(timing: Timing, output: str, told: str, tmp_path: Path) -> None:
+    with pytest.raises(RunFailed, match=told):
+        timing.of(outcome(output), tmp_path, {})
+
+
+def test_files_of_earlier_runs_are_not_taken(tmp_path: Path) -> None:
+    log = tmp_path / "log.txt"
+    log.write_text("took 4")
+    timing = Timing(time=Pattern(r"took (\d)", file="log.txt"))
+    now = time.time()
+    assert timing.of(outcome(), tmp_path, {}, since=now)["seconds"] == 4
+    os.utime(log, (now - 60, now - 60))
+    with pytest.raises(RunFailed, match="of an earlier run"):
+        timing.of(outcome(), tmp_path, {}, since=now)
+
+
+def test_readers(tmp_path: Path) -> None:
+    (tmp_path / "times.csv").write_text("cores,ms\n1,2000\n1,4000\n1,9000\n")
+    timing = Timing(reader="table", path="times.csv", options={"time": "ms", "unit": "ms"})
+    assert timing.of(outcome(), tmp_path, {})["seconds"] == 4.0
+    (tmp_path / "times.csv").write_text("nothing\n")
+    with pytest.raises(RunFailed, match="tells no time"):
+        timing.of(outcome(), tmp_path, {})

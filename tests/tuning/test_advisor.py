@@ -1,0 +1,90 @@
+"""Which runs come next."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from evenly import Categorical, InputError, Integer, Real, Runs, Space, fit
+from evenly.metrics import mlogq
+from evenly.tuning.advisor import next_runs
+
+
+def measured(table: pd.DataFrame, space: Space) -> Runs:
+    return Runs.from_frame(table, space.names, space=space)
+
+
+def test_proposals_are_feasible_new_and_distinct() -> None:
+    space = Space(n=Integer(1, 12), solver=Categorical("cg", "lu"), constraints=["n != 7"])
+    table = pd.DataFrame({"n": [1, 4, 12, 2, 9], "solver": ["cg", "lu", "cg", "lu", "cg"]})
+    runs = measured(table.assign(seconds=table["n"] * 1.5), space)
+    proposed = next_runs(runs, 30)
+    assert space.contains(proposed).all()
+    assert not proposed.duplicated().any()
+    assert len(pd.concat([proposed, table]).drop_duplicates()) == len(proposed) + 5
+    # 2 × 11 configurations, five of them known.
+    assert len(proposed) == 22 - 5
+    assert next_runs(runs, 2).equals(next_runs(runs, 2))
+
+
+def test_failed_configurations_are_not_proposed() -> None:
+    space = Space(n=Integer(1, 4))
+    runs = measured(
+        pd.DataFrame({"n": [1, 2, 3], "seconds": [1.0, 2.0, np.nan], "status": ["ok", "ok", "failed"]}), space
+    )
+    assert next_runs(runs, 3)["n"].tolist() == [4]
+
+
+def test_among_equally_unknown_the_cheaper_is_run() -> None:
+    # Two labels that nothing is known of but a run each; one takes a hundred times longer.
+    space = Space(x=Real(1, 10, scale="log"), solver=Categorical("fast", "slow"))
+    table = pd.DataFrame({"x": [1.0, 10.0, 1.0, 10.0], "solver": ["fast", "fast", "slow", "slow"]})
+    runs = measured(table.assign(seconds=[0.01, 0.11, 1.0, 10.3]), space)
+    assert next_runs(runs)["solver"].tolist() == ["fast"]
+
+
+BUDGETS = (0.1, 0.5, 0.9)
+SPACE = Space(n=Integer(10, 10_000, scale="log"), p=Integer(1, 64, scale="log"))
+
+
+def truth(table: pd.DataFrame) -> np.ndarray:
+    """Work that falls out of the cache, and messages."""
+    n, p = table["n"].to_numpy(float), table["p"].to_numpy(float)
+    cache = 1 + 0.8 / (1 + np.exp(-4 * np.log(n / p / 300)))
+    return np.asarray(cache * 1e-6 * n**1.5 / p + 1e-3 * np.log2(2 * p) ** 2 + 1e-3)
+
+
+def learned(draw: pd.DataFrame | None) -> float:
+    """Mean log error after runs of some budgets were made, in seconds: those that are advised, or those drawn."""
+    asked, table = SPACE.sample(400, design="sobol", seed=9), SPACE.sample(8, design="sobol", seed=1)
+    spent, errors = 0.0, []
+    for i in range(80):
+        if draw is None:
+            new = next_runs(measured(table.assign(seconds=truth(table)), SPACE))
+        else:
+            new = draw.iloc[[i]]
+        before, spent = spent, spent + float(truth(new)[0])
+        if any(before < budget <= spent for budget in BUDGETS):
+            model = fit(measured(table.assign(seconds=truth(table)), SPACE), method="gp", effort="quick")
+            errors.append(np.log(mlogq(truth(asked), model.predict(asked))))
+        if spent > max(BUDGETS):
+            break
+        table = pd.concat([table, new], ignore_index=True)
+    return float(np.mean(errors))
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::evenly.errors.ExtrapolationWarning")
+def test_advice_teaches_more_per_second_than_chance() -> None:
+    chance = [learned(SPACE.sample(80, seed=seed)) for seed in range(4)]
+    assert learned(None) < np.mean(chance)
+
+
+def test_nothing_to_learn_from() -> None:
+    space = Space(n=Integer(1, 4))
+    runs = measured(pd.DataFrame({"n": [1], "seconds": [np.nan], "status": ["failed"]}), space)
+    with pytest.raises(InputError, match="no run went well"):
+        next_runs(runs)
+    with pytest.raises(InputError, match="n must be at least 1"):
+        next_runs(runs, 0)
