@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from evenly import Categorical, Integer, Ordinal, Real
-from evenly.campaign.study import Study
+from evenly.campaign.study import Program, Study
 from evenly.campaign.templates import Template
 from evenly.errors import InputError, ReadError
 
@@ -111,3 +111,9 @@ def test_templates() -> None:
     assert Template("{x}").fill({"x": 0.1}) == "0.1"
     with pytest.raises(InputError, match="not allowed"):
         Template("{__import__('os')}")
+
+
+def test_commands_are_split_into_words_as_a_shell_does() -> None:
+    words = Program("solve '{a} b' {n // 2}{m} {{x}} --t={2 * n}").words
+    assert [word.text for word in words] == ["solve", "{a} b", "{n // 2}{m}", "{{x}}", "--t={2 * n}"]
+    assert [word.text for word in Program(["a b", "{n}"]).words] == ["a b", "{n}"]

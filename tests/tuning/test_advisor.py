@@ -60,10 +60,7 @@ def learned(draw: pd.DataFrame | None) -> float:
     asked, table = SPACE.sample(400, design="sobol", seed=9), SPACE.sample(8, design="sobol", seed=1)
     spent, errors = 0.0, []
     for i in range(80):
-        if draw is None:
-            new = next_runs(measured(table.assign(seconds=truth(table)), SPACE))
-        else:
-            new = draw.iloc[[i]]
+        new = next_runs(measured(table.assign(seconds=truth(table)), SPACE)) if draw is None else draw.iloc[[i]]
         before, spent = spent, spent + float(truth(new)[0])
         if any(before < budget <= spent for budget in BUDGETS):
             model = fit(measured(table.assign(seconds=truth(table)), SPACE), method="gp", effort="quick")

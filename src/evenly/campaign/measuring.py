@@ -6,7 +6,7 @@ import json
 import uuid
 from collections.abc import Callable
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import pandas as pd
 
@@ -152,7 +152,7 @@ class Campaign:
         mark = uuid.uuid4().hex
         self.store.begin(mark, self.study.program.launcher, turn.configuration)
         try:
-            return self._runner.made(turn, self.store.configurations()[turn.configuration], mark)
+            return self._runner.made(turn, self.configurations[turn.configuration], mark)
         except OSError as error:
             self.store.forget_running()
             raise InputError(
@@ -173,6 +173,12 @@ class Campaign:
     def progress(self) -> Progress:
         """How far it is."""
         return self._schedule.progress
+
+    @property
+    def configurations(self) -> dict[int, dict[str, Any]]:
+        """All configurations by their number, parameters in the study's order."""
+        names = self.study.space.names
+        return {number: {name: one[name] for name in names} for number, one in self.store.configurations().items()}
 
     def _next(self) -> Turn | None:
         anchor = self._schedule.anchor
@@ -217,7 +223,7 @@ class Campaign:
 
     def table(self) -> pd.DataFrame:
         """Return one row per run, with how it ended and what it printed if it failed."""
-        known = self.store.configurations()
+        known = self.configurations
         return pd.DataFrame([{**known[r.configuration], **vars(r)} for r in self.store.records()])
 
     def drift(self) -> Drift:

@@ -33,6 +33,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import re
 import shlex
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -52,6 +53,7 @@ __all__ = ["Plan", "Program", "Repetitions", "Study"]
 
 #: Places that commands may have beside parameters.
 PLACES = ("run", "repetition", "study")
+_PLACES = re.compile(r"\{[^{}]*\}")
 Draw = Literal["all", "advisor"] | Design
 
 
@@ -99,11 +101,17 @@ class Program:
     @property
     def words(self) -> tuple[Template, ...]:
         """The command's words; none for a callable."""
+        if not isinstance(self.command, str):
+            return tuple(Template(str(word)) for word in self.command)
+        places: list[str] = _PLACES.findall(self.command)
+        # Blanks within braces separate no words.
+        bare = _PLACES.sub("\0", self.command)
         try:
-            words = shlex.split(self.command) if isinstance(self.command, str) else list(self.command)
+            words = shlex.split(bare)
         except ValueError as error:
             raise InputError(f"the command {self.command!r} can't be split into words: {error}") from None
-        return tuple(Template(str(word)) for word in words)
+        inside = iter(places)
+        return tuple(Template(re.sub("\0", lambda _: next(inside), word)) for word in words)
 
     def templates(self) -> list[Template]:
         """Return all texts with places."""
@@ -288,7 +296,7 @@ class Study:
             "ranks": str(program.ranks),
             "environment": dict(program.environment),
             "time": self.timing.to_dict(),
-            "parameters": self.space.names,
+            "parameters": sorted(self.space.names),
         }
 
 

@@ -83,7 +83,7 @@ def _shown(campaign: Campaign) -> Iterator[Callable[[Record, Progress], None]]:
             if update is None:
                 note(_line(campaign, record, progress))
                 return
-            known = campaign.store.configurations()
+            known = campaign.configurations
             table = campaign_table(known, campaign.store.records(), most=_SHOWN)
             update(table, progress.done, progress.done + progress.left, progress.seconds_left)
 
@@ -93,7 +93,7 @@ def _shown(campaign: Campaign) -> Iterator[Callable[[Record, Progress], None]]:
 def _line(campaign: Campaign, record: Record, progress: Progress) -> str:
     from evenly.report.formatting import quantity
 
-    configuration = campaign.store.configurations()[record.configuration]
+    configuration = campaign.configurations[record.configuration]
     told = ", ".join(f"{name}={value}" for name, value in configuration.items())
     took = quantity(record.quantities["seconds"]) if record.status == "ok" else f"{record.status}, {record.message}"
     of = progress.done + progress.left
@@ -112,10 +112,10 @@ def _show_plan(study: Study, *, json: bool) -> None:
         print_json([{"configuration": c, "command": text} for c, text in zip(configurations, commands, strict=True)])
         return
     repetitions = study.repetitions
-    table = new_table(
-        f"{len(configurations)} configurations, each {repetitions.least} to {repetitions.most} times",
-        "and more, as the advisor proposes" if study.plan.design == "advisor" else "",
-    )
+    more = ", then others as the advisor proposes" if study.plan.design == "advisor" else ""
+    often = f"each {repetitions.least} to {repetitions.most} times"
+    out.print(f"{len(configurations)} configurations, {often}{more}")
+    table = new_table()
     for name in [*study.space.names, "command"]:
         table.add_column(name)
     for one, text in zip(configurations, commands, strict=True):
@@ -126,7 +126,7 @@ def _show_plan(study: Study, *, json: bool) -> None:
 def _tell(campaign: Campaign, *, json: bool) -> None:
     from evenly.report.campaign_tables import campaign_as_dict, campaign_table, failed_table
 
-    known, records = campaign.store.configurations(), campaign.store.records()
+    known, records = campaign.configurations, campaign.store.records()
     drift, others = campaign.drift(), campaign.other_load()
     if json:
         told = {"runs": drift.runs, "change": drift.change, "error": drift.error, "matters": drift.matters}

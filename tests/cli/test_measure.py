@@ -1,0 +1,110 @@
+"""`evenly measure`: what is shown and saved, and what users are told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from evenly import Runs
+from evenly.cli import console
+from tests.cli.conftest import Evenly
+
+STUDY = """
+[program]
+command = ["bash", "-c", "test {n} != 3 || { echo too many; exit 4; }; echo took {n}"]
+[parameters]
+n = [1, 2, 3]
+[time]
+pattern = 'took (.*)'
+unit = "ms"
+[repetitions]
+least = 2
+"""
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    path = tmp_path / "study.toml"
+    path.write_text(STUDY.replace("{ echo", "{{ echo").replace("; }", "; }}"))
+    return path
+
+
+def test_runs_are_shown_and_saved(evenly: Evenly, study: Path) -> None:
+    shown = evenly("measure", study)
+    assert shown.code == 0, shown.err
+    assert "failed: it ended with status 4" in shown.out
+    assert "too many" in shown.out
+    assert "run 5 of about 5" in shown.err
+    assert "evenly fit" in shown.err
+    runs = Runs.load(study.with_name("study.runs.csv"))
+    assert runs.aggregate()["seconds"].tolist() == pytest.approx([0.001, 0.002])
+    assert len(runs.failed) == 1
+
+
+def test_a_second_call_makes_no_run_and_a_retry_only_failed_ones(evenly: Evenly, study: Path) -> None:
+    evenly("measure", study)
+    again = evenly("measure", study, "--json")
+    assert len(again.json["runs"]) == 5
+    assert "5 runs are kept" in again.err
+    assert "of about" not in again.err
+    retried = evenly("measure", study, "--retry")
+    assert "1 failed runs are made again" in retried.err
+    assert "run 5 of about 5" in retried.err
+
+
+def test_the_plan_runs_nothing(evenly: Evenly, study: Path) -> None:
+    shown = evenly("measure", study, "--plan")
+    assert "3 configurations, each 2 to 8 times" in shown.out
+    assert "echo took 2" in shown.out
+    assert sorted(one["configuration"]["n"] for one in evenly("measure", study, "--plan", "--json").json) == [1, 2, 3]
+    assert list(study.parent.iterdir()) == [study]
+
+
+def test_saved_runs_are_fitted(evenly: Evenly, study: Path) -> None:
+    assert evenly("measure", study, "--save", "mine.csv").code == 0
+    shown = evenly("fit", "mine.csv", "--method", "power-law")
+    assert shown.code == 0, shown.err
+
+
+def test_an_advisor_draws_the_runs(evenly: Evenly, tmp_path: Path) -> None:
+    path = tmp_path / "advised.toml"
+    path.write_text(
+        "[program]\ncommand = 'echo {n}'\n[parameters]\nn = { low = 1, high = 500, scale = 'log' }\n"
+        "[time]\npattern = '(.+)'\nunit = 'ms'\n[repetitions]\nleast = 1\nmost = 1\n"
+        "[plan]\nruns = 7\nfirst = 5\ndesign = 'advisor'\n"
+    )
+    assert "as the advisor proposes" in evenly("measure", path, "--plan").out
+    shown = evenly("measure", path, "--json")
+    assert shown.code == 0, shown.err
+    assert len({run["configuration"]["n"] for run in shown.json["runs"]}) == 7
+
+
+def test_mistakes_are_named(evenly: Evenly, study: Path) -> None:
+    assert evenly("measure", "nothing.toml").code == 2
+    assert "there is no such file" in evenly("measure", "nothing.toml").err
+    study.write_text(study.read_text().replace("bash", "no-such-shell"))
+    shown = evenly("measure", study)
+    assert shown.code == 2
+    assert "'no-such-shell' can't be started" in shown.err
+    assert "Traceback" not in shown.err
+    study.write_text(study.read_text().replace("{n}", "{m}"))
+    assert "needs 'm'" in evenly("measure", study).err
+
+
+def test_nothing_went_well(evenly: Evenly, study: Path) -> None:
+    study.write_text(study.read_text().replace("[1, 2, 3]", "[3]"))
+    shown = evenly("measure", study)
+    assert shown.code == 2
+    assert "none of 1 runs went well" in shown.err
+    assert "too many" in shown.err
+
+
+def test_on_a_terminal_a_table_changes(evenly: Evenly, study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Console(force_terminal=True, width=100, record=True, stderr=True)
+    monkeypatch.setattr(console, "_notes", terminal)
+    assert evenly("measure", study).code == 0
+    seen = terminal.export_text()
+    assert "of about 5" in seen
+    assert "left" in seen
