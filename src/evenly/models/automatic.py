@@ -21,6 +21,7 @@ from evenly.models._local_conformal import LocalConformal
 from evenly.models._regression import canonical_order, fold_numbers
 from evenly.models.base import Model
 from evenly.models.correcting import Correction
+from evenly.models.efforts import check_effort
 from evenly.models.learning_curves import learning_curve
 from evenly.models.race import Entry, Table, candidates, race
 from evenly.models.registry import method_names, model_class
@@ -102,8 +103,7 @@ class Automatic(Model):
     # ---- learning -------------------------------------------------------------------------------------------
 
     def _learn(self, table: pd.DataFrame, values: Floats, weights: Floats) -> None:
-        if self.effort not in ("quick", "normal", "thorough"):
-            raise InputError(f"effort must be one of quick, normal, thorough, but got {self.effort!r}")
+        check_effort(self.effort)
         counted = np.flatnonzero(weights > 0)
         rows = len(weights)
         table, values, weights = table.iloc[counted].reset_index(drop=True), values[counted], weights[counted]

@@ -6,23 +6,22 @@ on beyond the measured range; the trend does, as a power law. Models need neithe
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal, final, get_args
+from typing import ClassVar, Literal, final
 
 from evenly.errors import InputError
 from evenly.models._inputs import Coding
 from evenly.models._regression import RegressionModel, Regressor
+from evenly.models.efforts import Effort, check_effort
 from evenly.models.tree_parts.boosted import Boosted, Budget
 from evenly.models.tree_parts.fitters import Fitter, HistFitter, LightGBMFitter, usual_fitter
 
 __all__ = ["Boosting", "HistBoosting"]
 
-Effort = Literal["quick", "normal", "thorough"]
 _FITTERS: dict[str, type[Fitter]] = {"lightgbm": LightGBMFitter, "scikit-learn": HistFitter}
 
 
 def _regressor(coding: Coding, fitter: type[Fitter], effort: Effort, folds: int) -> Regressor:
-    if effort not in get_args(Effort):
-        raise InputError(f"effort must be one of {', '.join(get_args(Effort))}, but got {effort!r}")
+    check_effort(effort)
     return Boosted(coding, fitter, Budget.of(effort), folds)
 
 

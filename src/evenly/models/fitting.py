@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, get_args, overload
+from typing import Any, overload
 
 import numpy as np
 
 from evenly.errors import InputError
 from evenly.models.base import Model
+from evenly.models.efforts import Effort, check_effort
 from evenly.models.registry import model_class
 from evenly.parameters import Categorical
 from evenly.runs import Runs, Statistic
 
 __all__ = ["Effort", "default_method", "fit"]
 
-Effort = Literal["quick", "normal", "thorough"]
 #: Up to so many parameters and below so many configurations, errors on left-out runs tell methods apart badly.
 _FEW_PARAMETERS, _FEW_RUNS = 3, 20
 
@@ -75,8 +75,7 @@ def fit(
             f"evenly.fit learns from Runs, or a dict of them by solver, but got {type(runs).__name__}: "
             "build them from a table with evenly.Runs.from_frame"
         )
-    if effort not in get_args(Effort):
-        raise InputError(f"effort must be one of {', '.join(get_args(Effort))}, but got {effort!r}")
+    check_effort(effort)
     chosen = runs if response is None else runs.learning(response)
     table = chosen.ok.aggregate(statistic)
     table = table[table[chosen.response].notna()]

@@ -13,9 +13,9 @@ from typing import Any, ClassVar, Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
-from evenly.errors import InputError
 from evenly.models._inputs import Coding, Inputs
 from evenly.models._regression import RegressionModel, Regressor
+from evenly.models.efforts import check_effort
 from evenly.models.process_parts.experts import Experts
 from evenly.models.process_parts.hyperparameters import Shape
 from evenly.models.process_parts.levels import Levels
@@ -128,8 +128,7 @@ class GaussianProcess(RegressionModel):
 
     def _regressor(self, coding: Coding, n_runs: int) -> Regressor:
         del coding, n_runs
-        if self.effort not in ("quick", "normal", "thorough"):
-            raise InputError(f"effort must be one of quick, normal, thorough, but got {self.effort!r}")
+        check_effort(self.effort)
         return _Process(Search.of(self.effort))
 
     def deviation(self, X: Configurations) -> Floats:

@@ -8,16 +8,14 @@ the measured range nets see the nearest configuration in it, and the trend goes 
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal, final, get_args
+from typing import ClassVar, final
 
-from evenly.errors import InputError
 from evenly.models._inputs import Coding
 from evenly.models._regression import RegressionModel, Regressor
+from evenly.models.efforts import Effort, check_effort
 from evenly.models.net_parts.nets import Budget, Nets
 
 __all__ = ["NeuralNet"]
-
-Effort = Literal["quick", "normal", "thorough"]
 
 
 @final
@@ -49,6 +47,5 @@ class NeuralNet(RegressionModel):
 
     def _regressor(self, coding: Coding, n_runs: int) -> Regressor:
         del n_runs
-        if self.effort not in get_args(Effort):
-            raise InputError(f"effort must be one of {', '.join(get_args(Effort))}, but got {self.effort!r}")
+        check_effort(self.effort)
         return Nets(coding, Budget.of(self.effort), self.folds)

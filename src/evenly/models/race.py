@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from evenly.errors import EvenlyError, InputError
 from evenly.models.base import Model
+from evenly.models.efforts import EFFORTS
 from evenly.models.registry import method_names, model_class
 from evenly.parameters import Categorical
 from evenly.space import Space
@@ -27,7 +28,6 @@ __all__ = ["Candidate", "Entry", "Table", "candidates", "left_out_logs_of", "rac
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-_EFFORTS = ("quick", "normal", "thorough")
 #: Runs on which large tables are raced, and how far behind the best a method may be there.
 _HEAT, _BEHIND = 1_500, 1.6
 
@@ -155,7 +155,7 @@ def candidates(table: Table, effort: str, *, among: Sequence[str] | None = None)
         c
         for c in CANDIDATES
         if c.method in known
-        and _EFFORTS.index(c.effort) <= _EFFORTS.index(effort)
+        and EFFORTS.index(c.effort) <= EFFORTS.index(effort)
         and c.fewest <= len(table) <= (c.most if effort == "thorough" else min(c.most, c.worth))
         and (c.labels or not labels)
         and len(table.space.parameters) <= c.parameters

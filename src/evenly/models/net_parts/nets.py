@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from evenly.models._inputs import Coding, Inputs
 from evenly.models._regression import Regressor, fold_numbers
 from evenly.models.derived import GROUPS, Derived
+from evenly.models.efforts import Effort
 from evenly.models.net_parts.columns import Columns
 from evenly.models.net_parts.members import Member, predict_each
 from evenly.models.net_parts.training import Hyper, Schedule, Trained, train
@@ -21,7 +22,6 @@ __all__ = ["Budget", "Nets"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Effort = Literal["quick", "normal", "thorough"]
 _FOLDS = 5
 #: Fewer runs train no nets: the trend is all they tell.
 _RUNS = 20

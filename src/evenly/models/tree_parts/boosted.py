@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from evenly.models._inputs import Coding, Inputs
 from evenly.models._regression import Regressor, fold_numbers
 from evenly.models.derived import Derived, choose
+from evenly.models.efforts import Effort
 from evenly.models.tree_parts.columns import Columns
 from evenly.models.tree_parts.ensemble import TreeEnsemble
 from evenly.models.tree_parts.fitters import Fitter, Settings
@@ -20,7 +21,6 @@ __all__ = ["Boosted", "Budget"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Effort = Literal["quick", "normal", "thorough"]
 _FOLDS = 5
 #: Fewer runs grow no trees: the trend is all they tell.
 _RUNS = 12
