@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import uuid
 from collections.abc import Callable
@@ -155,6 +156,8 @@ class Campaign:
             return self._runner.made(turn, self.configurations[turn.configuration], mark)
         except OSError as error:
             self.store.forget_running()
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise self.store.full() from None
             raise InputError(
                 f"{error.filename!r} can't be started: {error.strerror or error}; {self.store.count()} runs are kept "
                 f"in {self.store.path}: bring it back and start again, it goes on from there"

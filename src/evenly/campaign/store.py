@@ -132,10 +132,14 @@ class Store:
         except sqlite3.OperationalError as error:
             if "full" not in str(error):
                 raise ReadError(self.path, f"it can't be written: {error}") from None
-            raise StoreFullError(
-                f"the disk is full: {self.count()} runs are kept in {self.path}; free some space and start again, "
-                "it goes on from there"
-            ) from None
+            raise self.full() from None
+
+    def full(self) -> StoreFullError:
+        """Return what to tell where there is no room."""
+        return StoreFullError(
+            f"the disk is full: {self.count()} runs are kept in {self.path}; free some space and start again, "
+            "it goes on from there"
+        )
 
     def about(self, key: str) -> Any:
         """Return what was noted under a key; None if nothing was."""

@@ -44,7 +44,7 @@ def measure(
     opt.check_writable(target, "table of runs")
     with Campaign(study, store, advisor=_advisor(study)) as campaign:
         if retry:
-            note(f"{campaign.retry()} failed runs are made again")
+            note(f"made again: {campaign.retry()} of the runs that failed")
         _run(campaign)
         runs = campaign.runs()
         runs.save(target)
@@ -67,7 +67,7 @@ def _run(campaign: Campaign) -> None:
     try:
         with _shown(campaign) as show:
             campaign.run(show)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemExit):
         note(f"interrupted: {campaign.store.count()} runs are kept; the same command goes on from there")
         raise
 
