@@ -11,13 +11,14 @@ import time
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
 import evenly
 from evenly.campaign import Campaign, Study, measure
 from evenly.campaign.store import Record, Store, StoreFullError
-from evenly.errors import InputError, ReadError
+from evenly.errors import InfeasibleError, InputError, ReadError
 from evenly.fdtd.ranks.watching import job_processes
 
 PROGRAM = """
@@ -167,7 +168,7 @@ def test_a_vanished_program_is_named_and_nothing_lost(tmp_path: Path) -> None:
     path = study(tmp_path)
     measure(path)
     path.write_text(path.read_text().replace(sys.executable, "./gone").replace("[1, 2, 3, 4]", "[1, 2, 3, 4, 5]"))
-    with pytest.raises(InputError, match=r"holds runs of another study: its command was .* now it is"):
+    with pytest.raises(InputError, match=r"holds runs of another study: command was .* now it is .*--store"):
         measure(path)
     with pytest.raises(InputError, match=r"'./gone' can't be started: .*; 0 runs are kept"):
         measure(path, tmp_path / "other.db")
@@ -215,18 +216,60 @@ def test_python_functions(tmp_path: Path) -> None:
         "import evenly\n"
         "def run(configuration):\n"
         "    n = configuration['n']\n"
+        "    if n == 4:\n"
+        "        raise SystemExit(0)\n"
+        "    if n == 5:\n"
+        "        return 'long'\n"
         "    if n == 3:\n"
         "        raise evenly.RunFailed('three is too many')\n"
         "    return {'seconds': n / 10, 'iterations': 7 * n}\n"
     )
     path = tmp_path / "calls.toml"
     path.write_text(
-        "[program]\ncallable = 'model:run'\n[parameters]\nn = [1, 2, 3]\n[repetitions]\nleast = 1\nmost = 1\n"
+        "[program]\ncallable = 'model:run'\n[parameters]\nn = [1, 2, 3, 4, 5]\n[repetitions]\nleast = 1\nmost = 1\n"
     )
     runs = measure(path)
     assert runs.aggregate()[["n", "seconds", "iterations"]].to_numpy().tolist() == [[1, 0.1, 7], [2, 0.2, 14]]
     with Campaign(Study.load(path)) as campaign:
-        assert "three is too many" in campaign.table().query("n == 3")["output"].iloc[0]
+        told = campaign.table().set_index("n")["message"]
+        assert told[3] == "three is too many"
+        assert "instead of returning" in told[4]
+        assert "must return seconds" in told[5]
+
+
+def test_wall_time_is_that_of_the_program(tmp_path: Path) -> None:
+    path = tmp_path / "nap.toml"
+    path.write_text(
+        "[program]\ncommand = 'sleep {s}'\n[parameters]\ns = [0.1, 0.2]\n[repetitions]\nleast = 6\nmost = 6\n"
+    )
+    told = measure(path).aggregate("min")
+    # Starting `sleep` takes milliseconds; waiting for pipes that nobody holds took half a second.
+    assert np.all(told["seconds"] >= told["s"])
+    assert np.all(told["seconds"] < told["s"] + 0.15)
+
+
+def test_a_study_put_right_after_nothing_went_well(tmp_path: Path) -> None:
+    path = study(tmp_path, values="[1]")
+    good = path.read_text()
+    path.write_text(good.replace("took", "tokk"))
+    with pytest.raises(InputError, match="none of 1 runs went well"):
+        measure(path)
+    path.write_text(good)
+    assert len(measure(path)) == 2
+    # Further quantities may come later; the time itself may not change.
+    more = "[time.quantities]\nn2 = { pattern = 'took (.*) ms', unit = '1' }\n[repetitions]"
+    path.write_text(good.replace("[repetitions]", more))
+    assert len(measure(path)) == 2
+    path.write_text(good.replace("unit = 'ms'", "unit = 's'"))
+    with pytest.raises(InputError, match=r"time.unit was ms, now it is s"):
+        measure(path)
+
+
+def test_no_configuration_obeys(tmp_path: Path) -> None:
+    path = study(tmp_path)
+    path.write_text("constraints = ['n > 9']\n" + path.read_text())
+    with pytest.raises(InfeasibleError, match="no configuration obeys n > 9"):
+        measure(path)
 
 
 def test_ranks_by_mpi(tmp_path: Path) -> None:

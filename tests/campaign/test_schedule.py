@@ -18,9 +18,8 @@ from evenly.errors import InputError
 
 def study(repetitions: Repetitions | None = None, plan: Plan | None = None, space: Space | None = None) -> Study:
     space = space or Space(n=Ordinal(*range(1, 5)))
-    return Study(
-        "s", space, Program("solve"), repetitions=repetitions or Repetitions(), plan=plan or Plan(), folder=Path()
-    )
+    program = Program("solve " + " ".join(f"{{{name}}}" for name in space.names))
+    return Study("s", space, program, repetitions=repetitions or Repetitions(), plan=plan or Plan(), folder=Path())
 
 
 def played(schedule: Schedule, seconds: dict[int, list[float]]) -> list[tuple[int, int, str]]:

@@ -14,7 +14,7 @@ from evenly.errors import InputError, ReadError
 WHOLE = """
 constraints = ["ranks * threads <= 8"]
 [program]
-command = "solve --cells {size} -t {threads} {solver}"
+command = "solve --cells {size} -t {threads} {solver} {tolerance}"
 launcher = "mpi"
 ranks = "{ranks}"
 timeout_s = 600
@@ -88,7 +88,12 @@ SMALL = '[program]\ncommand = "solve {n}"\n[parameters]\nn = [1, 2]\n'
         (SMALL.replace("[1, 2]", "3"), "must be a list of values or"),
         (SMALL.replace("[1, 2]", "{ low = 3 }"), "lacks 'high'"),
         (SMALL.replace("[1, 2]", "{ low = 3, hihg = 4 }"), "did you mean 'high'"),
-        (SMALL.replace("n = [", "run = [").replace("{n}", ""), "may not be called 'run'"),
+        (SMALL.replace("{n}", ""), "nothing in .program. depends on 'n'"),
+        (SMALL.replace("n = [1", "constraints = ['n > 1']\nn = [1"), "stand above the first table"),
+        (SMALL.replace('"solve {n}"', '"solve {n}"\nranks = 2'), "started by launcher = 'mpi'"),
+        (SMALL.replace('"solve {n}"', '"solve {n}"\nlauncher = "mpi"'), "give ranks"),
+        (SMALL.replace("[1, 2]", "[1, 1]"), "parameter 'n': .* must differ"),
+        (SMALL.replace("n = [", "run = [").replace("{n}", "{run}"), "may not be called 'run'"),
         ("constraints = ['m < 3']\n" + SMALL, "mentions 'm'"),
     ],
 )  # fmt: skip
@@ -109,6 +114,8 @@ def test_templates() -> None:
     assert template.fill(values) == "10 3 2.5 true 4 {n}"
     assert Template("{x}").fill({"x": 1e6}) == "1000000"
     assert Template("{x}").fill({"x": 0.1}) == "0.1"
+    with pytest.raises(InputError, match=r"\{1 / n\} has no value where n=0"):
+        Template("{1 / n}").fill({"n": 0})
     with pytest.raises(InputError, match="not allowed"):
         Template("{__import__('os')}")
 

@@ -60,6 +60,35 @@ def test_the_plan_runs_nothing(evenly: Evenly, study: Path) -> None:
     assert "echo took 2" in shown.out
     assert sorted(one["configuration"]["n"] for one in evenly("measure", study, "--plan", "--json").json) == [1, 2, 3]
     assert list(study.parent.iterdir()) == [study]
+    evenly("measure", study)
+    assert "nothing: all has been run" in evenly("measure", study, "--plan").out
+
+
+def test_another_store_has_a_table_of_its_own(evenly: Evenly, study: Path) -> None:
+    evenly("measure", study)
+    before = study.with_name("study.runs.csv").read_text()
+    assert evenly("measure", study, "--store", "other.db").code == 0
+    assert study.with_name("study.runs.csv").read_text() == before
+    assert len(Runs.load(study.with_name("other.runs.csv"))) == 5
+
+
+def test_a_spent_budget_is_told(evenly: Evenly, study: Path) -> None:
+    study.write_text(study.read_text() + "[plan]\nbudget_s = 1e-9\n")
+    evenly("measure", study)
+    shown = evenly("measure", study)
+    assert "budget_s is used up, about" in shown.err
+
+
+def test_labels_that_are_true_or_false_can_be_asked_for(evenly: Evenly, tmp_path: Path) -> None:
+    path = tmp_path / "flags.toml"
+    path.write_text(
+        "[program]\ncommand = 'echo {n} {fast}'\n[parameters]\nn = [1, 2, 4]\nfast = [true, false]\n"
+        "[time]\npattern = '(.+) [tf]'\nunit = 'ms'\n"
+    )
+    assert evenly("measure", path).code == 0
+    evenly("fit", "flags.runs.csv", "--method", "log-quadratic", "--save", "flags.evenly")
+    shown = evenly("predict", "flags.evenly", "--at", "n=2", "--at", "fast=true", "--json")
+    assert shown.code == 0, shown.err
 
 
 def test_saved_runs_are_fitted(evenly: Evenly, study: Path) -> None:

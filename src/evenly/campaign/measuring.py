@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import json
 import uuid
 from collections.abc import Callable
 from pathlib import Path
@@ -20,7 +19,7 @@ from evenly.errors import InputError
 from evenly.launch import launcher_class
 from evenly.runs import Runs
 
-__all__ = ["Campaign", "measure"]
+__all__ = ["Campaign", "measure", "place_of"]
 
 
 def measure(
@@ -58,6 +57,11 @@ def measure(
         return campaign.runs()
 
 
+def place_of(study: Study) -> Path:
+    """Return where a study's runs are kept, unless told otherwise."""
+    return study.folder / f"{study.name}.db"
+
+
 class Campaign:
     """A study and what was measured of it.
 
@@ -93,7 +97,7 @@ class Campaign:
             raise InputError("the study asks for an advisor, but none is given: evenly.tuning.advisor has one")
         self.study, self._advisor = study, advisor
         self._runner = Runner(study)
-        self.store = Store(study.folder / f"{study.name}.db" if store is None else Path(store))
+        self.store = Store(place_of(study) if store is None else Path(store))
         try:
             self._check_same()
             self._schedule = self._resumed()
@@ -110,14 +114,17 @@ class Campaign:
     def _check_same(self) -> None:
         """Raise if the file holds runs of something else; note what its runs are of if it is new."""
         now, before = self.study.measured_as(), self.store.about("measured_as")
-        if before is None:
+        if before is None or not any(record.status == "ok" for record in self.store.records()):
+            # Runs that all failed stand in nobody's way: the study was put right.
+            if before is not None and before != now:
+                self.store.drop_failed()
             self.store.note("measured_as", now)
             return
-        changed = [key for key, value in now.items() if before.get(key) != json.loads(json.dumps(value))]
+        changed = [key for key, value in now.items() if before.get(key) != value]
         if changed:
             raise InputError(
-                f"{self.store.path} holds runs of another study: its {changed[0]} was {before.get(changed[0])!r}, "
-                f"now it is {now[changed[0]]!r}: give another file for the new runs"
+                f"{self.store.path} holds runs of another study: {changed[0]} was {before.get(changed[0])}, now it is "
+                f"{now[changed[0]]}: keep the new runs in another file (--store), or delete this one"
             )
 
     def _resumed(self) -> Schedule:
@@ -160,7 +167,7 @@ class Campaign:
                 raise self.store.full() from None
             raise InputError(
                 f"{error.filename!r} can't be started: {error.strerror or error}; {self.store.count()} runs are kept "
-                f"in {self.store.path}: bring it back and start again, it goes on from there"
+                f"in {self.store.path}: put that right and start again, it goes on from there"
             ) from None
         except (KeyboardInterrupt, SystemExit, InputError):
             self.store.forget_running()
@@ -182,6 +189,11 @@ class Campaign:
         """All configurations by their number, parameters in the study's order."""
         names = self.study.space.names
         return {number: {name: one[name] for name in names} for number, one in self.store.configurations().items()}
+
+    @property
+    def missing(self) -> dict[int, int]:
+        """How many runs each configuration needs still, as far as is known, by its number."""
+        return self._schedule.missing
 
     def _next(self) -> Turn | None:
         anchor = self._schedule.anchor

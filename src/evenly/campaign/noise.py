@@ -15,6 +15,8 @@ __all__ = ["Drift", "busy_seconds", "drift_of", "half_width"]
 _LEVEL = 0.95
 #: Slower or faster by less than this is no drift worth telling.
 _DRIFT = 0.05
+#: With a larger error nothing is said about drift.
+_TOLD = 0.2
 
 
 def half_width(seconds: Sequence[float]) -> float:
@@ -63,9 +65,11 @@ class Drift:
 
     def __str__(self) -> str:
         if self.runs < 3:
-            return f"the anchor ran {self.runs} times, which tells no drift"
+            return "too few runs to tell whether the machine drifted"
         told = f"{self.change:+.1%} ± {self.error:.1%} from the first of its {self.runs} runs to the last"
-        return f"the machine drifted: the anchor took {told}" if self.matters else f"no drift: the anchor took {told}"
+        if self.matters:
+            return f"the machine drifted: the anchor took {told}"
+        return f"{'no drift' if self.error < _TOLD else 'noise hides any drift'}: the anchor took {told}"
 
 
 def drift_of(when: ArrayLike, seconds: ArrayLike) -> Drift:

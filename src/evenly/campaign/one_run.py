@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import platform
+import shlex
+import signal
 import sys
 import tempfile
 import time
@@ -48,10 +50,14 @@ class Runner:
         self._study = study
         self._launcher = launcher_class(study.program.launcher)()
 
-    def command(self, configuration: Mapping[str, Any]) -> list[str]:
-        """Return the words of the command that a configuration's first run would start."""
-        values = self._values(Turn(1, 0, "plan"), configuration)
-        return [self._study.program.callable] if self._study.program.callable else list(self._words(values))
+    def command(self, configuration: Mapping[str, Any]) -> str:
+        """Return what a configuration's first run would start, as one would type it."""
+        program, values = self._study.program, self._values(Turn(1, 0, "plan"), configuration)
+        given = {name: Template(str(text)).fill(values) for name, text in program.environment.items()}
+        before = [f"{name}={shlex.quote(text)}" for name, text in given.items()]
+        ranks = [f"({self._ranks(values)} ranks)"] if program.ranks is not None else []
+        what = f"{program.callable}(…)" if program.callable else shlex.join(self._words(values))
+        return " ".join([*before, *ranks, what])
 
     def made(self, turn: Turn, configuration: Mapping[str, Any], mark: str) -> Record:
         """Run a configuration once.
@@ -98,7 +104,7 @@ class Runner:
         return tuple(word.fill(values) for word in program.words)
 
     def _ranks(self, values: Mapping[str, Any]) -> int:
-        asked = self._study.program.ranks
+        asked = self._study.program.ranks or 1
         told = Template(str(asked)).fill(values)
         if not told.isdecimal() or int(told) < 1:
             raise InputError(f"ranks must be a whole number above zero, but {asked!r} gives {told}")
@@ -123,13 +129,27 @@ class Runner:
         if outcome.status == "timed out":
             return "timed out", {}, f"it was ended after {self._study.program.timeout_s:g} s"
         if outcome.status != "ok":
-            return "failed", {}, f"it ended with status {outcome.exit_code}"
+            return "failed", {}, _reason(result) or _ended(outcome.exit_code)
+        if self._study.program.callable and not result.exists():
+            return "failed", {}, "the function ended its process instead of returning"
         returned = json.loads(result.read_text(encoding="utf-8")) if result.exists() else {}
         try:
             found = self._study.timing.of(outcome, folder, returned, since=began)
         except RunFailed as error:
             return "failed", {}, str(error)
         return "ok", {**returned, **found, "cpu_seconds": outcome.cpu_seconds}, ""
+
+
+def _reason(result: Path) -> str:
+    """What a function said as it failed."""
+    return str(json.loads(result.read_text(encoding="utf-8")).get("failed", "")) if result.exists() else ""
+
+
+def _ended(status: int) -> str:
+    try:
+        return f"it was ended by {signal.Signals(status - 128).name}"
+    except ValueError:
+        return f"it ended with status {status}"
 
 
 def _others(before: float | None, outcome: Outcome) -> float | None:

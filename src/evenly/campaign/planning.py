@@ -12,7 +12,7 @@ import pandas as pd
 from evenly.campaign.noise import half_width
 from evenly.campaign.store import Record
 from evenly.campaign.study import Repetitions, Study
-from evenly.errors import InputError
+from evenly.errors import InfeasibleError, InputError
 from evenly.runs import Runs
 
 __all__ = ["Advisor", "Progress", "Schedule", "Turn", "first_configurations", "rows_of"]
@@ -42,6 +42,9 @@ def first_configurations(study: Study) -> list[dict[str, Any]]:
         table = _distinct(study, plan.runs)
     if plan.design == "all" and plan.runs is not None:
         table = table.sample(n=min(plan.runs, len(table)), random_state=plan.seed)
+    if not len(table):
+        rules = ", ".join(c.name for c in space.constraints)
+        raise InfeasibleError(f"no configuration obeys {rules}: loosen a rule", constraint=rules)
     order = np.random.default_rng(plan.seed).permutation(len(table))
     return rows_of(table.iloc[order])
 
@@ -188,8 +191,15 @@ class Schedule:
         """How far it is."""
         each = [k.took for k in self._known.values() if k.took]
         usual = float(np.median([np.median(took) for took in each])) if each else 0.0
-        missing = {c: self._missing(c) for c in self.order}
+        missing, plan = self.missing, self._study.plan
         left = sum(
             n * (float(np.median(self._known[c].took)) if c in self._known else usual) for c, n in missing.items()
         )
-        return Progress(self._done, sum(missing.values()), left)
+        coming = max(0, (plan.runs or 0) - len(self.order)) if plan.design == "advisor" else 0
+        coming *= self._study.repetitions.least
+        return Progress(self._done, sum(missing.values()) + coming, left + coming * usual)
+
+    @property
+    def missing(self) -> dict[int, int]:
+        """How many runs each planned configuration needs still, as far as is known."""
+        return {configuration: self._missing(configuration) for configuration in self.order}

@@ -70,7 +70,7 @@ class Program:
     launcher : str
         Where it runs: ``"local"``, ``"mpi"``, or what other packages bring.
     ranks : str or int
-        For launchers of several ranks.
+        How many MPI ranks, for the launcher that starts them.
     folder : str
         Where it runs, from the study's folder; made where it is missing.
     environment : mapping of str to str
@@ -82,7 +82,7 @@ class Program:
     command: str | Sequence[str] = ""
     callable: str = ""
     launcher: str = "local"
-    ranks: str | int = 1
+    ranks: str | int | None = None
     folder: str = "."
     environment: Mapping[str, str] = field(default_factory=dict)
     timeout_s: float | None = None
@@ -97,6 +97,11 @@ class Program:
         if self.timeout_s is not None:
             _check_number("timeout_s", self.timeout_s, above=0)
         launcher_class(self.launcher)
+        if self.launcher == "local" and self.ranks is not None:
+            raise InputError("ranks are started by launcher = 'mpi', which [program] doesn't name")
+        if self.launcher != "local" and self.ranks is None:
+            hint = "give ranks in [program], as '{ranks}'"
+            raise InputError(f"launcher = {self.launcher!r} needs to know how many: {hint}")
 
     @property
     def words(self) -> tuple[Template, ...]:
@@ -115,7 +120,7 @@ class Program:
 
     def templates(self) -> list[Template]:
         """Return all texts with places."""
-        return [*self.words, Template(self.folder), Template(str(self.ranks)),
+        return [*self.words, Template(self.folder), Template(str(self.ranks or 1)),
                 *(Template(str(text)) for text in self.environment.values())]  # fmt: skip
 
 
@@ -228,6 +233,12 @@ class Study:
             unknown = sorted(template.names - known)
             if unknown:
                 raise InputError(f"{template.text!r} needs {unknown[0]!r}, which is none of {', '.join(sorted(known))}")
+        used = frozenset[str]().union(*(template.names for template in self.program.templates()))
+        idle = [name for name in self.space.names if name not in used]
+        if idle and not self.program.callable:
+            raise InputError(
+                f"nothing in [program] depends on {idle[0]!r}: put {{{idle[0]}}} where the program gets it"
+            )
         taken = [name for name in self.space.names if name in (*PLACES, *self.timing.quantities, "cpu_seconds")]
         if taken:
             raise InputError(f"a parameter may not be called {taken[0]!r}, which evenly uses itself: rename it")
@@ -246,7 +257,9 @@ class Study:
             values = tomllib.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
             raise ReadError(path, "there is no such file") from None
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        except OSError as error:
+            raise ReadError(path, f"a study file (TOML) was expected: {error.strerror}") from None
+        except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
             raise ReadError(path, f"a study file (TOML) was expected: {error}") from None
         try:
             return cls.from_dict(values, name=path.stem, folder=path.resolve().parent)
@@ -275,6 +288,8 @@ class Study:
                 raise InputError(f"{section!r} must be a table: begin it with a line [{section}]")
         if not values.get("program") or not values.get("parameters"):
             raise InputError("a study has at least the tables [program] and [parameters]")
+        if "constraints" in values["parameters"] and "constraints" not in values:
+            raise InputError("constraints stand above the first table: below [parameters] they would be a parameter")
         kinds = {key: _parameter(key, value) for key, value in values["parameters"].items()}
         return cls(
             name,
@@ -293,9 +308,9 @@ class Study:
             "command": [word.text for word in program.words],
             "callable": program.callable,
             "launcher": program.launcher,
-            "ranks": str(program.ranks),
+            "ranks": str(program.ranks or 1),
             "environment": dict(program.environment),
-            "time": self.timing.to_dict(),
+            **self.timing.to_dict(),
             "parameters": sorted(self.space.names),
         }
 
@@ -315,19 +330,26 @@ def _check_keys(where: str, values: Mapping[str, Any], allowed: Sequence[str]) -
 
 
 def _parameter(name: str, value: Any) -> Parameter:
+    try:
+        return _kind(value)
+    except InputError as error:
+        raise InputError(f"parameter {name!r}: {error}") from None
+
+
+def _kind(value: Any) -> Parameter:
     """A list of numbers is ordinal, of anything else categorical; a range says ``low`` and ``high``."""
     if isinstance(value, list):
         numbers = value and all(isinstance(x, int | float) and not isinstance(x, bool) for x in value)
         return Ordinal(*value) if numbers else Categorical(*value)
     if not isinstance(value, Mapping):
-        raise InputError(f"{name!r} must be a list of values or {{ low = 1, high = 9 }}, but got {value!r}")
+        raise InputError(f"it must be a list of values or {{ low = 1, high = 9 }}, but got {value!r}")
     if "kind" in value:
         return parameter_from_dict(dict(value))
     kind = Integer if all(isinstance(value.get(end), int) for end in ("low", "high")) else Real
-    _check_keys(f"parameter {name!r}", value, [f.name for f in fields(kind)])
+    _check_keys("it", value, [f.name for f in fields(kind)])
     missing = [end for end in ("low", "high") if end not in value]
     if missing:
-        raise InputError(f"parameter {name!r} lacks {missing[0]!r}")
+        raise InputError(f"it lacks {missing[0]!r}")
     return kind(**value)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -68,7 +69,12 @@ def _names(inside: str) -> frozenset[str]:
 def _filled(match: re.Match[str], values: Mapping[str, Any]) -> str:
     if match[1] is None:
         return match[0][0]
-    value = values[match[1]] if match[1] in values else Expression(match[1])(values).item()
+    if match[1] in values:
+        return _written(values[match[1]])
+    value = Expression(match[1])(values).item()
+    if isinstance(value, float) and not math.isfinite(value):
+        given = ", ".join(f"{name}={values[name]}" for name in sorted(Expression(match[1]).names))
+        raise InputError(f"{match[0]} has no value where {given}: rule that out by a constraint")
     return _written(value)
 
 

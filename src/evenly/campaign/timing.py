@@ -140,11 +140,10 @@ class Timing:
         return cls(time=time, more=more, **given)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what it measures, for comparison."""
-        patterns = {name: [p.pattern, p.unit, p.file] for name, p in self.more.items()}
-        told = [self.time.pattern, self.time.unit, self.time.file] if self.time else []
-        read = [self.reader, self.path, dict(self.options)]
-        return {"clock": self.clock, "time": told, "reader": read, "more": patterns}
+        """Return what seconds are, for comparison; further quantities may come and go."""
+        told = {f"time.{key}": value for key, value in vars(self.time).items()} if self.time else {}
+        read = {"time.reader": self.reader, "time.path": self.path, "time.options": dict(self.options)}
+        return {"time.clock": self.clock, **told, **(read if self.reader else {})}
 
     @property
     def quantities(self) -> dict[str, str]:

@@ -11,6 +11,7 @@ import typer
 
 from evenly.cli import options as opt
 from evenly.cli.console import live, note, out, print_json
+from evenly.errors import EvenlyError
 
 if TYPE_CHECKING:
     from evenly.campaign import Campaign, Study
@@ -27,27 +28,28 @@ def measure(
         Path | None, typer.Option("--store", help="Where runs are kept (default: beside the study, as .db).")
     ] = None,
     save: Annotated[
-        Path | None, typer.Option("--save", help="Table of all runs: .csv or .parquet (default: STUDY.runs.csv).")
+        Path | None, typer.Option("--save", help="Table of all runs: .csv or .parquet (default: beside the store).")
     ] = None,
-    plan: Annotated[bool, typer.Option("--plan", help="Show what would be run, and run nothing.")] = False,
+    plan: Annotated[bool, typer.Option("--plan", help="Show what is still to be run, and run nothing.")] = False,
     retry: Annotated[bool, typer.Option("--retry", help="Run again what failed or timed out before.")] = False,
     json: opt.Json = False,
 ) -> None:
     """Run a program on many configurations and keep what each took; the same command goes on after an interruption."""
     from evenly.campaign import Campaign, Study
+    from evenly.campaign.measuring import place_of
 
     study = Study.load(path)
+    place = store or place_of(study)
     if plan:
-        _show_plan(study, json=json)
+        _show_plan(study, place, json=json)
         return
-    target = save or study.folder / f"{study.name}.runs.csv"
+    target = save or place.with_suffix(".runs.csv")
     opt.check_writable(target, "table of runs")
-    with Campaign(study, store, advisor=_advisor(study)) as campaign:
+    with Campaign(study, place, advisor=_advisor(study)) as campaign:
         if retry:
             note(f"made again: {campaign.retry()} of the runs that failed")
-        _run(campaign)
-        runs = campaign.runs()
-        runs.save(target)
+        _run(campaign, target)
+        campaign.runs().save(target)
         _tell(campaign, json=json)
     note(f"all runs are in {target}: try `evenly fit {target}`")
 
@@ -60,7 +62,7 @@ def _advisor(study: Study) -> Callable[..., Any] | None:
     return next_runs
 
 
-def _run(campaign: Campaign) -> None:
+def _run(campaign: Campaign, target: Path) -> None:
     done = campaign.store.count()
     if done:
         note(f"{done} runs are kept in {campaign.store.path} from before")
@@ -68,8 +70,21 @@ def _run(campaign: Campaign) -> None:
         with _shown(campaign) as show:
             campaign.run(show)
     except (KeyboardInterrupt, SystemExit):
-        note(f"interrupted: {campaign.store.count()} runs are kept; the same command goes on from there")
+        _leave(campaign, target)
         raise
+    left = sum(campaign.missing.values())
+    if left:
+        note(f"the study's budget_s is used up, about {left} runs were not made: raise it and start again")
+
+
+def _leave(campaign: Campaign, target: Path) -> None:
+    """Save what there is before going."""
+    kept = campaign.store.count()
+    try:
+        campaign.runs().save(target)
+    except EvenlyError:
+        target = campaign.store.path
+    note(f"interrupted: {kept} runs are kept, in {target} too; the same command goes on from there")
 
 
 @contextmanager
@@ -100,19 +115,33 @@ def _line(campaign: Campaign, record: Record, progress: Progress) -> str:
     return f"run {progress.done} of about {of}: {told}: {took}; {quantity(progress.seconds_left, digits=2)} left"
 
 
-def _show_plan(study: Study, *, json: bool) -> None:
-    from evenly.campaign.one_run import Runner
+def _missing(study: Study, place: Path) -> list[dict[str, Any]]:
+    """Configurations that are still to be run; all where nothing was."""
+    from evenly.campaign import Campaign
     from evenly.campaign.planning import first_configurations
+
+    if not place.exists():
+        return first_configurations(study)
+    with Campaign(study, place, advisor=_advisor(study)) as campaign:
+        return [campaign.configurations[number] for number, runs in campaign.missing.items() if runs]
+
+
+def _show_plan(study: Study, place: Path, *, json: bool) -> None:
+    from evenly.campaign.one_run import Runner
     from evenly.report.run_tables import add_row, new_table
 
-    configurations = first_configurations(study)
+    configurations = _missing(study, place)
     runner = Runner(study)
-    commands = [" ".join(runner.command(one)) for one in configurations]
+    commands = [runner.command(one) for one in configurations]
     if json:
         print_json([{"configuration": c, "command": text} for c, text in zip(configurations, commands, strict=True)])
         return
+    if not configurations:
+        out.print("nothing: all has been run")
+        return
     repetitions = study.repetitions
-    more = ", then others as the advisor proposes" if study.plan.design == "advisor" else ""
+    most = study.plan.runs
+    more = f", then others as the advisor proposes, up to {most} in all" if study.plan.design == "advisor" else ""
     often = f"each {repetitions.least} to {repetitions.most} times"
     out.print(f"{len(configurations)} configurations, {often}{more}")
     table = new_table()

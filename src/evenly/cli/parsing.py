@@ -179,8 +179,13 @@ def _values(text: str) -> list[Any]:
     try:
         values = numbers(text)
     except InputError:
-        return [part.strip() for part in text.split(",")] if text.strip(" ,") else [text]
+        return [_label(part.strip()) for part in text.split(",")] if text.strip(" ,") else [text]
     return [int(value) if value == int(value) else value for value in values]
+
+
+def _label(text: str) -> Any:
+    """Text, or a truth value as TOML, JSON and tables write it."""
+    return {"true": True, "false": False}.get(text.lower(), text)
 
 
 def share(text: str, option: str) -> float:

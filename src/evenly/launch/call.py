@@ -33,22 +33,33 @@ def main(name: str) -> int:
         began = time.perf_counter()
         answer = function(configuration)
         took = time.perf_counter() - began
-        result = json.dumps(_quantities(name, answer, took))
+        result = _quantities(name, answer, took)
     except RunFailed as error:
         sys.stderr.write(f"{error}\n{error.output}".rstrip() + "\n")
+        _tell({"failed": str(error)})
         return error.exit_code or 1
     except InputError as error:
         sys.stderr.write(f"error: {error}\n")
+        _tell({"failed": str(error)})
         return 2
-    # Of several ranks the first one tells.
-    if all(os.environ.get(variable, "0") == "0" for variable in ("PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK")):
-        Path(os.environ[RESULT]).write_text(result, encoding="utf-8")
+    _tell(result)
     return 0
+
+
+def _tell(result: Mapping[str, Any]) -> None:
+    """Write the result; of several ranks the first one does."""
+    if all(os.environ.get(variable, "0") == "0" for variable in ("PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK")):
+        Path(os.environ[RESULT]).write_text(json.dumps(result), encoding="utf-8")
 
 
 def _function(name: str) -> Callable[[Mapping[str, Any]], Any]:
     module, _, attribute = name.partition(":")
-    function = getattr(importlib.import_module(module), attribute, None)
+    try:
+        function = getattr(importlib.import_module(module), attribute, None)
+    except ModuleNotFoundError as error:
+        if error.name != module:
+            raise
+        raise InputError(f"callable must be 'module:function', but there is no module {module!r}") from None
     if not callable(function):
         raise InputError(f"callable must be 'module:function', but {module!r} has no function {attribute!r}")
     found: Callable[[Mapping[str, Any]], Any] = function
@@ -59,16 +70,16 @@ def _quantities(name: str, answer: Any, took: float) -> dict[str, float]:
     if answer is None:
         return {"seconds": took}
     given = dict(answer) if isinstance(answer, Mapping) else {"seconds": answer}
-    try:
-        numbers = {str(key): float(value) for key, value in given.items()}
-    except (TypeError, ValueError):
-        numbers = {}
-    numbers = {"seconds": took} | numbers
+    numbers = {str(key): float(value) for key, value in given.items() if _is_number(value)}
     if not given or len(numbers) < len(given) or not all(math.isfinite(x) for x in numbers.values()):
-        raise InputError(
-            f"{name} must return seconds, a mapping of numbers, or nothing to be timed, but got {answer!r}"
-        )
-    return numbers
+        rule = "must return seconds, a mapping of numbers, or nothing to be timed"
+        raise InputError(f"{name} {rule}, but got {answer!r}")
+    return {"seconds": took} | numbers
+
+
+def _is_number(value: Any) -> bool:
+    """Numpy's too; neither True nor text that looks like a number."""
+    return hasattr(value, "__float__") and not isinstance(value, bool | str)
 
 
 if __name__ == "__main__":

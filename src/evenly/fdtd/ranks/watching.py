@@ -17,7 +17,7 @@ import threading
 import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -91,6 +91,7 @@ def follow(
     """
     mark = mark or uuid.uuid4().hex
     variables = {**without_launcher(os.environ), **(environment or {}), MARK: mark}
+    begin = time.monotonic()
     process = subprocess.Popen(
         list(command),
         env=variables,
@@ -101,7 +102,7 @@ def follow(
         # Ctrl-C at the terminal must reach the ranks once, by the way of this process.
         start_new_session=True,
     )
-    return _Watch(process, mark, timeout_s).follow(echo=echo)
+    return _Watch(process, mark, begin, timeout_s).follow(echo=echo)
 
 
 def end_job(mark: str) -> int:
@@ -117,22 +118,26 @@ def end_job(mark: str) -> int:
     >>> end_job("no such job")
     0
     """
-    left = job_processes(mark)
-    for pid in left:
-        try:
-            os.kill(pid, signal.SIGKILL)
-        except ProcessLookupError:
-            continue
-    return len(left)
+    ended: set[int] = set()
+    limit = time.monotonic() + GRACE_S
+    # A process that was killed is there for a moment still, and may just have started another.
+    while (left := job_processes(mark)) and time.monotonic() < limit:
+        for pid in left:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        ended.update(left)
+        time.sleep(0.005)
+    return len(ended)
 
 
 class _Watch:
     """A running job: passes on its output and the signals that this process gets."""
 
-    def __init__(self, process: subprocess.Popen[bytes], mark: str, timeout_s: float | None) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], mark: str, begin: float, timeout_s: float | None) -> None:
         self.process, self.mark = process, mark
-        self.begin = time.monotonic()
+        self.begin = begin
         self.limit = None if timeout_s is None else self.begin + timeout_s
+        self.end: float | None = None
         self.kill_at: float | None = None
         self.timed_out = False
         self.signal: int | None = None
@@ -146,6 +151,7 @@ class _Watch:
             with self._signals():
                 self._pump({self.process.stdout: output, self.process.stderr: errors})
                 self.process.wait()
+            self._note_end()
             finished = self.process.returncode == 0
         finally:
             if not finished:
@@ -153,8 +159,12 @@ class _Watch:
             self._reap()
         if self.killed and self.signal is None and not self.timed_out:
             errors.feed(f"{self.killed}\n".encode())
-        seconds = time.monotonic() - self.begin
+        seconds = self.end - self.begin if self.end is not None else time.monotonic() - self.begin
         return Job(self._status(), output.text(), errors.text(), seconds, self.timed_out, self.signal)
+
+    def _note_end(self) -> None:
+        """What is done after its end isn't the program's time."""
+        self.end = time.monotonic() if self.end is None else self.end
 
     def _keep(self, line: str) -> str:
         self.killed = killed(line) or self.killed
@@ -186,9 +196,11 @@ class _Watch:
                     if not data:
                         selector.unregister(key.fileobj)
                 self._check_time()
-                if self.process.poll() is not None and not selector.select(0.5):
-                    # An orphan holds the pipe open though the launcher is gone.
-                    break
+                if self.process.poll() is not None:
+                    self._note_end()
+                    if selector.get_map() and not selector.select(0.5):
+                        # An orphan holds the pipe open though the launcher is gone.
+                        break
         for stream in streams.values():
             stream.close()
 
