@@ -24,6 +24,7 @@ import pandas as pd
 from evenly.errors import ExtrapolationWarning, InputError
 from evenly.metrics import mlogq
 from evenly.models.registry import model_class
+from models import style
 from models_data import Case, beyond, load
 
 METHODS = ("beyond", "cpr-positive", "log-quadratic", "pmnf", "power-law", "nearest")
@@ -103,18 +104,17 @@ def draw(table: pd.DataFrame, path: Path) -> None:
     """Draw errors against the largest size learned from."""
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), sharey=True)
+    figure, axes = plt.subplots(1, 2, figsize=(9.5, 3.8), sharey=True, layout="constrained")
     for axis, start in zip(axes, ("m, n, k < ", "m < "), strict=True):
         some = table[table["case"].str.startswith(start) & ~table["case"].str.endswith("all")]
         for method, group in some.groupby("method", sort=False):
             limits = group["case"].str.removeprefix(start).astype(int)
-            axis.loglog(limits, group["error"], marker="o", label=str(method))
+            axis.loglog(limits, group["error"], ms=4, label=str(method), **style(str(method)))
         axis.set(xlabel=f"N, learned from {start}N", xticks=(512, 1024, 2048), xticklabels=("512", "1024", "2048"))
         axis.minorticks_off()
     axes[0].set_ylabel("MLogQ where sizes are 2048-4096")
-    axes[0].legend(fontsize="small")
-    figure.tight_layout()
-    figure.savefig(path)
+    figure.legend(*axes[0].get_legend_handles_labels(), fontsize=8, loc="outside right center")
+    figure.savefig(path, dpi=100)
 
 
 if __name__ == "__main__":

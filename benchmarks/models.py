@@ -43,6 +43,7 @@ KNOWN: Mapping[str, tuple[tuple[float, ...], tuple[float, ...]]] = {
 }
 #: Methods whose time or memory forbids more runs.
 MOST = {"pmnf": 1_024, "svm": 4_096}
+TITLES = {"amg": "AMG, 8 parameters", "bcast": "broadcast, 3 parameters", "gemm": "matrices, 3 parameters"}
 Row = dict[str, Any]
 
 
@@ -115,24 +116,43 @@ def draw(found: Mapping[str, Row], folder: Path) -> list[Path]:
 
     mpl.use("Agg")
     import matplotlib.pyplot as plt
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     written = []
     names = sorted({key.split()[0] for key in found})
+    methods = [method for method in METHODS if any(key.split()[1] == method for key in found)]
     for what, label in (("runs", "runs learned from"), ("bytes", "bytes of what was learned")):
-        figure, axes = plt.subplots(1, len(names), figsize=(5 * len(names), 4), squeeze=False, layout="constrained")
+        figure, axes = plt.subplots(1, len(names), figsize=(4.6 * len(names), 4.2), squeeze=False, layout="constrained")
         for axis, name in zip(axes[0], names, strict=True):
-            for method in dict.fromkeys(key.split()[1] for key in found if key.split()[0] == name):
+            for method in methods:
                 rows = [(int(k.split()[2]), row) for k, row in found.items() if k.split()[:2] == [name, method]]
                 x = [size if what == "runs" else row["bytes"] for size, row in rows]
-                axis.loglog(x, [row["mlogq"] for _, row in rows], "o-", ms=4, label=method,
-                            lw=2.5 if method == "auto" else 1)  # fmt: skip
-            axis.set(title=name, xlabel=label, ylabel="MLogQ on test runs")
-        axes[0][-1].legend(fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
+                axis.loglog(x, [row["mlogq"] for _, row in rows], ms=4, label=method, **style(method))
+            axis.set(title=TITLES.get(name, name), xlabel=label)
+            axis.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            axis.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:g}"))
+            axis.yaxis.set_minor_formatter(NullFormatter())
+            if what == "runs":
+                axis.set_xticks(SIZES, [f"{size:,}" for size in SIZES])
+                axis.minorticks_off()
+        axes[0][0].set_ylabel("MLogQ on test runs")
+        figure.legend(*axes[0][-1].get_legend_handles_labels(), fontsize=8, loc="outside right center")
         folder.mkdir(parents=True, exist_ok=True)
         written.append(folder / f"models-error-by-{what}.png")
-        figure.savefig(written[-1], dpi=110)
+        figure.savefig(written[-1], dpi=100)
         plt.close(figure)
     return written
+
+
+def style(method: str) -> dict[str, Any]:
+    """Each method looks the same in all pictures; the blend stands out."""
+    if method == "auto":
+        return {"color": "black", "lw": 2.5, "marker": "o", "zorder": 5}
+    import matplotlib as mpl
+
+    names = (*METHODS, "beyond", "cpr-positive")
+    i = names.index(method) if method in names else len(names)
+    return {"color": mpl.colormaps["tab20"](i % 20), "lw": 1, "marker": "osD^v"[i % 5]}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
