@@ -106,17 +106,20 @@ class RegressionModel(Model):
         made = left_out_logs(lambda n: self._regressor(self._coding, n), inputs, logs, weights, folds)
         return np.clip(made, *self._limits)
 
-    def _logs(self, table: pd.DataFrame) -> tuple[Inputs, Floats]:
-        inputs = self._coding.inputs(table)
-        return inputs, np.clip(self._fitted.predict(inputs), *self._limits)
+    def _logs(self, table: pd.DataFrame, coding: Coding, inputs: Inputs) -> Floats:
+        """Return the logarithms predicted for a table that another model has coded; its coding is mostly this one's."""
+        return self._coded_logs(inputs if coding == self._coding else self._coding.inputs(table))
+
+    def _coded_logs(self, inputs: Inputs) -> Floats:
+        return np.asarray(np.clip(self._fitted.predict(inputs), *self._limits) + self._centre)
 
     def _predict(self, table: pd.DataFrame) -> Floats:
-        return np.asarray(np.exp(self._logs(table)[1] + self._centre), dtype=np.float64)
+        return np.asarray(np.exp(self._coded_logs(self._coding.inputs(table))), dtype=np.float64)
 
     def _interval(self, table: pd.DataFrame, level: float) -> tuple[Floats, Floats]:
-        inputs, logs = self._logs(table)
-        half = self._conformal.half_width(inputs, level)
-        return np.exp(logs + self._centre - half), np.exp(logs + self._centre + half)
+        inputs = self._coding.inputs(table)
+        logs, half = self._coded_logs(inputs), self._conformal.half_width(inputs, level)
+        return np.exp(logs - half), np.exp(logs + half)
 
     def _get_state(self) -> dict[str, Any]:
         return {

@@ -18,7 +18,7 @@ from evenly.errors import InputError
 from evenly.expressions import Expression
 from evenly.models._inputs import Coding, Inputs
 from evenly.models._local_conformal import LocalConformal
-from evenly.models._regression import canonical_order, fold_numbers
+from evenly.models._regression import RegressionModel, canonical_order, fold_numbers
 from evenly.models.base import Model
 from evenly.models.correcting import Correction
 from evenly.models.efforts import check_effort
@@ -218,13 +218,18 @@ class Automatic(Model):
     def _logs(self, table: pd.DataFrame, inputs: Inputs) -> Floats:
         logs = self._correction.predict(inputs)
         for member, share in zip(self._members, self._shares, strict=True):
-            logs += share * np.log(member._predict(table))
+            logs += share * self._logs_of(member, table, inputs)
         outside = self._handed_over(inputs)
         far = np.flatnonzero(outside > 0)
         if len(far):
             there = np.log(self._beyond._predict(table.iloc[far]))
             logs[far] += outside[far] * (there - logs[far])
         return logs
+
+    def _logs_of(self, member: Model, table: pd.DataFrame, inputs: Inputs) -> Floats:
+        if isinstance(member, RegressionModel):
+            return member._logs(table, self._coding, inputs)
+        return np.log(member._predict(table))
 
     def _predict(self, table: pd.DataFrame) -> Floats:
         logs = self._logs(table, self._coding.inputs(table)) + self._known(table)

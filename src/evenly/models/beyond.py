@@ -216,7 +216,8 @@ class Beyond(RegressionModel):
         return pd.DataFrame(rows, columns=["side", "candidates", "error", "growth"])
 
     def _interval(self, table: pd.DataFrame, level: float) -> tuple[Floats, Floats]:
-        inputs, logs = self._logs(table)
+        inputs = self._coding.inputs(table)
+        logs = self._coded_logs(inputs)
         edge = Inputs(np.clip(inputs.numbers, -1, 1), inputs.labels, inputs.sizes)
         half = self._conformal.half_width(edge, level) * (1 + self._sides.growth(inputs) * inputs.beyond)
-        return np.exp(logs + self._centre - half), np.exp(logs + self._centre + half)
+        return np.exp(logs - half), np.exp(logs + half)
