@@ -265,6 +265,16 @@ def test_a_study_put_right_after_nothing_went_well(tmp_path: Path) -> None:
         measure(path)
 
 
+def test_other_parameters_after_nothing_went_well(tmp_path: Path) -> None:
+    path = tmp_path / "renamed.toml"
+    text = "[program]\ncommand = 'false {m}'\n[parameters]\nm = [1, 2]\n"
+    path.write_text(text)
+    with pytest.raises(InputError, match="none of 2 runs went well"):
+        measure(path)
+    path.write_text(text.replace("false", "true").replace("{m}", "{n}").replace("m =", "n ="))
+    assert measure(path).aggregate()["n"].tolist() == [1, 2]
+
+
 def test_no_configuration_obeys(tmp_path: Path) -> None:
     path = study(tmp_path)
     path.write_text("constraints = ['n > 9']\n" + path.read_text())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+import uuid
 from pathlib import Path
 
 import pytest
@@ -18,8 +19,9 @@ def launcher(request: pytest.FixtureRequest) -> Launcher:
     return launcher_class(request.param)()
 
 
-def python(code: str, mark: str = "a-task", **options: object) -> Task:
-    return Task((sys.executable, "-c", code), mark, **options)  # type: ignore[arg-type]
+def python(code: str, mark: str = "", **options: object) -> Task:
+    # Tests of another process must not share a mark: what carries it is ended.
+    return Task((sys.executable, "-c", code), mark or uuid.uuid4().hex, **options)  # type: ignore[arg-type]
 
 
 def test_what_a_program_prints_and_how_it_ends_is_told(launcher: Launcher) -> None:
@@ -55,22 +57,24 @@ def test_a_time_out_ends_all_that_a_program_started(launcher: Launcher, tmp_path
         "time.sleep(60)"
     )
     began = time.monotonic()
-    outcome = launcher.run(python(code, mark="too-long", timeout_s=1.0))
+    mark = uuid.uuid4().hex
+    outcome = launcher.run(python(code, mark=mark, timeout_s=1.0))
     assert outcome.status == "timed out"
     assert time.monotonic() - began < 20
-    assert job_processes("too-long") == []
+    assert job_processes(mark) == []
 
 
 def test_nothing_is_left_of_a_program_that_ended_well(launcher: Launcher) -> None:
     code = "import subprocess; subprocess.Popen(['sleep', '60'], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)"
-    assert launcher.run(python(code, mark="daemon")).status == "ok"
-    assert job_processes("daemon") == []
+    mark = uuid.uuid4().hex
+    assert launcher.run(python(code, mark=mark)).status == "ok"
+    assert job_processes(mark) == []
 
 
 def test_a_missing_program_is_named(launcher: Launcher) -> None:
     for name in ("no-such-program", "./no-such-program"):
         with pytest.raises(OSError, match=r"[Nn]o such"):
-            launcher.run(Task((name,), "missing"))
+            launcher.run(Task((name,), uuid.uuid4().hex))
 
 
 def test_ranks() -> None:

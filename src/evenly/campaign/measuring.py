@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Self
 
@@ -117,7 +117,7 @@ class Campaign:
         if before is None or not any(record.status == "ok" for record in self.store.records()):
             # Runs that all failed stand in nobody's way: the study was put right.
             if before is not None and before != now:
-                self.store.drop_failed()
+                self.store.clear()
             self.store.note("measured_as", now)
             return
         changed = [key for key, value in now.items() if before.get(key) != value]
@@ -134,7 +134,7 @@ class Campaign:
         known = self.store.configurations()
         planned = self.store.add_configurations(first_configurations(self.study))
         # Those that an advisor proposed come after the first ones, in the order they came.
-        advised = [number for number in known if number not in set(planned)] if self._advisor else []
+        advised = [number for number in known if number not in set(planned)] if self._is_advised else []
         return Schedule(self.study, [*planned, *advised], self.store.records(), self.store.about("anchor"))
 
     def run(self, progress: Callable[[Record, Progress], None] | None = None) -> None:
@@ -160,7 +160,7 @@ class Campaign:
         mark = uuid.uuid4().hex
         self.store.begin(mark, self.study.program.launcher, turn.configuration)
         try:
-            return self._runner.made(turn, self.configurations[turn.configuration], mark)
+            return self._runner.made(turn, self._ordered(self.store.configuration(turn.configuration)), mark)
         except OSError as error:
             self.store.forget_running()
             if error.errno in (errno.ENOSPC, errno.EDQUOT):
@@ -172,6 +172,10 @@ class Campaign:
         except (KeyboardInterrupt, SystemExit, InputError):
             self.store.forget_running()
             raise
+
+    @property
+    def _is_advised(self) -> bool:
+        return self.study.plan.design == "advisor"
 
     def retry(self) -> int:
         """Forget failed runs, so that they are made again; return how many there were."""
@@ -187,8 +191,10 @@ class Campaign:
     @property
     def configurations(self) -> dict[int, dict[str, Any]]:
         """All configurations by their number, parameters in the study's order."""
-        names = self.study.space.names
-        return {number: {name: one[name] for name in names} for number, one in self.store.configurations().items()}
+        return {number: self._ordered(one) for number, one in self.store.configurations().items()}
+
+    def _ordered(self, configuration: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: configuration[name] for name in self.study.space.names}
 
     @property
     def missing(self) -> dict[int, int]:
@@ -205,8 +211,7 @@ class Campaign:
     def _advised(self) -> Turn | None:
         """Ask the advisor for another configuration, where the plan has room for one."""
         plan, order = self.study.plan, self._schedule.order
-        spent = plan.budget_s is not None and self._schedule.spent_s >= plan.budget_s
-        if self._advisor is None or plan.design != "advisor" or spent or len(order) >= (plan.runs or 0):
+        if self._advisor is None or not self._is_advised or self._schedule.is_spent or len(order) >= (plan.runs or 0):
             return None
         new = rows_of(self._advisor(self.runs(), 1))
         added = [number for number in self.store.add_configurations(new) if number not in set(order)]

@@ -138,8 +138,6 @@ class Schedule:
         self.anchor = anchor
         self._known: dict[int, _Known] = {}
         self._since_anchor = 0
-        self.spent_s = 0.0
-        self._done = 0
         for record in records:
             self.add(record)
 
@@ -151,13 +149,10 @@ class Schedule:
         if record.status == "ok":
             known.seconds.append(record.quantities["seconds"])
         self._since_anchor = 0 if record.configuration == self.anchor else self._since_anchor + 1
-        self.spent_s += record.took
-        self._done += 1
 
     def next(self) -> Turn | None:
         """Return the next run; None if all is known well enough, or the budget is used up."""
-        budget = self._study.plan.budget_s
-        if budget is not None and self.spent_s >= budget:
+        if self.is_spent:
             return None
         waiting = [(len(self._of(c).seconds), at, c) for at, c in enumerate(self.order) if self._missing(c)]
         if not waiting:
@@ -168,6 +163,12 @@ class Schedule:
             if self.anchor is not None and not self._of(self.anchor).failed:
                 return self._turn(self.anchor, "anchor")
         return self._turn(min(waiting)[2], "plan")
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether runs took all that they may."""
+        budget = self._study.plan.budget_s
+        return budget is not None and sum(sum(known.took) for known in self._known.values()) >= budget
 
     def _quick(self) -> int | None:
         """The quickest configuration that isn't over in no time: a tenth of the usual at least."""
@@ -197,7 +198,8 @@ class Schedule:
         )
         coming = max(0, (plan.runs or 0) - len(self.order)) if plan.design == "advisor" else 0
         coming *= self._study.repetitions.least
-        return Progress(self._done, sum(missing.values()) + coming, left + coming * usual)
+        done = sum(len(known.took) for known in self._known.values())
+        return Progress(done, sum(missing.values()) + coming, left + coming * usual)
 
     @property
     def missing(self) -> dict[int, int]:

@@ -164,6 +164,12 @@ class Store:
         rows = self._database.execute("SELECT id, parameters FROM configurations ORDER BY id")
         return {number: json.loads(text) for number, text in rows}
 
+    def configuration(self, number: int) -> dict[str, Any]:
+        """Return one configuration by its number."""
+        row = self._database.execute("SELECT parameters FROM configurations WHERE id = ?", (number,)).fetchone()
+        found: dict[str, Any] = json.loads(row[0])
+        return found
+
     def begin(self, mark: str, launcher: str, configuration: int) -> None:
         """Note that a run is under way, so that its processes are found if this one is killed."""
         with self._transaction() as database:
@@ -193,6 +199,13 @@ class Store:
         """Forget runs that failed or timed out, so that they are run again; return how many."""
         with self._transaction() as database:
             return database.execute("DELETE FROM records WHERE status != 'ok'").rowcount
+
+    def clear(self) -> None:
+        """Forget all configurations and runs."""
+        with self._transaction() as database:
+            database.execute("DELETE FROM records")
+            database.execute("DELETE FROM configurations")
+            database.execute("DELETE FROM about WHERE key = 'anchor'")
 
     def count(self) -> int:
         """Return the number of runs."""

@@ -31,7 +31,6 @@ It is a TOML file::
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 import shlex
@@ -46,6 +45,7 @@ from evenly.campaign.timing import Timing
 from evenly.errors import InputError, ReadError
 from evenly.launch import launcher_class
 from evenly.parameters import Categorical, Integer, Ordinal, Parameter, Real, parameter_from_dict
+from evenly.readers.spelling import did_you_mean
 from evenly.sampling import Design
 from evenly.space import Space
 
@@ -158,7 +158,7 @@ class Plan:
         How many; all there are when left out.
     design : {"all", "random", "uniform", "log-uniform", "sobol", "lhs", "advisor"}
         How they are drawn (`Space.sample`); "all" takes every one. "advisor" draws the `first` by Sobol points, then
-        those of which a model of what was measured is most unsure per second they take.
+        those that lower the uncertainty of a model of what was measured most per second they take.
     first : int, optional
         Twice as many as parameters, and four at least, when left out.
     seed : int
@@ -166,7 +166,7 @@ class Plan:
     budget_s : float, optional
         No run is started once all runs together took so many seconds.
     anchor_every : int
-        After so many runs the first configuration is run once more, which shows whether the machine drifts; 0 never.
+        After so many runs a quick configuration is run once more, which shows whether the machine drifts; 0 never.
     """
 
     runs: int | None = None
@@ -324,9 +324,7 @@ def _of(kind: type[Any], section: str, values: Mapping[str, Any]) -> Any:
 def _check_keys(where: str, values: Mapping[str, Any], allowed: Sequence[str]) -> None:
     for key in values:
         if key not in allowed:
-            near = difflib.get_close_matches(key, allowed, 1)
-            hint = f": did you mean {near[0]!r}?" if near else f"; allowed are {', '.join(allowed)}"
-            raise InputError(f"{where} has no {key!r}{hint}")
+            raise InputError(f"{where} has no {key!r}{did_you_mean(key, allowed)}; allowed are {', '.join(allowed)}")
 
 
 def _parameter(name: str, value: Any) -> Parameter:

@@ -72,8 +72,8 @@ def _run(campaign: Campaign, target: Path) -> None:
     except (KeyboardInterrupt, SystemExit):
         _leave(campaign, target)
         raise
-    left = sum(campaign.missing.values())
-    if left:
+    left = campaign.progress.left
+    if left and campaign.study.plan.budget_s is not None:
         note(f"the study's budget_s is used up, about {left} runs were not made: raise it and start again")
 
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from functools import cache
-from importlib.metadata import EntryPoint, entry_points
-
 from evenly.errors import InputError
 from evenly.launch.base import Launcher
+from evenly.plugins import installed
 
 __all__ = ["launcher_class", "launcher_names"]
 
 
-@cache
-def _installed() -> dict[str, EntryPoint]:
-    return {point.name: point for point in entry_points(group="evenly.launchers")}
+_GROUP = "evenly.launchers"
 
 
 def launcher_names() -> list[str]:
@@ -24,7 +20,7 @@ def launcher_names() -> list[str]:
     >>> launcher_names()[:2]
     ['local', 'mpi']
     """
-    return sorted(_installed())
+    return sorted(installed(_GROUP))
 
 
 def launcher_class(name: str) -> type[Launcher]:
@@ -40,7 +36,7 @@ def launcher_class(name: str) -> type[Launcher]:
     >>> launcher_class("local").__name__
     'Local'
     """
-    if name not in _installed():
+    if name not in installed(_GROUP):
         raise InputError(f"launcher must be one of {', '.join(launcher_names())}, but got {name!r}")
-    kind: type[Launcher] = _installed()[name].load()
+    kind: type[Launcher] = installed(_GROUP)[name].load()
     return kind

@@ -27,6 +27,9 @@ _USUAL = 10
 _LEAST = 1e-9
 #: Residuals kept at most: 3,000 tell the 90 % quantile within half a percent, and neighbours are found fast.
 _MOST = 3_000
+#: Runs in a leaf of the search tree, and by how much farther than the nearest ones those may be that stand for them: a
+#: scale is a mean over many.
+_LEAF, _NEARLY = 64, 1.0
 
 
 @dataclass(frozen=True)
@@ -71,7 +74,7 @@ class LocalConformal:
         if near < 5:
             # Scores are then residuals as they are, which the rules for few runs expect.
             return np.ones(len(places))
-        found = np.asarray(KDTree(self.places, leafsize=64).query(places, near + own, eps=1.0)[1])
+        found = np.asarray(KDTree(self.places, leafsize=_LEAF).query(places, near + own, eps=_NEARLY)[1])
         total = self.squares[found].sum(axis=1)
         if own:
             # A run is its own nearest neighbour, but for runs at the same place: take its own square off.

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from functools import cache
-from importlib.metadata import EntryPoint, entry_points
 from inspect import isabstract
 
 from evenly.errors import InputError
 from evenly.models.base import Model
+from evenly.plugins import installed
 
 __all__ = ["method_names", "model_class"]
 
 
-@cache
-def _installed() -> dict[str, EntryPoint]:
-    return {point.name: point for point in entry_points(group="evenly.models")}
+_GROUP = "evenly.models"
 
 
 def _defined(base: type[Model] = Model) -> dict[str, type[Model]]:
@@ -34,7 +31,7 @@ def method_names() -> list[str]:
     >>> "power-law" in method_names()
     True
     """
-    return sorted({*_defined(), *_installed()})
+    return sorted({*_defined(), *installed(_GROUP)})
 
 
 def model_class(method: str) -> type[Model]:
@@ -53,7 +50,7 @@ def model_class(method: str) -> type[Model]:
     defined = _defined()
     if method in defined:
         return defined[method]
-    if method not in _installed():
+    if method not in installed(_GROUP):
         raise InputError(f"method must be one of {', '.join(method_names())}, but got {method!r}")
-    kind: type[Model] = _installed()[method].load()
+    kind: type[Model] = installed(_GROUP)[method].load()
     return kind

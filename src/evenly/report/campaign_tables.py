@@ -32,7 +32,11 @@ def campaign_table(
     most : int, optional
         Show only so many, those that were run last.
     """
-    latest = list(dict.fromkeys(record.configuration for record in reversed(records)))
+    groups: dict[int, list[Record]] = {}
+    for record in records:
+        # Taken out and put in again: the one that was run last stands last.
+        groups[record.configuration] = [*groups.pop(record.configuration, ()), record]
+    latest = list(reversed(groups))
     shown = latest if most is None else latest[:most]
     names = list(next(iter(configurations.values()), {}))
     table = new_table(title, "" if len(shown) == len(latest) else f"the last {len(shown)} of {len(latest)}")
@@ -41,9 +45,8 @@ def campaign_table(
     for column in ("runs", "seconds", "± 95 %", "status"):
         table.add_column(column, justify="left" if column == "status" else "right")
     for number in sorted(shown) if most is None else shown:
-        its = [r for r in records if r.configuration == number]
-        add_row(table, *(compact(configurations[number][name]) if _is_number(configurations[number][name])
-                         else str(configurations[number][name]) for name in names), *_cells(its))  # fmt: skip
+        values = [configurations[number][name] for name in names]
+        add_row(table, *(compact(v) if _is_number(v) else str(v) for v in values), *_cells(groups[number]))
     return table
 
 

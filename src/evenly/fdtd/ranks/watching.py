@@ -237,13 +237,9 @@ class _Watch:
 
 
 def _kill(process: subprocess.Popen[bytes], mark: str) -> None:
-    for pid in [process.pid, *job_processes(mark)]:
-        # The launcher itself is only killed as long as it isn't reaped: its number may be someone else's then.
-        if pid != process.pid or process.poll() is None:
-            try:
-                os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                continue
+    # Not by its number, which is someone else's once it is reaped.
+    process.kill()
+    end_job(mark)
 
 
 def job_processes(mark: str) -> list[int]:
