@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from evenly.errors import InputError as InputError
     from evenly.errors import RunFailed as RunFailed
     from evenly.machine import Machine as Machine
+    from evenly.machine_link import Link as Link
     from evenly.models.base import Model as Model
     from evenly.models.distilling import distil as distil
     from evenly.models.fitting import fit as fit
@@ -54,6 +55,7 @@ _HOMES = {
     "CostModel": "evenly.balance.cost.model",
     "CutPlan": "evenly.balance.cutting.plan",
     "Limits": "evenly.balance.limits",
+    "Link": "evenly.machine_link",
     "Noise": "evenly.balance.noise",
     "Objective": "evenly.balance.objective",
     "Plan": "evenly.balance.plan",

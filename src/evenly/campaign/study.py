@@ -45,9 +45,9 @@ from evenly.campaign.timing import Timing
 from evenly.errors import InputError, ReadError
 from evenly.launch import launcher_class
 from evenly.parameters import Categorical, Integer, Ordinal, Parameter, Real, parameter_from_dict
-from evenly.readers.spelling import did_you_mean
 from evenly.sampling import Design
 from evenly.space import Space
+from evenly.spelling import did_you_mean
 
 __all__ = ["Plan", "Program", "Repetitions", "Study"]
 

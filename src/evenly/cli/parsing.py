@@ -10,7 +10,7 @@ from typing import Any
 
 from evenly.errors import InputError
 from evenly.readers.columns import canonical_unit
-from evenly.readers.spelling import did_you_mean
+from evenly.spelling import did_you_mean
 from evenly.units import base_unit, to_base
 
 __all__ = [

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from evenly.cli.console import note
 from evenly.cli.loading import Learned, name_of
 from evenly.errors import InputError, ReadError
-from evenly.readers.spelling import did_you_mean
+from evenly.spelling import did_you_mean
 
 if TYPE_CHECKING:
     import numpy as np

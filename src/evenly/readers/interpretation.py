@@ -20,9 +20,9 @@ from evenly.readers import columns as words
 from evenly.readers.delimited import numbers
 from evenly.readers.repetitions import are_whole, name_runs, number_steps
 from evenly.readers.rows import runs_of
-from evenly.readers.spelling import did_you_mean
 from evenly.readers.table_options import TableOptions
 from evenly.runs import Runs
+from evenly.spelling import did_you_mean
 from evenly.units import SECONDS_PER, base_unit, to_base
 
 __all__ = ["Interpretation"]

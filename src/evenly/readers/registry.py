@@ -19,7 +19,7 @@ from typing import Any
 
 from evenly.errors import InputError
 from evenly.readers.base import Reader
-from evenly.readers.spelling import did_you_mean
+from evenly.spelling import did_you_mean
 
 __all__ = [
     "Skipped",
