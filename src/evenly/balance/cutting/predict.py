@@ -21,7 +21,7 @@ from evenly.balance.cutting.neighbours import owners_borders, touching
 from evenly.balance.cutting.plan import Prediction, Times
 from evenly.fdtd.cell.partition import BinaryPartition
 
-__all__ = ["corners", "predict", "times", "with_borders"]
+__all__ = ["corners", "joined", "predict", "times", "with_borders"]
 
 Ints = NDArray[np.int64]
 
@@ -57,7 +57,7 @@ def with_borders(
     cell: Cell, low: Ints, high: Ints, owners: Ints, ranks: int, cost: CostModel, chunk_s: NDArray[np.float64]
 ) -> Times:
     """Return the same where the seconds of the leaves' work (leaves,) are known already."""
-    faces, neighbours = owners_borders(touching(low, high, cell.grid.shape, _joined(cell)), owners, ranks)
+    faces, neighbours = owners_borders(touching(low, high, cell.grid.shape, joined(cell)), owners, ranks)
     border_s = cost.border_seconds(cell, faces, neighbours)
     work_s = np.asarray(np.bincount(owners, chunk_s, ranks), dtype=np.float64)
     return Times(chunk_s, border_s, work_s, faces, neighbours)
@@ -69,6 +69,7 @@ def corners(cell: Cell, layout: BinaryPartition) -> tuple[Ints, Ints]:
     return np.array([box.lo for box in boxes], dtype=np.int64), np.array([box.hi for box in boxes], dtype=np.int64)
 
 
-def _joined(cell: Cell) -> tuple[bool, bool, bool]:
-    x, y, z = (joined and not thin for joined, thin in zip(cell.periodic, cell.grid.thin, strict=True))
+def joined(cell: Cell) -> tuple[bool, bool, bool]:
+    """Return along which axes opposite sides are neighbours and there is more than one point."""
+    x, y, z = (around and not thin for around, thin in zip(cell.periodic, cell.grid.thin, strict=True))
     return x, y, z

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from evenly.fdtd.ranks.communicators import Communicator
     from evenly.fdtd.stepping.chunk import Chunk
 
-__all__ = ["Copy", "Halo", "Need", "face_needs", "match"]
+__all__ = ["Copy", "Halo", "Need", "face_needs", "match", "touched"]
 
 Array = NDArray[Any]
 
@@ -90,6 +90,30 @@ def match(needs: Sequence[Need], boxes: Sequence[Box], layers: Layers) -> list[C
                 back: Index = (-shift[0], -shift[1], -shift[2])
                 copies.append(Copy(source, need.chunk, need.component, part, part.shift(back), phase))
     return copies
+
+
+def touched(mine: Sequence[Box], boxes: Sequence[Box], layers: Layers) -> list[int]:
+    """Return which boxes are some of `mine` or touch one, over periodic sides too, in order.
+
+    What others need concerns a rank only there, and of thousands of boxes that is a few.
+
+    Examples
+    --------
+    >>> from evenly.fdtd.cell.boundaries import resolve
+    >>> layers = resolve([], Grid((9, 1, 1), 1))
+    >>> boxes = [Box((x, 0, 0), (x + 1, 1, 1)) for x in range(9)]
+    >>> touched(boxes[4:5], boxes, layers)
+    [3, 4, 5]
+    """
+    low = np.array([box.lo for box in boxes])
+    high = np.array([box.hi for box in boxes])
+    there = np.zeros(len(boxes), dtype=bool)
+    for box in mine:
+        around = box.grow(1)
+        for shift, _ in _images(around, layers):
+            wanted = around.shift(shift)
+            there |= np.all((low < wanted.hi) & (high > wanted.lo), axis=1)
+    return [int(index) for index in np.flatnonzero(there)]
 
 
 def _images(box: Box, layers: Layers) -> list[tuple[Index, complex]]:

@@ -56,6 +56,8 @@ class RandomCell(Recipe):
         Share of all points of each kind; a pair is a range from which it is drawn, evenly in its logarithm.
     elongation : float
         Longest edge of the cell over its shortest, at most.
+    material : str
+        Dispersive medium of the library in place of silicon; media differ in how many poles they have.
 
     Examples
     --------
@@ -76,6 +78,7 @@ class RandomCell(Recipe):
     pml: Share = (0.05, 0.45)
     absorber: Share = (0.05, 0.6)
     elongation: float = 3.0
+    material: str = "passive silicon"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -151,7 +154,7 @@ class RandomCell(Recipe):
         dielectric = Medium(index=3.5, name="dielectric")
         blocks = [
             Block(center=places[name][0], size=places[name][1], material=material, name=name)
-            for name, material in (("silicon", medium("passive silicon")), ("dielectric", dielectric))
+            for name, material in (("silicon", medium(self.material)), ("dielectric", dielectric))
         ]
         pulse = pulse_for(*VISIBLE)
         third = AXES[3 - sum(layered)]

@@ -1,0 +1,1 @@
+"""How long a step of a simulation takes on so many ranks of a machine, before it is run."""

@@ -1,0 +1,125 @@
+"""Which cells are rehearsed to learn from, and rehearsing them: random ones of every size, on every number of ranks.
+
+>>> settings = training_settings(3, seed=1)
+>>> [setting.structure for setting in settings], all(1 <= setting.ranks <= 4096 for setting in settings)
+(['random', 'random', 'random'], True)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evenly.balance.cost.model import CostModel
+from evenly.balance.forecast.rehearsal import RehearsalStore, Setting, rehearse
+
+__all__ = ["POINTS", "RANKS", "gather", "training_settings"]
+
+#: Grid points of a cell and of a rank, and ranks, that are drawn.
+POINTS, POINTS_PER_RANK, RANKS = (1e5, 10**7.5), (1.5e3, 1e6), 4096
+#: Dispersive media, of 1, 2, 3 and 5 poles, and how often each is taken.
+MATERIALS = {"indium tin oxide": 0.2, "passive silicon": 0.35, "silicon": 0.25, "silver": 0.2}
+#: How the interior is divided on average: susceptibility, transforms, dielectric, vacuum.
+CONCENTRATION = (1.2, 0.4, 1.0, 0.5)
+#: Of the interior, what regions may fill, and the least share of the cell of each.
+FILLED, LEAST = 0.8, 0.002
+
+
+def training_settings(count: int, *, seed: int = 0, first: int = 0) -> list[Setting]:
+    """Return random cells on numbers of ranks, every one a draw of its own.
+
+    Points are drawn evenly in their logarithm, so are the points of a rank; what a cell holds is drawn such that the
+    structures of `evenly.fdtd.structures` lie well inside (``benchmarks/random_cells.py`` shows how well).
+
+    Parameters
+    ----------
+    count : int
+    seed : int
+    first : int
+        Number of the first draw, to go on after others of the same seed.
+    """
+    return [_drawn(np.random.default_rng([seed, n])) for n in range(first, first + count)]
+
+
+def _drawn(random: np.random.Generator) -> Setting:
+    points = _log_uniform(random, *POINTS)
+    ranks = int(np.clip(round(points / _log_uniform(random, *POINTS_PER_RANK)), 1, RANKS))
+    pml, absorber = _log_uniform(random, 0.05, 0.35), _log_uniform(random, 0.04, 0.6)
+    parts = random.dirichlet(CONCENTRATION)[:3] * (1 - pml) * (1 - absorber) * FILLED
+    silicon, monitor, dielectric = (round(max(LEAST, float(part)), 5) for part in parts)
+    material = str(random.choice(list(MATERIALS), p=list(MATERIALS.values())))
+    parameters: dict[str, Any] = {
+        "seed": int(random.integers(2**31)), "points": float(f"{points:.4g}"), "material": material,
+        "silicon": silicon, "monitor": monitor, "dielectric": dielectric, "pml": round(pml, 4),
+        "absorber": round(absorber, 4), "frequencies": round(_log_uniform(random, 5, 60)), "elongation": 5.0,
+    }  # fmt: skip
+    return Setting("random", parameters, ranks)
+
+
+def _log_uniform(random: np.random.Generator, low: float, high: float) -> float:
+    return float(np.exp(random.uniform(math.log(low), math.log(high))))
+
+
+def gather(
+    settings: Sequence[Setting],
+    store: Path | str,
+    cost: CostModel,
+    *,
+    workers: int = 1,
+    most: int = 6,
+    seconds: float = math.inf,
+    told: Callable[[int, int, str], None] | None = None,
+) -> int:
+    """Rehearse settings that the store doesn't have, in random order, and return how many were.
+
+    Parameters
+    ----------
+    settings : sequence of Setting
+    store : path
+        See `RehearsalStore`.
+    cost : CostModel
+    workers : int
+        Processes that rehearse side by side.
+    most : int
+        Ranks of each setting that are timed at most.
+    seconds : float
+        No rehearsal is begun later than this after the first.
+    told : callable, optional
+        Called with how many are done, how many there are, and what went wrong with the last (empty: nothing).
+    """
+    import time
+
+    with RehearsalStore(store) as kept:
+        left = [setting for setting in settings if setting not in kept]
+    order = [left[i] for i in np.random.default_rng(0).permutation(len(left))]
+    until, done = time.monotonic() + seconds, 0
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        waiting = {pool.submit(_rehearsed, setting, str(store), cost, most, until): setting for setting in order}
+        for number, finished in enumerate(as_completed(waiting), 1):
+            wrong = finished.result()
+            done += wrong == ""
+            if told is not None:
+                told(number, len(order), wrong)
+    return done
+
+
+def _rehearsed(setting: Setting, store: str, cost: CostModel, most: int, until: float) -> str:
+    import time
+
+    from evenly.errors import EvenlyError
+
+    if time.monotonic() > until:
+        return "no time left"
+    try:
+        found = rehearse(setting, cost, most=most)
+    except (EvenlyError, MemoryError) as error:
+        return f"{setting.key}: {error}"
+    with RehearsalStore(store) as kept:
+        kept.add(found)
+    return ""

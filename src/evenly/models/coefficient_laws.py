@@ -1,0 +1,115 @@
+"""Power laws for the coefficients of a sum of parts of which only the total was measured.
+
+The total is Σ factorₖ(x) · exp(aₖ + bₖ · z(x)), z the coded inputs. Its logarithm is fitted by damped Gauss-Newton
+steps; exponents b are held near 0, so that what parts have in common goes to neither, and parts are told apart by
+their factors alone where the runs say no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import nnls
+
+__all__ = ["CoefficientLaws"]
+
+Floats = NDArray[np.float64]
+#: How many runs' worth of evidence it takes to move an exponent by one.
+_HELD = 1.0
+_STEPS = 60
+#: A part that no run shows is at least this share of what all parts together are.
+_FAINT = 1e-3
+
+
+@dataclass(frozen=True)
+class CoefficientLaws:
+    """Fitted laws.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The parts.
+    coefficients : array (parts, 1 + inputs)
+        a and b of each.
+    """
+
+    names: tuple[str, ...]
+    coefficients: Floats
+
+    @classmethod
+    def learn(cls, z: Floats, factors: Mapping[str, Floats], values: Floats, weights: Floats) -> CoefficientLaws:
+        """Fit to totals.
+
+        Parameters
+        ----------
+        z : array (n, inputs)
+            Of scale about 1.
+        factors : mapping of str to array (n,)
+            At least 0.
+        values, weights : array (n,)
+        """
+        names, f = tuple(factors), np.stack(list(factors.values()))
+        # Relative least squares for constants first: they begin where errors of all parts are smallest.
+        share = (f / values) * np.sqrt(weights)
+        found, _ = nnls(share.T / np.maximum(share.max(axis=1), 1e-300), np.sqrt(weights))
+        size = np.maximum(share.max(axis=1), 1e-300)
+        start = np.maximum(found, _FAINT * max(found.max(), 1e-3)) / size
+        design = np.hstack([np.ones((len(z), 1)), z])
+        theta = np.zeros((len(names), design.shape[1]))
+        theta[:, 0] = np.log(start)
+        held = np.tile(np.r_[1e-9, np.full(z.shape[1], _HELD)], len(names))
+        target, damping = np.log(values), 1e-3
+        loss = _loss(theta, design, f, target, weights, held)
+        for _ in range(_STEPS):
+            logs, part = _total(theta, design, f)
+            jacobian = np.hstack([p[:, None] * design for p in part])
+            missed = target - logs
+            normal = (jacobian * weights[:, None]).T @ jacobian + np.diag(held)
+            slope = (jacobian * weights[:, None]).T @ missed - held * theta.ravel() * (held > 1e-6)
+            step = np.linalg.solve(normal + damping * np.diag(np.diag(normal) + 1e-12), slope).reshape(theta.shape)
+            trial = theta + step
+            now = _loss(trial, design, f, target, weights, held)
+            if now < loss:
+                gained, theta, loss, damping = loss - now, trial, now, damping / 5
+                if gained < 1e-10 * max(loss, 1e-30):
+                    break
+            else:
+                damping *= 8
+                if damping > 1e9:
+                    break
+        return cls(names, theta)
+
+    def parts(self, z: Floats, factors: Mapping[str, Floats]) -> dict[str, Floats]:
+        """Return each part, (n,), at coded inputs (n, inputs)."""
+        design = np.hstack([np.ones((len(z), 1)), z])
+        logs = np.clip(design @ self.coefficients.T, -700.0, 700.0)
+        return {name: factors[name] * np.exp(logs[:, k]) for k, name in enumerate(self.names)}
+
+    def to_state(self) -> dict[str, Any]:
+        """Return what `from_state` reads."""
+        return {"names": list(self.names), "coefficients": self.coefficients}
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> CoefficientLaws:
+        """Restore what `to_state` returned."""
+        return cls(tuple(state["names"]), np.asarray(state["coefficients"], dtype=np.float64))
+
+
+def _total(theta: Floats, design: Floats, f: Floats) -> tuple[Floats, Floats]:
+    """Return log totals (n,) and the share of each part in them (parts, n)."""
+    with np.errstate(divide="ignore"):
+        logs = np.log(f) + np.clip(theta @ design.T, -700.0, 700.0)
+    most = logs.max(axis=0)
+    scaled = np.exp(logs - most)
+    whole = scaled.sum(axis=0)
+    return most + np.log(whole), scaled / whole
+
+
+def _loss(theta: Floats, design: Floats, f: Floats, target: Floats, weights: Floats, held: Floats) -> float:
+    missed = target - _total(theta, design, f)[0]
+    kept = held * (held > 1e-6)
+    return float(np.sum(weights * missed**2) + np.sum(kept * theta.ravel() ** 2))

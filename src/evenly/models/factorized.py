@@ -1,0 +1,281 @@
+"""Factorised times: what is known of how the parts of a time scale is divided out, and only the rest is learned.
+
+A time is a sum of parts, such as computation and communication. Of each a crude law is known (points · steps / ranks,
+the surface of a chunk), its factor; the coefficient left is much closer to a constant than the time, so that any method
+learns its logarithm from few runs. With nets for two parts this is T = W(p) · N / P + C(p) · S.
+
+Where the parts were measured each coefficient has a model of its own. Where only their sum was, power laws of the
+inputs for all coefficients are fitted to it together, and one model learns what these leave.
+
+Source: A. Oskooi et al., "Factorized machine learning for performance modeling of massively parallel heterogeneous
+physical simulations" (2020), section 4, equation (1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Self, final
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from evenly.configurations import as_table
+from evenly.errors import InputError
+from evenly.expressions import Expression
+from evenly.models._inputs import Coding
+from evenly.models._local_conformal import LocalConformal
+from evenly.models._nested import nested_state, restored
+from evenly.models.base import Model
+from evenly.models.coefficient_laws import CoefficientLaws
+from evenly.models.efforts import Effort, check_effort
+from evenly.models.registry import model_class
+from evenly.space import Configurations, Space
+
+__all__ = ["Factorized"]
+
+Floats = NDArray[np.float64]
+#: A measured part below this share of the total counts as so much: its logarithm would be noise.
+_LEAST = 1e-6
+
+
+@final
+class Factorized(Model):
+    """A sum of parts, each a known factor times a learned coefficient.
+
+    Parameters
+    ----------
+    factors : mapping of str to str
+        For each part, an expression of the columns in what it is proportional to, by and large: ``{"computation":
+        "cells * steps / ranks", "communication": "surface"}``. One part of factor 1 when left out.
+    inputs : mapping of str to sequence of str, optional
+        Columns on which each part's coefficient depends; all columns when left out.
+    learner : str
+        Method that learns the coefficients, such as ``"gp"`` or ``"neural-net"``.
+    effort : {"quick", "normal", "thorough"}
+        Of the learner.
+
+    Examples
+    --------
+    >>> ranks, cells = np.meshgrid([1.0, 2, 4, 8, 16], [1e5, 1e6, 1e7])
+    >>> table = pd.DataFrame({"cells": cells.ravel(), "ranks": ranks.ravel()})
+    >>> computation = 3e-9 * table["cells"] / table["ranks"]
+    >>> communication = 1e-9 * (table["cells"] / table["ranks"]) ** (2 / 3)
+    >>> factors = {"computation": "cells / ranks", "communication": "(cells / ranks) ** (2 / 3)"}
+    >>> model = Factorized(factors=factors, learner="log-quadratic")
+    >>> parts = {"computation": computation, "communication": communication}
+    >>> _ = model.fit(table, computation + communication, parts=parts)
+    >>> found = model.predict_parts({"cells": [3e6], "ranks": [6]})
+    >>> {name: float((values[0] * 1e6).round(2)) for name, values in found.items()}
+    {'computation': 1500.0, 'communication': 6.3}
+    """
+
+    method: ClassVar[str] = "factorized"
+    summary: ClassVar[str] = "sum of parts, each a known law times a learned coefficient"
+
+    def __init__(
+        self,
+        *,
+        factors: Mapping[str, str] | None = None,
+        inputs: Mapping[str, Sequence[str]] | None = None,
+        learner: str = "gp",
+        effort: Effort = "normal",
+    ) -> None:
+        self.factors = factors
+        self.inputs = inputs
+        self.learner = learner
+        self.effort = effort
+
+    def fit(
+        self,
+        X: Configurations,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        space: Space | None = None,
+        parts: Mapping[str, ArrayLike] | None = None,
+    ) -> Self:
+        """Learn from measurements.
+
+        Parameters
+        ----------
+        X, y, sample_weight, space
+            As for every model.
+        parts : mapping of str to array_like (n_runs,), optional
+            Measured values of each part, at least 0, in the unit of `y`. All parts, or none.
+
+        Raises
+        ------
+        InputError
+            As for every model; if a factor can't be evaluated, is negative, or is zero in all parts of a run; if some
+            parts were measured and others weren't.
+        """
+        self._given = None if parts is None else {name: np.asarray(v, dtype=np.float64) for name, v in parts.items()}
+        try:
+            return super().fit(X, y, sample_weight, space=space)
+        finally:
+            del self._given
+
+    def predict_parts(self, X: Configurations) -> dict[str, Floats]:
+        """Predict each part, (n,); they add up to what `predict` gives."""
+        return self._parts(self._asked(X))
+
+    # ---- the hooks of a model -------------------------------------------------------------------------------
+
+    def _learn(self, table: pd.DataFrame, values: Floats, weights: Floats) -> None:
+        check_effort(self.effort)
+        self._prepare(table)
+        measured = self._measured(len(table))
+        counted = weights > 0
+        table, values, weights = table[counted].reset_index(drop=True), values[counted], weights[counted]
+        factors = self._evaluated(table)
+        self._laws, self._models, self._shared = None, {}, None
+        if measured is None:
+            left_out = self._learn_together(table, factors, values, weights)
+        else:
+            measured = {name: part[counted] for name, part in measured.items()}
+            left_out = self._learn_apart(table, factors, values, weights, measured)
+        self._coding = Coding.learn(table, self.space_)
+        residuals = np.log(values) - np.log(left_out)
+        self._conformal = LocalConformal.learn(
+            self._coding.inputs(table), residuals, freedom=max(len(values) - float(len(factors)), 0.0)
+        )
+        self.left_out_ = np.full(len(counted), np.nan)
+        self.left_out_[counted] = left_out
+
+    def _predict(self, table: pd.DataFrame) -> Floats:
+        return np.asarray(sum(self._parts(table).values()), dtype=np.float64)
+
+    def _interval(self, table: pd.DataFrame, level: float) -> tuple[Floats, Floats]:
+        half = self._conformal.half_width(self._coding.inputs(table), level)
+        predicted = self._predict(table)
+        return predicted * np.exp(-half), predicted * np.exp(half)
+
+    def _get_state(self) -> dict[str, Any]:
+        return {
+            "coding": self._coding.to_state(),
+            "conformal": self._conformal.to_state(),
+            "models": {name: nested_state(model) for name, model in self._models.items()},
+            "shared": None if self._shared is None else nested_state(self._shared),
+            "laws": None if self._laws is None else self._laws.to_state(),
+        }
+
+    def _set_state(self, state: Mapping[str, Any]) -> None:
+        self._compile()
+        self._coding = Coding.from_state(state["coding"])
+        self._conformal = LocalConformal.from_state(state["conformal"])
+        self._models = {name: restored(one) for name, one in state["models"].items()}
+        self._shared = None if state["shared"] is None else restored(state["shared"])
+        self._laws = None if state["laws"] is None else CoefficientLaws.from_state(state["laws"])
+
+    # ---- learning -------------------------------------------------------------------------------------------
+
+    def _learn_apart(
+        self, table: pd.DataFrame, factors: dict[str, Floats], values: Floats, weights: Floats,
+        measured: dict[str, Floats],
+    ) -> Floats:  # fmt: skip
+        """Learn each part's coefficient where its factor is above zero; return left-out totals, (n,)."""
+        total = np.zeros(len(table))
+        for name, factor in factors.items():
+            there = factor > 0
+            if not there.any():
+                continue
+            seen = np.maximum(measured[name][there], _LEAST * values[there])
+            model = self._learner().fit(
+                table.loc[there, self._columns[name]].reset_index(drop=True), seen / factor[there], weights[there]
+            )
+            model._warned = True
+            self._models[name] = model
+            total[there] += factor[there] * _left_out(model, table.loc[there, self._columns[name]])
+        return np.maximum(total, 1e-300)
+
+    def _learn_together(
+        self, table: pd.DataFrame, factors: dict[str, Floats], values: Floats, weights: Floats
+    ) -> Floats:
+        """Learn all coefficients from the total alone; return left-out totals, (n,)."""
+        coded = Coding.learn(table, self.space_)
+        self._laws = CoefficientLaws.learn(coded.inputs(table).matrix, factors, values, weights)
+        whole = sum(self._laws.parts(coded.inputs(table).matrix, factors).values())
+        columns = [name for name in table.columns if any(name in some for some in self._columns.values())]
+        self._shared = self._learner().fit(table[columns], values / whole, weights)
+        self._shared._warned = True
+        return np.asarray(whole * _left_out(self._shared, table[columns]))
+
+    def _learner(self) -> Model:
+        kind = model_class(self.learner)
+        known = kind._get_param_names()
+        return kind(**({"effort": self.effort} if "effort" in known else {}))
+
+    def _prepare(self, table: pd.DataFrame) -> None:
+        self._compile()
+        for name, columns in self._columns.items():
+            strange = [column for column in columns if column not in table.columns]
+            if strange:
+                raise InputError(
+                    f"`inputs` of {name!r} must be columns of the runs ({', '.join(map(str, table.columns))}), but got "
+                    f"{strange[0]!r}."
+                )
+
+    def _compile(self) -> None:
+        given = self.factors or {"total": "1"}
+        self._factors = {name: Expression(str(text)) for name, text in given.items()}
+        unknown = sorted(set(self.inputs or {}) - set(given))
+        if unknown:
+            raise InputError(f"`inputs` must name parts of `factors` ({', '.join(given)}), but got {unknown[0]!r}.")
+        every = self.space_.names
+        self._columns = {name: list((self.inputs or {}).get(name, every)) for name in given}
+
+    def _measured(self, n: int) -> dict[str, Floats] | None:
+        given = getattr(self, "_given", None)
+        if not given:
+            return None
+        missing = sorted(set(self._factors) - set(given))
+        strange = sorted(set(given) - set(self._factors))
+        if missing or strange:
+            what = f"{missing[0]!r} is missing" if missing else f"there is no factor for {strange[0]!r}"
+            raise InputError(f"`parts` must be measured for all of {', '.join(self._factors)}, or for none, but {what}.")
+        for name, part in given.items():
+            if part.shape != (n,) or not np.all(np.isfinite(part) & (part >= 0)):
+                raise InputError(f"the part {name!r} must be {n} finite numbers of at least 0, one per run.")
+        return dict(given)
+
+    # ---- predicting -----------------------------------------------------------------------------------------
+
+    def _evaluated(self, table: pd.DataFrame) -> dict[str, Floats]:
+        found = {}
+        for name, expression in self._factors.items():
+            factor = np.broadcast_to(np.asarray(expression(table), dtype=np.float64), (len(table),)).copy()
+            bad = np.flatnonzero(~(np.isfinite(factor) & (factor >= 0)))
+            if len(bad):
+                raise InputError(
+                    f"the factor of {name!r}, {expression.text}, must be a number of at least 0 in every run, but is "
+                    f"{factor[bad[0]]} in row {bad[0]}."
+                )
+            found[name] = factor
+        nothing = np.flatnonzero(sum(found.values()) == 0)
+        if len(nothing):
+            raise InputError(f"some factor must be above 0 in every run, but all are 0 in row {nothing[0]}.")
+        return found
+
+    def _parts(self, table: pd.DataFrame) -> dict[str, Floats]:
+        factors = self._evaluated(table)
+        if self._laws is not None:
+            found = self._laws.parts(self._coding.inputs(table).matrix, factors)
+            assert self._shared is not None  # noqa: S101 - learned together with the laws
+            share = self._shared.predict(table[self._shared.space_.names])
+            return {name: part * share for name, part in found.items()}
+        found = {}
+        for name, factor in factors.items():
+            found[name] = np.zeros(len(table))
+            there = factor > 0
+            if there.any() and name in self._models:
+                model = self._models[name]
+                found[name][there] = factor[there] * model.predict(table.loc[there, model.space_.names])
+        return found
+
+
+def _left_out(model: Model, table: pd.DataFrame) -> Floats:
+    """Return what a model predicts for each run without it, where it knows; else with it, (n,)."""
+    known = model.left_out_
+    predicted = model.predict(table)
+    return predicted if known is None else np.where(np.isfinite(known), known, predicted)
