@@ -99,13 +99,15 @@ def replay(
     part = np.zeros(ranks) if late is None else np.asarray(late, dtype=np.float64)
     random = np.random.default_rng(seed)
     shape = (STEPS + WARM_UP, ranks)
-    noise = 1 + machine.jitter * (random.standard_exponential(shape) - 1) if machine.jitter else np.ones(shape)
+    noise = np.maximum(1 + machine.jitter * (random.standard_exponential(shape) - 1), 0.0)
+    # As many draws as there are steps needn't have the mean that the rank's time is.
+    noise /= noise[WARM_UP:].mean(axis=0)
     bounds = np.stack(
         [np.searchsorted(messages.exchange * ranks + messages.receiver, e * ranks + np.arange(ranks + 1))
          for e in range(EXCHANGES)]
     )  # fmt: skip
     finished = steps_together(
-        own * (1 - part), own * part, np.maximum(noise, 0.0), bounds, messages.sender, latency, transfer,
+        own * (1 - part), own * part, noise, bounds, messages.sender, latency, transfer,
         messages.size <= EAGER, node, card,
     )  # fmt: skip
     step = float((finished[-1] - finished[WARM_UP - 1]) / STEPS)
