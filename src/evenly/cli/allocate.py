@@ -59,7 +59,9 @@ class LimitOptions:
         MemoryIs, _limits("--memory-is", help="What the measured memory is that of: one rank (core), one node, or all.")
     ] = "per-rank"
     cores_per_node: Annotated[int | None, _limits("--cores-per-node", min=1, help="Cores of one node.")] = None
-    machine: Annotated[Path | None, _limits("--machine", help="A machine file (TOML or JSON).")] = None
+    machine: Annotated[
+        Path | None, _limits("--machine", help="A machine: a file, or a name of `evenly machine list`.")
+    ] = None
 
     def by_solver(self, learned: Learned, at: dict[str, Any]) -> dict[str, Limits]:
         """Return the limits of each solver."""

@@ -18,6 +18,7 @@ from evenly.cli import (
     example,
     fdtd,
     fit,
+    machine,
     measure,
     partition,
     plot,
@@ -96,6 +97,16 @@ costs = typer.Typer(
 for name, costing in cost.COMMANDS.items():
     costs.command(name, cls=_Command)(with_quiet(costing, be_quiet))
 app.add_typer(costs)
+machines = typer.Typer(
+    name="machine",
+    help="Measure, list and show machines: cores, memory, jitter, and how long messages take.",
+    epilog="Start with: evenly machine measure",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+)
+for name, describing in machine.COMMANDS.items():
+    machines.command(name, cls=_Command)(with_quiet(describing, be_quiet))
+app.add_typer(machines)
 
 
 def _version(asked: bool) -> None:

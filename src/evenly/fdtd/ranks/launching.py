@@ -44,7 +44,9 @@ class Launcher:
     path: str
     kind: str
 
-    def command(self, ranks: int, program: Sequence[str], *, cores: int | None = None) -> list[str]:
+    def command(
+        self, ranks: int, program: Sequence[str], *, cores: int | None = None, hosts: Sequence[str] = ()
+    ) -> list[str]:
         """Return the command line that starts `program` on `ranks` ranks.
 
         Parameters
@@ -56,10 +58,38 @@ class Launcher:
         cores : int, optional
             Cores of this machine; those that this process may use when left out. Open MPI is told to start more ranks
             than that where it is necessary.
+        hosts : sequence of str
+            On which hosts, as many ranks on each; the launcher's choice when left out.
+
+        Raises
+        ------
+        InputError
+            If `hosts` are given, but how this launcher is told of them isn't known.
+
+        Examples
+        --------
+        >>> " ".join(Launcher("mpiexec", "hydra").command(4, ["solve"], hosts=["a", "b"]))
+        'mpiexec -hosts a,b -ppn 2 -n 4 solve'
         """
         cores = _cores() if cores is None else cores
-        crowded = ["--oversubscribe"] if self.kind == "openmpi" and ranks > cores else []
-        return [self.path, *crowded, "-n", str(ranks), *program]
+        crowded = ["--oversubscribe"] if self.kind == "openmpi" and not hosts and ranks > cores else []
+        return [self.path, *crowded, *self._placing(ranks, hosts), "-n", str(ranks), *program]
+
+    def _placing(self, ranks: int, hosts: Sequence[str]) -> list[str]:
+        if not hosts:
+            return []
+        each = -(-ranks // len(hosts))
+        match self.kind:
+            case "hydra":
+                return ["-hosts", ",".join(hosts), "-ppn", str(each)]
+            case "openmpi":
+                return ["--host", ",".join(f"{host}:{each}" for host in hosts)]
+            case "srun":
+                return [f"--nodelist={','.join(hosts)}", f"--nodes={len(hosts)}", f"--ntasks-per-node={each}"]
+        raise InputError(
+            f"Ranks can be placed on hosts by MPICH's, Intel MPI's and Open MPI's mpiexec and by srun, but {self.path} "
+            "is none of them: set EVENLY_MPIEXEC to one that is."
+        )
 
 
 def find_launcher() -> Launcher:
@@ -145,6 +175,7 @@ def launch(
     environment: Mapping[str, str] | None = None,
     folder: Path | str | None = None,
     echo: bool = True,
+    hosts: Sequence[str] = (),
 ) -> Job:
     """Run a program on `ranks` MPI ranks of this machine (or of the scheduler's allocation) and wait for its end.
 
@@ -162,11 +193,13 @@ def launch(
         Working folder of the ranks.
     echo : bool
         Pass on to this process' output what the ranks write, as it comes; it is also collected in any case.
+    hosts : sequence of str
+        On which hosts, as many ranks on each; the launcher's choice when left out.
 
     Raises
     ------
     InputError
-        If `ranks` is not an integer of at least 1.
+        If `ranks` is not an integer of at least 1, or the launcher can't be told of `hosts`.
     MissingExtraError
         If no launcher is installed.
 
@@ -177,5 +210,5 @@ def launch(
     """
     if type(ranks) is not int or ranks < 1:
         raise InputError(f"`ranks` must be an integer of at least 1, but got {ranks!r}.")
-    command = find_launcher().command(ranks, program)
+    command = find_launcher().command(ranks, program, hosts=hosts)
     return follow(command, timeout_s=timeout_s, environment=environment, folder=folder, echo=echo)
