@@ -182,9 +182,8 @@ class Factorized(Model):
             if not there.any():
                 continue
             seen = np.maximum(measured[name][there], _LEAST * values[there])
-            model = self._learner().fit(
-                table.loc[there, self._columns[name]].reset_index(drop=True), seen / factor[there], weights[there]
-            )
+            inputs = table.loc[there, self._columns[name]].reset_index(drop=True)
+            model = self._learner().fit(inputs, seen / factor[there], weights[there], space=self._space_of(inputs))
             model._warned = True
             self._models[name] = model
             total[there] += factor[there] * _left_out(model, table.loc[there, self._columns[name]])
@@ -198,9 +197,14 @@ class Factorized(Model):
         laws = self._laws = CoefficientLaws.learn(coded.inputs(table).matrix, factors, values, weights)
         whole = sum(laws.parts(coded.inputs(table).matrix, factors).values())
         columns = [name for name in table.columns if any(name in some for some in self._columns.values())]
-        shared = self._shared = self._learner().fit(table[columns], values / whole, weights)
+        shared = self._shared = self._learner().fit(
+            table[columns], values / whole, weights, space=self._space_of(table[columns])
+        )
         shared._warned = True
         return np.asarray(whole * _left_out(shared, table[columns]))
+
+    def _space_of(self, table: pd.DataFrame) -> Space:
+        return Space.of({name: self.space_.parameters[name] for name in map(str, table.columns)})
 
     def _learner(self) -> Model:
         kind = model_class(self.learner)

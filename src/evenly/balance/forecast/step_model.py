@@ -30,6 +30,8 @@ Array = NDArray[np.float64]
 #: Method that learns the coefficients.
 LEARNER = "extra-trees"
 FOLDS = 5
+#: A smaller share is as good as none.
+LEAST_SHARE = 1e-3
 _FORMAT_VERSION = 1
 
 
@@ -154,13 +156,14 @@ def rank_table(load: Load, cost: CostModel, which: ArrayLike | None = None) -> p
     """Return what ranks have to do as rows to learn from, those of `which`, all when left out.
 
     Columns are ``work_s``, seconds by the cost model; ``memory``, bytes that go to memory and back in each of these
-    seconds, in GB; and the share of the seconds that each term takes.
+    seconds, in GB; and the share of the seconds that each term takes; each at least 10⁻³.
     """
     rows = np.arange(len(load.seconds)) if which is None else np.asarray(which)
     seconds = load.seconds[rows]
     names = [term.name for term in program_named(cost.program).all_terms]
-    shares = load.profile[rows]
-    memory = load.memory_bytes[rows] / seconds / 1e9
+    # Never zero, so that logarithms can be taken of what no cell lacked and one that is asked for does.
+    shares = np.maximum(load.profile[rows], LEAST_SHARE)
+    memory = np.maximum(load.memory_bytes[rows] / seconds / 1e9, LEAST_SHARE)
     return pd.DataFrame({"work_s": seconds, "memory": memory, **dict(zip(names, shares.T, strict=True))})
 
 
