@@ -7,6 +7,7 @@ import numpy as np
 from evenly.balance.cost.model import CostModel, program_named
 from evenly.balance.cost.places import shipped_file
 from evenly.balance.forecast.alone import Load
+from evenly.balance.forecast.foresight import SHARES
 from evenly.balance.forecast.messages import Messages
 from evenly.balance.forecast.rehearsal import Rehearsal, Setting
 
@@ -27,7 +28,8 @@ def planted(count: int, *, noise: float = 0.0, seed: int = 0) -> list[Rehearsal]
         messages = Messages(
             4, np.array([0]), np.array([1]), np.array([0]), np.array([800.0]), np.array([100.0, 100.0, 0.0, 0.0])
         )
-        traits = {"points": float(random.uniform(1e5, 1e6)), "share of pml": float(random.uniform(0.1, 0.3))}
+        traits = {f"share of {name}": float(random.uniform(0.1, 0.3)) for name in SHARES}
+        traits |= {"points": float(random.uniform(1e5, 1e6)), "frequencies": float(random.uniform(5, 50))}
         setting = Setting("random", {"seed": number}, 4)
         found.append(Rehearsal(setting, traits, load, messages, seconds, np.arange(4)))
     return found

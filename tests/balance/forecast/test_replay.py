@@ -29,7 +29,8 @@ def chain(ranks: int, size: float) -> Messages:
 
 
 def test_without_messages_the_slowest_rank_decides() -> None:
-    none = Messages(3, *(np.zeros(0, dtype=np.int64) for _ in range(3)), np.zeros(0), np.zeros(3))
+    nobody = np.zeros(0, dtype=np.int64)
+    none = Messages(3, nobody, nobody, nobody, np.zeros(0), np.zeros(3))
     found = replay(np.array([0.001, 0.003, 0.002]), none, MACHINE)
     assert found.step_s == pytest.approx(0.003)
     assert found.communication_s == pytest.approx(0, abs=1e-15)

@@ -7,7 +7,7 @@ holds. So every timed rank is a row to learn from, and what is learned holds for
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,13 +18,14 @@ from numpy.typing import ArrayLike, NDArray
 import evenly.models.storage as storage
 from evenly.balance.cost.model import CostModel, program_named
 from evenly.balance.forecast.alone import Load
+from evenly.balance.forecast.overlap import Overlap
 from evenly.balance.forecast.rehearsal import Rehearsal
 from evenly.errors import InputError, ReadError
 from evenly.models.base import Model
 from evenly.models.efforts import Effort
 from evenly.models.factorized import Factorized
 
-__all__ = ["StepModel", "rank_table", "traits_of"]
+__all__ = ["StepModel", "rank_table"]
 
 Array = NDArray[np.float64]
 #: Method that learns the coefficients.
@@ -47,14 +48,14 @@ class StepModel:
         From rows of `rank_table` to seconds per step.
     errors : (runs,)
         By how much the logarithm of the slowest rank's seconds was off in cells that weren't learned from.
-    traits : mapping of str to (low, high)
-        Between which values the inputs of the cells learned from lie.
+    overlap : Overlap
+        Of the cells learned from, to tell which cells are unlike them.
     """
 
     cost: CostModel
     coefficients: Model
     errors: Array
-    traits: Mapping[str, tuple[float, float]]
+    overlap: Overlap
 
     @classmethod
     def learn(
@@ -95,10 +96,9 @@ class StepModel:
             predicted = _rank_seconds(some, [rehearsals[i].load for i in left_out], cost)
             for i, seconds in zip(left_out, predicted, strict=True):
                 errors[i] = np.log(rehearsals[i].seconds.max() / seconds.max())
-        traits = pd.DataFrame([traits_of(one.traits["points"], one.traits, one.setting.ranks) for one in rehearsals])
-        ranges = {str(name): (float(traits[name].min()), float(traits[name].max())) for name in traits}
+        cells = pd.DataFrame([{**one.traits, "ranks": float(one.setting.ranks)} for one in rehearsals])
         model = _fitted(rehearsals, cost, learner, effort)
-        return cls(dataclasses.replace(cost, measured=()), model, np.sort(np.abs(errors)), ranges)
+        return cls(dataclasses.replace(cost, measured=()), model, np.sort(np.abs(errors)), Overlap.learn(cells))
 
     def rank_seconds(self, loads: Sequence[Load]) -> list[Array]:
         """Return the seconds per step of each rank, (ranks,), for each of several loads."""
@@ -109,15 +109,6 @@ class StepModel:
         n = len(self.errors)
         place = min(n - 1, int(np.ceil(level * (n + 1))) - 1)
         return float(self.errors[max(place, 0)])
-
-    def outside(self, traits: Mapping[str, float]) -> list[str]:
-        """Return the inputs in which a cell lies outside those learned from, in words; by more than 2 %."""
-        found = []
-        for name, (low, high) in self.traits.items():
-            value = traits[name]
-            if not low / 1.02 <= value <= high * 1.02:
-                found.append(f"{name} is {value:.3g}, learned from {low:.3g} to {high:.3g}")
-        return found
 
     def save(self, path: Path | str) -> None:
         """Write to a file that `load` reads; any model of evenly can be opened there, this one says what it is.
@@ -131,7 +122,7 @@ class StepModel:
             "step_model": _FORMAT_VERSION,
             "cost": self.cost.to_dict(),
             "errors": self.errors,
-            "traits": {name: list(ends) for name, ends in self.traits.items()},
+            "overlap": self.overlap.to_state(),
         }
         storage.save(self.coefficients, path)
 
@@ -148,8 +139,8 @@ class StepModel:
         about = model.training_ if isinstance(model, Model) else {}
         if not isinstance(model, Model) or about.get("step_model") != _FORMAT_VERSION:
             raise ReadError(path, "a step model was expected, such as `evenly train` makes")
-        ranges = {name: (float(low), float(high)) for name, (low, high) in about["traits"].items()}
-        return cls(CostModel.from_dict(about["cost"]), model, np.asarray(about["errors"]), ranges)
+        overlap = Overlap.from_state(about["overlap"])
+        return cls(CostModel.from_dict(about["cost"]), model, np.asarray(about["errors"]), overlap)
 
 
 def rank_table(load: Load, cost: CostModel, which: ArrayLike | None = None) -> pd.DataFrame:
@@ -183,8 +174,3 @@ def _rank_seconds(model: Model, loads: Sequence[Load], cost: CostModel) -> list[
     tables = [rank_table(load, cost) for load in loads]
     found = model.predict(pd.concat(tables, ignore_index=True)[model.space_.names])
     return np.split(found, np.cumsum([len(table) for table in tables])[:-1])
-
-
-def traits_of(points: float, shares: Mapping[str, float], ranks: int) -> dict[str, float]:
-    """Return the inputs that tell whether a cell lies among those learned from."""
-    return {**shares, "points": points, "ranks": float(ranks), "points per rank": points / ranks}
