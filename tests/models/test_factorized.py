@@ -72,7 +72,7 @@ def test_dividing_the_law_out_saves_runs() -> None:
     train, parts = planted(40)
     plain = ExtraTrees().fit(train, sum(parts.values()))
     model = Factorized(factors=FACTORS, learner="extra-trees").fit(train, sum(parts.values()), parts=parts)
-    assert mlogq(total, model.predict(table)) < 0.3 * mlogq(total, plain.predict(table))
+    assert mlogq(total, model.predict(table)) < 0.5 * mlogq(total, plain.predict(table))
 
 
 def test_intervals_cover() -> None:
