@@ -19,7 +19,7 @@ import numpy as np
 from evenly.balance.cost.model import CostModel
 from evenly.balance.forecast.rehearsal import RehearsalStore, Setting, rehearse
 
-__all__ = ["POINTS", "RANKS", "gather", "training_settings"]
+__all__ = ["POINTS", "RANKS", "gather", "log_uniform", "random_parameters", "training_settings"]
 
 #: Grid points of a cell and of a rank, and ranks, that are drawn.
 POINTS, POINTS_PER_RANK, RANKS = (1e5, 10**7.5), (1.5e3, 1e6), 4096
@@ -48,21 +48,26 @@ def training_settings(count: int, *, seed: int = 0, first: int = 0) -> list[Sett
 
 
 def _drawn(random: np.random.Generator) -> Setting:
-    points = _log_uniform(random, *POINTS)
-    ranks = int(np.clip(round(points / _log_uniform(random, *POINTS_PER_RANK)), 1, RANKS))
-    pml, absorber = _log_uniform(random, 0.05, 0.35), _log_uniform(random, 0.04, 0.6)
+    points = log_uniform(random, *POINTS)
+    ranks = int(np.clip(round(points / log_uniform(random, *POINTS_PER_RANK)), 1, RANKS))
+    return Setting("random", random_parameters(random, points), ranks)
+
+
+def random_parameters(random: np.random.Generator, points: float) -> dict[str, Any]:
+    """Return drawn parameters of a random cell of so many points; see `training_settings`."""
+    pml, absorber = log_uniform(random, 0.05, 0.35), log_uniform(random, 0.04, 0.6)
     parts = random.dirichlet(CONCENTRATION)[:3] * (1 - pml) * (1 - absorber) * FILLED
     silicon, monitor, dielectric = (round(max(LEAST, float(part)), 5) for part in parts)
     material = str(random.choice(list(MATERIALS), p=list(MATERIALS.values())))
-    parameters: dict[str, Any] = {
+    return {
         "seed": int(random.integers(2**31)), "points": float(f"{points:.4g}"), "material": material,
         "silicon": silicon, "monitor": monitor, "dielectric": dielectric, "pml": round(pml, 4),
-        "absorber": round(absorber, 4), "frequencies": round(_log_uniform(random, 5, 60)), "elongation": 5.0,
+        "absorber": round(absorber, 4), "frequencies": round(log_uniform(random, 5, 60)), "elongation": 5.0,
     }  # fmt: skip
-    return Setting("random", parameters, ranks)
 
 
-def _log_uniform(random: np.random.Generator, low: float, high: float) -> float:
+def log_uniform(random: np.random.Generator, low: float, high: float) -> float:
+    """Return a number whose logarithm is drawn evenly."""
     return float(np.exp(random.uniform(math.log(low), math.log(high))))
 
 
