@@ -208,8 +208,8 @@ def shipped_machines() -> list[str]:
 
     Examples
     --------
-    >>> shipped_machines()[:3]
-    ['cloud-16-10g', 'cloud-16-25g', 'infiniband']
+    >>> shipped_machines()
+    ['cloud-16-10g', 'cloud-16-25g', 'infiniband', 'two-cores']
     """
     return sorted(path.stem for path in _SHIPPED.glob("*.toml"))
 

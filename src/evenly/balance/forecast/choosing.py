@@ -1,0 +1,141 @@
+"""Which numbers of ranks are looked at, and which of them is recommended.
+
+>>> counts_between(1, 512, cores_per_node=48)[:8], counts_between(1, 512, cores_per_node=48)[-4:]
+([1, 2, 3, 4, 6, 8, 12, 16], [288, 384, 480, 512])
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import pandas as pd
+
+from evenly.errors import InfeasibleError, InputError
+
+__all__ = ["Goal", "counts_between"]
+
+
+def counts_between(low: int, high: int, *, cores_per_node: int | None = None) -> list[int]:
+    """Return numbers of ranks from `low` to `high`, about four to an octave at most.
+
+    Powers of two and three halves of them within a node; beyond it whole nodes, where their size is known.
+    """
+    found = {low, high}
+    node = cores_per_node or high + 1
+    power = 1
+    while power <= high:
+        found |= {power, power * 3 // 2} if power > 1 else {power}
+        power *= 2
+    found = {n for n in found if n <= node or n in (low, high)}
+    step = 1
+    while node * step <= high:
+        found |= {node * n for n in range(step, min(2 * step, high // node) + 1, max(1, step // 4 or 1))}
+        step *= 2
+    return sorted(n for n in found if low <= n <= high)
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What the recommended number of ranks is for.
+
+    Parameters
+    ----------
+    efficiency : float
+        Without budget and deadline: the most ranks that are used at least so well, compared with the fewest looked at.
+    deadline_s : float, optional
+        The whole run must end within so many seconds, with the interval's probability; the fewest core-hours that do.
+    core_hours : float, optional
+        The whole run may cost so many; the fastest that does.
+    money : float, optional
+        The same in the machine's currency.
+    """
+
+    efficiency: float = 0.7
+    deadline_s: float | None = None
+    core_hours: float | None = None
+    money: float | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 < self.efficiency <= 1:
+            raise InputError(f"`efficiency` must lie between 0 and 1, but got {self.efficiency!r}.")
+        for name in ("deadline_s", "core_hours", "money"):
+            value = getattr(self, name)
+            if value is not None and not value > 0:
+                raise InputError(f"`{name}` must be above 0, but got {value!r}.")
+
+    def choose(self, curve: pd.DataFrame, currency: str = "EUR") -> tuple[int, str]:
+        """Return the recommended number of ranks and why, one sentence.
+
+        Parameters
+        ----------
+        curve : DataFrame
+            Of `Forecast`.
+
+        Raises
+        ------
+        InfeasibleError
+            If nothing looked at meets the deadline or the budget; the message says what comes nearest.
+        """
+        if self.deadline_s is None and self.core_hours is None and self.money is None:
+            return self._well_used(curve)
+        left = curve
+        for column, most, unit in (("core_hours", self.core_hours, "core-hours"), ("money", self.money, currency)):
+            if most is not None:
+                left = _within(left, column, most, unit)
+        if self.deadline_s is None:
+            best = left.loc[left["run_s"].idxmin()]
+            return int(best["ranks"]), f"the fastest run within the budget: {_told(best)}"
+        safe = left[left["run_upper_s"] <= self.deadline_s]
+        likely = left[left["run_s"] <= self.deadline_s]
+        if not len(likely):
+            best = left.loc[left["run_s"].idxmin()]
+            raise InfeasibleError(
+                f"no number of ranks looked at ends within {_time(self.deadline_s)}: the fastest is {_told(best)}. Give "
+                "more time, fewer steps, or more ranks."
+            )
+        chosen, how = (safe, "") if len(safe) else (likely, ", if the prediction holds: its upper bound is later")
+        best = chosen.loc[chosen["core_hours"].idxmin()]
+        return int(best["ranks"]), f"the fewest core-hours that meet the deadline{how}: {_told(best)}"
+
+    def _well_used(self, curve: pd.DataFrame) -> tuple[int, str]:
+        used = curve[curve["efficiency"] >= self.efficiency]
+        best = used.loc[used["ranks"].idxmax()] if len(used) else curve.loc[curve["efficiency"].idxmax()]
+        faster = curve[(curve["ranks"] > best["ranks"]) & (curve["step_s"] < best["step_s"])]
+        why = f"the most ranks that are used to {self.efficiency:.0%} at least: {_told(best)}"
+        if not len(faster):
+            return int(best["ranks"]), f"{why}; none looked at is faster"
+        fastest = faster.loc[faster["step_s"].idxmin()]
+        more = fastest["core_hours"] / best["core_hours"]
+        return int(best["ranks"]), (
+            f"{why}; {int(fastest['ranks'])} are {best['step_s'] / fastest['step_s']:.2f} times as fast for "
+            f"{more:.2f} times the core-hours"
+        )
+
+
+def _within(curve: pd.DataFrame, column: str, most: float, unit: str) -> pd.DataFrame:
+    if column not in curve:
+        raise InputError("a budget in money needs a price: give the machine price_per_core_hour.")
+    left = curve[curve[column] <= most]
+    if len(left):
+        return left
+    best = curve.loc[curve[column].idxmin()]
+    kind: Literal["core_hours", "money"] = "core_hours" if column == "core_hours" else "money"
+    raise InfeasibleError(
+        f"no number of ranks looked at stays within {most:g} {unit}: the cheapest are {int(best['ranks'])} ranks with "
+        f"{best[kind]:.3g}. Give a larger budget or fewer steps."
+    )
+
+
+def _told(row: pd.Series) -> str:
+    return (
+        f"{int(row['ranks'])} ranks take {_time(float(row['run_s']))} and {float(row['core_hours']):.3g} core-hours, "
+        f"used to {float(row['efficiency']):.0%}"
+    )
+
+
+def _time(seconds: float) -> str:
+    for unit, size in (("h", 3600.0), ("min", 60.0), ("s", 1.0), ("ms", 1e-3)):
+        if seconds >= 1.5 * size or unit == "ms":
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds:.3g} s"

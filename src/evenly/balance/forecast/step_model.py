@@ -1,0 +1,188 @@
+"""What the cost model misses, learned rank by rank from rehearsals, and by how much whole steps are then still off.
+
+The cost model's seconds of a rank are the factor, as N/P is in T = W · N/P; the coefficient W depends on what the rank
+holds. So every timed rank is a row to learn from, and what is learned holds for any cut.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+import evenly.models.storage as storage
+from evenly.balance.cost.model import CostModel, program_named
+from evenly.balance.forecast.alone import Load
+from evenly.balance.forecast.rehearsal import Rehearsal
+from evenly.errors import InputError, ReadError
+from evenly.models.base import Model
+from evenly.models.efforts import Effort
+from evenly.models.factorized import Factorized
+
+__all__ = ["StepModel", "rank_table"]
+
+Array = NDArray[np.float64]
+#: Method that learns the coefficients.
+LEARNER = "extra-trees"
+FOLDS = 5
+_FORMAT_VERSION = 1
+
+
+@dataclass(frozen=True)
+class StepModel:
+    """Corrects a cost model.
+
+    Parameters
+    ----------
+    cost : CostModel
+        The one that is corrected.
+    coefficients : Model
+        From rows of `rank_table` to seconds per step.
+    errors : (runs,)
+        By how much the logarithm of the slowest rank's seconds was off in cells that weren't learned from.
+    traits : mapping of str to (low, high)
+        Between which values the inputs of the cells learned from lie.
+    """
+
+    cost: CostModel
+    coefficients: Model
+    errors: Array
+    traits: Mapping[str, tuple[float, float]]
+
+    @classmethod
+    def learn(
+        cls,
+        rehearsals: Sequence[Rehearsal],
+        cost: CostModel,
+        *,
+        learner: str = LEARNER,
+        effort: Effort = "normal",
+        folds: int = FOLDS,
+    ) -> StepModel:
+        """Learn from rehearsals.
+
+        Parameters
+        ----------
+        rehearsals : sequence of Rehearsal
+            At least ten.
+        cost : CostModel
+            With which they were cut.
+        learner : str
+            A method of `evenly.fit`.
+        effort : {"quick", "normal", "thorough"}
+        folds : int
+            Into so many parts cells are divided to find errors on cells not learned from.
+
+        Raises
+        ------
+        InputError
+            If there are fewer than ten rehearsals.
+        """
+        if len(rehearsals) < 10:
+            raise InputError(f"a step model needs at least 10 rehearsals to learn from, but got {len(rehearsals)}.")
+        fold = np.random.default_rng(0).permutation(len(rehearsals)) % folds
+        errors = np.zeros(len(rehearsals))
+        for k in range(folds):
+            some = _fitted([r for r, its in zip(rehearsals, fold, strict=True) if its != k], cost, learner, effort)
+            left_out = np.flatnonzero(fold == k)
+            predicted = _rank_seconds(some, [rehearsals[i].load for i in left_out], cost)
+            for i, seconds in zip(left_out, predicted, strict=True):
+                errors[i] = np.log(rehearsals[i].seconds.max() / seconds.max())
+        traits = pd.DataFrame([_traits(one) for one in rehearsals])
+        ranges = {str(name): (float(traits[name].min()), float(traits[name].max())) for name in traits}
+        model = _fitted(rehearsals, cost, learner, effort)
+        return cls(dataclasses.replace(cost, measured=()), model, np.sort(np.abs(errors)), ranges)
+
+    def rank_seconds(self, loads: Sequence[Load]) -> list[Array]:
+        """Return the seconds per step of each rank, (ranks,), for each of several loads."""
+        return _rank_seconds(self.coefficients, loads, self.cost)
+
+    def half_width(self, level: float) -> float:
+        """Return within what the logarithm of the slowest rank's seconds is predicted, at a level such as 0.9."""
+        n = len(self.errors)
+        place = min(n - 1, int(np.ceil(level * (n + 1))) - 1)
+        return float(self.errors[max(place, 0)])
+
+    def outside(self, traits: Mapping[str, float]) -> list[str]:
+        """Return the inputs in which a cell lies outside those learned from, in words; by more than 2 %."""
+        found = []
+        for name, (low, high) in self.traits.items():
+            value = traits[name]
+            if not low / 1.02 <= value <= high * 1.02:
+                found.append(f"{name} is {value:.3g}, learned from {low:.3g} to {high:.3g}")
+        return found
+
+    def save(self, path: Path | str) -> None:
+        """Write to a file that `load` reads; any model of evenly can be opened there, this one says what it is.
+
+        Raises
+        ------
+        InputError
+            If nothing can be written there.
+        """
+        self.coefficients.training_ = {
+            "step_model": _FORMAT_VERSION,
+            "cost": self.cost.to_dict(),
+            "errors": self.errors,
+            "traits": {name: list(ends) for name, ends in self.traits.items()},
+        }
+        storage.save(self.coefficients, path)
+
+    @classmethod
+    def load(cls, path: Path | str) -> StepModel:
+        """Read what `save` wrote.
+
+        Raises
+        ------
+        ReadError
+            If it is something else.
+        """
+        model = storage.load(path)
+        about = model.training_ if isinstance(model, Model) else {}
+        if not isinstance(model, Model) or about.get("step_model") != _FORMAT_VERSION:
+            raise ReadError(path, "a step model was expected, such as `evenly train` makes")
+        ranges = {name: (float(low), float(high)) for name, (low, high) in about["traits"].items()}
+        return cls(CostModel.from_dict(about["cost"]), model, np.asarray(about["errors"]), ranges)
+
+
+def rank_table(load: Load, cost: CostModel, which: ArrayLike | None = None) -> pd.DataFrame:
+    """Return what ranks have to do as rows to learn from, those of `which`, all when left out.
+
+    Columns are ``work_s``, seconds by the cost model; ``memory``, bytes that go to memory and back in each of these
+    seconds, in GB; and the share of the seconds that each term takes.
+    """
+    rows = np.arange(len(load.seconds)) if which is None else np.asarray(which)
+    seconds = load.seconds[rows]
+    names = [term.name for term in program_named(cost.program).all_terms]
+    shares = load.profile[rows]
+    memory = load.memory_bytes[rows] / seconds / 1e9
+    return pd.DataFrame({"work_s": seconds, "memory": memory, **dict(zip(names, shares.T, strict=True))})
+
+
+def _fitted(rehearsals: Sequence[Rehearsal], cost: CostModel, learner: str, effort: Effort) -> Model:
+    table = pd.concat([rank_table(one.load, cost, one.timed) for one in rehearsals], ignore_index=True)
+    table = table.loc[:, table.nunique() > 1]
+    seconds = np.concatenate([one.seconds[one.timed] for one in rehearsals])
+    model = Factorized(factors={"computation": "work_s"}, learner=learner, effort=effort)
+    model.fit(table, seconds, parts={"computation": seconds})
+    # What lies outside is told by the traits of the whole cell.
+    model._warned = True
+    return model
+
+
+def _rank_seconds(model: Model, loads: Sequence[Load], cost: CostModel) -> list[Array]:
+    """Predict all ranks of all loads at once."""
+    tables = [rank_table(load, cost) for load in loads]
+    found = model.predict(pd.concat(tables, ignore_index=True)[model.space_.names])
+    return np.split(found, np.cumsum([len(table) for table in tables])[:-1])
+
+
+def _traits(one: Rehearsal) -> dict[str, float]:
+    ranks = float(one.setting.ranks)
+    return {**one.traits, "ranks": ranks, "points per rank": one.traits["points"] / ranks}
