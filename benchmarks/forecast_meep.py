@@ -1,6 +1,6 @@
 """Steps of real Meep predicted for cells that nobody ran: learned from random cells, tried on three structures.
 
-    python benchmarks/forecast_meep.py --store rehearsals.db --seconds 1800    # measure, learn, print; goes on if stopped
+    python benchmarks/forecast_meep.py --store rehearsals.db --seconds 1800    # measure, learn, print; goes on
     python benchmarks/forecast_meep.py --store rehearsals.db --seconds 0       # learn from what is there
 
 Each random cell runs on 1, 2, 4 or 8 ranks (drawn), each structure in two sizes on all of them, cut by evenly; all in
@@ -91,7 +91,9 @@ def averaged(rehearsals: Sequence[Rehearsal]) -> list[list[Rehearsal]]:
     for one in rehearsals:
         setting = one.setting
         size = tuple(value for name, value in setting.parameters.items() if name != "run")
-        found.setdefault((list(SIZES).index(setting.structure), one.traits["points"], setting.ranks, size), []).append(one)
+        found.setdefault((list(SIZES).index(setting.structure), one.traits["points"], setting.ranks, size), []).append(
+            one
+        )
     return [found[key] for key in sorted(found, key=str)]
 
 
@@ -111,11 +113,6 @@ def _errors(ratio: Array) -> str:
     off = np.abs(ratio - 1)
     factor = np.maximum(ratio, 1 / ratio).max()
     return f"{100 * off.mean():5.1f} % {100 * np.percentile(off, 95):5.1f} % {factor:6.2f}"
-
-
-def learned(random: Sequence[Rehearsal], count: int, cost: CostModel, learner: str) -> StepModel:
-    """Return what the first cells teach, and by how much the slowest rank of left-out ones is off."""
-    return StepModel.learn(random[:count], cost, learner=learner)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -64,17 +64,20 @@ def design_of(parameters: Mapping[str, Any]) -> dict[str, Any]:
     told = {name: value for name, value in parameters.items() if name not in _OWN}
     example = RandomCell(**told).example()
     scale = float(example.simulation["resolution"])
-    silicon, dielectric = example.simulation["geometry"]
+    blocks = example.simulation["geometry"]
     monitor = example.monitors["monitor"]
+    media = (
+        {"epsilon": SILICON, "poles": parameters["silicon_poles"]},
+        {"epsilon": DIELECTRIC, "poles": parameters["dielectric_poles"], "first_pole": MOST_POLES},
+    )
     return {
         "points": [round(side * scale) for side in example.simulation["cell"]],
         "objects": [
-            _block(silicon, scale, {"epsilon": SILICON, "poles": parameters["silicon_poles"]}),
-            _block(dielectric, scale, {"epsilon": DIELECTRIC, "poles": parameters["dielectric_poles"], "first_pole": MOST_POLES}),
+            {"medium": medium, **_place(block, scale)} for medium, block in zip(media, blocks, strict=True)
         ],
         "layers": [layer for one in example.simulation["boundaries"][:2] for layer in _layers(one, scale)],
         "periodic": bool(parameters["periodic"]),
-        "source": [float(x) * scale / 10 for x in dielectric.center],
+        "source": [float(x) * scale / 10 for x in blocks[1].center],
         "monitors": [
             {
                 "kind": "flux", **_place(monitor, scale), "frequencies": parameters["frequencies"],
@@ -104,10 +107,6 @@ def _any(random: np.random.Generator, points: tuple[float, float], ranks: Sequen
         "periodic": bool(random.random() < 0.7),
     }
     return Setting("random", found, int(random.choice(list(ranks))))
-
-
-def _block(block: Any, scale: float, medium: dict[str, Any]) -> dict[str, Any]:
-    return {"medium": medium, **_place(block, scale)}
 
 
 def _place(thing: Any, scale: float) -> dict[str, list[float]]:

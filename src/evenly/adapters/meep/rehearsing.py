@@ -1,4 +1,4 @@
-"""Rehearsals of Meep: cells cut by evenly whose ranks were timed on real MPI, for `evenly.balance.forecast` to learn from.
+"""Rehearsals of Meep: cells cut by evenly whose ranks were timed on real MPI, to learn forecasts from.
 
 Ranks run together, as they would, and what they wait is left out (see `ranks`). Beside its steps each rank steps a
 small vacuum cell of its own, so that what is kept is at the speed at which the cost model was measured.
