@@ -133,7 +133,7 @@ def _batch_of(step: Callable[[], None], group: int, batch_s: float, waiting: Cal
 
     for _ in range(WARM_UP):
         step()
-    work = meep.max_to_all(group * _batch(step, group, waiting)[0])
+    work = float(meep.max_to_all(group * _batch(step, group, waiting)[0]))
     return group * max(1, round(batch_s / max(work, 1e-6)))
 
 
