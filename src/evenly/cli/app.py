@@ -26,6 +26,7 @@ from evenly.cli import (
     read,
     rebalance,
     sort,
+    train,
 )
 from evenly.cli.console import be_quiet, err, start
 from evenly.cli.groups import with_quiet
@@ -64,7 +65,7 @@ app = typer.Typer(
 )
 for command in (
     read.read, measure.measure, fit.fit, predict.predict, allocate.allocate, plot.plot, sort.sort, example.example,
-    partition.partition, rebalance.rebalance,
+    partition.partition, rebalance.rebalance, train.train,
 ):  # fmt: skip
     app.command(command.__name__, cls=_Command)(with_quiet(command, be_quiet))
 simulations = typer.Typer(

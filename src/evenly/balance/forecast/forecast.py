@@ -45,7 +45,7 @@ class Forecast:
         One row for each number of ranks: ``ranks``, ``nodes``, ``step_s`` seconds per step with ``lower_s`` and
         ``upper_s``, of these ``computation_s`` by the slowest rank and ``communication_s``, ``communication_share``,
         ``imbalance`` of computing, ``speedup`` and ``efficiency`` against the fewest ranks looked at, and of all steps
-        ``run_s`` with ``run_lower_s`` and ``run_upper_s``, ``core_hours`` and, where the machine has a price, ``money``.
+        ``run_s`` with ``run_lower_s`` and ``run_upper_s``, ``core_hours`` and, with a price, ``money``.
     ranks : int
         The recommended number.
     why : str
@@ -137,13 +137,19 @@ def forecast(
     known = _model(first.program) if model is None else model
     cost = known.cost if isinstance(known, StepModel) else known
     cost.check(first)
-    rows, outside = [], {}
+    rows: list[dict[str, float]] = []
+    outside: dict[str, str] = {}
     for done, count in enumerate(counts, 1):
         seen = foresee(cells(count), count, cost)
         rows.append(_row(seen, known, machine, level))
         if isinstance(known, StepModel):
             points = float(seen.cell.grid.box.volume)
-            traits = {"points": points, **shares_of(seen.cell), "ranks": float(count), "points per rank": points / count}
+            traits = {
+                "points": points,
+                **shares_of(seen.cell),
+                "ranks": float(count),
+                "points per rank": points / count,
+            }
             outside |= {text.partition(" is ")[0]: text for text in known.outside(traits)}
         if told is not None:
             told(done, len(counts))

@@ -78,6 +78,7 @@ def gather(
     *,
     workers: int = 1,
     most: int = 6,
+    rounds: int = 1,
     seconds: float = math.inf,
     told: Callable[[int, int, str], None] | None = None,
 ) -> int:
@@ -93,6 +94,8 @@ def gather(
         Processes that rehearse side by side.
     most : int
         Ranks of each setting that are timed at most.
+    rounds : int
+        How often each of them is timed.
     seconds : float
         No rehearsal is begun later than this after the first.
     told : callable, optional
@@ -100,12 +103,14 @@ def gather(
     """
     import time
 
-    with RehearsalStore(store) as kept:
+    with RehearsalStore(store, cost) as kept:
         left = [setting for setting in settings if setting not in kept]
     order = [left[i] for i in np.random.default_rng(0).permutation(len(left))]
     until, done = time.monotonic() + seconds, 0
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        waiting = {pool.submit(_rehearsed, setting, str(store), cost, most, until): setting for setting in order}
+        waiting = {
+            pool.submit(_rehearsed, setting, str(store), cost, most, rounds, until): setting for setting in order
+        }
         for number, finished in enumerate(as_completed(waiting), 1):
             wrong = finished.result()
             done += wrong == ""
@@ -114,7 +119,7 @@ def gather(
     return done
 
 
-def _rehearsed(setting: Setting, store: str, cost: CostModel, most: int, until: float) -> str:
+def _rehearsed(setting: Setting, store: str, cost: CostModel, most: int, rounds: int, until: float) -> str:
     import time
 
     from evenly.errors import EvenlyError
@@ -122,9 +127,9 @@ def _rehearsed(setting: Setting, store: str, cost: CostModel, most: int, until: 
     if time.monotonic() > until:
         return "no time left"
     try:
-        found = rehearse(setting, cost, most=most)
+        found = rehearse(setting, cost, most=most, rounds=rounds)
     except (EvenlyError, MemoryError) as error:
         return f"{setting.key}: {error}"
-    with RehearsalStore(store) as kept:
+    with RehearsalStore(store, cost) as kept:
         kept.add(found)
     return ""

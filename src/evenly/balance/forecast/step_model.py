@@ -10,7 +10,6 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -25,7 +24,7 @@ from evenly.models.base import Model
 from evenly.models.efforts import Effort
 from evenly.models.factorized import Factorized
 
-__all__ = ["StepModel", "rank_table"]
+__all__ = ["StepModel", "rank_table", "traits_of"]
 
 Array = NDArray[np.float64]
 #: Method that learns the coefficients.
@@ -90,11 +89,11 @@ class StepModel:
         errors = np.zeros(len(rehearsals))
         for k in range(folds):
             some = _fitted([r for r, its in zip(rehearsals, fold, strict=True) if its != k], cost, learner, effort)
-            left_out = np.flatnonzero(fold == k)
+            left_out = [int(i) for i in np.flatnonzero(fold == k)]
             predicted = _rank_seconds(some, [rehearsals[i].load for i in left_out], cost)
             for i, seconds in zip(left_out, predicted, strict=True):
                 errors[i] = np.log(rehearsals[i].seconds.max() / seconds.max())
-        traits = pd.DataFrame([_traits(one) for one in rehearsals])
+        traits = pd.DataFrame([traits_of(one.traits["points"], one.traits, one.setting.ranks) for one in rehearsals])
         ranges = {str(name): (float(traits[name].min()), float(traits[name].max())) for name in traits}
         model = _fitted(rehearsals, cost, learner, effort)
         return cls(dataclasses.replace(cost, measured=()), model, np.sort(np.abs(errors)), ranges)
@@ -183,6 +182,6 @@ def _rank_seconds(model: Model, loads: Sequence[Load], cost: CostModel) -> list[
     return np.split(found, np.cumsum([len(table) for table in tables])[:-1])
 
 
-def _traits(one: Rehearsal) -> dict[str, float]:
-    ranks = float(one.setting.ranks)
-    return {**one.traits, "ranks": ranks, "points per rank": one.traits["points"] / ranks}
+def traits_of(points: float, shares: Mapping[str, float], ranks: int) -> dict[str, float]:
+    """Return the inputs that tell whether a cell lies among those learned from."""
+    return {**shares, "points": points, "ranks": float(ranks), "points per rank": points / ranks}
