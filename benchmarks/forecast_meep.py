@@ -66,7 +66,7 @@ def run_of(setting: Setting) -> MeepRun:
 def gather(settings: Sequence[Setting], path: Path, cost: CostModel, seconds: float) -> None:
     """Measure what the store doesn't have, in random order, as long as there is time."""
     until, begun = time.monotonic() + seconds, time.monotonic()
-    with RehearsalStore(path) as store:
+    with RehearsalStore(path, cost) as store:
         left = [setting for setting in settings if setting not in store]
         order = np.random.default_rng(len(left)).permutation(len(left))
         for done, setting in enumerate(sorted((left[i] for i in order), key=again), 1):
@@ -128,7 +128,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print(found.note, "\n")
     settings = random_settings(options.count)
     gather([*settings, *structures()], options.store, found.cost, options.seconds)
-    with RehearsalStore(options.store) as store:
+    with RehearsalStore(options.store, found.cost) as store:
         kept = {one.setting.key: one for one in store}
     random = [kept[setting.key] for setting in settings if setting.key in kept]
     tests = averaged([kept[setting.key] for setting in structures() if setting.key in kept])
