@@ -77,8 +77,8 @@ def test_a_random_cell_of_meep_is_the_one_that_was_drawn(meep_python: Path) -> N
     wanted += dielectric["medium"]["poles"] * np.prod(dielectric["size"])
     assert cell.survey.totals["polarisations"] == pytest.approx(3 * wanted, rel=1e-9)
     every = design["monitors"][0]["every"]
-    assert {round(one.values * every, 9) for one in cell.transforms} == {1.0}
-    assert len(cell.transforms) * next(iter(cell.transforms)).values * every == 4
+    # The Poynting vector along z takes two components of E and two of H, all at the middle of cells.
+    assert sum(one.values for one in cell.transforms) * every == pytest.approx(4)
 
 
 def test_a_rehearsal_holds_what_ranks_took_and_what_they_had_to_do(meep_python: Path, tmp_path: Path) -> None:
