@@ -89,7 +89,7 @@ def test_a_rehearsal_holds_what_ranks_took_and_what_they_had_to_do(meep_python: 
     # Both have some thousand points, which take some microseconds each and by no means seconds.
     assert np.all((found.seconds > 1e-6) & (found.seconds < 1))
     assert found.load.profile.sum(axis=1) == pytest.approx([1, 1])
-    assert found.messages.sender.tolist() == [1, 0]
+    assert set(found.messages.sender.tolist()) == {0, 1}
     with RehearsalStore(tmp_path / "kept.db", cost) as store:
         store.add(found)
         assert next(iter(store)).seconds.tolist() == found.seconds.tolist()
