@@ -22,15 +22,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenly.adapters.meep.ranks import MeepRun, RankTimes, Split, cell_of_run, time_ranks
-from evenly.adapters.meep.worker import Pace
+from evenly.adapters.meep.rehearsing import pace_of
 from evenly.balance.cost.learning import share_errors
 from evenly.balance.cost.model import CostModel, program_named
 from evenly.balance.cost.places import find_cost
 from evenly.balance.cutting.cell import Cell
 from evenly.balance.cutting.neighbours import owners_borders, touching
 from evenly.balance.cutting.pieces import pieces_of
-from evenly.balance.cutting.survey import Survey
-from evenly.fdtd.cell.grid import Grid
 
 CELLS = Path(__file__).parent / "meep_cells.py"
 NAMES = ("oled", "cmos", "tandem", "tall")
@@ -73,16 +71,7 @@ def per_process(cost: CostModel) -> float:
 
 def at_pace(times: RankTimes, cost: CostModel) -> float:
     """Return the seconds of one process at the pace at which the model was measured: that of its small vacuum cell."""
-    edge = Pace.SETTINGS["points"][0]
-    grid = Grid((float(edge),) * 3, 1)
-    empty = Survey.of_blocks([(0, edge)] * 3, (), np.zeros((1, 1, 1, 0)))
-    pace = cost.chunk_seconds(Cell("meep", grid, empty, layers_apart=("pml",)), *box(edge)).sum()
-    return float(times.seconds[0] * pace / (times.pace or np.nan))
-
-
-def box(edge: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the corners of a whole cube."""
-    return np.zeros((1, 3), dtype=np.int64), np.full((1, 3), edge, dtype=np.int64)
+    return float(times.seconds[0] * pace_of(cost) / (times.pace or np.nan))
 
 
 def voxels(times: RankTimes) -> Array:

@@ -17,6 +17,7 @@ import structures  # type: ignore[import-not-found]
 from evenly.adapters.meep.cells import cell_of, grid_of
 from evenly.adapters.meep.geometry import structure_of
 from evenly.adapters.meep.layouts import from_meep, to_meep
+from evenly.adapters.meep.monitors import period_of
 from evenly.adapters.meep.solids import solid_of
 from evenly.balance.cutting.cell import NO_LAYERS
 from evenly.balance.cutting.moved import moved
@@ -330,3 +331,14 @@ def refused(name: str) -> str:
     except ValueError as error:
         return str(error)
     return ""
+
+
+def periods(groups: list[list[int]]) -> list[int]:
+    """Return after how many steps monitors that transform once in so many are back in step, for each group of them."""
+    found = []
+    for group in groups:
+        sim = mp.Simulation(V(1, 1, 1), 10)
+        for every in group:
+            sim.add_flux(1.0, 0.1, 2, mp.FluxRegion(V(), size=V(1, 1, 0)), decimation_factor=every)
+        found.append(period_of(sim, 0.05))
+    return found

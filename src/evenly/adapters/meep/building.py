@@ -8,7 +8,8 @@ Lengths are in grid points: the resolution is 10, and the middle of the cell is 
     Into how many equal chunks each axis is cut, all of one process; `layout` of nested lists for anything else.
 ``medium``
     What fills the cell: ``epsilon``, ``mu``, ``coupled`` (off-diagonal elements), ``conductivity``,
-    ``magnetic_conductivity``, ``chi2``, ``chi3``, numbers of ``poles`` and ``magnetic_poles``.
+    ``magnetic_conductivity``, ``chi2``, ``chi3``, numbers of ``poles`` and ``magnetic_poles``, and the number of its
+    ``first_pole``, by which media have the same ones or others.
 ``objects``
     Blocks of such media: ``medium``, ``size``, ``center``.
 ``layers``
@@ -16,7 +17,8 @@ Lengths are in grid points: the resolution is 10, and the middle of the cell is 
 ``periodic``, ``complex``
     Periodic sides, complex fields.
 ``monitors``
-    ``kind`` ("flux" across z, or "fields" of one component), ``size``, ``frequencies``.
+    ``kind`` ("flux" across z, or "fields" of one component), ``size``, ``frequencies``, ``center``, and ``every`` how
+    many steps fields are transformed.
 """
 
 from __future__ import annotations
@@ -33,15 +35,15 @@ Settings = Mapping[str, Any]
 AXES = "xyz"
 
 
-def simulation(settings: Settings) -> Any:
-    """Return the simulation of a design, with its monitors, before any step."""
+def simulation(settings: Settings, **more: Any) -> Any:
+    """Return the simulation of a design, with its monitors, before any step; what else is given goes to Meep."""
     import meep as mp
 
     points = settings["points"]
     asked = [make for name, make in OPTIONS.items() if settings.get(name) or name == "sources"]
     given = {keyword: value for make in asked for keyword, value in make(settings).items()}
     size = mp.Vector3(*(n / RESOLUTION if n > 1 else 0 for n in points))
-    sim = mp.Simulation(cell_size=size, resolution=RESOLUTION, eps_averaging=False, Courant=0.35, **given)
+    sim = mp.Simulation(cell_size=size, resolution=RESOLUTION, eps_averaging=False, Courant=0.35, **given, **more)
     for monitor in settings.get("monitors", ()):
         _watch(sim, monitor)
     return sim
@@ -59,7 +61,8 @@ def medium_of(given: Settings) -> Any:
     """Return a medium of Meep."""
     import meep as mp
 
-    poles, magnetic = (_poles(given.get(name, 0)) for name in ("poles", "magnetic_poles"))
+    first = given.get("first_pole", 0)
+    poles, magnetic = (_poles(first, given.get(name, 0)) for name in ("poles", "magnetic_poles"))
     off = mp.Vector3(*given.get("coupled", (0, 0, 0)))
     return mp.Medium(
         epsilon_diag=mp.Vector3(*(given.get("epsilon", 1.0) * np.ones(3))),
@@ -74,10 +77,11 @@ def medium_of(given: Settings) -> Any:
     )
 
 
-def _poles(count: int) -> list[Any]:
+def _poles(first: int, count: int) -> list[Any]:
     import meep as mp
 
-    return [mp.LorentzianSusceptibility(frequency=1.1 + 0.1 * i, gamma=0.01, sigma=0.1) for i in range(count)]
+    numbers = range(first, first + count)
+    return [mp.LorentzianSusceptibility(frequency=1.1 + 0.1 * i, gamma=0.01, sigma=0.1) for i in numbers]
 
 
 def _edges(points: int, parts: int) -> list[int]:
@@ -157,14 +161,14 @@ def _complex(_: Settings) -> Settings:
 def _watch(sim: Any, monitor: Settings) -> None:
     import meep as mp
 
-    size = mp.Vector3(*(v / RESOLUTION for v in monitor["size"]))
-    count = monitor["frequencies"]
+    size, center = (mp.Vector3(*(v / RESOLUTION for v in monitor.get(name, (0, 0, 0)))) for name in ("size", "center"))
+    frequencies, every = np.linspace(0.9, 1.1, monitor["frequencies"]), monitor.get("every", 1)
     if monitor["kind"] == "flux":
-        region = mp.FluxRegion(center=mp.Vector3(), size=size, direction=getattr(mp, monitor.get("across", "Z")))
-        sim.add_flux(np.linspace(0.9, 1.1, count), region, decimation_factor=1)
+        region = mp.FluxRegion(center=center, size=size, direction=getattr(mp, monitor.get("across", "Z")))
+        sim.add_flux(frequencies, region, decimation_factor=every)
     else:
-        where = mp.Volume(center=mp.Vector3(), size=size)
-        sim.add_dft_fields([mp.Ez], np.linspace(0.9, 1.1, count), where=where, yee_grid=True, decimation_factor=1)
+        where = mp.Volume(center=center, size=size)
+        sim.add_dft_fields([mp.Ez], frequencies, where=where, yee_grid=True, decimation_factor=every)
 
 
 OPTIONS = {

@@ -19,7 +19,7 @@ from evenly.adapters.meep.solids import numbers
 from evenly.balance.cutting.cell import Transform
 from evenly.fdtd.cell.grid import ELECTRIC, MAGNETIC, Grid, Vector, offset
 
-__all__ = ["AXIS", "decimation", "transforms_of"]
+__all__ = ["AXIS", "decimation", "period_of", "transforms_of"]
 
 AXIS = "xyz"
 CENTRED = "centre"
@@ -73,6 +73,19 @@ def decimation(sim: Any, frequencies: Sequence[float], dt: float) -> int:
     if highest <= 0 or wanted <= 0:
         return 1
     return max(1, math.floor(1 / (dt * (wanted + highest))))
+
+
+def period_of(sim: Any, dt: float) -> int:
+    """Return after how many steps all monitors of a simulation have transformed equally often again.
+
+    Parameters
+    ----------
+    sim : meep.Simulation
+    dt : float
+        Time step.
+    """
+    told = (_told(monitor)[1:] for monitor in sim.dft_objects)
+    return math.lcm(*(every or decimation(sim, frequencies, dt) for frequencies, every in told))
 
 
 def _told(monitor: Any) -> tuple[str, list[float], int]:

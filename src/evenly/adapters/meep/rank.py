@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 __all__ = ["main"]
@@ -34,11 +35,14 @@ def main(folder: Path) -> None:
 
         cell_of(build(**request["options"]), name=request["function"]).save(folder / "cell.npz")
         return
+    pace = _Pace() if request.get("beside_pace") else None
     sim = build(**request["options"], **_cut(request["layout"], request["chunks"]))
     sim.init_sim()
     found = {"meep_cost": list(sim.get_estimated_costs()), **_chunks(sim)}
     sim.run(until=sim.fields.dt)
-    if meep.count_processors() == 1:
+    if pace is not None:
+        found |= _beside(pace, sim, request["batches"], request["batch_s"])
+    elif meep.count_processors() == 1:
         found |= _paced(sim.fields.step)
     else:
         found |= _timed(sim.fields.step, request["batches"], request["batch_s"])
@@ -80,25 +84,66 @@ def _timed(step: Callable[[], None], batches: int, batch_s: float) -> Mapping[st
 
     All ranks must make the same steps, so their number comes from what rank 0 needs.
     """
+    waiting = _waiting()
+    steps = _batch_of(step, GROUP, batch_s, waiting)
+    seconds, idle = min(_batch(step, steps, waiting) for _ in range(batches))
+    return {"seconds": seconds, "waiting": idle}
+
+
+class _Pace:
+    """A fixed piece of work of each process alone, while all else in Meep is of all processes together."""
+
+    def __init__(self) -> None:
+        import meep
+
+        from evenly.adapters.meep.worker import Pace
+
+        meep.divide_parallel_processes(meep.count_processors())
+        self._alone = Pace()
+        meep.begin_global_communications()
+
+    def seconds(self) -> float:
+        """Return the CPU seconds of a step; processes may ask on their own."""
+        import meep
+
+        meep.end_global_communications()
+        seconds = self._alone.seconds()
+        meep.begin_global_communications()
+        return seconds
+
+
+def _beside(pace: _Pace, sim: Any, batches: int, batch_s: float) -> Mapping[str, float]:
+    """Return the same as `_timed`, and the pace: batches of both take turns, and medians count."""
+    from evenly.adapters.meep.monitors import period_of
+
+    step, waiting = sim.fields.step, _waiting()
+    steps = _batch_of(step, period_of(sim, sim.fields.dt), batch_s, waiting)
+    around, found = [pace.seconds()], []
+    for _ in range(batches):
+        found.append(_batch(step, steps, waiting))
+        around.append(pace.seconds())
+    ratios = [2 * work / (a + b) for (work, _), a, b in zip(found, around[:-1], around[1:], strict=True)]
+    usual = median(around)
+    return {"seconds": median(ratios) * usual, "waiting": median(idle for _, idle in found), "pace": usual}
+
+
+def _batch_of(step: Callable[[], None], group: int, batch_s: float, waiting: Callable[[], float]) -> int:
+    """Return how many steps, a multiple of `group`, take so long on the rank that works most, after a warm-up."""
     import meep
 
-    waiting = _waiting()
     for _ in range(WARM_UP):
         step()
+    work = float(meep.max_to_all(group * _batch(step, group, waiting)[0]))
+    return group * max(1, round(batch_s / max(work, 1e-6)))
+
+
+def _batch(step: Callable[[], None], steps: int, waiting: Callable[[], float]) -> tuple[float, float]:
+    """Return the CPU seconds per step outside and inside of waiting."""
     begin, waited = time.thread_time(), waiting()
-    for _ in range(GROUP):
+    for _ in range(steps):
         step()
-    work = meep.max_to_all(time.thread_time() - begin - (waiting() - waited))
-    steps = GROUP * max(1, round(batch_s / max(work, 1e-6)))
-    found = []
-    for _ in range(batches):
-        begin, waited = time.thread_time(), waiting()
-        for _ in range(steps):
-            step()
-        idle = waiting() - waited
-        found.append(((time.thread_time() - begin - idle) / steps, idle / steps))
-    seconds, idle = min(found)
-    return {"seconds": seconds, "waiting": idle}
+    idle = waiting() - waited
+    return (time.thread_time() - begin - idle) / steps, idle / steps
 
 
 def _paced(step: Callable[[], None]) -> Mapping[str, float]:

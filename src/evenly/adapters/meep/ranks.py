@@ -65,6 +65,8 @@ class RankTimes:
         Rank of each chunk.
     pace : float, optional
         CPU seconds per step of a small vacuum cell at the same time; of one process alone.
+    paces : (ranks,), optional
+        The same beside each rank, where it was asked for.
     """
 
     seconds: NDArray[np.float64]
@@ -74,6 +76,7 @@ class RankTimes:
     high: NDArray[np.int64]
     owners: NDArray[np.int64]
     pace: float | None = None
+    paces: NDArray[np.float64] | None = None
 
     @property
     def imbalance(self) -> float:
@@ -94,6 +97,7 @@ def time_ranks(
     layout: Path | Split,
     *,
     one_process: bool = False,
+    beside_pace: bool = False,
     python: Path | str | None = None,
     batches: int = 6,
     batch_s: float = 0.01,
@@ -108,10 +112,12 @@ def time_ranks(
         A file that `evenly partition` wrote, or one of Meep's own ways of cutting.
     one_process : bool
         Whether one process steps the chunks of all ranks, which tells their sum: it waits for nobody.
+    beside_pace : bool
+        Whether each rank times a small vacuum cell of its own in turns with the steps, and medians count.
     python : Path or str, optional
         Meep's own.
     batches : int
-        Batches of steps, of which the least counts.
+        Batches of steps, of which the least counts, or the median beside a pace.
     batch_s : float
         CPU seconds that a batch takes at least.
 
@@ -122,7 +128,9 @@ def time_ranks(
     RunFailed
         If the run fails.
     """
-    request = {"layout": str(layout), "chunks": ranks, "batches": batches, "batch_s": batch_s}
+    request = {
+        "layout": str(layout), "chunks": ranks, "batches": batches, "batch_s": batch_s, "beside_pace": beside_pace,
+    }  # fmt: skip
     processes = 1 if one_process else ranks
     with tempfile.TemporaryDirectory(prefix="evenly-meep-") as name:
         folder = Path(name)
@@ -137,6 +145,7 @@ def time_ranks(
         np.array(first["high"], dtype=np.int64),
         np.array(first["owners"], dtype=np.int64),
         first.get("pace"),
+        np.array([one["pace"] for one in told]) if beside_pace else None,
     )
 
 

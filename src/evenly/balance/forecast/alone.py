@@ -30,8 +30,8 @@ Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 #: Terms whose work is done while H's ghosts travel.
 _LATE = ("polaris", "pole ", "transform", "patches", "gathered")
-#: The term that says what goes to memory and back.
-_MEMORY = "uncached bytes"
+#: The terms of programs that say what goes to memory and back.
+_MEMORY = ("uncached bytes", "memory bytes")
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def load_of(cell: Cell, layout: BinaryPartition, ranks: int, cost: CostModel) ->
     seconds = parts.sum(axis=1)
     profile = parts / np.maximum(seconds, 1e-300)[:, None]
     late = profile[:, [name.lower().startswith(_LATE) for name in names]].sum(axis=1)
-    memory = amounts[:, names.index(_MEMORY)] if _MEMORY in names else np.zeros(ranks)
+    memory = amounts[:, [name in _MEMORY for name in names]].sum(axis=1)
     return Load(seconds, profile, late, memory)
 
 

@@ -21,7 +21,7 @@ from evenly.balance.forecast.rehearsal import RehearsalStore, Setting, rehearse
 from evenly.errors import InputError
 from evenly.fdtd.structures import build
 
-__all__ = ["POINTS", "RANKS", "gather", "training_settings"]
+__all__ = ["POINTS", "RANKS", "gather", "log_uniform", "random_parameters", "training_settings"]
 
 #: Grid points of a cell and of a rank, and ranks, that are drawn.
 POINTS, POINTS_PER_RANK, RANKS = (1e5, 10**7.5), (1.5e3, 1e6), 4096
@@ -55,11 +55,11 @@ def training_settings(count: int, *, seed: int = 0, first: int = 0) -> list[Sett
 
 
 def _drawn(random: np.random.Generator) -> Setting:
-    points = _log_uniform(random, *POINTS)
-    ranks = int(np.clip(round(points / _log_uniform(random, *POINTS_PER_RANK)), 1, RANKS))
+    points = log_uniform(random, *POINTS)
+    ranks = int(np.clip(round(points / log_uniform(random, *POINTS_PER_RANK)), 1, RANKS))
     # Only what a cell holds is drawn again where it doesn't fit, or small cells, with less room, would be rarer.
     while True:
-        parameters = _content(random, float(f"{points:.4g}"))
+        parameters = random_parameters(random, float(f"{points:.4g}"))
         try:
             build("random", **parameters)
         except InputError:
@@ -67,9 +67,9 @@ def _drawn(random: np.random.Generator) -> Setting:
         return Setting("random", parameters, ranks)
 
 
-def _content(random: np.random.Generator, points: float) -> dict[str, Any]:
-    """Draw what a cell holds; it may be that regions and layers don't fit into it."""
-    pml, absorber = _log_uniform(random, *PML), _log_uniform(random, *ABSORBER)
+def random_parameters(random: np.random.Generator, points: float) -> dict[str, Any]:
+    """Return drawn parameters of a random cell; it may be that regions and layers don't fit into it."""
+    pml, absorber = log_uniform(random, *PML), log_uniform(random, *ABSORBER)
     reach = "absorber" if random.random() < REACHING else "interior"
     room = (1 - pml) * (1 if reach == "absorber" else 1 - absorber) * FILLED
     parts = random.dirichlet(CONCENTRATION)[:3] * room
@@ -78,12 +78,13 @@ def _content(random: np.random.Generator, points: float) -> dict[str, Any]:
     return {
         "seed": int(random.integers(2**31)), "points": points, "material": material,
         "silicon": silicon, "monitor": monitor, "dielectric": dielectric, "pml": round(pml, 4),
-        "absorber": round(absorber, 4), "frequencies": round(_log_uniform(random, *FREQUENCIES)), "elongation": 5.0,
+        "absorber": round(absorber, 4), "frequencies": round(log_uniform(random, *FREQUENCIES)), "elongation": 5.0,
         "surroundings": 1.5 if random.random() < SURROUNDED else 1.0, "reach": reach,
     }  # fmt: skip
 
 
-def _log_uniform(random: np.random.Generator, low: float, high: float) -> float:
+def log_uniform(random: np.random.Generator, low: float, high: float) -> float:
+    """Return a number whose logarithm is drawn evenly."""
     return float(np.exp(random.uniform(math.log(low), math.log(high))))
 
 
