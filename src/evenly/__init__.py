@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from evenly.balance.cost.model import CostModel as CostModel
     from evenly.balance.cutting.partition import partition as partition
     from evenly.balance.cutting.plan import CutPlan as CutPlan
+    from evenly.balance.forecast.choosing import Goal as Goal
+    from evenly.balance.forecast.forecast import Forecast as Forecast
+    from evenly.balance.forecast.forecast import forecast as forecast
+    from evenly.balance.forecast.step_model import StepModel as StepModel
     from evenly.balance.limits import Bound as Bound
     from evenly.balance.limits import Limits as Limits
     from evenly.balance.noise import Compare as Compare
@@ -54,6 +58,10 @@ _HOMES = {
     "Compare": "evenly.balance.noise",
     "CostModel": "evenly.balance.cost.model",
     "CutPlan": "evenly.balance.cutting.plan",
+    "Forecast": "evenly.balance.forecast.forecast",
+    "Goal": "evenly.balance.forecast.choosing",
+    "StepModel": "evenly.balance.forecast.step_model",
+    "forecast": "evenly.balance.forecast.forecast",
     "Limits": "evenly.balance.limits",
     "Link": "evenly.machine_link",
     "Noise": "evenly.balance.noise",

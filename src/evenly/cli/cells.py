@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -56,11 +57,14 @@ class Sources:
         Takes a number of ranks, returns the cell as it is on so many.
     how : callable
         Takes a file of a layout and a number of ranks, returns how the program is run on it; "" where that isn't known.
+    steps : int, optional
+        Of a whole run, where the program says how long it is.
     """
 
     unit: str
     cell: Callable[[int], Cell]
     how: Callable[[str, int], str] = lambda _layout, _ranks: ""
+    steps: int | None = None
 
 
 def open_program(program: str, what: What, meep: MeepScript) -> Sources:
@@ -147,7 +151,9 @@ def _of_fdtd(program: str, what: What) -> Sources:
     def how(layout: str, ranks: int) -> str:
         return f"run on it by `{run_on(program, what, layout, ranks)}`"
 
-    return Sources("a" if found.example is None else found.example.unit, lambda _ranks: cell, how)
+    unit = "a" if found.example is None else found.example.unit
+    steps = None if found.until is None else math.ceil(found.until / found.simulation.grid.dt)
+    return Sources(unit, lambda _ranks: cell, how, steps)
 
 
 def _of_meep(program: str, what: What, meep: MeepScript) -> Sources:

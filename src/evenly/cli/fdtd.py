@@ -57,7 +57,7 @@ class What:
     resolution: Annotated[float | None, _what("--resolution", help="Grid points per unit of length.")] = None
     size: Annotated[float | None, _what("--size", help="Size of the cell, as the structure defines it.")] = None
     frequencies: Annotated[int | None, _what("--frequencies", help="How many the monitors hold.")] = None
-    others: Annotated[list[str] | None, _what("--set", help="Any other parameter, as pml=0.4 (several allowed).")] = (
+    assigned: Annotated[list[str] | None, _what("--set", help="Any other parameter, as pml=0.4 (several allowed).")] = (
         None
     )
 
@@ -65,17 +65,17 @@ class What:
         """Return the options that give the same, as words of a shell."""
         named = {"--resolution": self.resolution, "--size": self.size, "--frequencies": self.frequencies}
         options = [f"{name} {value:g}" for name, value in named.items() if value is not None]
-        return [*options, *(f"--set {shlex.quote(text)}" for text in self.others or [])]
+        return [*options, *(f"--set {shlex.quote(text)}" for text in self.assigned or [])]
 
     def parameters(self) -> dict[str, Any]:
         """Return what was given by name."""
         named = {"resolution": self.resolution, "size": self.size, "frequencies": self.frequencies}
         given = {name: value for name, value in named.items() if value is not None}
-        others = parsing.values(self.others, "--set") if self.others else {}
-        for name in others:
+        assigned = parsing.values(self.assigned, "--set") if self.assigned else {}
+        for name in assigned:
             if name in given:
                 raise InputError(f"{name} is given by --{name} and by --set: keep one of them")
-        return {**given, **others}
+        return {**given, **assigned}
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,8 @@ import typer
 from evenly.cli import options as opt
 from evenly.cli import parsing
 from evenly.cli.console import note, out, print_json, silence
+from evenly.cli.fdtd import What
+from evenly.cli.forecasting import Unrun, predict_unrun, refuse_unrun
 from evenly.cli.groups import grouped
 from evenly.cli.loading import Learned, learn
 from evenly.errors import ExtrapolationWarning, InputError
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 
 @grouped
 def predict(
-    path: opt.Paths,
+    path: opt.OptionalPaths = None,
     at: opt.At = None,
     file: Annotated[
         Path | None,
@@ -31,11 +33,28 @@ def predict(
     ] = None,
     save: Annotated[Path | None, typer.Option("--save", "-o", help="Save the predictions as CSV.")] = None,
     level: opt.Level = 0.9,
+    unrun: Unrun = Unrun(),
+    what: What = What(),  # noqa: B008 - frozen
     learning: opt.Learning = opt.Learning(),  # noqa: B008 - frozen
     reading: opt.Reading = opt.Reading(),  # noqa: B008 - frozen
+    pictures: opt.Pictures = opt.Pictures(),  # noqa: B008 - frozen
     json: opt.Json = False,
 ) -> None:
-    """Predict how long configurations take, with intervals, from saved models or straight from measurements."""
+    """Predict how long configurations take, with intervals, from saved models or straight from measurements.
+
+    With --simulation: how long a simulation takes that nobody has run, on numbers of ranks of a machine, what that
+    costs, and which number is best.
+    """
+    if unrun.simulation is not None:
+        given = [*(["PATH"] if path else []), *(["--at"] if at else []), *(["--file"] if file else [])]
+        given += [*opt.typed(learning), *opt.typed(reading)]
+        if given:
+            raise InputError(f"{given[0]} can't be used with --simulation: it needs no measurements")
+        predict_unrun(unrun, what, level, pictures, save, json=json)
+        return
+    refuse_unrun(unrun, what, pictures)
+    if not path:
+        raise InputError("give measurement files or a saved model as PATH, or a simulation with --simulation")
     asked = _asked(at, file)
     if save is not None:
         opt.check_writable(save, "predictions", read=[*path, *([file] if file else [])])
