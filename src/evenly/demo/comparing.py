@@ -28,17 +28,19 @@ def comparison(found: Findings) -> list[Part]:
         asked,
         _steps_table(ran),
         Picture(plot_steps(ran, _headline(ran)), "Predicted intervals and measured times per step of each layout"),
-        Remark(" ".join(steps_sentence(name, one) for name, one in ran.items()), "finding" if inside else "warning"),
+        Remark("\n".join(steps_sentence(name, one) for name, one in ran.items()), "finding" if inside else "warning"),
     ]
     several = {name: one for name, one in ran.items() if one.seen.ranks > 1}
     if EVEN in several and BALANCED in several:
-        parts.append(Remark(gain_sentence(several[EVEN], several[BALANCED])))
-    if several:
-        parts += [
-            Text("Rank by rank: what it was predicted to compute, and its own work and waiting as its clocks say."),
-            _ranks_table(several),
-            Picture(plot_ranks(several, _balance(several)), "Per rank: predicted work, CPU time, wall time and waiting"),
-        ]
+        even, balanced = several[EVEN], several[BALANCED]
+        faster = max(balanced.steps_s) < min(even.steps_s)
+        parts.append(Remark(gain_sentence(even, balanced), "finding" if faster else "warning"))
+    parts += [
+        Text("Rank by rank: what it was predicted to compute, and its own work and waiting as its clocks say."),
+        _ranks_table(ran),
+        Picture(plot_ranks(ran, _balance(several)), "Per rank: predicted work, CPU time, wall time and waiting"),
+        Remark(_work_sentence(ran)),
+    ]
     return [*parts, *(Remark(text, "warning") for text in _reasons(found, ran))]
 
 
@@ -62,8 +64,8 @@ def gain_sentence(even: Compared, balanced: Compared) -> str:
     predicted = even.predicted["step_s"] / balanced.predicted["step_s"]
     measured = even.measured_s / balanced.measured_s
     text = (
-        f"The balanced cut was predicted to be {compact(predicted, 3)} times as fast as equal volumes; in the medians of "
-        f"the runs it is {compact(measured, 3)} times as fast."
+        f"The balanced cut was predicted to be {compact(predicted, 3)} times as fast as equal volumes; in the medians "
+        f"of the runs it is {compact(measured, 3)} times as fast."
     )
     if len(even.runs) < 2 or len(balanced.runs) < 2:
         return f"{text} One run each can't tell how sure that is."
@@ -86,7 +88,8 @@ def _steps_table(ran: dict[str, Compared]) -> Table:
         low, high = one.predicted["lower_s"], one.predicted["upper_s"]
         rows.append(
             [
-                name, str(one.seen.ranks), compact(one.predicted["step_s"] / factor, 3), _between(low / factor, high / factor),
+                name, str(one.seen.ranks), compact(one.predicted["step_s"] / factor, 3),
+                _between(low / factor, high / factor),
                 compact(one.measured_s / factor, 3), _between(min(one.steps_s) / factor, max(one.steps_s) / factor),
                 compact(one.measured_s / one.predicted["step_s"], 3), one.side,
             ]
@@ -112,8 +115,19 @@ def _ranks_table(several: dict[str, Compared]) -> Table:
     return Table(header, rows, "per step, medians of the runs; CPU and wall: of a rank's own work, without waiting")
 
 
+def _work_sentence(ran: dict[str, Compared]) -> str:
+    predicted = sum(float(one.seen.load.seconds.sum()) for one in ran.values())
+    cpu = sum(float(one.busy_s("cpu").sum()) for one in ran.values())
+    return (
+        f"By CPU time, which runs on only while a rank has a core, the work of all ranks took "
+        f"{compact(cpu / predicted, 3)} times what was predicted of them alone on the machine."
+    )
+
+
 def _balance(several: dict[str, Compared]) -> str:
-    shares = [f"{name} {compact(_imbalance(one), 3)}" for name, one in several.items()]
+    if not several:
+        return "what one rank computes"
+    shares = [f"{name} {_imbalance(one):.2f}" for name, one in several.items()]
     return f"slowest rank over the mean, by CPU time: {', '.join(shares)}"
 
 
@@ -128,17 +142,17 @@ def _reasons(found: Findings, ran: dict[str, Compared]) -> list[str]:
     wall, cpu = (sum(float(np.sum(one.busy_s(clock))) for one in ran.values()) for clock in ("wall", "cpu"))
     if wall > _SHARED * cpu:
         reasons.append(
-            f"Ranks' own work took {compact(wall / cpu, 3)} times as much wall time as CPU time: something else used the "
-            "cores meanwhile, which no prediction knows of."
+            f"Ranks' own work took {compact(wall / cpu, 3)} times as much wall time as CPU time: something else used "
+            "the cores meanwhile, which no prediction knows of."
         )
     if found.slowdown > _SHARED:
         reasons.append(
-            f"Between the runs, a fixed piece of work took {compact(found.slowdown, 3)} times the CPU time that it took "
-            "while costs were measured: the cores themselves were slower then."
+            f"Between the runs, a fixed piece of work took {compact(found.slowdown, 3)} times the CPU time that it "
+            "took while costs were measured: the cores themselves were slower then."
         )
     if found.slowdown < 1 / _SHARED:
         reasons.append(
-            f"Between the runs, a fixed piece of work took {percent(found.slowdown)} of the CPU time that it took while "
-            "costs were measured: the cores themselves were faster then."
+            f"Between the runs, a fixed piece of work took {percent(found.slowdown)} of the CPU time that it took "
+            "while costs were measured: the cores themselves were faster then."
         )
     return reasons

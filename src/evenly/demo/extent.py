@@ -28,6 +28,8 @@ class Extent:
         Runs of each layout.
     cloud_ranks : sequence of int
         Numbers of ranks to predict for on a cluster.
+    runs_s : float
+        After which no more repetitions are begun, from the third on.
     run_timeout_s : float
         After which a run is given up.
     """
@@ -39,6 +41,7 @@ class Extent:
     steps: int = 100
     repeats: int = 3
     cloud_ranks: tuple[int, ...] = (1, 2, 4, 8, 16, 32, 64)
+    runs_s: float = 60.0
     run_timeout_s: float = 60.0
 
     @property

@@ -6,14 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evenly.balance.cost.model import CostModel
 from evenly.balance.cutting.plan import CutPlan
-from evenly.balance.forecast.foresight import Foresight
 from evenly.balance.forecast.forecast import Forecast
+from evenly.balance.forecast.foresight import Foresight
 from evenly.balance.plan import Plan
 from evenly.demo.extent import Extent
 from evenly.fdtd.scaling.measurement import Clock, Measurement
@@ -107,6 +108,13 @@ class Findings:
     def note(self, stage: str, text: str) -> None:
         """Keep what a reader should know about a stage."""
         self.notes.setdefault(stage, []).append(text)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return each layout's prediction and measurements as plain values."""
+        return [
+            {"layout": name, "ranks": one.seen.ranks, **one.predicted, "measured_s": one.steps_s, "lies": one.side}
+            for name, one in self.compared.items()
+        ]
 
     @property
     def home(self) -> Path:

@@ -22,9 +22,7 @@ Shown = Callable[[str], AbstractContextManager[Told]]
 MOST_RANKS = 4
 
 
-def run_loop(
-    folder: Path, shown: Shown, *, extent: Extent = NORMAL, stages: Iterable[str] = tuple(STAGES)
-) -> Findings:
+def run_loop(folder: Path, shown: Shown, *, extent: Extent = NORMAL, stages: Iterable[str] = tuple(STAGES)) -> Findings:
     """Run the stages and return what they found.
 
     Parameters
@@ -45,7 +43,9 @@ def run_loop(
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"nothing can be written to {folder}: {error.strerror or error}: name another folder") from None
+        raise InputError(
+            f"nothing can be written to {folder}: {error.strerror or error}: name another folder"
+        ) from None
     cores = available_cores()
     found = Findings(folder, extent, max(2, min(MOST_RANKS, cores)), why_no_ranks(cores))
     for name in stages:

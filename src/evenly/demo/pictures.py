@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -23,7 +24,8 @@ def plot_steps(compared: Mapping[str, Compared], finding: str) -> Figure:
     figure = new_figure(5.6, 1.5 + 0.62 * len(compared))
     axes = figure.subplots()
     tidy(axes, grid="x")
-    shown, handles = [0.0], {}
+    shown: list[float] = [0.0]
+    handles: dict[str, Any] = {}
     for row, one in enumerate(compared.values()):
         low, high, middle = (one.predicted[name] for name in ("lower_s", "upper_s", "step_s"))
         handles["predicted, 9 of 10 within"] = axes.barh(

@@ -6,6 +6,7 @@ import dataclasses
 import importlib.util
 import warnings
 from collections.abc import Callable
+from time import perf_counter
 from typing import Any
 
 from evenly.balance.allocate import allocate
@@ -37,7 +38,7 @@ from evenly.machine_measuring.measuring import default_name, measure_machine
 from evenly.models.fitting import fit
 from evenly.readers import read
 
-__all__ = ["CLOUD", "STAGES", "Told", "why_no_ranks"]
+__all__ = ["CLOUD", "CORES", "STAGES", "Told", "costs", "why_no_ranks"]
 
 #: Told which fraction of a stage is done.
 Told = Callable[[float], None]
@@ -145,14 +146,20 @@ def run(found: Findings, told: Told) -> None:
     """Run on real ranks, layouts in turns, so that a slow minute of the machine hits all alike."""
     if not found.compared:
         raise InputError("nothing was predicted, so there is nothing to run")
-    pace, done = Pace(), 0
+    pace, done, begin = Pace(), 0, perf_counter()
     for repetition in range(found.extent.repeats):
-        for name, one in found.compared.items():
+        if repetition > 1 and perf_counter() - begin > found.extent.runs_s:
+            found.note(
+                "run",
+                f"The machine is slow or busy: {repetition} runs of each were made instead of {found.extent.repeats}.",
+            )
+            break
+        for name, one in list(found.compared.items()):
             found.paces.append(pace.seconds())
             measured = _run(found, one.seen.layout, one.seen.ranks, repetition)
             if measured.status == "ok":
                 measured.save(found.folder / "runs" / f"{name.replace(' ', '-')}-{file_name(measured)}")
-                found.compared[name] = dataclasses.replace(found.compared[name], runs=(*found.compared[name].runs, measured))
+                found.compared[name] = dataclasses.replace(one, runs=(*one.runs, measured))
             else:
                 found.failed_runs.append(measured)
             done += 1
@@ -207,9 +214,9 @@ def _machine(found: Findings) -> Machine:
     """Return the machine as it was measured; what couldn't be is that of a shipped one, which is noted."""
     other = Machine.load(_SUBSTITUTE)
     if found.machine is None:
-        found.note("predict", f"this machine wasn't measured: predictions are for `{_SUBSTITUTE}`, which came with evenly")
+        found.note("predict", f"This machine wasn't measured: predictions are for the shipped `{_SUBSTITUTE}`.")
         return dataclasses.replace(other, cores_per_node=max(found.ranks, other.cores_per_node or 1))
     if found.machine.within_node is None and found.ranks > 1 and not found.mpi:
-        found.note("predict", f"messages couldn't be measured: their times are those of `{_SUBSTITUTE}`")
+        found.note("predict", f"Messages couldn't be measured: their times are those of the shipped `{_SUBSTITUTE}`.")
         return dataclasses.replace(found.machine, within_node=other.within_node)
     return found.machine

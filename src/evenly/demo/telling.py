@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from evenly.balance.cost.places import taken_over
 from evenly.demo.comparing import comparison
 from evenly.demo.findings import BALANCED, EVEN, Findings
-from evenly.demo.stages import CLOUD, CORES
+from evenly.demo.stages import CLOUD, CORES, costs
 from evenly.report.allocation_plots import plot_plan as plot_coupled
 from evenly.report.cost_plots import plot_predictions
 from evenly.report.cost_tables import cost_table, errors_line
@@ -82,7 +82,10 @@ def _assigned(found: Findings) -> list[Part]:
             f"Two solvers are coupled and wait for each other. They were measured in seven short runs each, on other "
             f"numbers of cores. How should {CORES} cores be divided between them?"
         ),
-        Command(f"evenly example gaussian-pulse {found.folder}\nevenly allocate {found.folder}/gaussian-pulse --cores {CORES}"),
+        Command(
+            f"evenly example gaussian-pulse {found.folder}\n"
+            f"evenly allocate {found.folder}/gaussian-pulse --cores {CORES}"
+        ),
     ]
     plan = found.coupled
     if plan is None:
@@ -93,18 +96,22 @@ def _assigned(found: Findings) -> list[Part]:
         *parts,
         Table.of(plan_table(plan)),
         Picture(plot_coupled(plan), "A few coupled steps with equal shares of the cores and with the plan"),
-        Remark(f"The answer is {shares}: {quantity(plan.seconds, digits=3)} per step" + (f", within {within}." if within else ".")),
+        Remark(
+            f"The answer is {shares}: {quantity(plan.seconds, digits=3)} per step"
+            + (f", within {within}." if within else ".")
+        ),
     ]
 
 
 def _calibrated(found: Findings) -> list[Part]:
     parts: list[Part] = [
         Text(
-            "A grid point of vacuum takes less than one of metal, or one in an absorbing layer. How much does each kind "
-            "take on this machine? Small runs of every feature tell, on one core."
+            "A grid point of vacuum takes less than one of metal, or one in an absorbing layer. How much does each "
+            "kind take on this machine? Small runs of every feature tell, on one core."
         ),
         Command(
-            f"export EVENLY_HOME=$PWD/{found.home}    # for this demo: your own calibration stays as it is\n"
+            "# kept apart, so that a calibration of your own stays as it is\n"
+            f"export EVENLY_HOME={'' if found.home.is_absolute() else '$PWD/'}{found.home}\n"
             f"evenly calibrate fdtd --budget {found.extent.calibrate_s:g}s"
         ),
     ]
@@ -124,7 +131,10 @@ def _calibrated(found: Findings) -> list[Part]:
 
 def _measured(found: Findings) -> list[Part]:
     parts: list[Part] = [
-        Text("Ranks send each other their borders in every step. How long do messages take here, and how much do steps vary?"),
+        Text(
+            "Ranks send each other their borders in every step. How long do messages take here, and how much do "
+            "steps vary?"
+        ),
         Command(f"evenly machine measure --seconds {found.extent.machine_s:g} --output {found.machine_path}"),
     ]
     machine = found.machine
@@ -144,11 +154,12 @@ def _measured(found: Findings) -> list[Part]:
 def _cut(found: Findings) -> list[Part]:
     parts: list[Part] = [
         Text(
-            f"A pixel of an image sensor, `{found.extent.structure}`: air, a lens, a filter, oxide, silicon, absorbing layers. "
-            f"How should it be cut into {found.ranks}, so that all ranks finish a step together?"
+            f"A pixel of an image sensor, `{found.extent.structure}`: air, a lens, a filter, oxide, silicon, absorbing "
+            f"layers. How should it be cut into {found.ranks}, so that all ranks finish a step together?"
         ),
         Command(
-            f"evenly partition {_what(found)} --ranks {found.ranks} --output {found.layout_path} --plot {found.folder}/plots"
+            f"evenly partition {_what(found)} --ranks {found.ranks} --output {found.layout_path} "
+            f"--plot {found.folder}/plots"
         ),
     ]
     plan = found.plan
@@ -163,7 +174,10 @@ def _cut(found: Findings) -> list[Part]:
         Fold(
             "Where the work is, and what each rank gets",
             [
-                Picture(plot_where(plan, _costs(found), unit="µm"), "Predicted nanoseconds per point in slices, with the cuts"),
+                Picture(
+                    plot_where(plan, costs(found), unit="µm"),
+                    "Predicted nanoseconds per point in slices, with the cuts",
+                ),
                 Table.of(shares_table(plan)),
             ],
         ),
@@ -175,7 +189,8 @@ def _predicted(found: Findings) -> list[Part]:
     parts: list[Part] = [
         Text("How long will a step take here, and on a cluster that isn't here? Nothing has run yet."),
         Command(
-            f"evenly predict --simulation {_what(found)} --ranks 1..{most} --machine {found.machine_path} --steps 1000\n"
+            f"evenly predict --simulation {_what(found)} --ranks 1..{most} "
+            f"--machine {found.machine_path} --steps 1000\n"
             f"evenly predict --simulation {_what(found)} "
             f"--ranks {','.join(map(str, found.extent.cloud_ranks))} --machine {CLOUD} --steps 1000"
         ),
@@ -191,9 +206,9 @@ def _predicted(found: Findings) -> list[Part]:
         Table.of(forecast_table(found.cloud)),
         Picture(plot_time(found.cloud), "Predicted time per step against the number of ranks, with its interval"),
         Remark(
-            f"On `{CLOUD}`, {found.cloud.ranks} ranks are recommended, {found.cloud.why}: "
-            f"{quantity(best['step_s'], digits=3)} per step, of which messages and waiting take "
-            f"{percent(best['communication_share'], 2)}. This is predicted with this machine's cores; it wasn't run there."
+            f"Recommended on `{CLOUD}` for 1000 steps: {ranks_text(found.cloud.ranks)}, {found.cloud.why}.\n"
+            f"A step takes {quantity(best['step_s'], digits=3)} then, {percent(best['communication_share'], 2)} of it "
+            "for messages and waiting. Cores are taken to be as fast as this machine's; nothing was run there."
         ),
     ]
 
@@ -219,8 +234,8 @@ def _ran(found: Findings) -> list[Part]:
         heads = ["layout", "ranks", "fastest", *[""] * (most - 4), "slowest"][:most]
         padded = [[*row, *[""] * (most - len(row))] for row in rows]
         parts.append(Table(heads, padded, "wall time per step of the slowest rank, one column for each run"))
-    for run in found.failed_runs:
-        parts.append(Remark(f"A run on {ranks_text(run.size)} {run.status}: {run.message}", "warning"))
+    failed = [f"A run on {ranks_text(run.size)} {run.status}: {run.message}" for run in found.failed_runs]
+    parts += [Remark(text, "warning") for text in failed]
     if EVEN in found.compared and found.plan is not None and found.plan.chosen == "even":
         parts.append(Text("The balanced cut wasn't the answer, but runs all the same, to be compared."))
     return parts
@@ -228,9 +243,3 @@ def _ran(found: Findings) -> list[Part]:
 
 def _what(found: Findings) -> str:
     return f"{found.extent.structure} {found.extent.typed}".strip()
-
-
-def _costs(found: Findings):  # type: ignore[no-untyped-def]
-    from evenly.demo.stages import costs
-
-    return costs(found)

@@ -1,9 +1,9 @@
 """One HTML page that holds everything it shows: texts, commands, tables, pictures; no network, no script.
 
-It reads well on a phone, on paper and where the reader prefers dark pages. Whatever is given is text: it is escaped, and
-only `backticks` mean something, namely code.
+It reads well on a phone, on paper and where the reader prefers dark pages. Whatever is given is text: it is escaped,
+and only `backticks` mean something, namely code.
 
->>> page = Page("Two ranks", sections=(Section("Cut", (Text("by `evenly partition`"), Command("evenly partition cmos"))),))
+>>> page = Page("Two ranks", sections=(Section("Cut", (Text("by `evenly partition`"), Command("evenly read"))),))
 >>> "<code>evenly partition</code>" in page.html()
 True
 """
@@ -33,6 +33,7 @@ __all__ = ["Command", "Fold", "Page", "Part", "Picture", "Remark", "Section", "T
 LARGEST_SVG = 300_000
 #: CSS pixels per inch of a picture below which its letters become too small to read.
 LEAST_SCALE = 62
+_UNITS = "%|×|ns|µs|ms|s|min|h|B|KiB|MiB|GiB|TiB|ranks?"
 
 
 class Part(ABC):
@@ -88,13 +89,14 @@ class Command(Part):
     Examples
     --------
     >>> Command("evenly read <file>").html()
-    '<pre><code>evenly read &lt;file&gt;</code></pre>'
+    '<pre><code><span>evenly read &lt;file&gt;</span></code></pre>'
     """
 
     text: str
 
     def html(self) -> str:
-        return f"<pre><code>{escape(self.text)}</code></pre>"
+        lines = "".join(f"<span>{escape(line)}</span>" for line in self.text.splitlines())
+        return f"<pre><code>{lines}</code></pre>"
 
 
 @dataclass(frozen=True)
@@ -142,7 +144,8 @@ class Table(Part):
         head = "".join(f'<th scope="col"{self._side(n)}>{_inline(text)}</th>' for n, text in enumerate(self.header))
         body = "".join(f"<tr>{self._cells(row)}</tr>" for row in self.rows)
         caption = f"<p class=caption>{_inline(self.caption)}</p>" if self.caption else ""
-        table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        top = f"<thead><tr>{head}</tr></thead>" if any(self.header) else ""
+        table = f"<table>{top}<tbody>{body}</tbody></table>"
         return f'<div class=wide tabindex=0 role=region aria-label="table">{table}</div>{caption}'
 
     def _cells(self, row: Sequence[str]) -> str:
@@ -249,7 +252,9 @@ class Page:
             "</main>",
             f"<footer><p>{_inline(self.footer)}</p></footer>" if self.footer else "",
         ]
-        return _FRAME.format(title=escape(self.title.replace("`", "")), style=_STYLE, body="\n".join(filter(None, body)))
+        return _FRAME.format(
+            title=escape(self.title.replace("`", "")), style=_STYLE, body="\n".join(filter(None, body))
+        )
 
     def save(self, path: Path | str) -> Path:
         """Write the page; an existing file is replaced once the new one is complete.
@@ -272,7 +277,9 @@ class Page:
 
 
 def _inline(text: str) -> str:
-    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text)).replace("\n", "<br>")
+    # A number and its unit stay on one line.
+    together = re.sub(rf"(?<=\d) (?=(?:{_UNITS})(?!\w))", "\N{NO-BREAK SPACE}", escape(text))
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", together).replace("\n", "<br>")
 
 
 def _plain(cell: object) -> str:
@@ -336,11 +343,12 @@ section{border-top:1px solid var(--line);margin-top:2.2rem;padding-top:1.6rem}
 section>h2::before{counter-increment:part;content:counter(part) ". ";color:var(--soft)}
 code{font:.9em/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace;background:var(--code);
 padding:.1em .3em;border-radius:.3em;overflow-wrap:anywhere}
-pre{background:var(--code);border:1px solid var(--line);border-radius:.5rem;padding:.75rem .9rem;overflow-x:auto}
-pre code{background:none;padding:0;overflow-wrap:normal;white-space:pre}
+pre{background:var(--code);border:1px solid var(--line);border-radius:.5rem;padding:.75rem .9rem;margin:1rem 0}
+pre code{background:none;padding:0;white-space:pre-wrap}
+pre span{display:block;padding-left:1.6em;text-indent:-1.6em}
 .wide{overflow-x:auto;margin:1rem 0;-webkit-overflow-scrolling:touch}
 table{border-collapse:collapse;font-size:.92rem;font-variant-numeric:tabular-nums}
-th,td{text-align:right;padding:.32rem .8rem;border-bottom:1px solid var(--line);white-space:nowrap}
+th,td{text-align:right;padding:.32rem .65rem;border-bottom:1px solid var(--line);white-space:nowrap}
 th.word,td.word{text-align:left}
 thead th{color:var(--soft);font-weight:600;vertical-align:bottom}
 tbody th{font-weight:600}
@@ -348,6 +356,7 @@ th:first-child{padding-left:.1rem}
 .caption{font-size:.87rem;color:var(--soft);margin-top:-.4rem}
 figure{background:#fff;border:1px solid var(--line);border-radius:.6rem;padding:.7rem}
 img{display:block;height:auto;max-width:100%;margin:0 auto}
+@media (max-width:32rem){table{font-size:.84rem}th,td{padding:.3rem .42rem}figure{padding:.4rem}}
 @media (prefers-color-scheme:dark){figure{filter:brightness(.9)}}
 .remark{border-left:.28rem solid var(--good-edge);background:var(--good);padding:.6rem .9rem;border-radius:.3rem}
 .remark.warning{border-color:var(--warn-edge);background:var(--warn)}
@@ -359,5 +368,5 @@ footer{border-top:1px solid var(--line);margin-top:2.5rem;color:var(--soft);font
 @media print{:root{--ground:#fff;--card:#fff;--ink:#000;--soft:#444;--line:#bbb;--code:#fff;--good:#fff;--warn:#fff;
 --bad:#fff;--accent:#000}body{max-width:none;padding:0;font-size:10pt}nav{display:none}
 figure,table,pre,.remark,dl{break-inside:avoid}h2{break-after:avoid}figure{border:0;padding:0;filter:none}
-.wide{overflow:visible}img{min-width:0!important}pre code{white-space:pre-wrap}}
+.wide{overflow:visible}img{min-width:0!important}}
 """

@@ -143,7 +143,12 @@ def forecast(
         rows.append(forecast_step(seen, known, machine, level))
         if isinstance(known, StepModel):
             points = float(seen.cell.grid.box.volume)
-            traits = {"points": points, **shares_of(seen.cell), "ranks": float(count), "points per rank": points / count}
+            traits = {
+                "points": points,
+                **shares_of(seen.cell),
+                "ranks": float(count),
+                "points per rank": points / count,
+            }
             outside |= {text.partition(" is ")[0]: text for text in known.outside(traits)}
         if told is not None:
             told(done, len(counts))
