@@ -39,7 +39,6 @@ def comparison(found: Findings) -> list[Part]:
         Text("Rank by rank: what it was predicted to compute, and its own work and waiting as its clocks say."),
         _ranks_table(ran),
         Picture(plot_ranks(ran, _balance(several)), "Per rank: predicted work, CPU time, wall time and waiting"),
-        Remark(_work_sentence(ran)),
     ]
     return [*parts, *(Remark(text, "warning") for text in _reasons(found, ran))]
 
@@ -138,7 +137,7 @@ def _imbalance(one: Compared) -> float:
 
 def _reasons(found: Findings, ran: dict[str, Compared]) -> list[str]:
     """Say what is known of why measured times differ."""
-    reasons = []
+    reasons = [_work_sentence(ran)]
     wall, cpu = (sum(float(np.sum(one.busy_s(clock))) for one in ran.values()) for clock in ("wall", "cpu"))
     if wall > _SHARED * cpu:
         reasons.append(

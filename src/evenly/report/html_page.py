@@ -32,7 +32,7 @@ __all__ = ["Command", "Fold", "Page", "Part", "Picture", "Remark", "Section", "T
 #: Bytes above which a picture is embedded as pixels instead of lines.
 LARGEST_SVG = 300_000
 #: CSS pixels per inch of a picture below which its letters become too small to read.
-LEAST_SCALE = 62
+LEAST_SCALE = 60
 _UNITS = "%|×|ns|µs|ms|s|min|h|B|KiB|MiB|GiB|TiB|ranks?"
 
 
@@ -95,8 +95,10 @@ class Command(Part):
     text: str
 
     def html(self) -> str:
-        lines = "".join(f"<span>{escape(line)}</span>" for line in self.text.splitlines())
-        return f"<pre><code>{lines}</code></pre>"
+        # An option isn't broken after its dashes.
+        lines = [re.sub(r"(?<!\S)-{1,2}\w[\w-]*", r"<i>\g<0></i>", escape(line)) for line in self.text.splitlines()]
+        inside = "".join(f"<span>{line}</span>" for line in lines)
+        return f"<pre><code>{inside}</code></pre>"
 
 
 @dataclass(frozen=True)
@@ -345,12 +347,13 @@ code{font:.9em/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono"
 padding:.1em .3em;border-radius:.3em;overflow-wrap:anywhere}
 pre{background:var(--code);border:1px solid var(--line);border-radius:.5rem;padding:.75rem .9rem;margin:1rem 0}
 pre code{background:none;padding:0;white-space:pre-wrap}
+pre i{font-style:normal;white-space:nowrap}
 pre span{display:block;padding-left:1.6em;text-indent:-1.6em}
 .wide{overflow-x:auto;margin:1rem 0;-webkit-overflow-scrolling:touch}
 table{border-collapse:collapse;font-size:.92rem;font-variant-numeric:tabular-nums}
 th,td{text-align:right;padding:.32rem .65rem;border-bottom:1px solid var(--line);white-space:nowrap}
 th.word,td.word{text-align:left}
-thead th{color:var(--soft);font-weight:600;vertical-align:bottom}
+thead th{white-space:normal;color:var(--soft);font-weight:600;vertical-align:bottom}
 tbody th{font-weight:600}
 th:first-child{padding-left:.1rem}
 .caption{font-size:.87rem;color:var(--soft);margin-top:-.4rem}
