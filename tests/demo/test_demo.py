@@ -1,4 +1,4 @@
-"""The loop: what is said follows from the numbers, a stage that fails leaves the others, and the whole of it once."""
+"""The loop: what is said follows from the numbers, a stage that fails leaves the others."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ from evenly.errors import InputError
 from evenly.fdtd import Simulation
 from evenly.fdtd.scaling.measurement import Measurement, RankRecord
 from evenly.report.html_page import Remark
-from tests.cli.conftest import Evenly
 
 COST = CostModel("fdtd", {"points": Coefficient(3e-9)})
 
@@ -135,26 +134,3 @@ def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
 
 def test_parameters_are_shown_as_they_are_typed() -> None:
     assert NORMAL.typed == "--resolution 50 --set lens=0.9"
-
-
-@pytest.mark.slow
-def test_the_whole_loop_on_real_ranks(evenly: Evenly, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    home = tmp_path / "home"
-    monkeypatch.setenv("EVENLY_HOME", str(home))
-    monkeypatch.setattr(loop, "available_cores", lambda: 2)
-    shown = evenly("demo", "shown", "--quick", "--json")
-    assert shown.code == 0, shown.err
-    assert shown.json["failures"] == {}
-    assert [row["layout"] for row in shown.json["compared"]] == [ONE, EVEN, BALANCED]
-    assert all(len(row["measured_s"]) == QUICK.repeats for row in shown.json["compared"])
-    assert not home.exists()
-    folder = tmp_path / "shown"
-    assert (folder / "cmos-2.json").exists()
-    assert len(list((folder / "runs").iterdir())) == 3 * QUICK.repeats
-    html = (folder / "index.html").read_text(encoding="utf-8")
-    assert html.count("<img") >= 5
-    # What the page tells to type is what evenly takes.
-    assert (
-        evenly("fdtd", "run", "cmos", *QUICK.typed.split(), "--steps", "2", "--layout", folder / "cmos-2.json").code
-        == 0
-    )
