@@ -18,6 +18,7 @@ from evenly.fdtd.cell.partition import BinaryPartition
 from evenly.fdtd.monitors.energy import Absorption
 from evenly.fdtd.simulation import Simulation
 from evenly.fdtd.structures.programs import load
+from evenly.fdtd.structures.random_cells import _cut
 from evenly.fdtd.structures.solving import subtract_incident
 
 WRONG: list[tuple[str, dict[str, Any], str]] = [
@@ -38,6 +39,8 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("tandem", {"ridges": "waves"}, "ridges"),
     ("tandem", {"resolution": 10}, "reflector"),
     ("random", {"points": 100}, "points"),
+    ("random", {"surroundings": 0.5}, "surroundings"),
+    ("random", {"reach": "pml"}, "'interior' or 'absorber'"),
     ("random", {"silicon": 0.9, "monitor": 0.2}, "fit beside each other"),
     ("random", {"monitor": (0.3, 0.1)}, "range (low, high)"),
     ("random", {"pml": "thick"}, "share"),
@@ -203,6 +206,47 @@ def test_shares_of_random_cells_are_those_asked_for() -> None:
     assert (counts.pml_1d + counts.pml_2d) / points == pytest.approx(wanted["pml"], abs=0.02)
     assert counts.fourier == 4 * boxes["monitor"].volume
     assert counts.fourier_frequencies == 3 * counts.fourier
+
+
+@pytest.mark.parametrize(("seed", "silicon", "dielectric", "pml"), [
+    (787909762, 0.25403, 0.31327, 0.0843),
+    (587621890, 0.23383, 0.21405, 0.2667),
+])  # fmt: skip
+def test_regions_that_whole_points_hardly_fit_get_some_room_each(
+    seed: int, silicon: float, dielectric: float, pml: float
+) -> None:
+    example = structures.build(
+        "random", seed=seed, points=1.47e5, silicon=silicon, monitor=0.002, dielectric=dielectric, pml=pml,
+        absorber=0.08, elongation=5.0,
+    )  # fmt: skip
+    _, boxes = _regions(example)
+    assert all(not box.empty for box in boxes.values())
+
+
+@pytest.mark.parametrize(("wanted", "others"), [(1, 4999), (4999, 1), (5000, 5000), (2500, 2500)])
+def test_a_box_is_cut_into_two_that_hold_something(wanted: int, others: int) -> None:
+    for seed in range(20):
+        room, rest = _cut(np.random.default_rng(seed), Box((0, 0, 0), (2, 50, 50)), wanted, others)
+        thin = _cut(np.random.default_rng(seed), Box((0, 0, 0), (2, 1, 1)), wanted, others)
+        assert (room & rest).empty
+        assert room.volume + rest.volume == 5000
+        assert min(room.volume, rest.volume, *(box.volume for box in thin)) > 0
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_cells_may_fill_their_vacuum_and_reach_into_the_absorber(seed: int) -> None:
+    layers = {"pml": 0.4, "absorber": 0.6}
+    regions = {"silicon": 0.15, "monitor": 0.1, "dielectric": 0.15, "points": 2e5, "seed": seed}
+    # Of 60 % of the points that aren't in the PML, and 40 % of those not in the absorber, 40 % can't be taken.
+    with pytest.raises(InputError, match="fit beside each other"):
+        structures.build("random", **layers, **regions)
+    simulation, boxes = _regions(structures.build("random", reach="absorber", surroundings=1.5, **layers, **regions))
+    assert all(simulation.layers.inner("pml").covers(box) for box in boxes.values())
+    assert not all(simulation.layers.inner("absorber").covers(box) for box in boxes.values())
+    for one, other in itertools.combinations(boxes.values(), 2):
+        assert (one & other).empty
+    corner = simulation.structure.sample(Box((0, 0, 0), (2, 2, 2)))
+    assert corner.electric.inverse == pytest.approx((1 / 1.5**2,) * 3)
 
 
 def test_real_structures_lie_inside_the_distribution_of_random_cells() -> None:

@@ -9,6 +9,7 @@ from tests.models.contract import LAWS
 from evenly.models.base import Model
 from evenly.models.beyond import Beyond
 from evenly.models.completion import CPR
+from evenly.models.factorized import Factorized
 from evenly.models.gaussian_process import GaussianProcess
 from evenly.models.log_quadratic import LogQuadratic
 from evenly.models.nearest import NearestNeighbours
@@ -60,6 +61,7 @@ CASES = [
         for data in (_scaling, _scattered, _with_zero, _labels)
     ),
     *((model, data) for model in (Beyond, PositiveCompletion) for data in (_scaling, _scattered, _with_zero, _labels)),
+    *((model, data) for model in (Factorized,) for data in (_scaling, _scattered, _with_zero, _labels)),
     *((model, data) for model in (CPR,) for data in (_scaling, _scattered, _with_zero, _labels)),
 ]
 

@@ -27,6 +27,9 @@ It is a TOML file::
     [plan]
     runs = 40
     design = "sobol"
+
+    [factors]                                                 # what is known of how the time scales, if anything
+    work = "size / (ranks * threads)"
 """
 
 from __future__ import annotations
@@ -43,6 +46,7 @@ from typing import Any, Literal, Self, get_args
 from evenly.campaign.templates import Template
 from evenly.campaign.timing import Timing
 from evenly.errors import InputError, ReadError
+from evenly.expressions import Expression
 from evenly.launch import launcher_class
 from evenly.parameters import Categorical, Integer, Ordinal, Parameter, Real, parameter_from_dict
 from evenly.sampling import Design
@@ -206,6 +210,10 @@ class Study:
     plan : Plan
     folder : Path
         Where relative paths begin.
+    factors : mapping of str to str
+        What each part of the time is proportional to, by and large, in parameters: ``{"work": "cells * steps / ranks",
+        "surface": "(cells / ranks) ** (2 / 3)"}``. ``evenly.fit(runs, method="factorized", factors=study.factors)``
+        then learns the rest; parts that [time.quantities] measures under the same names have models of their own.
 
     Raises
     ------
@@ -226,8 +234,16 @@ class Study:
     repetitions: Repetitions = field(default_factory=Repetitions)
     plan: Plan = field(default_factory=Plan)
     folder: Path = field(default_factory=Path.cwd)
+    factors: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        for name, text in self.factors.items():
+            strange = sorted(Expression(str(text)).names - set(self.space.names))
+            if strange:
+                raise InputError(
+                    f"the factor {name} = {text!r} needs {strange[0]!r}, which is no parameter; those are "
+                    f"{', '.join(self.space.names)}"
+                )
         known = {*self.space.names, *PLACES}
         for template in self.program.templates():
             unknown = sorted(template.names - known)
@@ -281,7 +297,7 @@ class Study:
         >>> Study.from_dict(given, name="echo", folder=Path()).space
         Space(n=Ordinal(1, 2))
         """
-        sections = ("program", "parameters", "time", "repetitions", "plan")
+        sections = ("program", "parameters", "time", "repetitions", "plan", "factors")
         _check_keys("a study", values, ("constraints", *sections))
         for section in sections:
             if not isinstance(values.get(section, {}), Mapping):
@@ -299,6 +315,7 @@ class Study:
             _of(Repetitions, "repetitions", values),
             _of(Plan, "plan", values),
             folder,
+            {str(part): str(text) for part, text in values.get("factors", {}).items()},
         )
 
     def measured_as(self) -> dict[str, Any]:

@@ -27,6 +27,7 @@ from evenly.cli import (
     read,
     rebalance,
     sort,
+    train,
 )
 from evenly.cli.console import be_quiet, err, start
 from evenly.cli.groups import with_quiet
@@ -65,7 +66,7 @@ app = typer.Typer(
 )
 for command in (
     read.read, measure.measure, fit.fit, predict.predict, allocate.allocate, plot.plot, sort.sort, example.example,
-    partition.partition, rebalance.rebalance, demo.demo,
+    partition.partition, rebalance.rebalance, train.train, demo.demo,
 ):  # fmt: skip
     app.command(command.__name__, cls=_Command)(with_quiet(command, be_quiet))
 simulations = typer.Typer(

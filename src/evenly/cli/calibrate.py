@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from evenly.cli import options as opt
+from evenly.cli import parsing
 from evenly.cli.console import err, note, out, print_json, progress
 from evenly.cli.cost import save_pictures
 from evenly.errors import InputError
@@ -30,7 +30,6 @@ Python = Annotated[
 ]
 #: What shells give for a program that was interrupted.
 INTERRUPTED = 130
-_UNITS = {"s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 
 def fdtd(budget: Budget = "3m", output: Output = None, plot: Plot = None, json: opt.Json = False) -> None:
@@ -72,7 +71,7 @@ def _calibrate(
     from evenly.balance.cost.places import cost_file, store_file
     from evenly.report.cost_tables import cost_as_dict, cost_table
 
-    seconds = _duration(budget)
+    seconds = parsing.duration(budget, "--budget")
     target, store = output or cost_file(program), store_file(program)
     opt.check_writable(target, "the costs", folder_is_made=True)
     if plot is not None:
@@ -138,12 +137,3 @@ def _told_by_them(cost: CostModel) -> str:
     if missing:
         told.append(f"{len(missing)} are not known and cost nothing: {', '.join(missing)}")
     return "; ".join([*told, "a longer --budget measures more"])
-
-
-def _duration(text: str) -> float:
-    """Return seconds from a duration as 90, 90s, 3m or 1.5h."""
-    found = re.fullmatch(r"\s*(\d+\.?\d*)\s*(s|m|min|h)?\s*", text)
-    seconds = float(found[1]) * _UNITS[found[2] or "s"] if found else 0.0
-    if not seconds > 0:
-        raise InputError(f"--budget takes a time above 0, as 90s or 3m, but got {text!r}")
-    return seconds

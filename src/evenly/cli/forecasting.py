@@ -25,10 +25,9 @@ if TYPE_CHECKING:
     from evenly.balance.forecast.step_model import StepModel
     from evenly.machine import Machine
 
-__all__ = ["Unrun", "duration", "predict_unrun", "refuse_unrun"]
+__all__ = ["Unrun", "predict_unrun", "refuse_unrun"]
 
 _PANEL = "A simulation that nobody has run"
-_UNITS = {"s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 #: Steps that costs are of where the simulation doesn't say how long it runs.
 STEPS = 1000
 
@@ -71,7 +70,7 @@ class Unrun:
         """Return what the recommended number of ranks is for."""
         from evenly.balance.forecast.choosing import Goal
 
-        deadline = None if self.deadline is None else duration(self.deadline, "--deadline")
+        deadline = None if self.deadline is None else parsing.duration(self.deadline, "--deadline")
         core_hours, money = _budget(self.budget, currency)
         given = {} if self.efficiency is None else {"efficiency": self.efficiency}
         if self.efficiency is not None and (self.deadline or self.budget):
@@ -124,21 +123,6 @@ def predict_unrun(unrun: Unrun, what: What, level: float, pictures: Pictures, sa
         from evenly.report.forecast_plots import plot_forecast
 
         save_all(plot_forecast(found), pictures)
-
-
-def duration(text: str, option: str) -> float:
-    """Return seconds from a duration as 90, 90s, 3m, 1.5h or 2d.
-
-    Examples
-    --------
-    >>> duration("1.5h", "--deadline")
-    5400.0
-    """
-    found = re.fullmatch(r"\s*(\d+\.?\d*)\s*(s|m|min|h|d)?\s*", text)
-    seconds = float(found[1]) * _UNITS[found[2] or "s"] if found else 0.0
-    if not seconds > 0:
-        raise InputError(f"{option} takes a time above 0, as 90s, 30m or 2h, but got {text!r}")
-    return seconds
 
 
 def _budget(text: str | None, currency: str) -> tuple[float | None, float | None]:

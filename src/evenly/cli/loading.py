@@ -150,13 +150,20 @@ def _fit(
     from evenly.models.fitting import default_method, fit
     from evenly.models.registry import model_class
 
-    known = model_class(learning.method or default_method(runs))._get_param_names()
+    method = learning.method
+    factors = parsing.pairs(learning.factors, "--factor") if learning.factors else {}
+    if factors:
+        method = method or "factorized"
+    known = model_class(method or default_method(runs))._get_param_names()
+    if factors and "factors" not in known:
+        raise InputError(f"--factor is for --method factorized, but {method} is asked for")
     given = arguments(runs, known) if arguments else {}
-    with progress(f"learning {solver or learning.method or 'a model'}") as done:
-        told = {"progress": done} if "progress" in known else {}
+    with progress(f"learning {solver or method or 'a model'}") as done:
+        told: dict[str, Any] = {"progress": done} if "progress" in known else {}
+        told |= {"factors": factors} if factors else {}
         try:
             return fit(
-                runs, method=learning.method, statistic=learning.statistic, effort=learning.effort,
+                runs, method=method, statistic=learning.statistic, effort=learning.effort,
                 response=learning.response, **told, **given,
             )  # fmt: skip
         except InputError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -51,7 +52,8 @@ def measure(
         _run(campaign, target)
         campaign.runs().save(target)
         _tell(campaign, json=json)
-    note(f"all runs are in {target}: try `evenly fit {target}`")
+    factors = "".join(f" --factor {shlex.quote(f'{part}={text}')}" for part, text in study.factors.items())
+    note(f"all runs are in {target}: try `evenly fit {target}{factors}`")
 
 
 def _advisor(study: Study) -> Callable[..., Any] | None:

@@ -130,6 +130,10 @@ class Learning:
     effort: Annotated[
         Literal["quick", "normal", "thorough"], _learns("--effort", help="How much is tried: formulas, methods.")
     ] = "normal"
+    factors: Annotated[
+        list[str] | None,
+        _learns("--factor", help="What a part of the time is proportional to: work='cells/ranks' (several are added)."),
+    ] = None
     statistic: Annotated[
         Literal["median", "min", "mean"], _learns("--statistic", help="How repetitions are condensed.")
     ] = "median"

@@ -14,11 +14,12 @@ from evenly.spelling import did_you_mean
 from evenly.units import base_unit, to_base
 
 __all__ = [
-    "assignments", "configurations", "counts", "names", "numbers", "one_of", "pairs", "probability", "share",
-    "size_in_bytes", "values",
+    "assignments", "configurations", "counts", "duration", "names", "numbers", "one_of", "pairs", "probability",
+    "share", "size_in_bytes", "values",
 ]  # fmt: skip
 
 _MOST = 1_000_000
+_UNITS = {"s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 #: A value ends at the first blank; what follows it is the next name, which may hold blanks.
 _NEXT_NAME = re.compile(r"(?P<value>\S*(?:,\s+[-+.\d]\S*)*?)\s+(?P<name>\S.*)", re.DOTALL)
 
@@ -246,3 +247,18 @@ def size_in_bytes(text: str) -> float:
         return float(to_base([float(digits)], unit)[0])
     except ValueError:
         raise InputError(f"a size is a number with B, kB, MB, GB, KiB, MiB, GiB or TiB, but got {text!r}") from None
+
+
+def duration(text: str, option: str) -> float:
+    """Return seconds from a duration as 90, 90s, 3m, 1.5h or 2d.
+
+    Examples
+    --------
+    >>> duration("1.5h", "--deadline")
+    5400.0
+    """
+    found = re.fullmatch(r"\s*(\d+\.?\d*)\s*(s|m|min|h|d)?\s*", text)
+    seconds = float(found[1]) * _UNITS[found[2] or "s"] if found else 0.0
+    if not seconds > 0:
+        raise InputError(f"{option} takes a time above 0, as 90s, 30m or 2h, but got {text!r}")
+    return seconds

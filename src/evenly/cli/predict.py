@@ -33,7 +33,7 @@ def predict(
     ] = None,
     save: Annotated[Path | None, typer.Option("--save", "-o", help="Save the predictions as CSV.")] = None,
     level: opt.Level = 0.9,
-    unrun: Unrun = Unrun(),
+    unrun: Unrun = Unrun(),  # noqa: B008 - frozen
     what: What = What(),  # noqa: B008 - frozen
     learning: opt.Learning = opt.Learning(),  # noqa: B008 - frozen
     reading: opt.Reading = opt.Reading(),  # noqa: B008 - frozen

@@ -20,7 +20,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from evenly.configurations import as_table
 from evenly.errors import InputError
 from evenly.expressions import Expression
 from evenly.models._inputs import Coding
@@ -129,7 +128,9 @@ class Factorized(Model):
         counted = weights > 0
         table, values, weights = table[counted].reset_index(drop=True), values[counted], weights[counted]
         factors = self._evaluated(table)
-        self._laws, self._models, self._shared = None, {}, None
+        self._models: dict[str, Model] = {}
+        self._laws: CoefficientLaws | None = None
+        self._shared: Model | None = None
         if measured is None:
             left_out = self._learn_together(table, factors, values, weights)
         else:
@@ -181,9 +182,8 @@ class Factorized(Model):
             if not there.any():
                 continue
             seen = np.maximum(measured[name][there], _LEAST * values[there])
-            model = self._learner().fit(
-                table.loc[there, self._columns[name]].reset_index(drop=True), seen / factor[there], weights[there]
-            )
+            inputs = table.loc[there, self._columns[name]].reset_index(drop=True)
+            model = self._learner().fit(inputs, seen / factor[there], weights[there], space=self._space_of(inputs))
             model._warned = True
             self._models[name] = model
             total[there] += factor[there] * _left_out(model, table.loc[there, self._columns[name]])
@@ -194,12 +194,17 @@ class Factorized(Model):
     ) -> Floats:
         """Learn all coefficients from the total alone; return left-out totals, (n,)."""
         coded = Coding.learn(table, self.space_)
-        self._laws = CoefficientLaws.learn(coded.inputs(table).matrix, factors, values, weights)
-        whole = sum(self._laws.parts(coded.inputs(table).matrix, factors).values())
+        laws = self._laws = CoefficientLaws.learn(coded.inputs(table).matrix, factors, values, weights)
+        whole = sum(laws.parts(coded.inputs(table).matrix, factors).values())
         columns = [name for name in table.columns if any(name in some for some in self._columns.values())]
-        self._shared = self._learner().fit(table[columns], values / whole, weights)
-        self._shared._warned = True
-        return np.asarray(whole * _left_out(self._shared, table[columns]))
+        shared = self._shared = self._learner().fit(
+            table[columns], values / whole, weights, space=self._space_of(table[columns])
+        )
+        shared._warned = True
+        return np.asarray(whole * _left_out(shared, table[columns]))
+
+    def _space_of(self, table: pd.DataFrame) -> Space:
+        return Space.of({name: self.space_.parameters[name] for name in map(str, table.columns)})
 
     def _learner(self) -> Model:
         kind = model_class(self.learner)
@@ -233,7 +238,9 @@ class Factorized(Model):
         strange = sorted(set(given) - set(self._factors))
         if missing or strange:
             what = f"{missing[0]!r} is missing" if missing else f"there is no factor for {strange[0]!r}"
-            raise InputError(f"`parts` must be measured for all of {', '.join(self._factors)}, or for none, but {what}.")
+            raise InputError(
+                f"`parts` must be measured for all of {', '.join(self._factors)}, or for none, but {what}."
+            )
         for name, part in given.items():
             if part.shape != (n,) or not np.all(np.isfinite(part) & (part >= 0)):
                 raise InputError(f"the part {name!r} must be {n} finite numbers of at least 0, one per run.")

@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from typing import Any, overload
 
 import numpy as np
+import pandas as pd
 
 from evenly.errors import InputError
 from evenly.models.base import Model
 from evenly.models.efforts import Effort, check_effort
+from evenly.models.factorized import Factorized
 from evenly.models.registry import model_class
 from evenly.parameters import Categorical
 from evenly.runs import Runs, Statistic
@@ -82,7 +84,7 @@ def fit(
     if not len(table):
         raise InputError(f"there are no runs with {chosen.response!r} that went well: nothing to learn from")
     model = _create(method or default_method(chosen), effort, options)
-    model.fit(table[chosen.parameters], table[chosen.response], space=chosen.space)
+    _fit(model, table, chosen)
     model.response_ = {"name": chosen.response, "unit": chosen.quantities[chosen.response]}
     model.training_ = _training(chosen, statistic)
     return model
@@ -126,6 +128,17 @@ def _create(method: str, effort: Effort, options: dict[str, Any]) -> Model:
     if "effort" in known:
         options = {"effort": effort, **options}
     return kind(**options)
+
+
+def _fit(model: Model, table: pd.DataFrame, runs: Runs) -> None:
+    configurations, response = table[runs.parameters], table[runs.response]
+    if isinstance(model, Factorized) and model.factors:
+        # Parts of a sum that were measured too are learned each for itself.
+        measured = {name: table[name] for name in model.factors if name in runs.quantities and name != runs.response}
+        if set(measured) == set(model.factors) and all(part.notna().all() for part in measured.values()):
+            model.fit(configurations, response, space=runs.space, parts=measured)
+            return
+    model.fit(configurations, response, space=runs.space)
 
 
 def _training(runs: Runs, statistic: str) -> dict[str, Any]:

@@ -13,7 +13,7 @@ __all__ = ["forecast_headline", "forecast_table"]
 
 _CAPTION = (
     "replayed on the machine's description; within: so far off at {level}\n"
-    "waiting: share of messages and of waiting; used: against the first row"
+    "waits: share of messages and of waiting; used: against the first row"
 )
 
 
@@ -38,7 +38,7 @@ def forecast_table(found: Forecast, *, level: float = 0.9) -> Table:
     priced = "money" in curve
     table = new_table("", _CAPTION.format(level=percent(level)))
     whole, unit = common_prefix([best["run_s"]])
-    headings = ["ranks", "nodes", f"{prefix}/step", "within", "waiting", "used", f"run {unit}", "core-h"]
+    headings = ["ranks", "nodes", f"{prefix}/step", "within", "waits", "used", f"run {unit}", "core-h"]
     for heading in headings + ([found.machine.currency] if priced else []):
         table.add_column(heading, justify="right", no_wrap=True)
     for row in curve.to_dict("records"):
@@ -50,7 +50,7 @@ def forecast_table(found: Forecast, *, level: float = 0.9) -> Table:
             percent(row["communication_share"], 2),
             percent(row["efficiency"], 2),
             compact(row["run_s"] / whole, 3),
-            compact(row["core_hours"], 3),
+            compact(row["core_hours"], 2),
         ]
-        add_row(table, *cells, *([compact(row["money"], 3)] if priced else []))
+        add_row(table, *cells, *([compact(row["money"], 2)] if priced else []))
     return table

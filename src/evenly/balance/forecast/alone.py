@@ -129,6 +129,7 @@ def time_alone(
     load: Load,
     *,
     most: int = 8,
+    rounds: int = 1,
     seed: int = 0,
 ) -> Alone:
     """Time the ranks of a cut cell, one after the other.
@@ -144,13 +145,16 @@ def time_alone(
         Of this layout.
     most : int
         How many ranks are timed at most.
+    rounds : int
+        How often each is timed, in turns; medians count.
     seed : int
         Draws the ones that aren't among the slowest.
     """
     ranks = len(load.seconds)
     timed = _chosen(load.seconds, most, np.random.default_rng(seed))
-    found = [paced_seconds(lone_rank(keywords, layout, int(rank), ranks, monitors())) for rank in timed]
-    ratio, pace = np.array(found).T
+    sims = [lone_rank(keywords, layout, int(rank), ranks, monitors()) for rank in timed]
+    found = np.array([[paced_seconds(sim) for sim in sims] for _ in range(rounds)])
+    ratio, pace = np.median(found, axis=0).T
     # What the cost model says is of another day's pace: only its proportions between ranks are used.
     missed = ratio / load.seconds[timed]
     like = _most_alike(load, timed)

@@ -7,8 +7,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
+import numpy as np
 import pandas as pd
 
 from evenly.errors import InfeasibleError, InputError
@@ -84,28 +84,29 @@ class Goal:
             if most is not None:
                 left = _within(left, column, most, unit)
         if self.deadline_s is None:
-            best = left.loc[left["run_s"].idxmin()]
+            best = _least(left, "run_s")
             return int(best["ranks"]), f"the fastest run within the budget: {_told(best)}"
         safe = left[left["run_upper_s"] <= self.deadline_s]
         likely = left[left["run_s"] <= self.deadline_s]
         if not len(likely):
-            best = left.loc[left["run_s"].idxmin()]
+            best = _least(left, "run_s")
             raise InfeasibleError(
-                f"no number of ranks looked at ends within {_time(self.deadline_s)}: the fastest is {_told(best)}. Give "
-                "more time, fewer steps, or more ranks."
+                f"no number of ranks looked at ends within {_time(self.deadline_s)}: the fastest is {_told(best)}. "
+                "Give more time, fewer steps, or more ranks.",
+                constraint="deadline",
             )
         chosen, how = (safe, "") if len(safe) else (likely, ", if the prediction holds: its upper bound is later")
-        best = chosen.loc[chosen["core_hours"].idxmin()]
+        best = _least(chosen, "core_hours")
         return int(best["ranks"]), f"the fewest core-hours that meet the deadline{how}: {_told(best)}"
 
     def _well_used(self, curve: pd.DataFrame) -> tuple[int, str]:
         used = curve[curve["efficiency"] >= self.efficiency]
-        best = used.loc[used["ranks"].idxmax()] if len(used) else curve.loc[curve["efficiency"].idxmax()]
+        best = _least(used, "ranks", -1) if len(used) else _least(curve, "efficiency", -1)
         faster = curve[(curve["ranks"] > best["ranks"]) & (curve["step_s"] < best["step_s"])]
         why = f"the most ranks that are used to {self.efficiency:.0%} at least: {_told(best)}"
         if not len(faster):
             return int(best["ranks"]), f"{why}; none looked at is faster"
-        fastest = faster.loc[faster["step_s"].idxmin()]
+        fastest = _least(faster, "step_s")
         more = fastest["core_hours"] / best["core_hours"]
         return int(best["ranks"]), (
             f"{why}; {int(fastest['ranks'])} are {best['step_s'] / fastest['step_s']:.2f} times as fast for "
@@ -119,15 +120,21 @@ def _within(curve: pd.DataFrame, column: str, most: float, unit: str) -> pd.Data
     left = curve[curve[column] <= most]
     if len(left):
         return left
-    best = curve.loc[curve[column].idxmin()]
-    kind: Literal["core_hours", "money"] = "core_hours" if column == "core_hours" else "money"
+    best = _least(curve, column)
     raise InfeasibleError(
         f"no number of ranks looked at stays within {most:g} {unit}: the cheapest are {int(best['ranks'])} ranks with "
-        f"{best[kind]:.3g}. Give a larger budget or fewer steps."
+        f"{best[column]:.3g}. Give a larger budget or fewer steps.",
+        constraint="budget",
     )
 
 
-def _told(row: pd.Series) -> str:
+def _least(curve: pd.DataFrame, column: str, sign: int = 1) -> dict[str, float]:
+    """Return the row where a column is least, or largest with a sign of -1."""
+    at = int(np.argmin(sign * curve[column].to_numpy(dtype=np.float64)))
+    return {str(name): float(value) for name, value in curve.iloc[at].items()}
+
+
+def _told(row: dict[str, float]) -> str:
     return (
         f"{int(row['ranks'])} ranks take {_time(float(row['run_s']))} and {float(row['core_hours']):.3g} core-hours, "
         f"used to {float(row['efficiency']):.0%}"
@@ -135,7 +142,7 @@ def _told(row: pd.Series) -> str:
 
 
 def _time(seconds: float) -> str:
-    for unit, size in (("h", 3600.0), ("min", 60.0), ("s", 1.0), ("ms", 1e-3)):
-        if seconds >= 1.5 * size or unit == "ms":
+    for unit, size, least in (("h", 3600.0, 2.0), ("min", 60.0, 2.0), ("s", 1.0, 1.0)):
+        if seconds >= least * size:
             return f"{seconds / size:.3g} {unit}"
-    return f"{seconds:.3g} s"
+    return f"{seconds * 1e3:.3g} ms"

@@ -6,7 +6,7 @@ holds, and the step is replayed on the machine's description, message by message
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -45,7 +45,7 @@ class Forecast:
         One row for each number of ranks: ``ranks``, ``nodes``, ``step_s`` seconds per step with ``lower_s`` and
         ``upper_s``, of these ``computation_s`` by the slowest rank and ``communication_s``, ``communication_share``,
         ``imbalance`` of computing, ``speedup`` and ``efficiency`` against the fewest ranks looked at, and of all steps
-        ``run_s`` with ``run_lower_s`` and ``run_upper_s``, ``core_hours`` and, where the machine has a price, ``money``.
+        ``run_s`` with ``run_lower_s`` and ``run_upper_s``, ``core_hours`` and, with a price, ``money``.
     ranks : int
         The recommended number.
     why : str
@@ -137,24 +137,20 @@ def forecast(
     known = _model(first.program) if model is None else model
     cost = known.cost if isinstance(known, StepModel) else known
     cost.check(first)
-    rows, outside = [], {}
+    rows: list[dict[str, float]] = []
+    outside: dict[str, list[int]] = {}
     for done, count in enumerate(counts, 1):
         seen = foresee(cells(count), count, cost)
         rows.append(forecast_step(seen, known, machine, level))
         if isinstance(known, StepModel):
-            points = float(seen.cell.grid.box.volume)
-            traits = {
-                "points": points,
-                **shares_of(seen.cell),
-                "ranks": float(count),
-                "points per rank": points / count,
-            }
-            outside |= {text.partition(" is ")[0]: text for text in known.outside(traits)}
+            traits = {"points": float(seen.cell.grid.box.volume), **shares_of(seen.cell), "ranks": float(count)}
+            for name in known.overlap.outside(pd.DataFrame([traits]))[0]:
+                outside.setdefault(name, []).append(count)
         if told is not None:
             told(done, len(counts))
     curve = _finished(pd.DataFrame(rows), machine, steps)
     chosen, why = (goal or Goal()).choose(curve, machine.currency)
-    return Forecast(curve, chosen, why, machine, steps, _notes(known, list(outside.values())), first.name)
+    return Forecast(curve, chosen, why, machine, steps, _notes(known, outside), first.name)
 
 
 def _cells(simulation: Any) -> Callable[[int], Cell]:
@@ -232,11 +228,13 @@ def _finished(curve: pd.DataFrame, machine: Machine, steps: int) -> pd.DataFrame
     return curve
 
 
-def _notes(known: StepModel | CostModel, outside: list[str]) -> tuple[str, ...]:
+def _notes(known: StepModel | CostModel, outside: Mapping[str, list[int]]) -> tuple[str, ...]:
     notes = ["times are replayed on the machine's description, not measured on it"]
     cost = known.cost if isinstance(known, StepModel) else known
     notes.append(f"costs were measured on {cost.machine}" + (f", {cost.when[:10]}" if cost.when else ""))
     if not isinstance(known, StepModel):
         notes.append("computing is predicted by the linear cost model alone")
-    notes += [f"outside what was learned from: {text}" for text in outside]
+    for name, counts in outside.items():
+        on = f" on {', '.join(map(str, counts))} ranks" if "rank" in name else ""
+        notes.append(f"unlike the cells learned from: {name}{on}; take it with care")
     return tuple(notes)

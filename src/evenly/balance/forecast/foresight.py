@@ -1,4 +1,4 @@
-"""What is known of a simulation on so many ranks before it runs: what it contains, how it is cut, what that should take.
+"""What is known of a simulation on so many ranks before it runs: what it holds, how it is cut, what that should take.
 
 These are the inputs of the models that learn what is missing. The seconds of the slowest rank by the cost model and of
 messages by the machine's links are scales for computing and communicating; the rest are numbers without units.
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evenly.balance.cost.model import CostModel
 from evenly.balance.cutting.cell import Cell
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SHARES", "Foresight", "foresee", "inputs_on", "shares_of"]
 
+Array = NDArray[np.float64]
 #: Kinds of points whose shares of the cell are inputs.
 SHARES = ("susceptibility", "transforms", "pml", "absorber", "dielectric")
 #: A share below this is as good as none.
@@ -135,8 +137,8 @@ def shares_of(cell: Cell) -> dict[str, float]:
     return {**found, "frequencies": max(1.0, products / values if values else 1.0)}
 
 
-def _longest(messages: Messages, latency: np.ndarray, ranks: int) -> np.ndarray:
+def _longest(messages: Messages, latency: Array, ranks: int) -> Array:
     """Return the longest latency that each rank waits for, exchanges added up, (ranks,)."""
     found = np.zeros((EXCHANGES, ranks))
     np.maximum.at(found, (messages.exchange, messages.receiver), latency)
-    return found.sum(axis=0)
+    return np.asarray(found.sum(axis=0))

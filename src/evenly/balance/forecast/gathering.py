@@ -18,17 +18,24 @@ import numpy as np
 
 from evenly.balance.cost.model import CostModel
 from evenly.balance.forecast.rehearsal import RehearsalStore, Setting, rehearse
+from evenly.errors import InputError
+from evenly.fdtd.structures import build
 
 __all__ = ["POINTS", "RANKS", "gather", "training_settings"]
 
 #: Grid points of a cell and of a rank, and ranks, that are drawn.
 POINTS, POINTS_PER_RANK, RANKS = (1e5, 10**7.5), (1.5e3, 1e6), 4096
 #: Dispersive media, of 1, 2, 3 and 5 poles, and how often each is taken.
-MATERIALS = {"indium tin oxide": 0.2, "passive silicon": 0.35, "silicon": 0.25, "silver": 0.2}
-#: How the interior is divided on average: susceptibility, transforms, dielectric, vacuum.
-CONCENTRATION = (1.2, 0.4, 1.0, 0.5)
-#: Of the interior, what regions may fill, and the least share of the cell of each.
-FILLED, LEAST = 0.8, 0.002
+MATERIALS = {"indium tin oxide": 0.2, "passive silicon": 0.3, "silicon": 0.25, "silver": 0.25}
+#: How the room for regions is divided on average: susceptibility, transforms, dielectric, none of them.
+CONCENTRATION = (1.2, 0.55, 1.0, 0.5)
+#: Of that room, what regions may fill, and the least share of the cell of each.
+FILLED, LEAST = 0.9, 0.002
+#: How often regions lie in a medium rather than in vacuum, and reach into the absorber, as in real structures.
+SURROUNDED, REACHING = 0.65, 0.5
+#: Of the cell, absorbing layers: those at two axes of a real structure take as much as thick ones at one.
+PML, ABSORBER = (0.04, 0.45), (0.025, 0.88)
+FREQUENCIES = (2, 60)
 
 
 def training_settings(count: int, *, seed: int = 0, first: int = 0) -> list[Setting]:
@@ -50,16 +57,30 @@ def training_settings(count: int, *, seed: int = 0, first: int = 0) -> list[Sett
 def _drawn(random: np.random.Generator) -> Setting:
     points = _log_uniform(random, *POINTS)
     ranks = int(np.clip(round(points / _log_uniform(random, *POINTS_PER_RANK)), 1, RANKS))
-    pml, absorber = _log_uniform(random, 0.05, 0.35), _log_uniform(random, 0.04, 0.6)
-    parts = random.dirichlet(CONCENTRATION)[:3] * (1 - pml) * (1 - absorber) * FILLED
+    # Only what a cell holds is drawn again where it doesn't fit, or small cells, with less room, would be rarer.
+    while True:
+        parameters = _content(random, float(f"{points:.4g}"))
+        try:
+            build("random", **parameters)
+        except InputError:
+            continue
+        return Setting("random", parameters, ranks)
+
+
+def _content(random: np.random.Generator, points: float) -> dict[str, Any]:
+    """Draw what a cell holds; it may be that regions and layers don't fit into it."""
+    pml, absorber = _log_uniform(random, *PML), _log_uniform(random, *ABSORBER)
+    reach = "absorber" if random.random() < REACHING else "interior"
+    room = (1 - pml) * (1 if reach == "absorber" else 1 - absorber) * FILLED
+    parts = random.dirichlet(CONCENTRATION)[:3] * room
     silicon, monitor, dielectric = (round(max(LEAST, float(part)), 5) for part in parts)
     material = str(random.choice(list(MATERIALS), p=list(MATERIALS.values())))
-    parameters: dict[str, Any] = {
-        "seed": int(random.integers(2**31)), "points": float(f"{points:.4g}"), "material": material,
+    return {
+        "seed": int(random.integers(2**31)), "points": points, "material": material,
         "silicon": silicon, "monitor": monitor, "dielectric": dielectric, "pml": round(pml, 4),
-        "absorber": round(absorber, 4), "frequencies": round(_log_uniform(random, 5, 60)), "elongation": 5.0,
+        "absorber": round(absorber, 4), "frequencies": round(_log_uniform(random, *FREQUENCIES)), "elongation": 5.0,
+        "surroundings": 1.5 if random.random() < SURROUNDED else 1.0, "reach": reach,
     }  # fmt: skip
-    return Setting("random", parameters, ranks)
 
 
 def _log_uniform(random: np.random.Generator, low: float, high: float) -> float:
@@ -73,6 +94,7 @@ def gather(
     *,
     workers: int = 1,
     most: int = 6,
+    rounds: int = 1,
     seconds: float = math.inf,
     told: Callable[[int, int, str], None] | None = None,
 ) -> int:
@@ -88,6 +110,8 @@ def gather(
         Processes that rehearse side by side.
     most : int
         Ranks of each setting that are timed at most.
+    rounds : int
+        How often each of them is timed.
     seconds : float
         No rehearsal is begun later than this after the first.
     told : callable, optional
@@ -95,12 +119,14 @@ def gather(
     """
     import time
 
-    with RehearsalStore(store) as kept:
+    with RehearsalStore(store, cost) as kept:
         left = [setting for setting in settings if setting not in kept]
     order = [left[i] for i in np.random.default_rng(0).permutation(len(left))]
     until, done = time.monotonic() + seconds, 0
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        waiting = {pool.submit(_rehearsed, setting, str(store), cost, most, until): setting for setting in order}
+        waiting = {
+            pool.submit(_rehearsed, setting, str(store), cost, most, rounds, until): setting for setting in order
+        }
         for number, finished in enumerate(as_completed(waiting), 1):
             wrong = finished.result()
             done += wrong == ""
@@ -109,7 +135,7 @@ def gather(
     return done
 
 
-def _rehearsed(setting: Setting, store: str, cost: CostModel, most: int, until: float) -> str:
+def _rehearsed(setting: Setting, store: str, cost: CostModel, most: int, rounds: int, until: float) -> str:
     import time
 
     from evenly.errors import EvenlyError
@@ -117,9 +143,9 @@ def _rehearsed(setting: Setting, store: str, cost: CostModel, most: int, until: 
     if time.monotonic() > until:
         return "no time left"
     try:
-        found = rehearse(setting, cost, most=most)
+        found = rehearse(setting, cost, most=most, rounds=rounds)
     except (EvenlyError, MemoryError) as error:
         return f"{setting.key}: {error}"
-    with RehearsalStore(store) as kept:
+    with RehearsalStore(store, cost) as kept:
         kept.add(found)
     return ""

@@ -81,12 +81,12 @@ def messages_of(cell: Cell, layout: BinaryPartition, ranks: int) -> Messages:
     below, above = owners[below], owners[above]
     apart = below != above
     below, above, faces = below[apart], above[apart], faces[apart]
-    each = 8.0 if "float bytes" not in cell.traits else cell.traits["float bytes"]
+    each = cell.traits.get("float bytes", 8.0)
     size = faces * (_COMPONENTS * each * cell.parts)
     exchange = np.repeat([0, 1], len(size))
     sender, receiver = np.concatenate([above, below]), np.concatenate([below, above])
     key, place = np.unique((exchange * ranks + receiver) * ranks + sender, return_inverse=True)
-    total = np.bincount(place, np.tile(size, 2), len(key)) if len(key) else np.zeros(0)
+    total = np.bincount(place, np.tile(size, 2), len(key)).astype(np.float64)
     shared = np.bincount(below, faces, ranks) + np.bincount(above, faces, ranks)
     return Messages(ranks, key // ranks**2, key % ranks, key // ranks % ranks, total, shared.astype(np.float64))
 

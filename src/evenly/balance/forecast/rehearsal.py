@@ -90,7 +90,7 @@ class Rehearsal:
         )
 
 
-def rehearse(setting: Setting, cost: CostModel, *, most: int = 6, seed: int = 0) -> Rehearsal:
+def rehearse(setting: Setting, cost: CostModel, *, most: int = 6, rounds: int = 1, seed: int = 0) -> Rehearsal:
     """Cut a structure and time some of its ranks.
 
     Parameters
@@ -99,6 +99,8 @@ def rehearse(setting: Setting, cost: CostModel, *, most: int = 6, seed: int = 0)
     cost : CostModel
     most : int
         How many ranks are timed at most.
+    rounds : int
+        How often each is timed.
     seed : int
         Draws the ones that aren't among the slowest.
     """
@@ -115,7 +117,7 @@ def rehearse(setting: Setting, cost: CostModel, *, most: int = 6, seed: int = 0)
     cell = cell_of(sim, list(made().monitors.values()))
     known: Foresight = foresee(cell, setting.ranks, cost)
     alone = time_alone(
-        keywords, lambda: list(made().monitors.values()), known.layout, known.load, most=most, seed=seed
+        keywords, lambda: list(made().monitors.values()), known.layout, known.load, most=most, rounds=rounds, seed=seed
     )
     pace = cost.pace_s if np.isfinite(cost.pace_s) else alone.pace_s
     traits = {"points": float(cell.grid.box.volume), **shares_of(cell)}
@@ -129,6 +131,8 @@ class RehearsalStore:
     ----------
     path : Path or str
         Made when it isn't there.
+    cost : CostModel
+        With which cells are cut; rehearsals with other costs stay in the file but are not seen.
 
     Raises
     ------
@@ -136,12 +140,16 @@ class RehearsalStore:
         If it is something else.
     """
 
-    def __init__(self, path: Path | str) -> None:
+    def __init__(self, path: Path | str, cost: CostModel) -> None:
         self.path = Path(path)
+        self._cost = f"{cost.program} {cost.machine} {cost.when}"
         try:
             self._base = sqlite3.connect(self.path, timeout=60)
             self._base.execute("PRAGMA journal_mode=WAL")
-            self._base.execute("CREATE TABLE IF NOT EXISTS rehearsals (key TEXT PRIMARY KEY, version INT, data BLOB)")
+            self._base.execute(
+                "CREATE TABLE IF NOT EXISTS rehearsals (key TEXT, cost TEXT, version INT, data BLOB, "
+                "PRIMARY KEY (key, cost))"
+            )
         except sqlite3.Error as error:
             raise ReadError(path, f"a file of rehearsals was expected: {error}") from error
 
@@ -152,22 +160,25 @@ class RehearsalStore:
         self._base.close()
 
     def __len__(self) -> int:
-        return int(self._base.execute("SELECT COUNT(*) FROM rehearsals").fetchone()[0])
+        found = self._base.execute("SELECT COUNT(*) FROM rehearsals WHERE cost = ?", (self._cost,))
+        return int(found.fetchone()[0])
 
     def __contains__(self, setting: Setting) -> bool:
-        return self._base.execute("SELECT 1 FROM rehearsals WHERE key = ?", (setting.key,)).fetchone() is not None
+        asked = "SELECT 1 FROM rehearsals WHERE key = ? AND cost = ?"
+        return self._base.execute(asked, (setting.key, self._cost)).fetchone() is not None
 
     def __iter__(self) -> Iterator[Rehearsal]:
-        for version, data in self._base.execute("SELECT version, data FROM rehearsals ORDER BY key"):
+        asked = "SELECT version, data FROM rehearsals WHERE cost = ? ORDER BY key"
+        for version, data in self._base.execute(asked, (self._cost,)):
             if version != FORMAT_VERSION:
                 raise ReadError(self.path, f"this evenly reads version {FORMAT_VERSION}, got version {version}")
             yield _unpacked(data)
 
     def add(self, rehearsal: Rehearsal) -> None:
         """Keep a rehearsal; one of the same setting is replaced."""
-        row = (rehearsal.setting.key, FORMAT_VERSION, _packed(rehearsal))
+        row = (rehearsal.setting.key, self._cost, FORMAT_VERSION, _packed(rehearsal))
         with self._base:
-            self._base.execute("INSERT OR REPLACE INTO rehearsals VALUES (?, ?, ?)", row)
+            self._base.execute("INSERT OR REPLACE INTO rehearsals VALUES (?, ?, ?, ?)", row)
 
 
 def _packed(one: Rehearsal) -> bytes:

@@ -7,10 +7,9 @@ holds. So every timed rank is a row to learn from, and what is learned holds for
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 import evenly.models.storage as storage
 from evenly.balance.cost.model import CostModel, program_named
 from evenly.balance.forecast.alone import Load
+from evenly.balance.forecast.overlap import Overlap
 from evenly.balance.forecast.rehearsal import Rehearsal
 from evenly.errors import InputError, ReadError
 from evenly.models.base import Model
@@ -31,6 +31,8 @@ Array = NDArray[np.float64]
 #: Method that learns the coefficients.
 LEARNER = "extra-trees"
 FOLDS = 5
+#: A smaller share is as good as none.
+LEAST_SHARE = 1e-3
 _FORMAT_VERSION = 1
 
 
@@ -46,14 +48,14 @@ class StepModel:
         From rows of `rank_table` to seconds per step.
     errors : (runs,)
         By how much the logarithm of the slowest rank's seconds was off in cells that weren't learned from.
-    traits : mapping of str to (low, high)
-        Between which values the inputs of the cells learned from lie.
+    overlap : Overlap
+        Of the cells learned from, to tell which cells are unlike them.
     """
 
     cost: CostModel
     coefficients: Model
     errors: Array
-    traits: Mapping[str, tuple[float, float]]
+    overlap: Overlap
 
     @classmethod
     def learn(
@@ -90,14 +92,13 @@ class StepModel:
         errors = np.zeros(len(rehearsals))
         for k in range(folds):
             some = _fitted([r for r, its in zip(rehearsals, fold, strict=True) if its != k], cost, learner, effort)
-            left_out = np.flatnonzero(fold == k)
+            left_out = [int(i) for i in np.flatnonzero(fold == k)]
             predicted = _rank_seconds(some, [rehearsals[i].load for i in left_out], cost)
             for i, seconds in zip(left_out, predicted, strict=True):
                 errors[i] = np.log(rehearsals[i].seconds.max() / seconds.max())
-        traits = pd.DataFrame([_traits(one) for one in rehearsals])
-        ranges = {str(name): (float(traits[name].min()), float(traits[name].max())) for name in traits}
+        cells = pd.DataFrame([{**one.traits, "ranks": float(one.setting.ranks)} for one in rehearsals])
         model = _fitted(rehearsals, cost, learner, effort)
-        return cls(dataclasses.replace(cost, measured=()), model, np.sort(np.abs(errors)), ranges)
+        return cls(dataclasses.replace(cost, measured=()), model, np.sort(np.abs(errors)), Overlap.learn(cells))
 
     def rank_seconds(self, loads: Sequence[Load]) -> list[Array]:
         """Return the seconds per step of each rank, (ranks,), for each of several loads."""
@@ -108,15 +109,6 @@ class StepModel:
         n = len(self.errors)
         place = min(n - 1, int(np.ceil(level * (n + 1))) - 1)
         return float(self.errors[max(place, 0)])
-
-    def outside(self, traits: Mapping[str, float]) -> list[str]:
-        """Return the inputs in which a cell lies outside those learned from, in words; by more than 2 %."""
-        found = []
-        for name, (low, high) in self.traits.items():
-            value = traits[name]
-            if not low / 1.02 <= value <= high * 1.02:
-                found.append(f"{name} is {value:.3g}, learned from {low:.3g} to {high:.3g}")
-        return found
 
     def save(self, path: Path | str) -> None:
         """Write to a file that `load` reads; any model of evenly can be opened there, this one says what it is.
@@ -130,7 +122,7 @@ class StepModel:
             "step_model": _FORMAT_VERSION,
             "cost": self.cost.to_dict(),
             "errors": self.errors,
-            "traits": {name: list(ends) for name, ends in self.traits.items()},
+            "overlap": self.overlap.to_state(),
         }
         storage.save(self.coefficients, path)
 
@@ -147,21 +139,22 @@ class StepModel:
         about = model.training_ if isinstance(model, Model) else {}
         if not isinstance(model, Model) or about.get("step_model") != _FORMAT_VERSION:
             raise ReadError(path, "a step model was expected, such as `evenly train` makes")
-        ranges = {name: (float(low), float(high)) for name, (low, high) in about["traits"].items()}
-        return cls(CostModel.from_dict(about["cost"]), model, np.asarray(about["errors"]), ranges)
+        overlap = Overlap.from_state(about["overlap"])
+        return cls(CostModel.from_dict(about["cost"]), model, np.asarray(about["errors"]), overlap)
 
 
 def rank_table(load: Load, cost: CostModel, which: ArrayLike | None = None) -> pd.DataFrame:
     """Return what ranks have to do as rows to learn from, those of `which`, all when left out.
 
     Columns are ``work_s``, seconds by the cost model; ``memory``, bytes that go to memory and back in each of these
-    seconds, in GB; and the share of the seconds that each term takes.
+    seconds, in GB; and the share of the seconds that each term takes; each at least 10⁻³.
     """
     rows = np.arange(len(load.seconds)) if which is None else np.asarray(which)
     seconds = load.seconds[rows]
     names = [term.name for term in program_named(cost.program).all_terms]
-    shares = load.profile[rows]
-    memory = load.memory_bytes[rows] / seconds / 1e9
+    # Never zero, so that logarithms can be taken of what no cell lacked and one that is asked for does.
+    shares = np.maximum(load.profile[rows], LEAST_SHARE)
+    memory = np.maximum(load.memory_bytes[rows] / seconds / 1e9, LEAST_SHARE)
     return pd.DataFrame({"work_s": seconds, "memory": memory, **dict(zip(names, shares.T, strict=True))})
 
 
@@ -181,8 +174,3 @@ def _rank_seconds(model: Model, loads: Sequence[Load], cost: CostModel) -> list[
     tables = [rank_table(load, cost) for load in loads]
     found = model.predict(pd.concat(tables, ignore_index=True)[model.space_.names])
     return np.split(found, np.cumsum([len(table) for table in tables])[:-1])
-
-
-def _traits(one: Rehearsal) -> dict[str, float]:
-    ranks = float(one.setting.ranks)
-    return {**one.traits, "ranks": ranks, "points per rank": one.traits["points"] / ranks}

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from evenly.fdtd.ranks.communicators import Communicator
     from evenly.fdtd.stepping.chunk import Chunk
 
-__all__ = ["Copy", "Halo", "Need", "face_needs", "match", "touched"]
+__all__ = ["Copy", "Halo", "Need", "face_needs", "match", "near_boxes"]
 
 Array = NDArray[Any]
 
@@ -92,7 +92,7 @@ def match(needs: Sequence[Need], boxes: Sequence[Box], layers: Layers) -> list[C
     return copies
 
 
-def touched(mine: Sequence[Box], boxes: Sequence[Box], layers: Layers) -> list[int]:
+def near_boxes(mine: Sequence[Box], boxes: Sequence[Box], layers: Layers) -> list[int]:
     """Return which boxes are some of `mine` or touch one, over periodic sides too, in order.
 
     What others need concerns a rank only there, and of thousands of boxes that is a few.
@@ -102,7 +102,7 @@ def touched(mine: Sequence[Box], boxes: Sequence[Box], layers: Layers) -> list[i
     >>> from evenly.fdtd.cell.boundaries import resolve
     >>> layers = resolve([], Grid((9, 1, 1), 1))
     >>> boxes = [Box((x, 0, 0), (x + 1, 1, 1)) for x in range(9)]
-    >>> touched(boxes[4:5], boxes, layers)
+    >>> near_boxes(boxes[4:5], boxes, layers)
     [3, 4, 5]
     """
     low = np.array([box.lo for box in boxes])

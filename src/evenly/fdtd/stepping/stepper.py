@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from time import thread_time
 from typing import TYPE_CHECKING, Any
 
-from evenly.fdtd.stepping.halo import Halo, Need, face_needs, match, touched
+from evenly.fdtd.stepping.halo import Halo, Need, face_needs, match, near_boxes
 from evenly.fdtd.stepping.kernels.nonlinear import REPEATS
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class Stepper:
                 if copy.source in mine:
                     mine[copy.source].provide_increments("E" if name == "G" else "H", copy.source_box)
             self.halos[name] = Halo(copies, layout, mine, communicator, _TAGS[name])
-        near = touched([chunk.box for chunk in self.chunks], boxes, layers)
+        near = near_boxes([chunk.box for chunk in self.chunks], boxes, layers)
         for name in ("E", "H"):
             needs = [need for index in near for need in face_needs(index, boxes[index], grid, name)]
             self.halos[name] = Halo(match(needs, boxes, layers), layout, mine, communicator, _TAGS[name])

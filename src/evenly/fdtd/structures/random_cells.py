@@ -2,9 +2,10 @@
 
 Three contiguous regions that don't overlap - dispersive silicon, points where fields are Fourier transformed for the
 Poynting flux, a medium of index 3.5 - lie in vacuum. A PML at the ends of one axis and an absorber at the ends of
-another overlap nothing but vacuum. Shares of the cell's points are drawn such that real structures lie inside their
-distribution; after A. Oskooi et al., "Factorized machine learning for performance modeling of massively parallel
-heterogeneous physical simulations" (2020), section 4.
+another overlap nothing but vacuum. As real structures fill their cells, and reach into their absorbers, the vacuum can
+be another medium, and regions can reach into the absorber. Shares of the cell's points are drawn such that real
+structures lie inside their distribution; after A. Oskooi et al., "Factorized machine learning for performance modeling
+of massively parallel heterogeneous physical simulations" (2020), section 4.
 """
 
 from __future__ import annotations
@@ -58,6 +59,10 @@ class RandomCell(Recipe):
         Longest edge of the cell over its shortest, at most.
     material : str
         Dispersive medium of the library in place of silicon; media differ in how many poles they have.
+    surroundings : float
+        Refractive index of what the regions lie in, layers included; 1 is vacuum.
+    reach : "interior" or "absorber"
+        How far regions reach: they keep off both layers, or off the PML only.
 
     Examples
     --------
@@ -79,6 +84,8 @@ class RandomCell(Recipe):
     absorber: Share = (0.05, 0.6)
     elongation: float = 3.0
     material: str = "passive silicon"
+    surroundings: float = 1.0
+    reach: str = "interior"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -86,6 +93,10 @@ class RandomCell(Recipe):
             raise self.wrong("points", "must be at least 10000")
         if self.elongation < 1:
             raise self.wrong("elongation", "must be at least 1")
+        if self.surroundings < 1:
+            raise self.wrong("surroundings", "must be at least 1")
+        if self.reach not in ("interior", "absorber"):
+            raise self.wrong("reach", "must be 'interior' or 'absorber'")
         for name in (*REGIONS, "pml", "absorber"):
             self._range(name)
 
@@ -105,7 +116,7 @@ class RandomCell(Recipe):
         layered = [int(a) for a in random.permutation(3)[:2]]
         shares, depths = self._shares(random, shape, layered)
         inner = Box((0, 0, 0), shape)
-        for axis, depth in zip(layered, depths, strict=True):
+        for axis, depth in zip(layered, self._kept_off(depths), strict=True):
             inner = inner.replace(axis, depth, shape[axis] - depth)
         # An interface is averaged over the points beside it, which must not be in a layer, or past a periodic end.
         inner = inner.grow(-1)
@@ -123,20 +134,25 @@ class RandomCell(Recipe):
         self, random: np.random.Generator, shape: Sequence[int], layered: Sequence[int]
     ) -> tuple[dict[str, float], tuple[int, int]]:
         ranges = {name: np.log(self._range(name)) for name in (*REGIONS, "pml", "absorber")}
-        for _ in range(MOST_DRAWS):
+        draws = MOST_DRAWS if any(low < high for low, high in ranges.values()) else 1
+        for _ in range(draws):
             shares = {name: float(np.exp(random.uniform(*ends))) for name, ends in ranges.items()}
             pml, absorber = (
                 max(2, round(shares[name] * shape[axis] / 2))
                 for name, axis in zip(("pml", "absorber"), layered, strict=True)
             )
-            inside = self._inside(shape, layered, (pml, absorber))
+            inside = self._inside(shape, layered, self._kept_off((pml, absorber)))
             if sum(shares[name] for name in REGIONS) < inside * (1 - LEAST_VACUUM):
                 return shares, (pml, absorber)
         raise InputError(
             f"The shares of the structure {self.name!r} must fit beside each other into the cell without its layers, "
-            f"but {MOST_DRAWS} draws from silicon={self.silicon!r}, monitor={self.monitor!r}, "
-            f"dielectric={self.dielectric!r}, pml={self.pml!r}, absorber={self.absorber!r} did not: give smaller ones."
+            f"but of {draws:,} tried from silicon={self.silicon!r}, monitor={self.monitor!r}, "
+            f"dielectric={self.dielectric!r}, pml={self.pml!r}, absorber={self.absorber!r} none did: give smaller ones."
         )
+
+    def _kept_off(self, depths: tuple[int, int]) -> tuple[int, int]:
+        """Return how much of the PML's and the absorber's axis at each end regions keep off."""
+        return (depths[0], 0 if self.reach == "absorber" else depths[1])
 
     @staticmethod
     def _inside(shape: Sequence[int], layered: Sequence[int], depths: Sequence[int]) -> float:
@@ -144,7 +160,7 @@ class RandomCell(Recipe):
         free = [n - 2 for n in shape]
         for axis, depth in zip(layered, depths, strict=True):
             free[axis] -= 2 * depth
-        return math.prod(free) / math.prod(shape)
+        return math.prod(max(0, n) for n in free) / math.prod(shape)
 
     def _example(
         self, shape: Sequence[int], layered: Sequence[int], depths: Sequence[int], boxes: dict[str, Box]
@@ -162,6 +178,7 @@ class RandomCell(Recipe):
             "cell": tuple(n / self.resolution for n in shape),
             "resolution": self.resolution,
             "geometry": blocks,
+            **({"material": Medium(index=self.surroundings)} if self.surroundings > 1 else {}),
             "sources": [Source(pulse, "Ex", places["dielectric"][0], name="emitter")],
             "boundaries": [
                 PML(depths[0] / self.resolution, layered[0]),
@@ -206,7 +223,9 @@ def _cut(random: np.random.Generator, box: Box, wanted: int, others: int) -> tup
     axis = int(np.argmax(np.array(box.shape) * random.uniform(0.7, 1.0, 3)))
     layer = box.volume // box.shape[axis]
     first, last = math.ceil(wanted / layer), box.shape[axis] - math.ceil(others / layer)
-    points = int(random.integers(first, max(first, last) + 1))
+    if first > last:  # whole points don't do: each gets less than it wants, but something
+        first = last = round(box.shape[axis] * wanted / (wanted + others))
+    points = min(max(int(random.integers(first, last + 1)), 1), box.shape[axis] - 1)
     if random.random() < 0.5:
         return box.split(axis, box.lo[axis] + points)
     rest, room = box.split(axis, box.hi[axis] - points)
