@@ -133,4 +133,4 @@ def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
 
 
 def test_parameters_are_shown_as_they_are_typed() -> None:
-    assert NORMAL.typed == "--resolution 50 --set lens=0.9"
+    assert NORMAL.typed == "--resolution 40 --set lens=0.9"

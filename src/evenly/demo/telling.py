@@ -218,9 +218,11 @@ def _ran(found: Findings) -> list[Part]:
     lines = [f"evenly fdtd run {_what(found)} {steps}"]
     if not found.mpi:
         lines.append(f"evenly fdtd run {_what(found)} {steps} --ranks {found.ranks}")
+    if not found.mpi and found.plan is not None and found.plan.chosen == "balanced":
         lines.append(f"evenly fdtd run {_what(found)} {steps} --ranks {found.ranks} --layout {found.layout_path}")
     asked = "Now it runs" + (" on real ranks, cut in equal volumes and balanced" if not found.mpi else " on one rank")
-    turns = f": {found.extent.repeats} runs of each in turns, so that a slow minute of the machine hits all alike."
+    made = max((len(one.runs) for one in found.compared.values()), default=0)
+    turns = f": {made} run{'s' * (made != 1)} of each in turns, so that a slow minute of the machine hits all alike."
     parts: list[Part] = [Text(asked + turns), Command("\n".join(lines))]
     if found.mpi:
         parts.append(Remark(f"Several ranks can't run here: {found.mpi}. One rank runs instead.", "warning"))
