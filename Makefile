@@ -22,9 +22,14 @@ $(VENV)/installed-dev: $(VENV)/installed
 	$(PIP) install --editable '.[dev]'
 	@touch $@
 
-demo: $(VENV)/installed
+# Without an MPI the demo says so and goes on with one rank.
+$(VENV)/installed-mpi: $(VENV)/installed
+	@$(PIP) install --editable '.[mpi]' && touch $@ || echo "no MPI could be installed: the demo runs one rank only"
+
+demo: $(VENV)/installed $(VENV)/installed-mpi
 	$(BIN)/evenly example gaussian-pulse demo --force
 	$(BIN)/evenly allocate demo/gaussian-pulse --cores 280,336,392,448,504,560 --plot demo/plots
+	$(BIN)/evenly demo demo
 
 test: lint
 	$(PYTEST) --cov --cov-report=term

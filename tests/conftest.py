@@ -24,6 +24,7 @@ ROOT = Path(__file__).resolve().parents[1]
 #: make others wait. A folder stands for all that is in it.
 WITH_RANKS = (
     "tests/parallel", "tests/adapters/meep", "tests/cli/test_fdtd.py", "tests/docs", "tests/fdtd/test_compilation.py",
+    "tests/demo", "tests/cli/test_demo.py",
 )  # fmt: skip
 #: Tests that run the same lines a million times, with other numbers: tracing makes them three times as long, so that of
 #: each only the first case is traced.

@@ -15,6 +15,7 @@ from evenly.cli import (
     allocate,
     calibrate,
     cost,
+    demo,
     example,
     fdtd,
     fit,
@@ -65,7 +66,7 @@ app = typer.Typer(
 )
 for command in (
     read.read, measure.measure, fit.fit, predict.predict, allocate.allocate, plot.plot, sort.sort, example.example,
-    partition.partition, rebalance.rebalance, train.train,
+    partition.partition, rebalance.rebalance, train.train, demo.demo,
 ):  # fmt: skip
     app.command(command.__name__, cls=_Command)(with_quiet(command, be_quiet))
 simulations = typer.Typer(

@@ -27,7 +27,7 @@ from evenly.machine import Machine
 if TYPE_CHECKING:
     from evenly.fdtd.simulation import Simulation
 
-__all__ = ["Forecast", "forecast"]
+__all__ = ["Forecast", "forecast", "forecast_step"]
 
 #: By how much the logarithm of what replays take for communication is off beside real ranks; see docs/benchmarks.md.
 REPLAY_ERROR = 0.35
@@ -141,7 +141,7 @@ def forecast(
     outside: dict[str, list[int]] = {}
     for done, count in enumerate(counts, 1):
         seen = foresee(cells(count), count, cost)
-        rows.append(_row(seen, known, machine, level))
+        rows.append(forecast_step(seen, known, machine, level))
         if isinstance(known, StepModel):
             traits = {"points": float(seen.cell.grid.box.volume), **shares_of(seen.cell), "ranks": float(count)}
             for name in known.overlap.outside(pd.DataFrame([traits]))[0]:
@@ -167,7 +167,25 @@ def _model(program: str) -> StepModel | CostModel:
     return load_cost(program) if found is None else found
 
 
-def _row(seen: Foresight, known: StepModel | CostModel, machine: Machine, level: float) -> dict[str, float]:
+def forecast_step(
+    seen: Foresight, known: StepModel | CostModel, machine: Machine, level: float = 0.9
+) -> dict[str, float]:
+    """Predict how long a step of a cell takes as it is cut.
+
+    Parameters
+    ----------
+    seen : Foresight
+        The cell and how it is cut, as `evenly.balance.forecast.foresight.foresee` gives it.
+    known : StepModel or CostModel
+    machine : Machine
+    level : float
+        Probability that the interval covers.
+
+    Returns
+    -------
+    dict
+        A row of `Forecast.curve` up to ``imbalance``.
+    """
     if isinstance(known, StepModel):
         seconds, half = known.rank_seconds([seen.load])[0], known.half_width(level)
     else:

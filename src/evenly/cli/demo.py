@@ -1,0 +1,58 @@
+"""``evenly demo``: the whole loop on this machine, and a page that tells it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from evenly.cli import options as opt
+from evenly.cli.console import err, note, out, print_json, progress
+from evenly.errors import InputError
+
+if TYPE_CHECKING:
+    from evenly.demo.stages import Told
+
+__all__ = ["demo"]
+
+
+def demo(
+    folder: Annotated[Path, typer.Argument(help="Where everything goes.")] = Path("demo"),
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Everything once and short: a look at the page, no good numbers.")
+    ] = False,
+    json: opt.Json = False,
+) -> None:
+    """Calibrate, cut a structure, predict, run, compare: a few minutes on this machine, told by FOLDER/index.html."""
+    from evenly.demo.extent import NORMAL, QUICK
+    from evenly.demo.loop import run_loop
+    from evenly.demo.telling import page_of
+    from evenly.fdtd.ranks.launchers import launched_ranks
+
+    if (launched_ranks() or 1) > 1:
+        raise InputError("the demo starts the ranks that it needs: start it alone")
+    page = folder / "index.html"
+    opt.check_writable(page, "the page", folder_is_made=True)
+    found = run_loop(folder, _shown, extent=QUICK if quick else NORMAL)
+    with _shown("writing the page"):
+        page_of(found).save(page)
+    if json:
+        print_json({"page": str(page), "seconds": found.seconds, "failures": found.failures, "compared": found.rows()})
+    else:
+        out.print(f"open {page}", markup=False, soft_wrap=True)
+    for stage, why in found.failures.items():
+        err.print(f"{stage} failed: {why}", style="red", markup=False)
+    if found.failures:
+        raise typer.Exit(1)
+
+
+@contextmanager
+def _shown(text: str) -> Iterator[Told]:
+    begin = perf_counter()
+    with progress(text) as told:
+        yield told
+    note(f"{text}: {perf_counter() - begin:.0f} s")

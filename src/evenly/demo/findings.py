@@ -1,0 +1,145 @@
+"""What the loop found so far, stage by stage; a stage that failed leaves its reason instead."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenly.balance.cost.model import CostModel
+from evenly.balance.cutting.plan import CutPlan
+from evenly.balance.forecast.forecast import Forecast
+from evenly.balance.forecast.foresight import Foresight
+from evenly.balance.plan import Plan
+from evenly.demo.extent import Extent
+from evenly.fdtd.scaling.measurement import Clock, Measurement
+from evenly.machine import Machine
+
+__all__ = ["BALANCED", "EVEN", "ONE", "Compared", "Findings"]
+
+Array = NDArray[np.float64]
+#: What the layouts are called that run.
+ONE, EVEN, BALANCED = "one rank", "equal volumes", "balanced"
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One layout as it was predicted and as it was measured.
+
+    Parameters
+    ----------
+    seen : Foresight
+        How it is cut, and what each rank has to do.
+    predicted : mapping of str to float
+        ``step_s``, ``lower_s``, ``upper_s`` and the other values of `forecast_step`.
+    runs : tuple of Measurement
+        Those that went well.
+    """
+
+    seen: Foresight
+    predicted: Mapping[str, float]
+    runs: tuple[Measurement, ...] = ()
+
+    @property
+    def steps_s(self) -> list[float]:
+        """Measured wall seconds per step, one for each run."""
+        return [run.step_s("wall") for run in self.runs]
+
+    @property
+    def measured_s(self) -> float:
+        """Median of the measured wall seconds per step; nan without runs."""
+        return median(self.steps_s) if self.runs else float("nan")
+
+    @property
+    def side(self) -> str:
+        """Where the measured median lies: "inside", "above" or "below" the predicted interval; "" without runs."""
+        if not self.runs:
+            return ""
+        if self.measured_s > self.predicted["upper_s"]:
+            return "above"
+        return "below" if self.measured_s < self.predicted["lower_s"] else "inside"
+
+    def busy_s(self, clock: Clock) -> Array:
+        """Return the seconds per step of each rank's own work, (ranks,), medians over runs."""
+        return np.median([[rank.busy(clock) / run.steps for rank in run.ranks] for run in self.runs], axis=0)
+
+    def whole_s(self) -> Array:
+        """Return the wall seconds per step of each rank, waiting included, (ranks,), medians over runs."""
+        return np.median([[sum(rank.wall.values()) / run.steps for rank in run.ranks] for run in self.runs], axis=0)
+
+
+@dataclass
+class Findings:
+    """What is known after each stage.
+
+    Parameters
+    ----------
+    folder : Path
+    extent : Extent
+    ranks : int
+        Into how many parts the structure is cut.
+    mpi : str
+        Why several ranks can't be started here; "" where they can.
+    """
+
+    folder: Path
+    extent: Extent
+    ranks: int
+    mpi: str = ""
+    failures: dict[str, str] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
+    notes: dict[str, list[str]] = field(default_factory=dict)
+    coupled: Plan | None = None
+    cost: CostModel | None = None
+    machine: Machine | None = None
+    plan: CutPlan | None = None
+    serial_s: float = float("nan")
+    here: Forecast | None = None
+    cloud: Forecast | None = None
+    compared: dict[str, Compared] = field(default_factory=dict)
+    failed_runs: list[Measurement] = field(default_factory=list)
+    paces: list[float] = field(default_factory=list)
+
+    def note(self, stage: str, text: str) -> None:
+        """Keep what a reader should know about a stage."""
+        self.notes.setdefault(stage, []).append(text)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return each layout's prediction and measurements as plain values."""
+        return [
+            {"layout": name, "ranks": one.seen.ranks, **one.predicted, "measured_s": one.steps_s, "lies": one.side}
+            for name, one in self.compared.items()
+        ]
+
+    @property
+    def home(self) -> Path:
+        """Where the demo keeps what evenly otherwise keeps in the user's data folder."""
+        return self.folder / "evenly-home"
+
+    @property
+    def cost_path(self) -> Path:
+        """Where its costs are."""
+        from evenly.balance.cost.places import cost_file
+
+        return self.home / "costs" / cost_file("fdtd").name
+
+    @property
+    def machine_path(self) -> Path:
+        """Where what was measured of the machine is."""
+        return self.folder / "machine.toml"
+
+    @property
+    def layout_path(self) -> Path:
+        """Where the layout is."""
+        return self.folder / f"{self.extent.structure}-{self.ranks}.json"
+
+    @property
+    def slowdown(self) -> float:
+        """How much longer the calibration's yardstick took while runs were made; nan where that isn't known."""
+        known = self.cost is not None and np.isfinite(self.cost.pace_s) and self.paces
+        return median(self.paces) / self.cost.pace_s if known and self.cost is not None else float("nan")

@@ -1,0 +1,68 @@
+"""The loop: one stage after the other, each in its time; one that fails leaves the others running."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from time import perf_counter
+
+from evenly.demo.extent import NORMAL, Extent
+from evenly.demo.findings import Findings
+from evenly.demo.stages import STAGES, Told, why_no_ranks
+from evenly.errors import EvenlyError, InputError
+from evenly.fdtd.scaling.measure import available_cores
+
+__all__ = ["Shown", "run_loop"]
+
+#: Given what a stage does, shows its progress while it runs.
+Shown = Callable[[str], AbstractContextManager[Told]]
+#: More ranks than this are no better example.
+MOST_RANKS = 4
+
+
+def run_loop(folder: Path, shown: Shown, *, extent: Extent = NORMAL, stages: Iterable[str] = tuple(STAGES)) -> Findings:
+    """Run the stages and return what they found.
+
+    Parameters
+    ----------
+    folder : Path
+        Where everything goes; made if it is missing.
+    shown : callable
+        Shows progress.
+    extent : Extent
+    stages : iterable of str
+        Which ones, in order.
+
+    Raises
+    ------
+    InputError
+        If the folder can't be written to.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            f"nothing can be written to {folder}: {error.strerror or error}: name another folder"
+        ) from None
+    cores = available_cores()
+    found = Findings(folder, extent, max(2, min(MOST_RANKS, cores)), why_no_ranks(cores))
+    for name in stages:
+        _stage(name, found, shown)
+    return found
+
+
+def _stage(name: str, found: Findings, shown: Shown) -> None:
+    text, function = STAGES[name]
+    begin = perf_counter()
+    try:
+        with shown(text) as told:
+            function(found, told)
+    except EvenlyError as error:
+        found.failures[name] = str(error)
+    except Exception as error:
+        # A defect of evenly: the page says so, and the other stages are worth having all the same.
+        (found.folder / f"{name}-error.txt").write_text(traceback.format_exc(), encoding="utf-8")
+        found.failures[name] = f"{type(error).__name__}: {error}; all of it is in {name}-error.txt"
+    found.seconds[name] = perf_counter() - begin

@@ -1,0 +1,40 @@
+"""``evenly demo``: the whole loop once, on real ranks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from evenly.demo import loop
+from evenly.demo.extent import QUICK
+from evenly.demo.findings import BALANCED, EVEN, ONE
+from tests.cli.conftest import Evenly
+
+
+def test_a_folder_that_cannot_be_written_to_is_refused_at_once(evenly: Evenly, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    assert evenly("demo", "file/shown").code == 2
+
+
+@pytest.mark.slow
+def test_the_whole_loop_on_real_ranks(evenly: Evenly, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = tmp_path / "home"
+    monkeypatch.setenv("EVENLY_HOME", str(home))
+    monkeypatch.setattr(loop, "available_cores", lambda: 2)
+    shown = evenly("demo", "shown", "--quick", "--json")
+    assert shown.code == 0, shown.err
+    assert shown.json["failures"] == {}
+    assert [row["layout"] for row in shown.json["compared"]] == [ONE, EVEN, BALANCED]
+    assert all(len(row["measured_s"]) == QUICK.repeats for row in shown.json["compared"])
+    assert not home.exists()
+    folder = tmp_path / "shown"
+    assert (folder / "cmos-2.json").exists()
+    assert len(list((folder / "runs").iterdir())) == 3 * QUICK.repeats
+    html = (folder / "index.html").read_text(encoding="utf-8")
+    assert html.count("<img") >= 5
+    # What the page tells to type is what evenly takes.
+    assert (
+        evenly("fdtd", "run", "cmos", *QUICK.typed.split(), "--steps", "2", "--layout", folder / "cmos-2.json").code
+        == 0
+    )

@@ -1,0 +1,136 @@
+"""The loop: what is said follows from the numbers, a stage that fails leaves the others."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from evenly.balance.cost.model import Coefficient, CostModel
+from evenly.balance.cutting.fdtd_cell import cell_of
+from evenly.balance.forecast.foresight import foresee
+from evenly.demo import loop, stages
+from evenly.demo.comparing import comparison, gain_sentence, steps_sentence
+from evenly.demo.extent import NORMAL, QUICK
+from evenly.demo.findings import BALANCED, EVEN, ONE, Compared, Findings
+from evenly.demo.stages import Told
+from evenly.demo.telling import page_of
+from evenly.errors import InputError
+from evenly.fdtd import Simulation
+from evenly.fdtd.scaling.measurement import Measurement, RankRecord
+from evenly.report.html_page import Remark
+
+COST = CostModel("fdtd", {"points": Coefficient(3e-9)})
+
+
+@contextmanager
+def silent(_text: str) -> Iterator[Told]:
+    yield lambda _fraction: None
+
+
+def run_of(*seconds: float) -> Measurement:
+    """One step in which each rank works so long by both clocks, and waits for the slowest."""
+    most = max(seconds)
+    clocks = [{"fused": own, "waiting": most - own} for own in seconds]
+    ranks = tuple(RankRecord(n, clock, clock, points=10) for n, clock in enumerate(clocks))
+    return Measurement("box", steps=1, size=len(ranks), ranks=ranks, cores=2)
+
+
+def compared(ranks: int, step: float, low: float, high: float, *runs: Measurement) -> Compared:
+    cell = cell_of(Simulation(cell=(4, 2, 2), resolution=10), (), name="box")
+    predicted = {"step_s": step, "lower_s": low, "upper_s": high}
+    return Compared(foresee(cell, ranks, COST), predicted, runs)
+
+
+def findings(folder: Path, **given: object) -> Findings:
+    return dataclasses.replace(Findings(folder, QUICK, 2), **given)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("measured", "side", "words"), [
+    (1.05, "inside", "1.05 times the prediction, inside the predicted interval"),
+    (1.0, "inside", "as predicted, inside"),
+    (1.4, "above", "1.4 times the prediction, above the predicted interval: slower"),
+    (0.5, "below", "0.5 times the prediction, below the predicted interval: faster"),
+])  # fmt: skip
+def test_where_a_measurement_lies_is_said(measured: float, side: str, words: str) -> None:
+    one = compared(2, 1.0, 0.9, 1.1, run_of(measured, 0.3))
+    assert one.side == side
+    assert words in steps_sentence(EVEN, one)
+
+
+def test_medians_over_runs_are_compared() -> None:
+    one = compared(2, 1.0, 0.9, 1.1, run_of(1.0, 0.5), run_of(9.0, 0.5), run_of(1.2, 0.6))
+    assert one.measured_s == 1.2
+    np.testing.assert_allclose(one.busy_s("cpu"), [1.2, 0.5])
+    np.testing.assert_allclose(one.whole_s(), [1.2, 1.2])
+
+
+@pytest.mark.parametrize(("even", "balanced", "words"), [
+    ((2.0, 2.2), (1.0, 1.1), "Every balanced run was faster"),
+    ((1.0, 1.1), (2.0, 2.2), "did not pay"),
+    ((1.0, 1.3), (0.9, 1.2), "overlap, so these few can't tell"),
+    ((1.3,), (1.2,), "can't tell how sure"),
+])  # fmt: skip
+def test_a_gain_is_claimed_only_where_the_runs_show_it(
+    even: tuple[float, ...], balanced: tuple[float, ...], words: str
+) -> None:
+    one, other = (compared(2, 1.0, 0.9, 1.1, *map(run_of, times)) for times in (even, balanced))
+    assert words in gain_sentence(one, other)
+
+
+def test_reasons_for_a_difference_are_told_where_they_were_measured(tmp_path: Path) -> None:
+    one = compared(2, 1.0, 0.9, 1.1, run_of(1.0, 1.0), run_of(1.0, 1.0))
+    both = {EVEN: one, BALANCED: one}
+    texts = " ".join(part.text for part in comparison(findings(tmp_path, compared=both)) if isinstance(part, Remark))
+    assert "something else used" not in texts
+    assert "fixed piece of work" not in texts
+    slow = findings(tmp_path, compared=both, cost=dataclasses.replace(COST, pace_s=1.0), paces=[1.4, 1.5, 1.6])
+    assert slow.slowdown == 1.5
+    texts = " ".join(part.text for part in comparison(slow) if isinstance(part, Remark))
+    assert "took 1.5 times the CPU time" in texts
+
+
+def test_a_stage_that_fails_leaves_the_others_and_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(_found: Findings, _told: Told) -> None:
+        raise ZeroDivisionError("by <zero>")
+
+    def refused(_found: Findings, _told: Told) -> None:
+        raise InputError("no such `thing`")
+
+    monkeypatch.setitem(stages.STAGES, "calibrate", ("calibrating", refused))
+    monkeypatch.setitem(stages.STAGES, "machine", ("measuring", broken))
+    found = loop.run_loop(tmp_path, silent, extent=QUICK, stages=("calibrate", "machine", "cut"))
+    assert set(found.failures) == {"calibrate", "machine"}
+    assert "ZeroDivisionError" in (tmp_path / "machine-error.txt").read_text(encoding="utf-8")
+    assert found.plan is not None
+    html = page_of(found).html()
+    assert "This stage failed: no such <code>thing</code>" in html
+    assert "ZeroDivisionError: by &lt;zero&gt;" in html
+    assert "Nothing ran, so nothing can be compared" in html
+    assert "the costs that came with evenly" in html
+
+
+def test_without_ranks_one_runs_and_the_page_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loop, "why_no_ranks", lambda _cores: "there is no MPI")
+    monkeypatch.setattr(loop, "available_cores", lambda: 1)
+    found = loop.run_loop(tmp_path, silent, extent=QUICK, stages=("cut", "predict", "run"))
+    assert found.failures == {}
+    assert list(found.compared) == [ONE]
+    assert len(found.compared[ONE].runs) == QUICK.repeats
+    html = page_of(found).html()
+    assert "Several ranks can&#x27;t run here: there is no MPI" in html
+    assert "shipped <code>two-cores</code>" in html
+
+
+def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    with pytest.raises(InputError, match="name another folder"):
+        loop.run_loop(tmp_path / "file" / "demo", silent)
+
+
+def test_parameters_are_shown_as_they_are_typed() -> None:
+    assert NORMAL.typed == "--resolution 40 --set lens=0.9"
