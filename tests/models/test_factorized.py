@@ -86,11 +86,11 @@ def test_intervals_cover() -> None:
 def test_it_is_fitted_by_name_with_quantities_as_parts(tmp_path: Path) -> None:
     table, parts = planted(40)
     frame = table.assign(seconds=sum(parts.values()), **parts)
-    runs = evenly.Runs.from_frame(frame, list(table), quantities={"work": "s", "talk": "s"})
+    runs = evenly.Runs.from_frame(frame, list(table.columns), quantities={"work": "s", "talk": "s"})
     model = evenly.fit(runs, method="factorized", factors=FACTORS)
     assert isinstance(model, Factorized)
     assert model._laws is None
-    alone = evenly.fit(evenly.Runs.from_frame(frame, list(table)), method="factorized", factors=FACTORS)
+    alone = evenly.fit(evenly.Runs.from_frame(frame, list(table.columns)), method="factorized", factors=FACTORS)
     assert isinstance(alone, Factorized)
     assert alone._laws is not None
     for one in (model, alone):

@@ -173,7 +173,5 @@ def _rank_seconds(model: Model, loads: Sequence[Load], cost: CostModel) -> list[
     """Predict all ranks of all loads at once."""
     tables = [rank_table(load, cost) for load in loads]
     asked = pd.concat(tables, ignore_index=True)[model.space_.names]
-    # What every rank learned from had some of, and this one has none of, counts as the least of those.
-    least = pd.Series({name: getattr(kind, "low", 0.0) for name, kind in model.space_.parameters.items()})
-    found = model.predict(asked.where(asked > 0, least, axis=1))
+    found = model.predict(asked)
     return np.split(found, np.cumsum([len(table) for table in tables])[:-1])
