@@ -30,6 +30,8 @@ __all__ = ["StepModel", "rank_table"]
 Array = NDArray[np.float64]
 #: Method that learns the coefficients.
 LEARNER = "extra-trees"
+#: Method that learns next to nothing: one factor and one power for all ranks.
+PLAIN = "power-law"
 FOLDS = 5
 #: A smaller share is as good as none.
 LEAST_SHARE = 1e-3
@@ -76,7 +78,8 @@ class StepModel:
         cost : CostModel
             With which they were cut.
         learner : str
-            A method of `evenly.fit`.
+            A method of `evenly.fit`. Where it is no better on cells left out than one power of the cost model's
+            seconds, that is taken.
         effort : {"quick", "normal", "thorough"}
         folds : int
             Into so many parts cells are divided to find errors on cells not learned from.
@@ -88,16 +91,12 @@ class StepModel:
         """
         if len(rehearsals) < 10:
             raise InputError(f"a step model needs at least 10 rehearsals to learn from, but got {len(rehearsals)}.")
-        fold = np.random.default_rng(0).permutation(len(rehearsals)) % folds
-        errors = np.zeros(len(rehearsals))
-        for k in range(folds):
-            some = _fitted([r for r, its in zip(rehearsals, fold, strict=True) if its != k], cost, learner, effort)
-            left_out = [int(i) for i in np.flatnonzero(fold == k)]
-            predicted = _rank_seconds(some, [rehearsals[i].load for i in left_out], cost)
-            for i, seconds in zip(left_out, predicted, strict=True):
-                errors[i] = np.log(rehearsals[i].seconds.max() / seconds.max())
+        # One power of the cost model's seconds may be all that there is to learn.
+        tried = {method: _left_out_errors(rehearsals, cost, method, effort, folds) for method in (PLAIN, learner)}
+        best = min(tried, key=lambda method: float(np.mean(np.abs(tried[method]))))
+        errors = tried[best]
         cells = pd.DataFrame([{**one.traits, "ranks": float(one.setting.ranks)} for one in rehearsals])
-        model = _fitted(rehearsals, cost, learner, effort)
+        model = _fitted(rehearsals, cost, best, effort)
         return cls(dataclasses.replace(cost, measured=()), model, np.sort(np.abs(errors)), Overlap.learn(cells))
 
     def rank_seconds(self, loads: Sequence[Load]) -> list[Array]:
@@ -158,11 +157,27 @@ def rank_table(load: Load, cost: CostModel, which: ArrayLike | None = None) -> p
     return pd.DataFrame({"work_s": seconds, "memory": memory, **dict(zip(names, shares.T, strict=True))})
 
 
+def _left_out_errors(
+    rehearsals: Sequence[Rehearsal], cost: CostModel, learner: str, effort: Effort, folds: int
+) -> Array:
+    """Return by how much the logarithm of each cell's slowest rank is off when the cell isn't learned from, (n,)."""
+    fold = np.random.default_rng(0).permutation(len(rehearsals)) % folds
+    errors = np.zeros(len(rehearsals))
+    for k in range(folds):
+        some = _fitted([r for r, its in zip(rehearsals, fold, strict=True) if its != k], cost, learner, effort)
+        left_out = [int(i) for i in np.flatnonzero(fold == k)]
+        predicted = _rank_seconds(some, [rehearsals[i].load for i in left_out], cost)
+        for i, seconds in zip(left_out, predicted, strict=True):
+            errors[i] = np.log(rehearsals[i].seconds.max() / seconds.max())
+    return errors
+
+
 def _fitted(rehearsals: Sequence[Rehearsal], cost: CostModel, learner: str, effort: Effort) -> Model:
     table = pd.concat([rank_table(one.load, cost, one.timed) for one in rehearsals], ignore_index=True)
     table = table.loc[:, table.nunique() > 1]
     seconds = np.concatenate([one.seconds[one.timed] for one in rehearsals])
-    model = Factorized(factors={"computation": "work_s"}, learner=learner, effort=effort)
+    inputs = {"computation": ["work_s"]} if learner == PLAIN else None
+    model = Factorized(factors={"computation": "work_s"}, inputs=inputs, learner=learner, effort=effort)
     model.fit(table, seconds, parts={"computation": seconds})
     # What lies outside is told by the traits of the whole cell.
     model._warned = True
