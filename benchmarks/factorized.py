@@ -221,7 +221,7 @@ def real(cost: CostModel, options: argparse.Namespace) -> None:
                             "layout": seen.layout.to_list(), "repetition": repetition}  # fmt: skip
                     run = run_once(task, ranks)
                     cpu.append(max(rank.busy("cpu") / run.steps for rank in run.ranks))
-                    wall.append(max(rank.total("wall") for rank in run.ranks) / run.steps)
+                    wall.append(run.step_s("wall"))
                     talk.append(wall[-1] - max(rank.busy("wall") / run.steps for rank in run.ranks))
                     paces.append(Pace().seconds())
                 speed = float(np.median(paces)) / cost.pace_s

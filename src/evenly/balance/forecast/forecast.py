@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["Forecast", "forecast", "forecast_step"]
 
 #: By how much the logarithm of what replays take for communication is off beside real ranks; see docs/benchmarks.md.
-REPLAY_ERROR = 0.35
+REPLAY_ERROR = 0.65
 #: Log error of the slowest rank where nothing is known of the cost model's errors.
 UNKNOWN_ERROR = 0.2
 

@@ -138,6 +138,7 @@ class StepModel:
         about = model.training_ if isinstance(model, Model) else {}
         if not isinstance(model, Model) or about.get("step_model") != _FORMAT_VERSION:
             raise ReadError(path, "a step model was expected, such as `evenly train` makes")
+        model._warned = True
         overlap = Overlap.from_state(about["overlap"])
         return cls(CostModel.from_dict(about["cost"]), model, np.asarray(about["errors"]), overlap)
 
