@@ -25,6 +25,7 @@ from evenly.expressions import Expression
 from evenly.models._inputs import Coding
 from evenly.models._local_conformal import LocalConformal
 from evenly.models._nested import nested_state, restored
+from evenly.models._regression import canonical_order
 from evenly.models.base import Model
 from evenly.models.coefficient_laws import CoefficientLaws
 from evenly.models.efforts import Effort, check_effort
@@ -137,9 +138,10 @@ class Factorized(Model):
             measured = {name: part[counted] for name, part in measured.items()}
             left_out = self._learn_apart(table, factors, values, weights, measured)
         self._coding = Coding.learn(table, self.space_)
-        residuals = np.log(values) - np.log(left_out)
+        inputs, residuals = self._coding.inputs(table), np.log(values) - np.log(left_out)
+        order = canonical_order(inputs, np.log(values))
         self._conformal = LocalConformal.learn(
-            self._coding.inputs(table), residuals, freedom=max(len(values) - float(len(factors)), 0.0)
+            inputs.rows(order), residuals[order], freedom=max(len(values) - float(len(factors)), 0.0)
         )
         self.left_out_ = np.full(len(counted), np.nan)
         self.left_out_[counted] = left_out

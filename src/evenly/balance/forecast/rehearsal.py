@@ -194,7 +194,7 @@ def _packed(one: Rehearsal) -> bytes:
         about=np.frombuffer(json.dumps(about).encode(), dtype=np.uint8),
         load=np.stack([load.seconds, load.late, load.memory_bytes]),
         profile=load.profile.astype(np.float32),
-        pairs=np.stack([messages.exchange, messages.sender, messages.receiver]).astype(np.int16),
+        pairs=np.stack([messages.exchange, messages.sender, messages.receiver]).astype(np.int32),
         size=messages.size,
         faces=messages.faces,
         seconds=one.seconds,
