@@ -1,7 +1,7 @@
 """Which numbers of ranks are looked at, and which of them is recommended.
 
 >>> counts_between(1, 512, cores_per_node=48)[:8], counts_between(1, 512, cores_per_node=48)[-4:]
-([1, 2, 3, 4, 6, 8, 12, 16], [288, 384, 480, 512])
+([1, 2, 3, 4, 6, 8, 12, 16], [336, 384, 480, 512])
 """
 
 from __future__ import annotations
