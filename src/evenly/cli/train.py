@@ -10,13 +10,11 @@ import typer
 
 from evenly.cli import options as opt
 from evenly.cli import parsing
+from evenly.cli.calibrate import INTERRUPTED
 from evenly.cli.console import err, note, out, print_json, progress
 from evenly.errors import InputError
 
 __all__ = ["train"]
-
-#: What shells give for a program that was interrupted.
-INTERRUPTED = 130
 
 
 def train(
