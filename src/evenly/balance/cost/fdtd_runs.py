@@ -29,9 +29,13 @@ if TYPE_CHECKING:
 
 __all__ = ["LoneRank", "Pace", "amounts_of", "built", "lone_ranks", "paced_seconds", "run_design"]
 
-#: A batch of steps takes about so long, and so many batches are timed.
-BATCH_S, BATCHES, LEAST_GROUPS = 0.004, 12, 3
-#: Fourier transforms work once in so many steps, so batches are multiples.
+#: A batch of steps takes about so long, all that are timed together so long, in so many groups at least and at most.
+BATCH_S, TIMED_S, GROUPS = 0.004, 0.25, (3, 15)
+#: Steps before a batch that bring back the caches: of so long together, so many at most.
+WARM_S, WARM = 0.004, 5
+#: Where a step takes longer, the caches don't hold its fields.
+LONG_S = 0.008
+#: Fourier transforms work once in so many steps, so groups are multiples.
 GROUP = 16
 Made = tuple[dict[str, Any], Callable[[], "list[FourierMonitor]"]]
 
@@ -123,20 +127,29 @@ def lone_ranks(
 class Pace:
     """A fixed piece of work, to tell how fast this core is while something else is timed."""
 
-    #: Points along the edge of its cell, and steps of one piece: about two milliseconds.
-    EDGE, STEPS = 36, 8
+    #: Points along the edge of its cell, and steps of one piece: half a millisecond.
+    EDGE, STEPS = 36, 4
+    #: Equal cells; where in memory one lies makes a difference of a tenth.
+    COPIES = 3
 
     def __init__(self) -> None:
         from evenly.fdtd.ranks.communicators import SerialCommunicator
         from evenly.fdtd.simulation import Simulation
 
-        self._sim = Simulation(cell=(self.EDGE,) * 3, resolution=1, communicator=SerialCommunicator())
-        _fill(self._sim)
+        cell = {"cell": (self.EDGE,) * 3, "resolution": 1, "communicator": SerialCommunicator()}
+        self._sims = [Simulation(**cell) for _ in range(self.COPIES)]
+        for sim in self._sims:
+            _fill(sim)
         self.seconds()
 
     def seconds(self) -> float:
-        """Return the CPU seconds of one step now."""
-        return _batch(self._sim, self.STEPS)
+        """Return the CPU seconds of one step now, with caches as its own steps leave them."""
+        return float(np.mean([self._warm_seconds(sim) for sim in self._sims]))
+
+    def _warm_seconds(self, sim: Simulation) -> float:
+        # Without a first batch, the pace beside large cells, which empty the caches, seems a quarter slower.
+        _batch(sim, self.STEPS)
+        return _batch(sim, self.STEPS)
 
 
 @lru_cache(maxsize=1)
@@ -147,25 +160,24 @@ def _pace() -> Pace:
 def paced_seconds(sim: Simulation) -> tuple[float, float]:
     """Return the CPU seconds that a step of this rank takes over those of the pace's step, and the pace.
 
-    Batches of steps and of the pace take turns, so that both see the same load of the machine, however short its
-    bursts. Ratios are averaged over groups of batches that hold all that is done only once in a while, and the median
-    over the groups counts.
+    Batches of steps and of the pace take turns, so that both see the same load of the machine. The first steps after
+    the pace, which have to bring the rank's fields back into the caches, don't count, unless the caches couldn't hold
+    them anyway. Ratios are averaged over groups of batches that hold all that is done only once in a while, and the
+    median over the groups counts.
     """
     _fill(sim)
-    for _ in range(2):
-        sim.step()
-    begin = thread_time()
-    sim.step()
-    steps = max(1, round(BATCH_S / max(thread_time() - begin, 1e-6)))
-    each = 1
-    if sim.monitors:
-        # A power of two, so that some number of batches is one group of samples, or a few groups are a batch.
-        steps = min(2 ** round(math.log2(steps)), GROUP) if steps < GROUP else GROUP * round(steps / GROUP)
-        each = max(1, GROUP // steps)
+    spent = max(min(_batch(sim, 1) for _ in range(3)), 1e-6)
+    period = GROUP if sim.monitors else 1
+    if spent < LONG_S:
+        warm, steps, each = math.ceil(min(WARM_S / spent, WARM)), max(period, round(BATCH_S / spent)), 1
+        steps -= steps % period
+    else:
+        warm, steps, each = 0, 1, period
     _fill(sim)
     pace = _pace()
     around, ratios = [pace.seconds()], []
-    for _ in range(each * max(LEAST_GROUPS, BATCHES // each)):
+    for _ in range(_groups(spent * (warm + steps) * each) * each):
+        _batch(sim, warm)
         seconds = _batch(sim, steps)
         around.append(pace.seconds())
         ratios.append(seconds / (0.5 * (around[-2] + around[-1])))
@@ -173,11 +185,16 @@ def paced_seconds(sim: Simulation) -> tuple[float, float]:
     return float(np.median(groups)), float(np.median(around))
 
 
+def _groups(seconds: float) -> int:
+    """Return how many groups of batches are timed where one takes so long."""
+    return int(np.clip(round(TIMED_S / seconds), *GROUPS))
+
+
 def _batch(sim: Simulation, steps: int) -> float:
     begin = thread_time()
     for _ in range(steps):
         sim.step()
-    return (thread_time() - begin) / steps
+    return (thread_time() - begin) / max(steps, 1)
 
 
 def _fill(sim: Simulation) -> None:
