@@ -32,6 +32,7 @@ def sample(
     enumerate_all: Callable[[], pd.DataFrame],
     rules: Sequence[str],
     listed: bool,
+    settled: Callable[[pd.DataFrame], pd.DataFrame] = lambda table: table,
 ) -> pd.DataFrame:
     """Draw `n` feasible configurations; what `Space.sample` does.
 
@@ -49,6 +50,8 @@ def sample(
         Names of the constraints, for messages.
     listed : bool
         Whether only listed rows are feasible, which are then equally likely.
+    settled : callable
+        Gives parameters that don't matter in a configuration their one value there.
 
     Returns
     -------
@@ -77,7 +80,7 @@ def sample(
     scale: Scale | None = {"uniform": "linear", "log-uniform": "log"}.get(design)  # type: ignore[assignment]
 
     def accept(points: NDArray[np.float64]) -> pd.DataFrame:
-        table = _from_unit(parameters, points, scale)
+        table = settled(_from_unit(parameters, points, scale))
         return table[feasible(table)]
 
     listable = listed or _combinations(parameters) <= _MOST_LISTED

@@ -15,6 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evenly import enumeration, feasibility
+from evenly.conditions import Condition
 from evenly.configurations import Configurations, as_table
 from evenly.constraints import Constraint
 from evenly.drawing import Design, sample
@@ -36,12 +37,15 @@ class Space:
         Rules; expressions and functions of a configuration (dict) to bool work as they are.
     listed : DataFrame, optional
         Only these rows are configurations.
+    conditions : mapping of str to str, optional
+        Parameters that matter only where an expression holds; elsewhere they have their first value, so that no two
+        configurations mean the same.
     **parameters : Parameter
         What may vary, by name.
 
     Examples
     --------
-    >>> from evenly.parameters import Integer, Ordinal
+    >>> from evenly.parameters import Categorical, Integer, Ordinal
     >>> space = Space(ranks=Integer(1, 64), threads=Ordinal(1, 2, 4), constraints=["ranks * threads == 64"])
     >>> space.count()
     3
@@ -52,15 +56,31 @@ class Space:
     2     64        1
     >>> space.why_infeasible({"ranks": 5, "threads": 3})
     ['threads must be one of 1, 2, 4, but got 3', 'ranks * threads == 64 does not hold']
+    >>> Space(
+    ...     solver=Categorical("lu", "cg"), tolerance=Ordinal(1e-8, 1e-4), conditions={"tolerance": "solver == 'cg'"}
+    ... ).enumerate()
+      solver     tolerance
+    0     lu  1.000000e-08
+    1     cg  1.000000e-08
+    2     cg  1.000000e-04
     """
 
     def __init__(
-        self, *, constraints: Iterable[Rule] = (), listed: pd.DataFrame | None = None, **parameters: Parameter
+        self,
+        *,
+        constraints: Iterable[Rule] = (),
+        listed: pd.DataFrame | None = None,
+        conditions: Mapping[str, str] | None = None,
+        **parameters: Parameter,
     ) -> None:
-        self._set(parameters, constraints, listed)
+        self._set(parameters, constraints, listed, conditions or {})
 
     def _set(
-        self, parameters: Mapping[str, Parameter], constraints: Iterable[Rule], listed: pd.DataFrame | None
+        self,
+        parameters: Mapping[str, Parameter],
+        constraints: Iterable[Rule],
+        listed: pd.DataFrame | None,
+        conditions: Mapping[str, str],
     ) -> None:
         for name, kind in parameters.items():
             if not isinstance(kind, Parameter):
@@ -69,7 +89,9 @@ class Space:
             raise InputError(f"constraints must be a list of rules, but got {constraints!r}: put it into [ ]")
         self.parameters: dict[str, Parameter] = dict(parameters)
         self.constraints = tuple(c if isinstance(c, Constraint) else Constraint(c) for c in constraints)
-        for constraint in self.constraints:
+        self._conditions = tuple(Condition.of(name, rule, parameters) for name, rule in conditions.items())
+        self._rules = (*self.constraints, *(condition.constraint for condition in self._conditions))
+        for constraint in self._rules:
             unknown = sorted((constraint.needs or frozenset()) - set(parameters))
             if unknown:
                 raise InputError(
@@ -81,7 +103,11 @@ class Space:
 
     @classmethod
     def of(
-        cls, parameters: Mapping[str, Parameter], constraints: Iterable[Rule] = (), listed: pd.DataFrame | None = None
+        cls,
+        parameters: Mapping[str, Parameter],
+        constraints: Iterable[Rule] = (),
+        listed: pd.DataFrame | None = None,
+        conditions: Mapping[str, str] | None = None,
     ) -> Space:
         """Build a space from a mapping, whatever the parameters are called.
 
@@ -91,7 +117,7 @@ class Space:
         4
         """
         space = cls.__new__(cls)
-        space._set(parameters, constraints, listed)
+        space._set(parameters, constraints, listed, conditions or {})
         return space
 
     @classmethod
@@ -150,6 +176,8 @@ class Space:
             "parameters": {name: kind.to_dict() for name, kind in self.parameters.items()},
             "constraints": [{"rule": c.rule, "name": c.name} for c in self.constraints],
         }
+        if self._conditions:
+            description["conditions"] = self.conditions
         if self.listed is not None:
             description["listed"] = {name: self.listed[name].tolist() for name in self.parameters}
         return description
@@ -172,7 +200,8 @@ class Space:
             kinds = {name: parameter_from_dict(kind) for name, kind in description["parameters"].items()}
             constraints = [Constraint(**c) for c in description.get("constraints", ())]
             listed = description.get("listed")
-            return cls.of(kinds, constraints, None if listed is None else as_table(listed))
+            table = None if listed is None else as_table(listed)
+            return cls.of(kinds, constraints, table, description.get("conditions"))
         except (KeyError, TypeError, AttributeError) as error:
             raise InputError(f"the description of a space is incomplete or wrong: {error!r}") from None
 
@@ -180,6 +209,11 @@ class Space:
     def names(self) -> list[str]:
         """The parameters' names, in order."""
         return list(self.parameters)
+
+    @property
+    def conditions(self) -> dict[str, str]:
+        """Where parameters matter that don't matter everywhere."""
+        return {one.parameter: one.rule for one in self._conditions}
 
     def __len__(self) -> int:
         return len(self.parameters)
@@ -189,7 +223,8 @@ class Space:
             return NotImplemented
         rows = [None if space.listed is None else space.listed.to_dict("list") for space in (self, other)]
         same_parameters = list(self.parameters.items()) == list(other.parameters.items())
-        return same_parameters and self.constraints == other.constraints and rows[0] == rows[1]
+        same_rules = self.constraints == other.constraints and self.conditions == other.conditions
+        return same_parameters and same_rules and rows[0] == rows[1]
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -197,6 +232,8 @@ class Space:
         parts = [f"{name}={kind!r}" for name, kind in self.parameters.items()]
         if self.constraints:
             parts.append(f"constraints={[c.name for c in self.constraints]}")
+        if self._conditions:
+            parts.append(f"conditions={self.conditions}")
         if self.listed is not None:
             parts.append(f"listed={len(self.listed)} rows")
         return f"Space({', '.join(parts)})"
@@ -234,7 +271,7 @@ class Space:
         return self._contains(self.frame(configurations))
 
     def _contains(self, table: pd.DataFrame) -> NDArray[np.bool_]:
-        ok = feasibility.obeys(self.parameters, self.constraints, table)
+        ok = feasibility.obeys(self.parameters, self._rules, table)
         if self.listed is not None:
             if self._listed_rows is None:
                 self._listed_rows = frozenset(self.listed.itertuples(index=False, name=None))
@@ -253,7 +290,7 @@ class Space:
         table = self.frame(configuration)
         if len(table) != 1:
             raise InputError(f"why_infeasible looks at one configuration, but got {len(table)}")
-        broken = feasibility.broken_rules(self.parameters, self.constraints, table)
+        broken = feasibility.broken_rules(self.parameters, self._rules, table)
         if not broken and not self._contains(table)[0]:
             broken.append("it is not one of the listed configurations")
         return broken
@@ -308,9 +345,9 @@ class Space:
         """
         if self.listed is not None:
             return sum(len(part) for part in self.iterate())
-        if not self.constraints and len(self):
+        if not self._rules and len(self):
             return math.prod(self._size(name) for name in self.parameters)
-        return enumeration.count({name: self._values(name) for name in self.names}, self.constraints)
+        return enumeration.count({name: self._values(name) for name in self.names}, self._rules)
 
     def _size(self, name: str) -> int:
         kind = self.parameters[name]
@@ -362,7 +399,7 @@ class Space:
         if self.listed is not None:
             yield self.listed[self._contains(self.listed)].reset_index(drop=True)
             return
-        for block in enumeration.iterate({name: self._values(name) for name in self.names}, self.constraints):
+        for block in enumeration.iterate({name: self._values(name) for name in self.names}, self._rules):
             yield pd.DataFrame({name: pd.Series(column, dtype=column.dtype) for name, column in block.items()})
 
     def sample(
@@ -396,5 +433,19 @@ class Space:
         """
         return sample(
             self.parameters, n, design=design, rng=np.random.default_rng(seed), feasible=self._contains,
-            enumerate_all=self.enumerate, rules=[c.name for c in self.constraints], listed=self.listed is not None,
+            enumerate_all=self.enumerate, rules=[c.name for c in self._rules], listed=self.listed is not None,
+            settled=self.settled,
         )  # fmt: skip
+
+    def settled(self, table: pd.DataFrame) -> pd.DataFrame:
+        """Return a table of configurations in which parameters have their first value where they don't matter.
+
+        Examples
+        --------
+        >>> space = Space(a=Integer(0, 1), b=Integer(1, 9), conditions={"b": "a == 1"})
+        >>> space.settled(pd.DataFrame({"a": [0, 1], "b": [5, 5]}))["b"].tolist()
+        [1, 5]
+        """
+        for condition in self._conditions:
+            table = condition.settled(table)
+        return table

@@ -28,6 +28,9 @@ It is a TOML file::
     runs = 40
     design = "sobol"
 
+    [conditions]                                              # where parameters matter that don't matter everywhere
+    threads = "ranks < 4"
+
     [factors]                                                 # what is known of how the time scales, if anything
     work = "size / (ranks * threads)"
 """
@@ -297,7 +300,7 @@ class Study:
         >>> Study.from_dict(given, name="echo", folder=Path()).space
         Space(n=Ordinal(1, 2))
         """
-        sections = ("program", "parameters", "time", "repetitions", "plan", "factors")
+        sections = ("program", "parameters", "conditions", "time", "repetitions", "plan", "factors")
         _check_keys("a study", values, ("constraints", *sections))
         for section in sections:
             if not isinstance(values.get(section, {}), Mapping):
@@ -309,7 +312,7 @@ class Study:
         kinds = {key: _parameter(key, value) for key, value in values["parameters"].items()}
         return cls(
             name,
-            Space.of(kinds, values.get("constraints", ())),
+            Space.of(kinds, values.get("constraints", ()), conditions=values.get("conditions")),
             _of(Program, "program", values),
             Timing.from_dict(values.get("time", {})),
             _of(Repetitions, "repetitions", values),

@@ -76,6 +76,10 @@ class RegressionModel(Model):
     def _regressor(self, coding: Coding, n_runs: int) -> Regressor:
         """Return a regressor that has learned nothing yet, for a table of `n_runs` rows; check arguments here."""
 
+    def regressor(self, coding: Coding, n_runs: int) -> Regressor:
+        """Return the method's regressor, which has learned nothing yet, for inputs that another coding makes."""
+        return self._regressor(coding, n_runs)
+
     def _learn(self, table: pd.DataFrame, values: Floats, weights: Floats) -> None:
         counted = weights > 0
         table, values, weights = table[counted].reset_index(drop=True), values[counted], weights[counted]

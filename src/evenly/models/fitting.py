@@ -16,7 +16,7 @@ from evenly.models.registry import model_class
 from evenly.parameters import Categorical
 from evenly.runs import Runs, Statistic
 
-__all__ = ["Effort", "default_method", "fit"]
+__all__ = ["Effort", "default_method", "fit", "new_model"]
 
 #: Up to so many parameters and below so many configurations, errors on left-out runs tell methods apart badly.
 _FEW_PARAMETERS, _FEW_RUNS = 3, 20
@@ -83,7 +83,7 @@ def fit(
     table = table[table[chosen.response].notna()]
     if not len(table):
         raise InputError(f"there are no runs with {chosen.response!r} that went well: nothing to learn from")
-    model = _create(method or default_method(chosen), effort, options)
+    model = new_model(method or default_method(chosen), effort, options)
     _fit(model, table, chosen)
     model.response_ = {"name": chosen.response, "unit": chosen.quantities[chosen.response]}
     model.training_ = _training(chosen, statistic)
@@ -117,7 +117,19 @@ def _named(solver: str, runs: Runs, arguments: dict[str, Any]) -> Model:
         raise InputError(f"{solver}: {error}") from None
 
 
-def _create(method: str, effort: Effort, options: dict[str, Any]) -> Model:
+def new_model(method: str, effort: Effort, options: Mapping[str, Any]) -> Model:
+    """Return a model of a method that has learned nothing yet.
+
+    Raises
+    ------
+    InputError
+        If there is no such method, or it has no such option.
+
+    Examples
+    --------
+    >>> new_model("gp", "quick", {}).effort
+    'quick'
+    """
     kind = model_class(method)
     known = kind._get_param_names()
     unknown = sorted(set(options) - set(known))

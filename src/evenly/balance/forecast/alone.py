@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Alone", "Load", "load_of", "lone_rank", "time_alone"]
 
+#: Times of one rank that differ by more than this factor were disturbed.
+_AGREE = 1.15
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 #: Terms whose work is done while H's ghosts travel.
@@ -146,21 +148,31 @@ def time_alone(
     most : int
         How many ranks are timed at most.
     rounds : int
-        How often each is timed, in turns; medians count.
+        How often each is timed, in turns; medians count. Ranks whose rounds disagree are timed as often again.
     seed : int
         Draws the ones that aren't among the slowest.
     """
     ranks = len(load.seconds)
     timed = _chosen(load.seconds, most, np.random.default_rng(seed))
     sims = [lone_rank(keywords, layout, int(rank), ranks, monitors()) for rank in timed]
-    found = np.array([[paced_seconds(sim) for sim in sims] for _ in range(rounds)])
-    ratio, pace = np.median(found, axis=0).T
+    found = [[paced_seconds(sim) for sim in sims] for _ in range(rounds)]
+    ratio, pace = np.array(
+        [_settled(list(times), sim) for times, sim in zip(zip(*found, strict=True), sims, strict=True)]
+    ).T
     # What the cost model says is of another day's pace: only its proportions between ranks are used.
     missed = ratio / load.seconds[timed]
     like = _most_alike(load, timed)
     seconds = load.seconds * missed[like]
     seconds[timed] = ratio
     return Alone(seconds * float(np.median(pace)), timed, float(np.median(pace)))
+
+
+def _settled(times: list[tuple[float, float]], sim: Simulation) -> Array:
+    """Return the medians of a rank's ratios and paces, (2,); rounds that disagree are followed by as many others."""
+    ratios = np.array(times)[:, 0]
+    if ratios.max() > _AGREE * ratios.min():
+        times = [*times, *(paced_seconds(sim) for _ in times)]
+    return np.asarray(np.median(times, axis=0))
 
 
 def _chosen(seconds: Array, most: int, random: np.random.Generator) -> Ints:

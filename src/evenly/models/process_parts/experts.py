@@ -122,6 +122,20 @@ class Experts:
             self.single = bool(np.std(self.predict(some) - double) < _SINGLE_ERROR * np.sqrt(shape.noise(theta)))
         return self
 
+    def with_runs(self, inputs: Inputs, values: Floats) -> Experts:
+        """Return a process of one region that has learned from more runs, of weight 1; `values` (m,) standardised."""
+        known = np.concatenate([self._values_known(), values])
+        both = Inputs(
+            np.vstack([self.inputs.numbers, inputs.numbers]), np.vstack([self.inputs.labels, inputs.labels]),
+            self.inputs.sizes,
+        )  # fmt: skip
+        return Experts.learn(self.shape, self.theta, both, known, np.concatenate([self.weights, np.ones(len(values))]))
+
+    def _values_known(self) -> Floats:
+        """Values learned from, K times K⁻¹y, of the one region."""
+        matrix = covariance_matrix(self.theta, self.shape, self.inputs, self.weights)
+        return np.asarray(matrix @ self.solutions[0])
+
     def _factor(self, rows: Ints) -> Floats:
         matrix = covariance_matrix(self.theta, self.shape, self.inputs.rows(rows), self.weights[rows])
         for jitter in (0.0, 1e-7, 1e-5, 1e-3):

@@ -18,7 +18,7 @@ from evenly.models._inputs import Inputs
 from evenly.models.process_parts.hyperparameters import Component, Shape
 from evenly.models.process_parts.kernels import add_covariance, mirror
 
-__all__ = ["LEAST_NOISE", "Search", "covariance_matrix", "learn", "objective", "relearned"]
+__all__ = ["LEAST_NOISE", "Found", "Search", "covariance_matrix", "learn", "minimised", "objective", "relearned"]
 
 Floats = NDArray[np.float64]
 #: Added to the variance of each run, relative to that of all: keeps matrices of repeated runs regular.
@@ -126,16 +126,16 @@ def learn(
     first, more = np.sort(order[: search.first_rows]), np.sort(order[: search.rows])
     few = inputs.rows(first), values[first], weights[first]
     starts = shape.starts(few[0], few[1])[: search.starts]
-    found = [_minimised(shape, start, *few, search.first_steps) for start in starts]
+    found = [minimised(shape, start, *few, search.first_steps) for start in starts]
     best = min(found, key=lambda one: one.cost)
-    found.append(_minimised(replace(shape, smoothness=1.5), best.theta, *few, search.steps))
+    found.append(minimised(replace(shape, smoothness=1.5), best.theta, *few, search.steps))
     if len(values) > search.first_rows:
         many = inputs.rows(more), values[more], weights[more]
-        found = [_minimised(one.shape, one.theta, *many, search.steps) for one in found]
+        found = [minimised(one.shape, one.theta, *many, search.steps) for one in found]
     best = min(found, key=lambda one: one.cost)
     if len(values) > search.rows < search.last_rows:
         last = np.sort(order[: search.last_rows])
-        best = _minimised(best.shape, best.theta, inputs.rows(last), values[last], weights[last], search.last_steps)
+        best = minimised(best.shape, best.theta, inputs.rows(last), values[last], weights[last], search.last_steps)
     return best.shape, best.theta
 
 
@@ -147,22 +147,25 @@ def relearned(
     From few runs they are learned from the priors' means, from more in a few steps from half-way to these.
     """
     if len(values) <= search.first_rows:
-        return _minimised(shape, shape.starts(inputs, values)[0], inputs, values, weights, search.steps).theta
+        return minimised(shape, shape.starts(inputs, values)[0], inputs, values, weights, search.steps).theta
     rows = np.sort(np.random.default_rng(0).permutation(len(values))[: search.again_rows])
     half = (shape.means + theta) / 2
-    return _minimised(shape, half, inputs.rows(rows), values[rows], weights[rows], search.again_steps).theta
+    return minimised(shape, half, inputs.rows(rows), values[rows], weights[rows], search.again_steps).theta
 
 
 @dataclass(frozen=True)
-class _Found:
+class Found:
+    """Hyper-parameters, and minus the logarithm of likelihood times prior there."""
+
     cost: float
     shape: Shape
     theta: Floats
 
 
-def _minimised(shape: Shape, start: Floats, inputs: Inputs, values: Floats, weights: Floats, steps: int) -> _Found:
+def minimised(shape: Shape, start: Floats, inputs: Inputs, values: Floats, weights: Floats, steps: int) -> Found:
+    """Return the most likely hyper-parameters in so many steps from a start."""
     found = minimize(
         objective, start, args=(shape, inputs, values, weights), jac=True, method="L-BFGS-B",
         options={"maxiter": steps, "ftol": 1e-6},
     )  # fmt: skip
-    return _Found(float(found.fun), shape, np.asarray(found.x, dtype=np.float64))
+    return Found(float(found.fun), shape, np.asarray(found.x, dtype=np.float64))

@@ -1,0 +1,55 @@
+"""How much a run is worth: by how much it is expected to beat the best so far.
+
+[Jones, Schonlau and Welch, Efficient global optimization of expensive black-box functions, 1998.]
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import log_ndtr
+from scipy.stats import norm
+
+from evenly.tuning.surrogates.base import Beliefs
+
+__all__ = ["expected_improvement", "log_expected_improvement"]
+
+Floats = NDArray[np.float64]
+
+
+def log_expected_improvement(beliefs: Beliefs, best: float) -> Floats:
+    """Return the logarithm of the expected improvement on `best`, the least logarithm of seconds so far, (n,).
+
+    The logarithm tells apart what is hardly worth a run from what isn't at all.
+
+    Examples
+    --------
+    >>> one = Beliefs(np.array([[0.0, 5.0, 50.0]]), np.array([[1.0, 1.0, 1.0]]))
+    >>> log_expected_improvement(one, 0.0).round(2).tolist()
+    [-0.92, -16.74, -1258.74]
+    """
+    deviations = np.maximum(beliefs.deviations, 1e-9)
+    z = (best - beliefs.means) / deviations
+    with np.errstate(divide="ignore", invalid="ignore"):
+        near = np.log(deviations) + np.log(np.maximum(z * norm.cdf(z) + norm.pdf(z), 1e-300))
+    # z Φ(z) + φ(z) -> φ(z) / z² as z -> -∞.
+    far = np.log(deviations) + norm.logpdf(z) - 2 * np.log(np.maximum(-z, 1.0))
+    logs = np.where(z < -6, far, near)
+    most = logs.max(axis=0)
+    return np.asarray(most + np.log(np.mean(np.exp(logs - most), axis=0)))
+
+
+def expected_improvement(beliefs: Beliefs, best: float) -> Floats:
+    """Return the expected saving of seconds relative to the best so far, (n,): 0.1 is 10 %.
+
+    Seconds are lognormal, so that the mean of ``max(0, 1 - T / best)`` is known exactly.
+
+    Examples
+    --------
+    >>> expected_improvement(Beliefs(np.array([[-1.0, 2.0]]), np.array([[0.01, 0.01]])), 0.0).round(3)
+    array([0.632, 0.   ])
+    """
+    deviations = np.maximum(beliefs.deviations, 1e-9)
+    gap = beliefs.means - best
+    saved = norm.cdf(-gap / deviations) - np.exp(gap + 0.5 * deviations**2 + log_ndtr(-gap / deviations - deviations))
+    return np.asarray(np.maximum(saved, 0).mean(axis=0))

@@ -1,0 +1,179 @@
+"""What may be proposed: all configurations of a space that can be listed, else drawn ones and neighbours of good ones.
+
+Whatever is proposed is feasible and new. Spaces with more configurations than `LISTED` are never listed: each time some
+thousand are drawn, so that over the runs of a search the whole space is looked at, and neighbours of the best ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from evenly.errors import InfeasibleError
+from evenly.models._inputs import Coding, Inputs
+from evenly.models.process_parts.levels import Levels
+from evenly.parameters import Categorical, Integer, Parameter, Real
+from evenly.space import Space
+from evenly.tuning.trials import Key
+
+__all__ = ["DRAWN", "LISTED", "Candidates"]
+
+Floats = NDArray[np.float64]
+#: A space of at most so many combinations of values is listed.
+LISTED = 200_000
+#: Configurations that are compared at once, and neighbours of good ones among them.
+DRAWN, NEIGHBOURS = 5_000, 1_000
+#: A number's neighbours are drawn with this standard deviation, in shares of its range.
+_NEAR = 0.1
+
+
+class Candidates:
+    """Feasible configurations.
+
+    Parameters
+    ----------
+    space : Space
+
+    Raises
+    ------
+    InfeasibleError
+        If there is none.
+    """
+
+    def __init__(self, space: Space) -> None:
+        self.space = space
+        self.listed = self._all()
+        if self.listed is not None and not len(self.listed):
+            rules = ", ".join(c.name for c in space.constraints) or "the list, which is empty"
+            raise InfeasibleError(f"no configuration obeys {rules}: loosen a rule", constraint=rules)
+
+    def _all(self) -> pd.DataFrame | None:
+        if self.space.listed is None and _combinations(self.space) > LISTED:
+            return None
+        return self.space.enumerate()
+
+    @property
+    def count(self) -> int | None:
+        """How many there are; None where they aren't listed."""
+        return None if self.listed is None else len(self.listed)
+
+    @cached_property
+    def coding(self) -> Coding:
+        """How configurations become inputs, by the parameters' ranges rather than by what was measured."""
+        table = self.listed if self.listed is not None else _corners(self.space)
+        return Coding.learn(table, self.space)
+
+    @cached_property
+    def levels(self) -> Levels:
+        """Numbers of few values, which are labels besides."""
+        coded = self.coding.inputs(self.listed) if self.listed is not None else None
+        return Levels([], []) if coded is None else Levels.learn(coded)
+
+    @property
+    def placed(self) -> int:
+        """How many of the labels of `inputs` are those of categorical parameters; the others are of levels."""
+        return len(self.coding.sizes)
+
+    def inputs(self, table: pd.DataFrame) -> Inputs:
+        """Code configurations."""
+        return self.levels.added(self.coding.inputs(table))
+
+    def open(self, taken: Collection[Key], near: pd.DataFrame, random: np.random.Generator) -> pd.DataFrame:
+        """Return configurations to choose from: not taken; all, or so many, the neighbours of `near` among them.
+
+        Parameters
+        ----------
+        taken : collection of tuples
+            See `evenly.tuning.trials.key_of`.
+        near : DataFrame (n, n_parameters)
+            Good ones.
+        random : Generator
+        """
+        if self.listed is not None:
+            rows = np.flatnonzero(self._untaken(self.listed, taken))
+            if len(rows) > DRAWN:
+                rows = self._some(rows, near, random)
+            return self.listed.iloc[rows].reset_index(drop=True)
+        drawn = [self.space.sample(DRAWN, design="random", seed=random)]
+        if len(near):
+            drawn.append(self._mutated(near, random))
+        table = pd.concat(drawn, ignore_index=True).drop_duplicates(ignore_index=True)
+        return table[self._untaken(table, taken)].reset_index(drop=True)
+
+    @staticmethod
+    def _untaken(table: pd.DataFrame, taken: Collection[Key]) -> NDArray[np.bool_]:
+        if not taken:
+            return np.ones(len(table), dtype=np.bool_)
+        rows = table.itertuples(index=False, name=None)
+        return np.fromiter((row not in taken for row in rows), dtype=np.bool_, count=len(table))
+
+    @cached_property
+    def _matrix(self) -> Floats:
+        assert self.listed is not None  # noqa: S101
+        return self.coding.inputs(self.listed).matrix
+
+    def _some(self, rows: NDArray[np.int64], near: pd.DataFrame, random: np.random.Generator) -> NDArray[np.int64]:
+        """Return some rows at random, and those next to good ones."""
+        chosen = [random.choice(rows, DRAWN, replace=False)]
+        each = NEIGHBOURS // max(1, len(near))
+        for place in self.coding.inputs(near).matrix if len(near) else ():
+            apart = np.sum((self._matrix[rows] - place) ** 2, axis=1)
+            chosen.append(rows[np.argpartition(apart, min(each, len(rows) - 1))[:each]])
+        return np.unique(np.concatenate(chosen))
+
+    def _mutated(self, near: pd.DataFrame, random: np.random.Generator) -> pd.DataFrame:
+        """Return feasible neighbours: one or two parameters differ."""
+        starts = near.iloc[np.resize(np.arange(len(near)), NEIGHBOURS)].reset_index(drop=True)
+        names = self.space.names
+        often = min(1.0, 1.5 / len(names))
+        columns: dict[str, Any] = {}
+        for name in names:
+            changed = random.random(NEIGHBOURS) < often
+            columns[name] = np.where(
+                changed, _neighbours(self.space.parameters[name], starts[name], random), starts[name]
+            )
+        table = self.space.settled(self.space.frame(columns))
+        return table[self.space.contains(table)]
+
+
+def _neighbours(kind: Parameter, column: pd.Series[Any], random: np.random.Generator) -> NDArray[Any]:
+    """Return for each value another one near to it."""
+    if isinstance(kind, Categorical):
+        return kind.from_unit(random.random(len(column)))
+    if isinstance(kind, Integer | Real) and (isinstance(kind, Real) or len(kind) > 64):
+        low, high = (float(v) for v in (kind.low, kind.high))
+        log = kind.scale == "log"
+        x = column.to_numpy(dtype=np.float64)
+        ends = (np.log(low), np.log(high)) if log else (low, high)
+        moved = (np.log(x) if log else x) + random.normal(0, _NEAR * (ends[1] - ends[0]), len(x))
+        moved = np.clip(np.exp(moved) if log else moved, low, high)
+        if isinstance(kind, Real):
+            return np.asarray(moved)
+        return np.asarray(kind.low + kind.step * np.round((moved - kind.low) / kind.step), dtype=np.int64)
+    values = np.sort(np.asarray(kind.values()))
+    at = np.searchsorted(values, column.to_numpy()) + random.choice([-2, -1, 1, 2], len(column), p=[0.2, 0.3, 0.3, 0.2])
+    return np.asarray(values[np.clip(at, 0, len(values) - 1)])
+
+
+def _combinations(space: Space) -> float:
+    total = 1.0
+    for kind in space.parameters.values():
+        values = None if isinstance(kind, Integer) else kind.values()
+        if isinstance(kind, Real) and values is None:
+            return float("inf")
+        total *= len(kind) if isinstance(kind, Integer) else len(values)  # type: ignore[arg-type]
+    return total
+
+
+def _corners(space: Space) -> pd.DataFrame:
+    """Return rows that together have the ends of all ranges and all labels, whether they are feasible or not."""
+    columns: dict[str, list[Any]] = {}
+    for name, kind in space.parameters.items():
+        columns[name] = [kind.low, kind.high] if isinstance(kind, Integer | Real) else list(kind.values())  # type: ignore[arg-type]
+    longest = max(map(len, columns.values()))
+    return space.frame({name: [*values, *[values[-1]] * (longest - len(values))] for name, values in columns.items()})

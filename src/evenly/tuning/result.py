@@ -1,0 +1,86 @@
+"""What a search found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.stats import t as student
+
+from evenly.runs import Runs
+from evenly.space import Space
+from evenly.tuning.trials import Trial, Trials
+
+__all__ = ["Result"]
+
+
+@dataclass(frozen=True)
+class Result:
+    """The fastest configuration, and how it was found.
+
+    Attributes
+    ----------
+    best : dict
+        The fastest configuration.
+    seconds : float
+        What it took, the geometric mean of its repetitions.
+    interval : tuple of float or None
+        95 % interval of `seconds`; None where nothing was repeated.
+    alike : DataFrame
+        Configurations that can't be told from the best one, with their seconds; the best one is the first.
+    history : DataFrame
+        A row for each configuration in the order they were chosen: parameters, ``seconds``, ``repetitions``,
+        ``status``, ``why`` it was chosen, and the ``best`` seconds so far.
+    stopped : str
+        Why the search ended.
+    """
+
+    best: dict[str, Any]
+    seconds: float
+    interval: tuple[float, float] | None
+    alike: pd.DataFrame
+    history: pd.DataFrame
+    stopped: str
+    space: Space
+
+    @classmethod
+    def of(cls, trials: Trials, stopped: str) -> Result:
+        """Sum up trials, of which one at least went well."""
+        best = trials.best
+        assert best is not None  # noqa: S101 - the callers' business
+        spread, freedom = _spread(trials)
+        half = _half_width(best, spread, freedom)
+        alike = [best]
+        for trial in sorted(trials.of("ok"), key=lambda one: one.mean_s):
+            apart = np.log(trial.mean_s / best.mean_s)
+            error = spread * np.sqrt(1 / len(trial.seconds) + 1 / len(best.seconds)) if freedom else 0.0
+            if trial is not best and apart <= (student.ppf(0.975, freedom) * error if freedom else 0.0):
+                alike.append(trial)
+        table = trials.table(alike)
+        table["seconds"] = [trial.mean_s for trial in alike]
+        interval = None if half is None else (best.mean_s * np.exp(-half), best.mean_s * np.exp(half))
+        return cls(dict(best.configuration), best.mean_s, interval, table, trials.history(), stopped, trials.space)
+
+    @property
+    def runs(self) -> Runs:
+        """All runs as a table to learn from; those that failed or were ended early are marked."""
+        table = self.history[[*self.space.names, "seconds", "status"]]
+        return Runs.from_frame(table[table["status"] != "pending"], self.space.names, space=self.space)
+
+
+def _spread(trials: Trials) -> tuple[float, int]:
+    """Return the standard deviation of the logarithm of a run's seconds by all that was repeated, and its freedom."""
+    squares, freedom = 0.0, 0
+    for trial in trials.of("ok"):
+        logs = np.log(trial.seconds)
+        squares += float(np.sum((logs - logs.mean()) ** 2))
+        freedom += len(logs) - 1
+    return (float(np.sqrt(squares / freedom)), freedom) if freedom else (0.0, 0)
+
+
+def _half_width(trial: Trial, spread: float, freedom: int) -> float | None:
+    if not freedom:
+        return None
+    return float(student.ppf(0.975, freedom) * spread / np.sqrt(len(trial.seconds)))

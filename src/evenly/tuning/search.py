@@ -1,0 +1,159 @@
+"""A search that is asked what to run next, and told how it went; `evenly.tune` is the loop around it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from evenly.errors import InputError
+from evenly.runs import Runs
+from evenly.space import Space
+from evenly.spelling import did_you_mean
+from evenly.tuning.candidates import Candidates
+from evenly.tuning.strategies.base import Choice, Strategy
+from evenly.tuning.strategies.greedy import Greedy
+from evenly.tuning.strategies.modelled import Modelled
+from evenly.tuning.strategies.random_search import Enumeration, RandomSearch
+from evenly.tuning.trials import Trials
+
+__all__ = ["STRATEGIES", "Search", "StrategyName"]
+
+StrategyName = Literal["model", "greedy", "random", "all"]
+STRATEGIES: tuple[str, ...] = get_args(StrategyName)
+
+
+class Search:
+    """Looks for the fastest configuration.
+
+    What it proposes depends on the space, the seed and what it was told, in this order, alone: a search that is told
+    the same again goes on as the first one would have.
+
+    Parameters
+    ----------
+    space : Space
+        What may be run.
+    strategy : {"model", "greedy", "random", "all"} or Strategy
+        "model": the largest expected saving; "greedy": the shortest predicted time after some runs at random (Algorithm
+        1 of the CICE study); "random"; "all", in order.
+    first : int
+        Runs before a model is learned.
+    surrogate : str, optional
+        The model of "greedy": "forest", "svm", "gp" or "neural-net".
+    seed : int
+    known : Runs, optional
+        What was measured before.
+    tasks : sequence of str
+        Parameters that tell tasks apart: numbers of cores, sizes, inputs. Known runs with other values of these than
+        the space has are of other tasks: they are learned from, as far as the runs of this one bear it out.
+
+    Examples
+    --------
+    >>> from evenly.parameters import Integer
+    >>> search = Search(Space(n=Integer(0, 100)))
+    >>> for _ in range(14):
+    ...     configuration = search.ask()
+    ...     search.tell(configuration, 1 + (configuration["n"] - 61) ** 2)
+    >>> search.best
+    {'n': 61}
+    """
+
+    def __init__(
+        self,
+        space: Space,
+        *,
+        strategy: StrategyName | Strategy = "model",
+        first: int = 5,
+        surrogate: str | None = None,
+        seed: int = 0,
+        known: Runs | None = None,
+        tasks: Sequence[str] = (),
+    ) -> None:
+        strange = [name for name in tasks if name not in space.parameters]
+        if strange:
+            raise InputError(
+                f"tasks must be parameters of the space ({', '.join(space.names)}), but got {strange[0]!r}"
+            )
+        if first < 2:
+            raise InputError(f"first must be at least 2, since a model needs two runs, but got {first}")
+        self.space, self.seed = space, seed
+        self.candidates = Candidates(space)
+        self.trials = Trials(space)
+        self._strategy = _strategy(strategy, first, surrogate)
+        if known is not None:
+            self._take(known, tasks)
+
+    def _take(self, known: Runs, tasks: Sequence[str]) -> None:
+        missing = [name for name in self.space.names if name not in known.parameters]
+        if missing:
+            raise InputError(
+                f"the known runs have no {missing[0]!r}: they need the parameters {', '.join(self.space.names)}, "
+                f"but have {', '.join(known.parameters)}"
+            )
+        table, seconds = known.configurations, known.values
+        here = self.space.contains(table)
+        for row, took in zip(table[here].to_dict("records"), seconds[here], strict=True):
+            self.tell({name: row[name] for name in self.space.names}, float(took) if np.isfinite(took) else None)
+        elsewhere = np.zeros(len(table), dtype=np.bool_)
+        for name in tasks:
+            elsewhere |= ~self.space.parameters[name].contains(table[name])
+        others = table.assign(seconds=seconds)[elsewhere & np.isfinite(seconds)]
+        if len(others) > 1:
+            self.trials.others = others[[*self.space.names, "seconds"]].reset_index(drop=True)
+
+    def ask(self) -> dict[str, Any] | None:
+        """Return the configuration to run next; None where all have been asked for.
+
+        It counts as under way until it is told. Asking again without telling gives another one, chosen as if those
+        under way took what is expected of them.
+        """
+        choice = self.choose()
+        return None if choice is None else choice.configuration
+
+    def choose(self) -> Choice | None:
+        """Return the configuration to run next, why, and what it is expected to save; see `ask`."""
+        random = np.random.default_rng([self.seed, len(self.trials)])
+        choice = self._strategy.choose(self.trials, self.candidates, random)
+        if choice is not None:
+            self.trials.ask(choice.configuration, choice.why)
+        return choice
+
+    def tell(self, configuration: Mapping[str, Any], seconds: float | None, *, at_least: float | None = None) -> None:
+        """Take note of a run, asked for or not.
+
+        Parameters
+        ----------
+        configuration : mapping
+        seconds : float or None
+            What it took; None where it failed, or was ended early.
+        at_least : float, optional
+            Where it was ended early: seconds after which it hadn't come to its end.
+
+        Raises
+        ------
+        InputError
+            If the configuration isn't feasible, or seconds are no finite number above zero.
+        """
+        self.trials.tell(configuration, seconds, at_least=at_least)
+
+    @property
+    def best(self) -> dict[str, Any] | None:
+        """The fastest configuration so far; None where none went well."""
+        best = self.trials.best
+        return None if best is None else dict(best.configuration)
+
+
+def _strategy(strategy: StrategyName | Strategy, first: int, surrogate: str | None) -> Strategy:
+    if surrogate is not None and strategy != "greedy":
+        raise InputError(f"surrogate = {surrogate!r} belongs to strategy = 'greedy', but the strategy is {strategy!r}")
+    if isinstance(strategy, Strategy):
+        return strategy
+    if strategy not in STRATEGIES:
+        raise InputError(
+            f"strategy must be one of {', '.join(STRATEGIES)}, but got {strategy!r}"
+            f"{did_you_mean(str(strategy), STRATEGIES)}"
+        )
+    if strategy == "greedy":
+        return Greedy(first, surrogate or "neural-net")
+    return {"model": Modelled(first), "random": RandomSearch(), "all": Enumeration()}[strategy]

@@ -1,0 +1,188 @@
+"""Which parameters matter: permuted before learning, permuted in runs left out, and by Sobol indices.
+
+[The first: Balaprakash et al., Machine-learning-based load balancing for Community Ice Code component in CESM, 2014,
+section 4; the second: Breiman, Random forests, 2001; the third: Sobol, Global sensitivity indices for nonlinear
+mathematical models, 2001, of a model's predictions over the configurations.]
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from evenly.errors import EvenlyWarning, InputError
+from evenly.models._inputs import Coding, Inputs
+from evenly.models.base import Model
+from evenly.models.fitting import fit
+from evenly.runs import Runs
+
+__all__ = ["Sensitivity", "sensitivity"]
+
+Floats = NDArray[np.float64]
+#: Fewest runs of which half can be learned from.
+_FEWEST = 8
+_TREES = 200
+#: Configurations over which Sobol indices are taken where there are too many to take all, per parameter.
+_SOBOL = 2048
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """How much each parameter matters.
+
+    Attributes
+    ----------
+    table : DataFrame (n_tasks * n_parameters, 9)
+        ``task``, ``parameter``; ``refitted`` and ``left_out``: the increase of the mean squared error of logarithms in
+        percent when the parameter's values are permuted, before learning and in runs left out, means over repeats,
+        with standard deviations ``refitted_sd`` and ``left_out_sd``; ``first_order`` and ``total``: shares of the variance of
+        predicted logarithms that the parameter explains alone, and together with others; ``runs``.
+    """
+
+    table: pd.DataFrame
+
+    def ranked(self, by: str = "total") -> pd.DataFrame:
+        """Return the mean over tasks of each parameter, the one that matters most first."""
+        numbers = self.table.drop(columns=["task"]).groupby("parameter", sort=False).mean()
+        return numbers.sort_values(by, ascending=False)
+
+
+def sensitivity(
+    runs: Runs, *, task: str | None = None, repeats: int = 10, seed: int = 0, method: str = "gp"
+) -> Sensitivity:
+    """Tell which parameters of measured runs matter.
+
+    Parameters
+    ----------
+    runs : Runs
+        Failed runs are left out, repetitions condensed.
+    task : str, optional
+        A parameter by whose values runs are taken apart, such as the number of MPI tasks.
+    repeats : int
+        Random halves, and permutations of each.
+    seed : int
+    method : str
+        The model of which Sobol indices are taken.
+
+    Raises
+    ------
+    InputError
+        If a task has fewer than 8 configurations, or no parameter varies.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"a": np.tile(range(8), 8), "b": np.repeat(range(8), 8)})
+    >>> table["seconds"] = np.exp(0.5 * table["a"])
+    >>> found = sensitivity(Runs.from_frame(table, ["a", "b"]), repeats=3)
+    >>> found.ranked().index.tolist()
+    ['a', 'b']
+    """
+    if repeats < 1:
+        raise InputError(f"repeats must be at least 1, but got {repeats}")
+    if task is not None and task not in runs.parameters:
+        raise InputError(f"task must be one of {', '.join(runs.parameters)}, but got {task!r}")
+    table = runs.aggregate()
+    rows = []
+    for value, part in [("all", table)] if task is None else table.groupby(task):
+        names = [name for name in runs.parameters if name != task and part[name].nunique() > 1]
+        if len(part) < _FEWEST or not names:
+            which = "the runs" if task is None else f"{task} = {value}"
+            raise InputError(
+                f"{which}: at least {_FEWEST} configurations in which something varies are needed to tell what "
+                f"matters, but got {len(part)}, in which {', '.join(names) or 'nothing'} varies"
+            )
+        rows += _of_task(value, part, names, runs, repeats, seed, method)
+    return Sensitivity(pd.DataFrame(rows))
+
+
+def _of_task(
+    value: object, part: pd.DataFrame, names: list[str], runs: Runs, repeats: int, seed: int, method: str
+) -> list[dict[str, object]]:
+    part = part.reset_index(drop=True)
+    alone = Runs.from_frame(part, names, space=type(runs.space).from_data(part[names], like=runs.space))
+    coding = Coding.learn(part[names], alone.space)
+    inputs, logs = coding.inputs(part[names]), np.log(part[runs.response].to_numpy())
+    random = np.random.default_rng(seed)
+    halves = [_permuted(inputs, logs, coding, random) for _ in range(repeats)]
+    refitted, left_out = (np.array([half[which] for half in halves]) for which in (0, 1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EvenlyWarning)
+        first, total = _sobol(fit(alone, method=method, effort="quick"), alone, random)
+    return [
+        {"task": value, "parameter": name, "refitted": refitted[:, k].mean(), "refitted_sd": refitted[:, k].std(),
+         "left_out": left_out[:, k].mean(), "left_out_sd": left_out[:, k].std(),
+         "first_order": first[names.index(name)], "total": total[names.index(name)], "runs": len(part)}
+        for k, name in enumerate(coding.names)
+    ]  # fmt: skip
+
+
+def _permuted(inputs: Inputs, logs: Floats, coding: Coding, random: np.random.Generator) -> tuple[Floats, Floats]:
+    """Return percent by which errors grow as each parameter is permuted, before learning and in the other half."""
+    rows = random.permutation(len(logs))
+    half, other = rows[: (len(rows) + 1) // 2], rows[(len(rows) + 1) // 2 :]
+    seed = int(random.integers(2**31))
+    x, y = inputs.rows(half).matrix, logs[half]
+    forest = _forest(x, y, seed)
+    base = float(np.mean((forest.predict(x) - y) ** 2))
+    tested = inputs.rows(other).matrix
+    base_out = float(np.mean((forest.predict(tested) - logs[other]) ** 2))
+    refitted, left_out = [], []
+    for columns in _columns(coding):
+        order = random.permutation(len(half))
+        mixed = x.copy()
+        mixed[:, columns] = x[order][:, columns]
+        error = float(np.mean((_forest(mixed, y, seed).predict(mixed) - y) ** 2))
+        refitted.append(100 * (error / base - 1) if base > 0 else 0.0)
+        mixed = tested.copy()
+        mixed[:, columns] = tested[random.permutation(len(other))][:, columns]
+        error = float(np.mean((forest.predict(mixed) - logs[other]) ** 2))
+        left_out.append(100 * (error / base_out - 1) if base_out > 0 else 0.0)
+    return np.array(refitted), np.array(left_out)
+
+
+def _forest(x: Floats, y: Floats, seed: int):  # type: ignore[no-untyped-def]
+    from sklearn.ensemble import RandomForestRegressor
+
+    return RandomForestRegressor(_TREES, max_features=1 / 3, min_samples_leaf=2, random_state=seed).fit(x, y)
+
+
+def _columns(coding: Coding) -> Iterator[list[int]]:
+    """Yield the columns of `Inputs.matrix` that belong to each parameter, in the coding's order."""
+    number, label = 0, len(coding.numeric)
+    sizes = iter(coding.sizes)
+    for kind in coding.kinds:
+        if kind == "label":
+            size = next(sizes)
+            yield list(range(label, label + size))
+            label += size
+        else:
+            yield [number]
+            number += 1
+
+
+def _sobol(model: Model, runs: Runs, random: np.random.Generator) -> tuple[Floats, Floats]:
+    """Return first-order and total indices of predicted logarithms over the product of the parameters' values.
+
+    Saltelli's estimator of the first order and Jansen's of the total one [Saltelli et al., Variance based sensitivity
+    analysis of model output, 2010], over parameters drawn independently from the values that were measured.
+    """
+    table = runs.configurations
+    names = runs.parameters
+
+    def drawn() -> pd.DataFrame:
+        return pd.DataFrame({name: random.choice(table[name].unique(), _SOBOL) for name in names})
+
+    one, two = drawn(), drawn()
+    f_one, f_two = (np.log(model.predict(some)) for some in (one, two))
+    variance = float(np.var(np.concatenate([f_one, f_two])))
+    if variance <= 0:
+        return np.zeros(len(names)), np.zeros(len(names))
+    mixed = [np.log(model.predict(one.assign(**{name: two[name]}))) for name in names]
+    first = [float(np.mean(f_two * (f - f_one))) / variance for f in mixed]
+    total = [float(np.mean((f_one - f) ** 2)) / (2 * variance) for f in mixed]
+    return np.clip(first, 0, 1), np.array(total)

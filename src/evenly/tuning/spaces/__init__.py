@@ -1,0 +1,1 @@
+"""Spaces of real programs, ready to be searched."""

@@ -1,0 +1,243 @@
+"""Block decompositions of the sea-ice model CICE on its 320 x 384 grid: parameters, rules, namelists.
+
+The grid is cut into blocks, blocks are dealt out to MPI tasks. What may vary, and which combinations a run accepts, is
+section 2 of Balaprakash, Alexeev, Mickelson, Leyffer, Jacob and Craig, Machine-learning-based load balancing for
+Community Ice Code component in CESM (VECPAR 2014). The printed text contradicts itself, so it can be read in several
+ways, see `Reading`.
+
+Certain are: the columns ``block.x`` and ``block.y`` of table 1 stand in the wrong rows (only with 4 … 10 by 4 … 12
+blocks for the round robins and curves, and 1 … 8 by 24 … 384 for the slender shapes, do all listed values of
+``max.block`` occur), 3840 is 384 (the grid has 384 rows), the second ``slenderX1`` is ``slenderX2``, and 653
+configurations in all can't be 10 task counts of 50 to 60 each.
+
+>>> space = cice_space(1024)
+>>> space.count()
+52
+>>> sum(cice_space(tasks).count() for tasks in TASKS)
+649
+>>> print(namelist(space.enumerate().iloc[0]))
+&domain_nml
+  nprocs = 1024
+  block_size_x = 4
+  block_size_y = 4
+  max_blocks = 8
+  distribution_type = 'blkrobin'
+  processor_shape = 'square-ice'
+  maskhalo_dyn = .false.
+/
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal, get_args
+
+import pandas as pd
+
+from evenly.errors import InputError
+from evenly.parameters import Categorical, Ordinal
+from evenly.space import Space
+
+__all__ = ["GRID", "LISTED_BLOCKS", "NEWER", "TASKS", "Reading", "cice_space", "namelist"]
+
+#: Points of the grid in x and y, and the numbers of MPI tasks of the document.
+GRID = (320, 384)
+TASKS = (80, 128, 160, 256, 320, 376, 512, 640, 800, 1024)
+#: Values of ``max.block`` that the document lists.
+LISTED_BLOCKS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 13, 14, 15, 16, 20, 24, 26, 30, 32, 40, 48, 64)
+#: Distributions that the stand-alone CICE 6 has beside ``roundrobin``, ``spacecurve`` and ``cartesian``.
+NEWER = ("rake", "sectrobin", "sectcart", "spiralcenter")
+_SQUARE = tuple(itertools.product((4, 5, 8, 10), (4, 6, 8, 12)))
+_TALL = tuple(itertools.product((1, 2, 4, 8), (24, 48, 96, 192, 384)))
+_DEALT = {"cesm": ("blkrobin", "roundrobin", "spacecurve", "blkcart"), "cice6": ("roundrobin", "spacecurve", *NEWER)}
+Program = Literal["cesm", "cice6"]
+Rounding = Literal["nearest", "up", "down", "exact"]
+Curve = Literal["blocks per task", "blocks", "blocks along each side", "any"]
+Mask = Literal["slender", "everywhere", "nowhere", "dealt"]
+_ROUNDED: dict[str, Callable[[Fraction], int]] = {
+    "nearest": lambda n: math.floor(n + Fraction(1, 2)),
+    "up": math.ceil,
+    "down": math.floor,
+    "exact": lambda n: int(n) if n.denominator == 1 else 0,
+}
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the document's section 2 is read, where it can be read in several ways.
+
+    The default gives 49 to 96 configurations for each task count and 649 in all, the nearest to the printed 653 among
+    the readings that keep to the listed values of ``max.block``. (With ``rounding="up"``, ``curve="blocks"``,
+    ``listed=False`` and ``whole_columns=True`` there are 653, but ``max.block`` takes values that aren't listed.)
+
+    Parameters
+    ----------
+    rounding : {"nearest", "up", "down", "exact"}
+        How ``max.block`` becomes whole; "exact": combinations where it isn't are left out. CICE itself needs what "up"
+        gives where blocks have to be dealt out evenly; the document's values come with "nearest".
+    curve : {"blocks per task", "blocks", "blocks along each side", "any"}
+        What may have no other prime factors than 2, 3 and 5 for ``spacecurve``; today's CICE asks it of the blocks
+        along each side.
+    mask : {"slender", "everywhere", "nowhere", "dealt"}
+        Where ``mask.h`` is varied; elsewhere it is 0.
+    listed : bool
+        Whether only `LISTED_BLOCKS` are values of ``max.block``.
+    whole_columns : bool
+        Whether blocks of ``slenderX1`` reach over all rows ("the value of block.y must also be divisible by the CICE Y
+        grid size"), or only divide them.
+    """
+
+    rounding: Rounding = "nearest"
+    curve: Curve = "blocks per task"
+    mask: Mask = "slender"
+    listed: bool = True
+    whole_columns: bool = False
+
+    def __post_init__(self) -> None:
+        for name, kinds in (("rounding", Rounding), ("curve", Curve), ("mask", Mask)):
+            if getattr(self, name) not in get_args(kinds):
+                raise InputError(f"{name} must be one of {', '.join(get_args(kinds))}, but got {getattr(self, name)!r}")
+
+    def blocks_per_task(self, x: int, y: int, tasks: int) -> int | None:
+        """Return ``max.block``, or None where there is none."""
+        found = _ROUNDED[self.rounding](Fraction(GRID[0] * GRID[1], x * y * tasks))
+        return found if found in LISTED_BLOCKS or (found > 0 and not self.listed) else None
+
+    def follows_curve(self, x: int, y: int, per_task: int) -> bool:
+        """Tell whether blocks can be dealt out along a space-filling curve."""
+        along = GRID[0] // x, GRID[1] // y
+        counted = {
+            "blocks per task": (per_task,), "blocks": (along[0] * along[1],), "blocks along each side": along,
+            "any": (),
+        }[self.curve]  # fmt: skip
+        return all(_is_smooth(n) for n in counted)
+
+    def masks(self, *, slender: bool) -> tuple[int, ...]:
+        """Return the values of ``mask.h``."""
+        varied = {"slender": slender, "dealt": not slender, "everywhere": True, "nowhere": False}[self.mask]
+        return (0, 1) if varied else (0,)
+
+
+def cice_space(
+    tasks: int | Sequence[int] = TASKS,
+    *,
+    reading: Reading = Reading(),
+    program: Program = "cesm",
+) -> Space:
+    """Return the feasible decompositions, exactly these.
+
+    Parameters
+    ----------
+    tasks : int or sequence of int
+        Numbers of MPI tasks.
+    reading : Reading
+    program : {"cesm", "cice6"}
+        Whose distributions: CESM's, as the document's, or those of the stand-alone CICE 6, which has `NEWER` ones but
+        neither ``blkrobin`` nor ``blkcart``. The newer ones take the blocks of ``roundrobin``.
+
+    Returns
+    -------
+    Space
+        Of ``tasks``, ``decomp.set``, ``decomp.typ``, ``block.x``, ``block.y``, ``max.block``, ``mask.h``.
+
+    Raises
+    ------
+    InputError
+        If a number of tasks isn't a whole number above zero, or has no feasible decomposition.
+
+    Examples
+    --------
+    >>> [cice_space(tasks).count() for tasks in TASKS]
+    [96, 64, 88, 57, 77, 49, 55, 60, 51, 52]
+    """
+    if program not in _DEALT:
+        raise InputError(f"program must be one of {', '.join(_DEALT)}, but got {program!r}")
+    asked = (tasks,) if isinstance(tasks, int) else tuple(tasks)
+    rows: list[dict[str, Any]] = []
+    for count in asked:
+        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+            raise InputError(f"tasks must be whole numbers above zero, but got {count!r}")
+        found = [*_dealt(count, reading, program), *_slender(count, reading)]
+        if not found:
+            raise InputError(f"no decomposition of {GRID[0]} x {GRID[1]} points is feasible on {count} tasks")
+        rows += found
+    table = pd.DataFrame(rows)
+    kinds = {
+        name: Categorical(*dict.fromkeys(table[name])) if name.startswith("decomp") else Ordinal(*set(table[name]))
+        for name in table.columns
+    }
+    return Space.of(kinds, listed=table)
+
+
+def _dealt(tasks: int, reading: Reading, program: Program) -> Iterator[dict[str, Any]]:
+    for kind, (x, y) in itertools.product(_DEALT[program], _SQUARE):
+        per_task = reading.blocks_per_task(x, y, tasks)
+        if per_task is None or (kind == "blkcart" and per_task % 4):
+            continue
+        if kind == "spacecurve" and not reading.follows_curve(x, y, per_task):
+            continue
+        for mask in reading.masks(slender=False):
+            yield _row(tasks, "null", kind, x, y, per_task, mask)
+
+
+def _slender(tasks: int, reading: Reading) -> Iterator[dict[str, Any]]:
+    for shape, (x, y) in itertools.product(("slenderX1", "slenderX2"), _TALL):
+        rows = 1 if shape == "slenderX1" else 2
+        fits = GRID[0] * rows % (x * tasks) == 0 and GRID[1] % (rows * y) == 0
+        if shape == "slenderX1" and reading.whole_columns:
+            fits = fits and y == GRID[1]
+        per_task = reading.blocks_per_task(x, y, tasks)
+        if fits and per_task is not None:
+            for mask in reading.masks(slender=True):
+                yield _row(tasks, shape, "cartesian", x, y, per_task, mask)
+
+
+def _row(tasks: int, shape: str, kind: str, x: int, y: int, per_task: int, mask: int) -> dict[str, Any]:
+    return {
+        "tasks": tasks, "decomp.set": shape, "decomp.typ": kind, "block.x": x, "block.y": y, "max.block": per_task,
+        "mask.h": mask,
+    }  # fmt: skip
+
+
+def _is_smooth(number: int) -> bool:
+    """Whether 2, 3 and 5 are its only prime factors."""
+    for prime in (2, 3, 5):
+        while number and number % prime == 0:
+            number //= prime
+    return number == 1
+
+
+def namelist(configuration: Mapping[str, Any] | pd.Series[Any]) -> str:
+    """Return the part of ``ice_in`` that sets a decomposition.
+
+    Parameters
+    ----------
+    configuration : mapping
+        Of `cice_space`.
+
+    Raises
+    ------
+    InputError
+        If a parameter is missing.
+    """
+    given = dict(configuration)
+    missing = [name for name in ("tasks", "decomp.set", "decomp.typ", "block.x", "block.y") if name not in given]
+    if missing:
+        raise InputError(f"a decomposition needs {missing[0]!r}, but got {', '.join(map(str, given)) or 'nothing'}")
+    x, y, tasks = (int(given[name]) for name in ("block.x", "block.y", "tasks"))
+    # The program stops where blocks don't fit; the document's rounded value may be one too few.
+    most = math.ceil(GRID[0] / x) * math.ceil(GRID[1] / y)
+    # Only the cartesian distribution looks at the shape, but the program knows no "null".
+    shape = "square-ice" if given["decomp.set"] == "null" else given["decomp.set"]
+    lines = {
+        "nprocs": tasks, "block_size_x": x, "block_size_y": y,
+        "max_blocks": max(int(given.get("max.block", 0)), math.ceil(most / tasks)),
+        "distribution_type": f"'{given['decomp.typ']}'", "processor_shape": f"'{shape}'",
+    }  # fmt: skip
+    if "mask.h" in given:
+        lines["maskhalo_dyn"] = ".true." if int(given["mask.h"]) else ".false."
+    return "\n".join(["&domain_nml", *(f"  {name} = {value}" for name, value in lines.items()), "/"])

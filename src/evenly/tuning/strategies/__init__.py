@@ -1,0 +1,1 @@
+"""Ways to choose the next configuration to run."""

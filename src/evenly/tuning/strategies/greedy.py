@@ -1,0 +1,65 @@
+"""Algorithm 1 of the CICE study: some runs at random, then always the one of the shortest predicted time.
+
+[Balaprakash et al., Machine-learning-based load balancing for Community Ice Code component in CESM, 2014.] Models learn
+logarithms of times, as all of evenly's do.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import final
+
+import numpy as np
+
+from evenly.errors import InputError
+from evenly.models._regression import RegressionModel
+from evenly.models.fitting import new_model
+from evenly.tuning.candidates import Candidates
+from evenly.tuning.strategies.base import Choice, Strategy, row_of
+from evenly.tuning.strategies.random_search import RandomSearch
+from evenly.tuning.trials import Trials
+
+__all__ = ["GREEDY_MODELS", "Greedy"]
+
+#: The document's four surrogates: random forest, support vectors, Gaussian process, neural network.
+GREEDY_MODELS = ("forest", "svm", "gp", "neural-net")
+
+
+@final
+class Greedy(Strategy):
+    """The shortest predicted time is run next.
+
+    Parameters
+    ----------
+    first : int
+        Runs at random before a model is learned.
+    method : str
+        The model, one of `GREEDY_MODELS` or another regression of evenly's.
+
+    Raises
+    ------
+    InputError
+        If the method is none that learns from coded configurations.
+    """
+
+    def __init__(self, first: int = 5, method: str = "neural-net") -> None:
+        model = new_model(method, "quick", {})
+        if not isinstance(model, RegressionModel):
+            raise InputError(f"a greedy search needs one of {', '.join(GREEDY_MODELS)}, but got {method!r}")
+        self._first, self._model = first, model
+
+    def choose(self, trials: Trials, candidates: Candidates, random: np.random.Generator) -> Choice | None:
+        well = trials.of("ok")
+        if len(trials) < self._first or len(well) < 2:
+            return RandomSearch().choose(trials, candidates, random)
+        fastest = sorted(well, key=lambda trial: trial.mean_s)[:5]
+        table = candidates.open(trials.keys, trials.table(fastest), random)
+        if not len(table):
+            return None
+        logs = np.log([trial.mean_s for trial in well])
+        centre = float(np.median(logs))
+        regressor = self._model.regressor(candidates.coding, len(well))
+        regressor.fit(candidates.coding.inputs(trials.table(well)), logs - centre, np.ones(len(well)))
+        predicted = regressor.predict(candidates.coding.inputs(table))
+        row = int(np.argmin(predicted))
+        return Choice(row_of(table, row), f"predicted to be the fastest, {math.exp(predicted[row] + centre):.4g} s")

@@ -1,0 +1,117 @@
+"""The default: telling runs first, then the one of the largest expected saving, by a model that knows its limits.
+
+Logarithms of times are learned by Gaussian processes over all hyper-parameters that the runs leave open; what failed
+lowers the hope of what is like it; runs that are under way count as if they took what is expected of them. Where runs
+of other tasks are known, the search starts from what they let expect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import final
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from evenly.tuning.acquisition import expected_improvement, log_expected_improvement
+from evenly.tuning.candidates import Candidates
+from evenly.tuning.first_runs import most_telling
+from evenly.tuning.strategies.base import Choice, Strategy, row_of
+from evenly.tuning.successes import Successes
+from evenly.tuning.surrogates.base import Beliefs, Observed
+from evenly.tuning.surrogates.process import SampledProcess
+from evenly.tuning.surrogates.transferred import TransferredProcess
+from evenly.tuning.transfer import Transfer
+from evenly.tuning.trials import Trial, Trials
+
+__all__ = ["Modelled"]
+
+Floats = NDArray[np.float64]
+#: Neighbours of so many of the fastest are looked at where there are too many configurations to look at all.
+_FASTEST = 5
+
+
+@final
+class Modelled(Strategy):
+    """Expected improvement under sampled Gaussian processes.
+
+    Parameters
+    ----------
+    first : int
+        Runs before a model is learned.
+    """
+
+    def __init__(self, first: int = 5) -> None:
+        self._first = first
+        self._transfer: Transfer | None = None
+
+    def choose(self, trials: Trials, candidates: Candidates, random: np.random.Generator) -> Choice | None:
+        well = trials.of("ok")
+        fastest = sorted(well, key=lambda trial: trial.mean_s)[:_FASTEST]
+        table = candidates.open(trials.keys, trials.table(fastest), random)
+        if not len(table):
+            return None
+        if trials.others is None:
+            if len(trials) < self._first or len(well) < 2:
+                row = most_telling(candidates, trials.table(list(trials)), table, random)
+                return Choice(row_of(table, row), "tells most of all others")
+            beliefs = _alone(trials, candidates, table, random)
+        else:
+            transfer = self._learned(trials, candidates, table)
+            if not well:
+                row = int(np.argmin(transfer.expected(table) - np.log(_chances(trials, candidates, table))))
+                return Choice(row_of(table, row), "expected to be the fastest, by runs of other tasks")
+            beliefs = _from_others(trials, candidates, table, transfer, random)
+        best = float(np.log(fastest[0].mean_s))
+        chances = _chances(trials, candidates, table)
+        row = int(np.argmax(log_expected_improvement(beliefs, best) + np.log(chances)))
+        gain = float(expected_improvement(beliefs, best)[row] * chances[row])
+        return Choice(row_of(table, row), f"expected to save {gain:.2%} of the best so far", gain)
+
+    def _learned(self, trials: Trials, candidates: Candidates, table: pd.DataFrame) -> Transfer:
+        if self._transfer is None:
+            assert trials.others is not None  # noqa: S101
+            others = trials.others
+            everything = candidates.listed if candidates.listed is not None else table
+            logs = np.log(others["seconds"].to_numpy())
+            self._transfer = Transfer.learn(others[trials.space.names], logs, everything, trials.space)
+        return self._transfer
+
+
+def _alone(trials: Trials, candidates: Candidates, table: pd.DataFrame, random: np.random.Generator) -> Beliefs:
+    known, waiting = _ended(trials), trials.of("pending")
+    surrogate = SampledProcess(candidates.placed)
+    surrogate.learn(observed_of(known, trials, candidates), random)
+    if waiting:
+        there = candidates.inputs(trials.table(waiting))
+        surrogate.suppose(there, surrogate.believe(there).mean)
+    return surrogate.believe(candidates.inputs(table))
+
+
+def _from_others(
+    trials: Trials, candidates: Candidates, table: pd.DataFrame, transfer: Transfer, random: np.random.Generator
+) -> Beliefs:
+    known, waiting = _ended(trials), trials.of("pending")
+    surrogate = TransferredProcess(candidates.placed)
+    surrogate.learn(observed_of(known, trials, candidates), transfer.expected(trials.table(known)), random)
+    if waiting:
+        there, expected = candidates.inputs(trials.table(waiting)), transfer.expected(trials.table(waiting))
+        surrogate.suppose(there, surrogate.believe(there, expected).mean, expected)
+    return surrogate.believe(candidates.inputs(table), transfer.expected(table))
+
+
+def _ended(trials: Trials) -> list[Trial]:
+    return [*trials.of("ok"), *trials.of("timed out")]
+
+
+def _chances(trials: Trials, candidates: Candidates, table: pd.DataFrame) -> Floats:
+    return Successes.learn(trials, candidates).chances(candidates.inputs(table))
+
+
+def observed_of(known: Sequence[Trial], trials: Trials, candidates: Candidates) -> Observed:
+    """Return what trials that went well or were ended early tell."""
+    late = np.array([trial.status == "timed out" for trial in known])
+    seconds = np.array([trial.at_least if ended else trial.mean_s for trial, ended in zip(known, late, strict=True)])
+    weights = np.array([max(1, len(trial.seconds)) for trial in known], dtype=np.float64)
+    return Observed(candidates.inputs(trials.table(known)), np.log(seconds), weights, late)

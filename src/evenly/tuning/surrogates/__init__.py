@@ -1,0 +1,1 @@
+"""What a search believes about runs that weren't made."""

@@ -1,0 +1,156 @@
+"""Gaussian processes over what hyper-parameters may be, not at one guess of them.
+
+From five or ten runs no length-scale is known, and the most likely ones promise too much. So hyper-parameters are drawn
+from their posterior by elliptical slice sampling [Murray, Adams and MacKay, Elliptical slice sampling, 2010; the priors
+of `evenly.models.process_parts.hyperparameters` are Gaussian, as it needs], from the most likely ones on, and the
+beliefs of all drawn processes are averaged [as Snoek, Larochelle and Adams, Practical Bayesian optimization of machine
+learning algorithms, 2012, do with slice sampling].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import norm
+
+from evenly.models._inputs import Inputs
+from evenly.models.process_parts.experts import Experts
+from evenly.models.process_parts.hyperparameters import Shape
+from evenly.models.process_parts.likelihood import minimised, objective
+from evenly.tuning.surrogates.base import Beliefs, Observed, Surrogate
+
+__all__ = ["SampledProcess", "elliptical_slices"]
+
+Floats = NDArray[np.float64]
+#: Rounds in which runs that were ended early get the time that they are expected to take.
+_ROUNDS = 3
+
+
+@final
+class SampledProcess(Surrogate):
+    """Gaussian processes of drawn hyper-parameters.
+
+    Parameters
+    ----------
+    placed : int
+        How many labels, the first ones, lie on an axis of their own (those of categorical parameters).
+    samples : int
+        How many are drawn.
+    thinning : int
+        Slices between two of them.
+    steps : int
+        Steps towards the most likely ones, which are the start.
+    """
+
+    def __init__(self, placed: int, *, samples: int = 6, thinning: int = 4, steps: int = 30) -> None:
+        self._placed, self._samples, self._thinning, self._steps = placed, samples, thinning, steps
+        self._experts: list[Experts] = []
+        self._centre, self._scale = 0.0, 1.0
+        #: Logarithm of how likely the runs are, at the most likely hyper-parameters.
+        self.evidence = float("-inf")
+
+    def learn(self, observed: Observed, random: np.random.Generator) -> None:
+        logs = observed.logs.copy()
+        self._learn(observed, logs, random)
+        for _ in range(_ROUNDS if observed.ended.any() else 0):
+            # Longer than it was let run: the mean of what is believed, beyond that.
+            late = observed.ended
+            beliefs = self.believe(observed.inputs.rows(late))
+            logs[late] = np.maximum(logs[late], _mean_beyond(beliefs.mean, beliefs.deviation, observed.logs[late]))
+            self._learn(observed, logs, random)
+
+    def _learn(self, observed: Observed, logs: Floats, random: np.random.Generator) -> None:
+        self._centre, self._scale = float(logs.mean()), float(logs.std()) or 1.0
+        values = (logs - self._centre) / self._scale
+        inputs, weights = observed.inputs, observed.weights
+        shape = Shape(inputs.numbers.shape[1], inputs.sizes, placed=self._placed)
+        found = minimised(shape, shape.starts(inputs, values)[0], inputs, values, weights, self._steps)
+        # As a density of logarithms, not of standardised values.
+        self.evidence = -found.cost - len(values) * float(np.log(self._scale))
+
+        def likelihood(theta: Floats) -> float:
+            gap = (theta - shape.means) / shape.spreads
+            return float(0.5 * gap @ gap - objective(theta, shape, inputs, values, weights)[0])
+
+        drawn = elliptical_slices(
+            likelihood, found.theta, shape.means, shape.spreads, self._samples, self._thinning, random
+        )
+        self._experts = [Experts.learn(shape, theta, inputs, values, weights) for theta in drawn]
+
+    def believe(self, asked: Inputs) -> Beliefs:
+        means = np.array([self._centre + self._scale * one.predict(asked) for one in self._experts])
+        return Beliefs(means, np.array([self._scale * one.deviation(asked) for one in self._experts]))
+
+    def keep(self, samples: int) -> None:
+        """Forget all but so many of the drawn processes."""
+        self._experts = self._experts[-samples:]
+
+    def suppose(self, inputs: Inputs, logs: Floats) -> None:
+        """Take runs for made that took so long, without asking what hyper-parameters they suggest."""
+        values = (logs - self._centre) / self._scale
+        self._experts = [one.with_runs(inputs, values) for one in self._experts]
+
+    @property
+    def noise(self) -> float:
+        """Standard deviation of a run's logarithm around what endless repetitions would give."""
+        return self._scale * float(np.sqrt(np.mean([one.shape.noise(one.theta) for one in self._experts])))
+
+
+def elliptical_slices(
+    likelihood: Callable[[Floats], float],
+    start: Floats,
+    means: Floats,
+    spreads: Floats,
+    samples: int,
+    thinning: int,
+    random: np.random.Generator,
+) -> list[Floats]:
+    """Draw from a posterior with independent Gaussian priors.
+
+    Parameters
+    ----------
+    likelihood : callable
+        Logarithm of the likelihood of a vector (d,).
+    start : array (d,)
+    means, spreads : arrays (d,)
+        Of the priors.
+    samples, thinning : int
+        How many are returned, and every how many.
+    random : Generator
+
+    Examples
+    --------
+    >>> random = np.random.default_rng(0)
+    >>> drawn = elliptical_slices(lambda x: -0.5 * float(x @ x), *np.zeros((2, 1)), np.ones(1), 2000, 2, random)
+    >>> bool(abs(np.var(drawn) - 0.5) < 0.05)  # a normal prior and likelihood of variance 1
+    True
+    """
+    now, gap, drawn = likelihood(start), start - means, []
+    for _ in range(samples):
+        for _ in range(thinning):
+            other = spreads * random.standard_normal(len(gap))
+            least = now + np.log(random.random())
+            angle = random.uniform(0, 2 * np.pi)
+            low, high = angle - 2 * np.pi, angle
+            while True:
+                tried = gap * np.cos(angle) + other * np.sin(angle)
+                found = likelihood(means + tried)
+                if found > least or high - low < 1e-9:
+                    break
+                low, high = (angle, high) if angle < 0 else (low, angle)
+                angle = random.uniform(low, high)
+            gap, now = tried, found
+        drawn.append(means + gap)
+    return drawn
+
+
+def _mean_beyond(mean: Floats, deviation: Floats, least: Floats) -> Floats:
+    """Return the mean of a normal distribution above a bound."""
+    deviation = np.maximum(deviation, 1e-9)
+    z = (least - mean) / deviation
+    # Far in the tail the ratio is z + 1 / z.
+    ratio = np.where(z > 8, z + 1 / np.maximum(z, 1), norm.pdf(z) / np.maximum(norm.sf(z), 1e-300))
+    return np.asarray(mean + deviation * ratio)

@@ -1,0 +1,68 @@
+"""What runs of other tasks tell: the same program on other numbers of cores, other sizes or inputs.
+
+One model of all of them, with the task as an input, predicts the task that is searched; what is searched is then what
+that prediction misses. Whether it is believed at all is decided by the runs of this task: by how likely they are with
+it and without it [evidence; Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006, section 5.2].
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from evenly.models._inputs import Coding
+from evenly.models._regression import Regressor
+from evenly.models.gaussian_process import GaussianProcess
+from evenly.space import Space
+
+__all__ = ["Transfer"]
+
+Floats = NDArray[np.float64]
+#: Of so many runs of other tasks at most a model is learned.
+_MOST = 1500
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """A model of runs of other tasks.
+
+    Attributes
+    ----------
+    coding : Coding
+    regressor : Regressor
+    centre : float
+    """
+
+    coding: Coding
+    regressor: Regressor
+    centre: float
+
+    @classmethod
+    def learn(cls, others: pd.DataFrame, logs: Floats, candidates: pd.DataFrame, space: Space) -> Self:
+        """Learn from runs of other tasks.
+
+        Parameters
+        ----------
+        others : DataFrame (m, n_parameters)
+        logs : array (m,)
+            Of seconds.
+        candidates : DataFrame (n, n_parameters)
+            What predictions will be asked for.
+        space : Space
+            Says of what kind the parameters are.
+        """
+        rows = np.random.default_rng(0).permutation(len(others))[:_MOST]
+        table = pd.concat([others, candidates], ignore_index=True)
+        coding = Coding.learn(table, Space.from_data(table, like=space))
+        regressor = GaussianProcess(effort="quick").regressor(coding, len(rows))
+        centre = float(np.median(logs))
+        regressor.fit(coding.inputs(others.iloc[rows]), logs[rows] - centre, np.ones(len(rows)))
+        return cls(coding, regressor, centre)
+
+    def expected(self, table: pd.DataFrame) -> Floats:
+        """Return logarithms of seconds expected of configurations of the task that is searched, (n,)."""
+        return np.asarray(self.regressor.predict(self.coding.inputs(table)) + self.centre)

@@ -1,0 +1,229 @@
+"""Searches: what they propose, in which order, and what they make of failures, noise and runs that were ended early."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import evenly
+from evenly.errors import EvenlyError, InfeasibleError, InputError, RunFailed
+from evenly.parameters import Categorical, Integer, Ordinal, Real
+from evenly.space import Space
+from evenly.tuning.search import STRATEGIES, Search
+from evenly.tuning.tuning import tune
+
+BOWL = Space(block=Integer(1, 32, scale="log"), threads=Ordinal(1, 2, 4, 8), solver=Categorical("cg", "gmres", "amg"))
+
+
+def bowl(configuration: dict[str, Any]) -> float:
+    """Fastest, 1 s, for blocks of 8, 4 threads and amg."""
+    solver = {"cg": 1.3, "gmres": 2.0, "amg": 1.0}[configuration["solver"]]
+    return float(
+        solver * np.exp(np.log2(configuration["block"] / 8) ** 2 / 8 + np.log2(configuration["threads"] / 4) ** 2 / 4)
+    )
+
+
+@st.composite
+def small_spaces(draw: st.DrawFn) -> Space:
+    kinds: dict[str, Any] = {
+        "a": draw(st.sampled_from([Integer(1, 4), Integer(2, 32, scale="log", step=2), Ordinal(0.5, 1.5, 8)])),
+        "b": draw(st.sampled_from([Categorical("x", None, True), Ordinal(3), Integer(0, 2)])),
+        "c": draw(st.sampled_from([Categorical("u", "v"), Integer(-1, 1)])),
+    }
+    rules = draw(st.sampled_from([(), ("a >= 2",), ("a * 2 <= 6 or a >= 8",)]))
+    conditions = draw(st.sampled_from([{}, {"c": "a > 1.5"}]))
+    return Space.of(kinds, rules, conditions=conditions)
+
+
+@pytest.mark.parametrize("strategy", ["model", "random", "all"])
+@given(space=small_spaces(), seed=st.integers(0, 5), failing=st.integers(0, 3))
+@settings(max_examples=8, deadline=None)
+def test_never_infeasible_never_again_until_all_are_tried(strategy: Any, space: Space, seed: int, failing: int) -> None:
+    search = Search(space, strategy=strategy, seed=seed)
+    seen = []
+    for number in itertools.count():
+        configuration = search.ask()
+        if configuration is None:
+            break
+        assert space.why_infeasible(configuration) == []
+        assert configuration not in seen
+        seen.append(configuration)
+        search.tell(configuration, None if failing and number % 4 < failing else 1.0 + 0.1 * number)
+    assert len(seen) == space.count()
+
+
+def test_the_whole_table_holds_the_optimum() -> None:
+    random = np.random.default_rng(3)
+    table = pd.DataFrame({"m": np.repeat(range(6), 5), "n": np.tile(range(5), 6), "seconds": random.lognormal(size=30)})
+    lookup = table.set_index(["m", "n"])["seconds"]
+    space = Space.from_frame(table[["m", "n"]])
+    for strategy in STRATEGIES:
+        result = tune(space, lambda c: float(lookup[c["m"], c["n"]]), budget=30, strategy=strategy)  # type: ignore[arg-type]
+        assert result.seconds == pytest.approx(table["seconds"].min(), rel=1e-12)
+        assert len(result.history) == 30
+
+
+def test_the_default_finds_a_bowls_bottom_in_a_quarter_of_its_runs() -> None:
+    result = tune(BOWL, bowl, budget=30, seed=1)
+    assert result.best == {"block": 8, "threads": 4, "solver": "amg"}
+    assert result.seconds == 1.0
+
+
+def test_more_runs_never_worsen_the_answer() -> None:
+    best = tune(BOWL, bowl, budget=14, seed=2).history["best"].to_numpy()
+    assert np.all(np.diff(best) <= 0)
+    fewer = tune(BOWL, bowl, budget=9, seed=2).history["seconds"].tolist()
+    assert fewer == tune(BOWL, bowl, budget=14, seed=2).history["seconds"].tolist()[:9]
+
+
+def test_the_same_told_again_gives_the_same_proposals() -> None:
+    first = Search(BOWL, seed=4)
+    asked: list[dict[str, Any]] = []
+    for _ in range(10):
+        asked.append(first.ask() or {})
+        first.tell(asked[-1], bowl(asked[-1]))
+    for killed in (3, 7):
+        again = Search(BOWL, seed=4)
+        for configuration in asked[:killed]:
+            again.tell(configuration, bowl(configuration))
+        again.ask()  # under way as it was killed, and lost
+        resumed = Search(BOWL, seed=4)
+        for configuration in asked[:killed]:
+            resumed.tell(configuration, bowl(configuration))
+        for configuration in asked[killed:]:
+            assert resumed.ask() == configuration
+            resumed.tell(configuration, bowl(configuration))
+
+
+def test_runs_under_way_are_not_proposed_again_and_may_end_in_any_order() -> None:
+    search = Search(BOWL, seed=0)
+    batch = [search.ask() for _ in range(9)]
+    assert len({tuple(c.items()) for c in batch if c}) == 9
+    for configuration in reversed(batch):
+        assert configuration is not None
+        search.tell(configuration, bowl(configuration))
+    more = [search.ask() for _ in range(3)]
+    assert len({tuple(c.items()) for c in [*batch, *more] if c}) == 12
+    assert search.best in batch
+
+
+def test_what_fails_is_avoided() -> None:
+    # The fastest half of the space fails.
+    space = Space(x=Integer(0, 39), y=Categorical("a", "b"))
+
+    def run(configuration: dict[str, Any]) -> float:
+        if configuration["x"] < 12:
+            raise RunFailed("out of memory")
+        return 1.0 + 0.1 * configuration["x"] + (configuration["y"] == "b")
+
+    result = tune(space, run, budget=30, seed=0)
+    failed = result.history["status"] == "failed"
+    assert result.seconds < 2.5
+    assert failed.sum() <= 12
+    assert failed.tolist()[20:].count(True) <= failed.tolist()[:20].count(True)
+    with pytest.raises(EvenlyError, match=r"none of 3 runs went well; the last said: no"):
+        tune(space, _fails, budget=3)
+
+
+def _fails(configuration: dict[str, Any]) -> float:
+    raise RunFailed(f"no {configuration['y'] * 0}")
+
+
+def test_runs_that_were_ended_early_are_slow_not_fast() -> None:
+    # All of x > 50 takes 100 s but is ended after 2 s; taken at 2 s, it would seem fast.
+    space = Space(x=Integer(0, 100))
+    search = Search(space, seed=1)
+    for x in (0, 10, 20, 30, 40, 45):
+        search.tell({"x": x}, 3.0 - 0.01 * x)
+    for x in (55, 60, 70, 80, 90, 100):
+        search.tell({"x": x}, None, at_least=2.0)
+    asked = [search.ask() for _ in range(4)]
+    assert all(c is not None and c["x"] < 60 for c in asked)
+
+
+def test_greedy_is_algorithm_1() -> None:
+    """Against the document's pseudo-code, literally, with the same model on the same draws."""
+    from evenly.models.fitting import new_model
+    from evenly.tuning.candidates import Candidates
+
+    random = np.random.default_rng(0)
+    table = pd.DataFrame({"m": np.repeat(range(8), 4), "n": np.tile([1, 2, 4, 8], 8)})
+    seconds = np.exp(0.2 * (table["m"] - 5) ** 2 + 0.3 * np.log2(table["n"] / 4) ** 2 + 0.05 * random.normal(size=32))
+    times = dict(zip(table.itertuples(index=False, name=None), seconds, strict=True))
+    space = Space.from_frame(table)
+    search = Search(space, strategy="greedy", surrogate="forest", first=5, seed=7)
+    asked = []
+    for _ in range(12):
+        configuration = search.ask()
+        assert configuration is not None
+        asked.append((configuration["m"], configuration["n"]))
+        search.tell(configuration, float(times[asked[-1]]))
+
+    coding = Candidates(space).coding
+    out, pool = asked[:5], [key for key in times if key not in asked[:5]]
+    for _ in range(5, 12):
+        logs = np.log([times[key] for key in out])
+        model = new_model("forest", "quick", {}).regressor(coding, len(out))  # type: ignore[attr-defined]
+        model.fit(coding.inputs(space.frame(np.array(out))), logs - np.median(logs), np.ones(len(out)))
+        predicted = model.predict(coding.inputs(space.frame(np.array(pool))))
+        shortest = pool[int(np.argmin(predicted))]
+        out.append(shortest)
+        pool.remove(shortest)
+    assert out == asked
+
+
+def test_known_runs_are_learned_from_and_not_made_again() -> None:
+    some = BOWL.sample(12, seed=5).drop_duplicates()
+    some["seconds"] = [bowl(row) for row in some.to_dict("records")]
+    known = evenly.Runs.from_frame(some, BOWL.names, space=BOWL)
+    search = Search(BOWL, known=known, seed=0)
+    asked = search.ask()
+    assert asked not in some[BOWL.names].to_dict("records")
+    assert search.best == some.sort_values("seconds")[BOWL.names].iloc[0].to_dict()
+    with pytest.raises(InputError, match="have no 'threads'"):
+        Search(BOWL, known=evenly.Runs.from_frame(some, ["block", "solver"]))
+
+
+def test_huge_spaces_are_not_listed() -> None:
+    space = Space(
+        a=Integer(1, 10**6, scale="log"), b=Integer(1, 1000), c=Real(0.0, 1.0), d=Categorical("x", "y"),
+        constraints=["a % b == 0"],
+    )  # fmt: skip
+
+    def run(configuration: dict[str, Any]) -> float:
+        return (
+            1.0 + abs(np.log10(configuration["a"]) - 3) + (configuration["d"] == "y") + (configuration["c"] - 0.3) ** 2
+        )
+
+    result = tune(space, run, budget=14, seed=0)
+    assert result.seconds < 1.6
+    assert all(space.contains(result.history))
+
+
+def test_wrong_use() -> None:
+    search = Search(BOWL)
+    for told in (0.0, -1.0, float("nan"), float("inf")):
+        with pytest.raises(InputError, match="must be a finite number above 0"):
+            search.tell({"block": 1, "threads": 1, "solver": "cg"}, told)
+    with pytest.raises(InputError, match="is not feasible: threads must be one of 1, 2, 4, 8, but got 3"):
+        search.tell({"block": 1, "threads": 3, "solver": "cg"}, 1.0)
+    for arguments in (
+        {"first": 1},
+        {"strategy": "best"},
+        {"surrogate": "gp"},
+        {"strategy": "greedy", "surrogate": "pmnf"},
+    ):
+        with pytest.raises(InputError):
+            Search(BOWL, **arguments)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="budget must be at least 1"):
+        tune(BOWL, bowl, budget=0)
+    with pytest.raises(InputError, match="run must return the seconds that it took"):
+        tune(BOWL, lambda _: -1.0, budget=2)
+    with pytest.raises(InfeasibleError, match="no configuration obeys block > 32"):
+        Search(Space(block=Integer(1, 32), constraints=["block > 32"]))
