@@ -13,9 +13,13 @@ from hypothesis import strategies as st
 
 import evenly
 from evenly.errors import EvenlyError, InfeasibleError, InputError, RunFailed
+from evenly.models.fitting import new_model
 from evenly.parameters import Categorical, Integer, Ordinal, Real
 from evenly.space import Space
+from evenly.tuning.candidates import Candidates
 from evenly.tuning.search import STRATEGIES, Search
+from evenly.tuning.surrogates.base import Observed
+from evenly.tuning.surrogates.process import SampledProcess
 from evenly.tuning.tuning import tune
 
 BOWL = Space(block=Integer(1, 32, scale="log"), threads=Ordinal(1, 2, 4, 8), solver=Categorical("cg", "gmres", "amg"))
@@ -120,7 +124,7 @@ def test_what_fails_is_avoided() -> None:
     def run(configuration: dict[str, Any]) -> float:
         if configuration["x"] < 12:
             raise RunFailed("out of memory")
-        return 1.0 + 0.1 * configuration["x"] + (configuration["y"] == "b")
+        return float(1.0 + 0.1 * configuration["x"] + (configuration["y"] == "b"))
 
     result = tune(space, run, budget=30, seed=0)
     failed = result.history["status"] == "failed"
@@ -136,22 +140,31 @@ def _fails(configuration: dict[str, Any]) -> float:
 
 
 def test_runs_that_were_ended_early_are_slow_not_fast() -> None:
-    # All of x > 50 takes 100 s but is ended after 2 s; taken at 2 s, it would seem fast.
+    # Times grow tenfold from x = 50 on, but no run is let take more than 3 s. Taken for 3 s, x = 75 would seem hardly
+    # slower than x = 45; expected beyond that, it seems slow.
     space = Space(x=Integer(0, 100))
+    candidates = Candidates(space)
+    known, ended = [0, 10, 20, 30, 40, 45], [55, 60, 70, 80, 90, 100]
+    inputs = candidates.inputs(space.frame({"x": [*known, *ended]}))
+    logs = np.log([*(3.0 - 0.01 * x for x in known), *[3.0] * len(ended)])
+    believed = {}
+    for late in (False, True):
+        surrogate = SampledProcess(candidates.placed)
+        mask = np.array([False] * len(known) + [late] * len(ended))
+        surrogate.learn(Observed(inputs, logs, np.ones(len(logs)), mask), np.random.default_rng(0))
+        believed[late] = surrogate.believe(candidates.inputs(space.frame({"x": ended}))).mean
+    assert np.all(np.abs(believed[False] - np.log(3.0)) < 0.05)
+    assert np.all(believed[True] > np.log(3.0))
     search = Search(space, seed=1)
-    for x in (0, 10, 20, 30, 40, 45):
+    for x in known:
         search.tell({"x": x}, 3.0 - 0.01 * x)
-    for x in (55, 60, 70, 80, 90, 100):
-        search.tell({"x": x}, None, at_least=2.0)
-    asked = [search.ask() for _ in range(4)]
-    assert all(c is not None and c["x"] < 60 for c in asked)
+    for x in ended:
+        search.tell({"x": x}, None, at_least=3.0)
+    assert all(c is not None and 40 < c["x"] < 55 for c in (search.ask() for _ in range(3)))
 
 
 def test_greedy_is_algorithm_1() -> None:
     """Against the document's pseudo-code, literally, with the same model on the same draws."""
-    from evenly.models.fitting import new_model
-    from evenly.tuning.candidates import Candidates
-
     random = np.random.default_rng(0)
     table = pd.DataFrame({"m": np.repeat(range(8), 4), "n": np.tile([1, 2, 4, 8], 8)})
     seconds = np.exp(0.2 * (table["m"] - 5) ** 2 + 0.3 * np.log2(table["n"] / 4) ** 2 + 0.05 * random.normal(size=32))
@@ -169,7 +182,7 @@ def test_greedy_is_algorithm_1() -> None:
     out, pool = asked[:5], [key for key in times if key not in asked[:5]]
     for _ in range(5, 12):
         logs = np.log([times[key] for key in out])
-        model = new_model("forest", "quick", {}).regressor(coding, len(out))  # type: ignore[attr-defined]
+        model = new_model("forest", "quick", {}).regressor(coding, len(out))
         model.fit(coding.inputs(space.frame(np.array(out))), logs - np.median(logs), np.ones(len(out)))
         predicted = model.predict(coding.inputs(space.frame(np.array(pool))))
         shortest = pool[int(np.argmin(predicted))]
@@ -180,7 +193,7 @@ def test_greedy_is_algorithm_1() -> None:
 
 def test_known_runs_are_learned_from_and_not_made_again() -> None:
     some = BOWL.sample(12, seed=5).drop_duplicates()
-    some["seconds"] = [bowl(row) for row in some.to_dict("records")]
+    some["seconds"] = [bowl({str(k): v for k, v in row.items()}) for row in some.to_dict("records")]
     known = evenly.Runs.from_frame(some, BOWL.names, space=BOWL)
     search = Search(BOWL, known=known, seed=0)
     asked = search.ask()
@@ -197,9 +210,8 @@ def test_huge_spaces_are_not_listed() -> None:
     )  # fmt: skip
 
     def run(configuration: dict[str, Any]) -> float:
-        return (
-            1.0 + abs(np.log10(configuration["a"]) - 3) + (configuration["d"] == "y") + (configuration["c"] - 0.3) ** 2
-        )
+        far = abs(np.log10(configuration["a"]) - 3) + (configuration["c"] - 0.3) ** 2
+        return float(1.0 + far + (configuration["d"] == "y"))
 
     result = tune(space, run, budget=14, seed=0)
     assert result.seconds < 1.6
@@ -220,7 +232,7 @@ def test_wrong_use() -> None:
         {"strategy": "greedy", "surrogate": "pmnf"},
     ):
         with pytest.raises(InputError):
-            Search(BOWL, **arguments)  # type: ignore[arg-type]
+            Search(BOWL, **arguments)
     with pytest.raises(InputError, match="budget must be at least 1"):
         tune(BOWL, bowl, budget=0)
     with pytest.raises(InputError, match="run must return the seconds that it took"):

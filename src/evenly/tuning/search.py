@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, get_args
 
 import numpy as np
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from evenly.errors import InputError
 from evenly.runs import Runs
@@ -114,7 +115,9 @@ class Search:
     def choose(self) -> Choice | None:
         """Return the configuration to run next, why, and what it is expected to save; see `ask`."""
         random = np.random.default_rng([self.seed, len(self.trials)])
-        choice = self._strategy.choose(self.trials, self.candidates, random)
+        # Threads cost more than they bring for matrices of some ten runs.
+        with threadpool_limits(1, "blas"):
+            choice = self._strategy.choose(self.trials, self.candidates, random)
         if choice is not None:
             self.trials.ask(choice.configuration, choice.why)
         return choice

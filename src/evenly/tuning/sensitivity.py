@@ -40,8 +40,8 @@ class Sensitivity:
     table : DataFrame (n_tasks * n_parameters, 9)
         ``task``, ``parameter``; ``refitted`` and ``left_out``: the increase of the mean squared error of logarithms in
         percent when the parameter's values are permuted, before learning and in runs left out, means over repeats,
-        with standard deviations ``refitted_sd`` and ``left_out_sd``; ``first_order`` and ``total``: shares of the variance of
-        predicted logarithms that the parameter explains alone, and together with others; ``runs``.
+        with standard deviations ``refitted_sd`` and ``left_out_sd``; ``first_order`` and ``total``: shares of the
+        variance of predicted logarithms that the parameter explains alone, and together with others; ``runs``.
     """
 
     table: pd.DataFrame

@@ -136,8 +136,10 @@ class Pace:
         from evenly.fdtd.ranks.communicators import SerialCommunicator
         from evenly.fdtd.simulation import Simulation
 
-        cell = {"cell": (self.EDGE,) * 3, "resolution": 1, "communicator": SerialCommunicator()}
-        self._sims = [Simulation(**cell) for _ in range(self.COPIES)]
+        edges = (self.EDGE,) * 3
+        self._sims = [
+            Simulation(cell=edges, resolution=1, communicator=SerialCommunicator()) for _ in range(self.COPIES)
+        ]
         for sim in self._sims:
             _fill(sim)
         self.seconds()

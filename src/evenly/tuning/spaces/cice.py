@@ -159,7 +159,7 @@ def cice_space(
     asked = (tasks,) if isinstance(tasks, int) else tuple(tasks)
     rows: list[dict[str, Any]] = []
     for count in asked:
-        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+        if count < 1 or count != int(count):
             raise InputError(f"tasks must be whole numbers above zero, but got {count!r}")
         found = [*_dealt(count, reading, program), *_slender(count, reading)]
         if not found:

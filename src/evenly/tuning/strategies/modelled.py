@@ -30,6 +30,8 @@ __all__ = ["Modelled"]
 Floats = NDArray[np.float64]
 #: Neighbours of so many of the fastest are looked at where there are too many configurations to look at all.
 _FASTEST = 5
+#: What runs well with less than this probability is only tried when all else has been.
+_HOPEFUL = 0.2
 
 
 @final
@@ -65,7 +67,10 @@ class Modelled(Strategy):
             beliefs = _from_others(trials, candidates, table, transfer, random)
         best = float(np.log(fastest[0].mean_s))
         chances = _chances(trials, candidates, table)
-        row = int(np.argmax(log_expected_improvement(beliefs, best) + np.log(chances)))
+        worth = log_expected_improvement(beliefs, best) + np.log(chances)
+        # However small the savings that are left: what hardly runs at all comes last.
+        hopeful = chances >= min(_HOPEFUL, float(chances.max()))
+        row = int(np.argmax(np.where(hopeful, worth, -np.inf)))
         gain = float(expected_improvement(beliefs, best)[row] * chances[row])
         return Choice(row_of(table, row), f"expected to save {gain:.2%} of the best so far", gain)
 
