@@ -52,6 +52,9 @@ if TYPE_CHECKING:
     from evenly.runs import Runs as Runs
     from evenly.space import Constraint as Constraint
     from evenly.space import Space as Space
+    from evenly.tuning.search import Search as Search
+    from evenly.tuning.sensitivity import sensitivity as sensitivity
+    from evenly.tuning.tuning import tune as tune
 
 _HOMES = {
     "Bound": "evenly.balance.limits",
@@ -79,6 +82,7 @@ _HOMES = {
     "Real": "evenly.parameters",
     "RunFailed": "evenly.errors",
     "Runs": "evenly.runs",
+    "Search": "evenly.tuning.search",
     "Study": "evenly.campaign.study",
     "Space": "evenly.space",
     "allocate": "evenly.balance.allocate",
@@ -91,6 +95,8 @@ _HOMES = {
     "partition": "evenly.balance.cutting.partition",
     "read": "evenly.readers",
     "save": "evenly.models.storage",
+    "sensitivity": "evenly.tuning.sensitivity",
+    "tune": "evenly.tuning.tuning",
 }
 
 __all__ = sorted(_HOMES)

@@ -93,8 +93,9 @@ class Campaign:
     """
 
     def __init__(self, study: Study, store: Path | str | None = None, *, advisor: Advisor | None = None) -> None:
-        if study.plan.design == "advisor" and advisor is None:
-            raise InputError("the study asks for an advisor, but none is given: evenly.tuning.advisor has one")
+        if study.plan.is_advised and advisor is None:
+            remedy = "`evenly tune` does that" if study.plan.design == "tune" else "evenly.tuning.advisor has one"
+            raise InputError(f"the study asks for an advisor, but none is given: {remedy}")
         self.study, self._advisor = study, advisor
         self._runner = Runner(study)
         self.store = Store(place_of(study) if store is None else Path(store))
@@ -134,7 +135,7 @@ class Campaign:
         known = self.store.configurations()
         planned = self.store.add_configurations(first_configurations(self.study))
         # Those that an advisor proposed come after the first ones, in the order they came.
-        advised = [number for number in known if number not in set(planned)] if self._is_advised else []
+        advised = [number for number in known if number not in set(planned)] if self.study.plan.is_advised else []
         return Schedule(self.study, [*planned, *advised], self.store.records(), self.store.about("anchor"))
 
     def run(self, progress: Callable[[Record, Progress], None] | None = None) -> None:
@@ -173,10 +174,6 @@ class Campaign:
             self.store.forget_running()
             raise
 
-    @property
-    def _is_advised(self) -> bool:
-        return self.study.plan.design == "advisor"
-
     def retry(self) -> int:
         """Forget failed runs, so that they are made again; return how many there were."""
         dropped = self.store.drop_failed()
@@ -211,9 +208,9 @@ class Campaign:
     def _advised(self) -> Turn | None:
         """Ask the advisor for another configuration, where the plan has room for one."""
         plan, order = self.study.plan, self._schedule.order
-        if self._advisor is None or not self._is_advised or self._schedule.is_spent or len(order) >= (plan.runs or 0):
+        if self._advisor is None or not plan.is_advised or self._schedule.is_spent or len(order) >= (plan.runs or 0):
             return None
-        new = rows_of(self._advisor(self.runs(), 1))
+        new = rows_of(self._advisor(self._so_far(), 1))
         added = [number for number in self.store.add_configurations(new) if number not in set(order)]
         order.extend(added)
         return self._schedule.next() if added else None
@@ -233,10 +230,15 @@ class Campaign:
         if not well:
             last = f"; the last said: {records[-1].message}\n{records[-1].output}".rstrip() if records else ""
             raise InputError(f"none of {len(records)} runs went well, so there is nothing to learn from{last}")
+        return self._so_far()
+
+    def _so_far(self) -> Runs:
+        well = [r for r in self.store.records() if r.status == "ok"]
         found = dict.fromkeys((name for r in well for name in r.quantities), "1")
         units = found | {"cpu_seconds": "s"} | self.study.timing.quantities
         table = self.store.table(f"{self.study.name} ({self.store.path.name})")
-        table = table.reindex(columns=[*table.columns, *(name for name in units if name not in table.columns)])
+        known = dict.fromkeys([*self.study.space.names, "seconds", *units])
+        table = table.reindex(columns=[*table.columns, *(name for name in known if name not in table.columns)])
         table["cpu_seconds"] = table["cpu_seconds"].where(table["cpu_seconds"] > 0)
         extra = {name: unit for name, unit in units.items() if name != "seconds"}
         return Runs.from_frame(table, self.study.space.names, quantities=extra, space=self.study.space)

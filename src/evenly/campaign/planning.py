@@ -26,7 +26,7 @@ _QUICK = 0.1
 
 
 def first_configurations(study: Study) -> list[dict[str, Any]]:
-    """Return the configurations that are known from the start, distinct, in random order.
+    """Return the configurations that are known from the start, distinct, in random order; none for a search.
 
     Raises
     ------
@@ -34,6 +34,8 @@ def first_configurations(study: Study) -> list[dict[str, Any]]:
         If the space can't be listed where all are asked for, or has no configuration.
     """
     plan, space = study.plan, study.space
+    if plan.design == "tune":
+        return []
     if plan.design == "all" or plan.runs is None:
         if any(kind.values() is None for kind in space.parameters.values()):
             raise InputError("a space with real numbers has no end of configurations: give runs in [plan]")
@@ -196,7 +198,7 @@ class Schedule:
         left = sum(
             n * (float(np.median(self._known[c].took)) if c in self._known else usual) for c, n in missing.items()
         )
-        coming = max(0, (plan.runs or 0) - len(self.order)) if plan.design == "advisor" else 0
+        coming = max(0, (plan.runs or 0) - len(self.order)) if plan.is_advised else 0
         coming *= self._study.repetitions.least
         done = sum(len(known.took) for known in self._known.values())
         return Progress(done, sum(missing.values()) + coming, left + coming * usual)

@@ -61,7 +61,7 @@ __all__ = ["Plan", "Program", "Repetitions", "Study"]
 #: Places that commands may have beside parameters.
 PLACES = ("run", "repetition", "study")
 _PLACES = re.compile(r"\{[^{}]*\}")
-Draw = Literal["all", "advisor"] | Design
+Draw = Literal["all", "advisor", "tune"] | Design
 
 
 @dataclass(frozen=True)
@@ -163,9 +163,10 @@ class Plan:
     ----------
     runs : int, optional
         How many; all there are when left out.
-    design : {"all", "random", "uniform", "log-uniform", "sobol", "lhs", "advisor"}
+    design : {"all", "random", "uniform", "log-uniform", "sobol", "lhs", "advisor", "tune"}
         How they are drawn (`Space.sample`); "all" takes every one. "advisor" draws the `first` by Sobol points, then
-        those that lower the uncertainty of a model of what was measured most per second they take.
+        those that lower the uncertainty of a model of what was measured most per second they take. "tune" looks for
+        the fastest (`evenly tune`).
     first : int, optional
         Twice as many as parameters, and four at least, when left out.
     seed : int
@@ -184,7 +185,7 @@ class Plan:
     anchor_every: int = 20
 
     def __post_init__(self) -> None:
-        allowed = ("all", "advisor", *get_args(Design))
+        allowed = ("all", "advisor", "tune", *get_args(Design))
         if self.design not in allowed:
             raise InputError(f"design must be one of {', '.join(allowed)}, but got {self.design!r}")
         for name in ("runs", "first"):
@@ -195,8 +196,13 @@ class Plan:
             raise InputError(f"seed must be a whole number, 0 or above, but got {self.seed!r}")
         if self.budget_s is not None:
             _check_number("budget_s", self.budget_s, above=0)
-        if self.design == "advisor" and self.runs is None:
+        if self.is_advised and self.runs is None:
             raise InputError("an advisor needs to know how many runs there may be: give runs")
+
+    @property
+    def is_advised(self) -> bool:
+        """Whether what is run next depends on what was measured."""
+        return self.design in ("advisor", "tune")
 
 
 @dataclass(frozen=True)

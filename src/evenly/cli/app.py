@@ -28,6 +28,7 @@ from evenly.cli import (
     rebalance,
     sort,
     train,
+    tune,
 )
 from evenly.cli.console import be_quiet, err, start
 from evenly.cli.groups import with_quiet
@@ -66,7 +67,7 @@ app = typer.Typer(
 )
 for command in (
     read.read, measure.measure, fit.fit, predict.predict, allocate.allocate, plot.plot, sort.sort, example.example,
-    partition.partition, rebalance.rebalance, train.train, demo.demo,
+    partition.partition, rebalance.rebalance, train.train, tune.tune, demo.demo,
 ):  # fmt: skip
     app.command(command.__name__, cls=_Command)(with_quiet(command, be_quiet))
 simulations = typer.Typer(

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from evenly.cli import options as opt
-from evenly.cli.console import live, note, out, print_json
-from evenly.errors import EvenlyError
+from evenly.cli.console import note, out, print_json
+from evenly.cli.running import leave, shown
 
 if TYPE_CHECKING:
     from evenly.campaign import Campaign, Study
-    from evenly.campaign.planning import Progress
-    from evenly.campaign.store import Record
-
-#: Rows of the table that is shown while runs are made.
-_SHOWN = 12
 
 
 def measure(
@@ -58,7 +52,7 @@ def measure(
 
 def _advisor(study: Study) -> Callable[..., Any] | None:
     if study.plan.design != "advisor":
-        return None
+        return None  # a search says what to do instead
     from evenly.tuning.advisor import next_runs
 
     return next_runs
@@ -69,52 +63,14 @@ def _run(campaign: Campaign, target: Path) -> None:
     if done:
         note(f"{done} runs are kept in {campaign.store.path} from before")
     try:
-        with _shown(campaign) as show:
+        with shown(campaign) as show:
             campaign.run(show)
     except (KeyboardInterrupt, SystemExit):
-        _leave(campaign, target)
+        leave(campaign, target)
         raise
     left = campaign.progress.left
     if left and campaign.study.plan.budget_s is not None:
         note(f"the study's budget_s is used up, about {left} runs were not made: raise it and start again")
-
-
-def _leave(campaign: Campaign, target: Path) -> None:
-    """Save what there is before going."""
-    kept = campaign.store.count()
-    try:
-        campaign.runs().save(target)
-    except EvenlyError:
-        target = campaign.store.path
-    note(f"interrupted: {kept} runs are kept, in {target} too; the same command goes on from there")
-
-
-@contextmanager
-def _shown(campaign: Campaign) -> Iterator[Callable[[Record, Progress], None]]:
-    """Show a table and a bar on a terminal, and a line per run elsewhere."""
-    from evenly.report.campaign_tables import campaign_table
-
-    with live(f"measuring {campaign.study.name}") as update:
-
-        def show(record: Record, progress: Progress) -> None:
-            if update is None:
-                note(_line(campaign, record, progress))
-                return
-            known = campaign.configurations
-            table = campaign_table(known, campaign.store.records(), most=_SHOWN)
-            update(table, progress.done, progress.done + progress.left, progress.seconds_left)
-
-        yield show
-
-
-def _line(campaign: Campaign, record: Record, progress: Progress) -> str:
-    from evenly.report.formatting import quantity
-
-    configuration = campaign.configurations[record.configuration]
-    told = ", ".join(f"{name}={value}" for name, value in configuration.items())
-    took = quantity(record.quantities["seconds"]) if record.status == "ok" else f"{record.status}, {record.message}"
-    of = progress.done + progress.left
-    return f"run {progress.done} of about {of}: {told}: {took}; {quantity(progress.seconds_left, digits=2)} left"
 
 
 def _missing(study: Study, place: Path) -> list[dict[str, Any]]:

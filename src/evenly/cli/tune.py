@@ -1,0 +1,86 @@
+"""``evenly tune``: look for the fastest configuration of a study's program, in few runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from evenly.cli import options as opt
+from evenly.cli.console import note, out, print_json
+from evenly.cli.running import leave, shown
+
+if TYPE_CHECKING:
+    from evenly.runs import Runs
+
+
+def tune(
+    path: Annotated[Path, typer.Argument(metavar="STUDY", help="The study: a TOML file, as for evenly measure.")],
+    runs: Annotated[
+        int | None, typer.Option("--runs", min=1, help="How many configurations are run (default: the plan's, or 20).")
+    ] = None,
+    strategy: Annotated[
+        Literal["model", "greedy", "random", "all"],
+        typer.Option("--strategy", help="How they are chosen: by expected savings, or as in the CICE study (greedy)."),
+    ] = "model",
+    first: Annotated[int, typer.Option("--first", min=2, help="Runs before a model is learned.")] = 5,
+    surrogate: Annotated[
+        str | None, typer.Option("--surrogate", help="Model of the greedy search: forest, svm, gp, neural-net.")
+    ] = None,
+    known: Annotated[Path | None, typer.Option("--known", help="Table of runs that were made before.")] = None,
+    store: Annotated[
+        Path | None, typer.Option("--store", help="Where runs are kept (default: beside the study, as .tune.db).")
+    ] = None,
+    save: Annotated[
+        Path | None, typer.Option("--save", help="Table of all runs: .csv or .parquet (default: beside the store).")
+    ] = None,
+    json: opt.Json = False,
+) -> None:
+    """Find the fastest configuration of a program in few runs; the same command goes on after an interruption."""
+    from evenly.campaign import Campaign, Study
+    from evenly.report.tuning_tables import alike_table, found_text, result_as_dict
+    from evenly.tuning.studies import Proposer, searched, tune_study
+
+    given = Study.load(path)
+    study = searched(given, runs or given.plan.runs or 20, repeated=_says_how_often(path))
+    place = store or study.folder / f"{study.name}.tune.db"
+    target = save or place.with_suffix(".runs.csv")
+    opt.check_writable(target, "table of runs")
+    proposer = Proposer(study, strategy=strategy, first=first, surrogate=surrogate, known=_loaded(known))
+    with Campaign(study, place, advisor=proposer) as campaign:
+        done = campaign.store.count()
+        if done:
+            note(f"{done} runs are kept in {place} from before")
+        try:
+            with shown(campaign) as show:
+                result = tune_study(campaign, proposer, show)
+        except (KeyboardInterrupt, SystemExit):
+            leave(campaign, target)
+            raise
+        campaign.runs().save(target)
+    if json:
+        print_json(result_as_dict(result))
+        return
+    out.print(alike_table(result))
+    out.print(found_text(result), markup=False)
+    note(f"{result.stopped}; all runs are in {target}; more --runs go on from here")
+
+
+def _says_how_often(path: Path) -> bool:
+    """Whether the study says how often configurations are run; a search runs each once otherwise."""
+    import tomllib
+
+    return "repetitions" in tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+def _loaded(known: Path | None) -> Runs | None:
+    if known is None:
+        return None
+    from evenly.errors import InputError
+    from evenly.readers import read
+
+    found = read(known)
+    if isinstance(found, dict):
+        raise InputError(f"--known takes runs of one program, but {known} has those of {', '.join(found)}")
+    return found

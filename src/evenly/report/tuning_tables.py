@@ -1,0 +1,57 @@
+"""What a search found, for the terminal and for machines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.table import Table
+
+from evenly.report.formatting import compact, interval, quantity, value_text
+from evenly.report.run_tables import add_row, new_table
+from evenly.tuning.result import Result
+
+__all__ = ["alike_table", "found_text", "result_as_dict"]
+
+#: Configurations that can't be told from the fastest, shown at most.
+_MOST = 10
+
+
+def found_text(result: Result) -> str:
+    """Say what is fastest, in one line or two."""
+    told = ", ".join(f"{name} = {value_text(value)}" for name, value in result.best.items())
+    sure = f", within {interval(*result.interval)}" if result.interval is not None else ""
+    others = len(result.alike) - 1
+    ties = f"\n{others} other{'s' * (others != 1)} can't be told from it by these runs" if others else ""
+    return f"fastest: {told}: {quantity(result.seconds)}{sure}{ties}"
+
+
+def alike_table(result: Result) -> Table:
+    """Return the fastest configurations that were run, those marked that can't be told from the first."""
+    names = result.space.names
+    well = result.history[result.history["status"] == "ok"].sort_values("seconds", kind="stable")
+    title = "the fastest" if len(well) > _MOST else ""
+    table = new_table(title, f"{_MOST} of {len(result.history)} that were tried" if len(well) > _MOST else "")
+    for name in (*names, "seconds", "above", "runs"):
+        table.add_column(name, justify="right")
+    same = set(result.alike[names].itertuples(index=False, name=None))
+    for row in well.head(_MOST).to_dict("records"):
+        above = row["seconds"] / result.seconds - 1
+        alike = tuple(row[name] for name in names) in same and above > 0
+        add_row(
+            table, *(value_text(row[name]) for name in names), compact(row["seconds"]),
+            f"{above:.1%}" + (" ≈" if alike else ""), str(row["repetitions"]),
+        )  # fmt: skip
+    return table
+
+
+def result_as_dict(result: Result) -> dict[str, Any]:
+    """Return the same for machines."""
+    names = result.space.names
+    history = [
+        {"configuration": {name: row[name] for name in names}, **{key: row[key] for key in row if key not in names}}
+        for row in result.history.to_dict("records")
+    ]
+    return {
+        "best": result.best, "seconds": result.seconds, "interval": result.interval, "stopped": result.stopped,
+        "alike": result.alike.to_dict("records"), "history": history,
+    }  # fmt: skip

@@ -1,0 +1,118 @@
+"""Searching over a study: its program is run and kept as `evenly measure` does, and a search chooses each next run."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+
+from evenly.campaign.measuring import Campaign
+from evenly.campaign.planning import Progress, rows_of
+from evenly.campaign.store import Record
+from evenly.campaign.study import Repetitions, Study
+from evenly.runs import Runs
+from evenly.tuning.result import Result
+from evenly.tuning.search import Search, StrategyName
+
+__all__ = ["Proposer", "searched", "tune_study"]
+
+
+class Proposer:
+    """Chooses what a campaign runs next; it holds no state, so that a campaign that was killed goes on the same way.
+
+    Parameters
+    ----------
+    study : Study
+    strategy, first, surrogate
+        See `Search`.
+    known : Runs, optional
+        Measured before, elsewhere.
+    """
+
+    def __init__(
+        self,
+        study: Study,
+        *,
+        strategy: StrategyName = "model",
+        first: int = 5,
+        surrogate: str | None = None,
+        known: Runs | None = None,
+    ) -> None:
+        self._study, self._known = study, known
+        self._settings = {"strategy": strategy, "first": first, "surrogate": surrogate}
+        self.search(None)  # whatever is wrong with the settings is said before anything runs
+
+    def search(self, runs: Runs | None) -> Search:
+        """Return the search as it is after some runs."""
+        search = Search(self._study.space, seed=self._study.plan.seed, known=self._known, **self._settings)  # type: ignore[arg-type]
+        if runs is None or not len(runs):
+            return search
+        # Whether a run went well isn't seen from its seconds alone.
+        table, names = runs.to_frame(), self._study.space.names
+        for configuration, seconds, status in zip(
+            rows_of(table[names]), table["seconds"].tolist(), table["status"], strict=True
+        ):
+            limit = self._study.program.timeout_s
+            late = status == "timed out" and limit is not None
+            search.tell(configuration, seconds if status == "ok" else None, at_least=limit if late else None)
+        return search
+
+    def __call__(self, runs: Runs, count: int) -> pd.DataFrame:
+        """Return at most so many configurations to run next."""
+        search = self.search(runs)
+        asked = [one for one in (search.ask() for _ in range(count)) if one is not None]
+        return self._study.space.frame({name: [one[name] for one in asked] for name in self._study.space.names})
+
+
+def searched(study: Study, runs: int, *, repeated: bool) -> Study:
+    """Return a study in which a search proposes so many configurations, each run once unless `repeated`."""
+    plan = dataclasses.replace(study.plan, design="tune", runs=runs, anchor_every=0)
+    repetitions = study.repetitions if repeated else Repetitions(1, 1)
+    return dataclasses.replace(study, plan=plan, repetitions=repetitions)
+
+
+def tune_study(
+    campaign: Campaign, proposer: Proposer, progress: Callable[[Record, Progress], None] | None = None
+) -> Result:
+    """Make the runs that a search asks for, as far as they haven't been made, and return what it found.
+
+    Parameters
+    ----------
+    campaign : Campaign
+        Of a study that `searched` returned, with the proposer as its advisor.
+    proposer : Proposer
+    progress : callable, optional
+        Told each run as it ends.
+
+    Raises
+    ------
+    InputError
+        If no run went well.
+
+    Examples
+    --------
+    >>> from evenly.campaign.study import Program
+    >>> from evenly import Integer, Space
+    >>> from evenly.campaign.timing import Timing
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> timing = Timing.from_dict({"pattern": "took (.*)", "unit": "s"})
+    >>> study = Study("echo", Space(n=Integer(1, 9)), Program("echo took {n}"), timing)
+    >>> study = searched(study, 6, repeated=False)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with Campaign(study, Path(folder, "echo.db"), advisor=Proposer(study)) as campaign:
+    ...         result = tune_study(campaign, Proposer(study))
+    >>> len(result.history), result.best
+    (6, {'n': 1})
+    """
+    campaign.run(progress)
+    runs = campaign.runs()
+    plan = campaign.study.plan
+    tried = len(runs.configurations.drop_duplicates())
+    spent = plan.budget_s is not None and tried < (plan.runs or 0)
+    stopped = "the study's budget_s is used up" if spent else "the runs that were asked for are made"
+    if campaign.study.space.listed is None and tried < (plan.runs or np.inf) and not spent:
+        stopped = "all configurations have been run"
+    return Result.of(proposer.search(runs).trials, stopped)
