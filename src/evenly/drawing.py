@@ -14,7 +14,7 @@ from evenly.errors import InfeasibleError, InputError
 from evenly.parameters import Integer, Parameter, Scale
 from evenly.sampling import Design, unit_points
 
-__all__ = ["Design", "draw", "sample", "shuffled"]
+__all__ = ["Design", "combinations", "draw", "sample", "shuffled"]
 
 #: Below this share of feasible points, listing them is tried instead of drawing more.
 _LEAST_SHARE = 1e-3
@@ -83,7 +83,7 @@ def sample(
         table = settled(_from_unit(parameters, points, scale))
         return table[feasible(table)]
 
-    listable = listed or _combinations(parameters) <= _MOST_LISTED
+    listable = listed or combinations(parameters) <= _MOST_LISTED
     tried = 0
     if not listed:
         patience = max(_MOST_TRIED, 2 * n / _LEAST_SHARE)
@@ -105,7 +105,14 @@ def _from_unit(parameters: Mapping[str, Parameter], points: NDArray[np.float64],
     return pd.DataFrame({name: pd.Series(values, dtype=values.dtype) for name, values in drawn.items()})
 
 
-def _combinations(parameters: Mapping[str, Parameter]) -> float:
+def combinations(parameters: Mapping[str, Parameter]) -> float:
+    """Return how many combinations of values there are, feasible or not; infinitely many with real numbers.
+
+    Examples
+    --------
+    >>> combinations({"cores": Integer(1, 10**9), "threads": Integer(1, 8, step=7)})
+    2000000000
+    """
     sizes: list[float] = []
     for kind in parameters.values():
         values = () if isinstance(kind, Integer) else kind.values()

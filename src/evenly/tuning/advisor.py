@@ -14,9 +14,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from evenly.drawing import combinations
 from evenly.errors import ExtrapolationWarning, InputError
 from evenly.models.gaussian_process import GaussianProcess
-from evenly.parameters import Integer
 from evenly.runs import Runs
 from evenly.space import Space
 
@@ -88,15 +88,7 @@ def _open(space: Space, known: pd.DataFrame, seed: int) -> pd.DataFrame:
 
 def _few(space: Space) -> bool:
     """Whether all configurations can be compared."""
-    if space.listed is not None:
-        return len(space.listed) <= _COMPARED
-    combinations = 1
-    for kind in space.parameters.values():
-        values = () if isinstance(kind, Integer) else kind.values()
-        if values is None:
-            return False
-        combinations *= len(kind) if isinstance(kind, Integer) else len(values)
-    return combinations <= _COMPARED
+    return combinations(space.parameters) <= _COMPARED if space.listed is None else len(space.listed) <= _COMPARED
 
 
 def _worth(model: GaussianProcess, open_: pd.DataFrame, everywhere: pd.DataFrame) -> NDArray[np.float64]:

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from evenly.drawing import combinations
 from evenly.errors import InfeasibleError
 from evenly.models._inputs import Coding, Inputs
 from evenly.models.process_parts.levels import Levels
@@ -53,7 +54,7 @@ class Candidates:
             raise InfeasibleError(f"no configuration obeys {rules}: loosen a rule", constraint=rules)
 
     def _all(self) -> pd.DataFrame | None:
-        if self.space.listed is None and _combinations(self.space) > LISTED:
+        if self.space.listed is None and combinations(self.space.parameters) > LISTED:
             return None
         return self.space.enumerate()
 
@@ -158,16 +159,6 @@ def _neighbours(kind: Parameter, column: pd.Series[Any], random: np.random.Gener
     values = np.sort(np.asarray(kind.values()))
     at = np.searchsorted(values, column.to_numpy()) + random.choice([-2, -1, 1, 2], len(column), p=[0.2, 0.3, 0.3, 0.2])
     return np.asarray(values[np.clip(at, 0, len(values) - 1)])
-
-
-def _combinations(space: Space) -> float:
-    total = 1.0
-    for kind in space.parameters.values():
-        values = None if isinstance(kind, Integer) else kind.values()
-        if isinstance(kind, Real) and values is None:
-            return float("inf")
-        total *= len(kind) if isinstance(kind, Integer) else len(values)  # type: ignore[arg-type]
-    return total
 
 
 def _corners(space: Space) -> pd.DataFrame:

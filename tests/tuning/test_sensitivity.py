@@ -1,0 +1,54 @@
+"""Which parameters matter, where that is known."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from evenly.errors import InputError
+from evenly.runs import Runs
+from evenly.tuning.sensitivity import sensitivity
+
+
+def table_of(seed: int = 0) -> pd.DataFrame:
+    """Log times a + b / 2 of task 1, ±a by the label c of task 2; d has no effect."""
+    rows = list(itertools.product((-1, 0, 1), (-1, 0, 1), ("u", "v"), (0, 1, 2), (1, 2)))
+    table = pd.DataFrame(rows, columns=["a", "b", "c", "d", "tasks"])
+    sign = table["c"].map({"u": 1.0, "v": -1.0})
+    noise = np.random.default_rng(seed).normal(0, 0.01, len(table))
+    logs = np.where(table["tasks"] == 1, table["a"] + 0.5 * table["b"], sign * table["a"])
+    return table.assign(seconds=np.exp(logs + noise))
+
+
+def test_sobol_indices_are_the_analytic_ones() -> None:
+    table = table_of()
+    found = sensitivity(Runs.from_frame(table, ["a", "b", "c", "d", "tasks"]), task="tasks", repeats=3).table
+    # Task 1: variances 2/3 and 1/4 · 2/3 add up, so that a has 0.8 and b 0.2, alone and in all.
+    one = found[found["task"] == 1].set_index("parameter")
+    assert one["first_order"][["a", "b", "c", "d"]].tolist() == pytest.approx([0.8, 0.2, 0, 0], abs=0.06)
+    assert one["total"][["a", "b", "c", "d"]].tolist() == pytest.approx([0.8, 0.2, 0, 0], abs=0.06)
+    # Task 2: c decides the sign of a's effect: each explains nothing alone and everything with the other.
+    two = found[found["task"] == 2].set_index("parameter")
+    assert two["first_order"][["a", "c"]].tolist() == pytest.approx([0, 0], abs=0.08)
+    assert two["total"][["a", "c"]].tolist() == pytest.approx([1, 1], abs=0.1)
+
+
+def test_permutation_tells_what_matters_from_what_does_not() -> None:
+    table = table_of()
+    runs = Runs.from_frame(table[table["tasks"] == 1], ["a", "b", "c", "d"])
+    ranked = sensitivity(runs, repeats=8).ranked("left_out")
+    assert ranked.index.tolist()[:2] == ["a", "b"]
+    assert ranked["left_out"]["a"] > 10 * max(ranked["left_out"]["c"], ranked["left_out"]["d"], 1)
+    assert ranked["refitted"]["a"] > ranked["refitted"]["d"]
+    again = sensitivity(runs, repeats=8).ranked("left_out")
+    assert again.equals(ranked)
+
+
+def test_wrong_use() -> None:
+    runs = Runs.from_frame(table_of().head(6), ["a", "b", "c", "d", "tasks"])
+    for arguments in ({}, {"task": "nodes"}, {"repeats": 0}):
+        with pytest.raises(InputError):
+            sensitivity(runs, **arguments)  # type: ignore[arg-type]
