@@ -102,6 +102,8 @@ class RunFailed(EvenlyError):  # noqa: N818 - the public name of DESIGN.md
         The program's exit status.
     output : str
         The end of what it printed.
+    at_least : float, optional
+        Where it was ended because it took too long: seconds after which it hadn't come to its end.
 
     Examples
     --------
@@ -109,9 +111,12 @@ class RunFailed(EvenlyError):  # noqa: N818 - the public name of DESIGN.md
     137
     """
 
-    def __init__(self, message: str, *, exit_code: int | None = None, output: str = "") -> None:
+    def __init__(
+        self, message: str, *, exit_code: int | None = None, output: str = "", at_least: float | None = None
+    ) -> None:
         self.exit_code = exit_code
         self.output = output
+        self.at_least = at_least
         super().__init__(message)
 
 

@@ -233,9 +233,71 @@ def test_wrong_use() -> None:
     ):
         with pytest.raises(InputError):
             Search(BOWL, **arguments)
-    with pytest.raises(InputError, match="budget must be at least 1"):
-        tune(BOWL, bowl, budget=0)
+    for name in ("budget", "repeats", "workers"):
+        with pytest.raises(InputError, match=f"{name} must be at least 1"):
+            tune(BOWL, bowl, **{name: 0})  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="limit must be above 1"):
+        tune(BOWL, bowl, limit=0.5)
     with pytest.raises(InputError, match="run must return the seconds that it took"):
         tune(BOWL, lambda _: -1.0, budget=2)
     with pytest.raises(InfeasibleError, match="no configuration obeys block > 32"):
         Search(Space(block=Integer(1, 32), constraints=["block > 32"]))
+
+
+def test_only_what_may_be_the_fastest_is_run_again() -> None:
+    random = np.random.default_rng(0)
+    made: list[tuple[Any, ...]] = []
+
+    def noisy(configuration: dict[str, Any]) -> float:
+        made.append(tuple(configuration.values()))
+        return bowl(configuration) * float(np.exp(random.normal(0, 0.05)))
+
+    result = tune(BOWL, noisy, budget=40, repeats=4, seed=0)
+    assert len(made) == 40
+    assert result.history["repetitions"].max() == 4
+    best = result.history.set_index(BOWL.names).loc[tuple(result.best.values())]
+    assert best["repetitions"] == 4
+    # Those that are slower by much more than the noise are run once, unless they were the best for a while.
+    slow = result.history["seconds"] > 2 * result.seconds
+    assert (result.history[slow]["repetitions"] == 1).mean() > 0.5
+    assert result.interval is not None
+    assert result.interval[0] < result.seconds < result.interval[1]
+
+
+def test_runs_that_can_not_win_are_given_up() -> None:
+    limits = []
+
+    def run(configuration: dict[str, Any], limit_s: float | None) -> float:
+        seconds = bowl(configuration)
+        limits.append(limit_s)
+        if limit_s is not None and seconds > limit_s:
+            raise RunFailed("too slow", at_least=limit_s)
+        return seconds
+
+    result = tune(BOWL, run, budget=16, limit=1.5, seed=0)
+    assert limits[0] is None
+    given = [limit for limit in limits if limit is not None]
+    assert given == sorted(given, reverse=True)
+    late = result.history[result.history["status"] == "timed out"]
+    assert len(late)
+    assert late["seconds"].isna().all()
+    assert result.seconds < 1.2
+
+
+def test_a_search_ends_when_a_run_no_longer_pays() -> None:
+    few = tune(BOWL, bowl, budget=60, production=2, seed=0)
+    many = tune(BOWL, bowl, budget=60, production=1e6, seed=0)
+    assert "another run would take about" in few.stopped
+    assert len(few.history) < len(many.history)
+    assert not (few.history["status"] == "pending").any()
+
+
+def test_several_runs_at_once() -> None:
+    result = tune(BOWL, bowl, budget=21, workers=4, seed=0)
+    assert len(result.history) == 21
+    assert not result.history.duplicated(BOWL.names).any()
+    assert (result.history["status"] == "ok").all()
+    everything = tune(Space(n=Integer(1, 6)), lambda c: float(c["n"]), budget=30, workers=3, repeats=2)
+    assert everything.stopped == "all configurations have been run"
+    assert everything.best == {"n": 1}
+    assert everything.history["repetitions"].max() == 2

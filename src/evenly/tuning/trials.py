@@ -99,7 +99,16 @@ class Trials:
         """Add a configuration that is to be run; one that was run is run again."""
         key = key_of(self.space.names, configuration)
         known = self._trials.get(key, Trial(dict(configuration)))
-        self._trials[key] = replace(known, status="pending", why=why)
+        # What is run again isn't unknown meanwhile.
+        self._trials[key] = replace(known, status="ok" if known.seconds else "pending", why=why)
+
+    def forget(self, configuration: Mapping[str, Any]) -> None:
+        """Take back a configuration that was asked for and isn't run."""
+        del self._trials[key_of(self.space.names, configuration)]
+
+    def trial(self, configuration: Mapping[str, Any]) -> Trial:
+        """Return what is known of a configuration that was asked for or told."""
+        return self._trials[key_of(self.space.names, configuration)]
 
     def tell(self, configuration: Mapping[str, Any], seconds: float | None, *, at_least: float | None = None) -> None:
         """Take note of how a run went: its seconds, None for a failed one; or that it takes longer than `at_least`.

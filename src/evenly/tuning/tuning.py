@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import nullcontext
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,12 +15,12 @@ from evenly.runs import Runs
 from evenly.space import Space
 from evenly.tuning.result import Result
 from evenly.tuning.search import Search, StrategyName
-from evenly.tuning.strategies.base import Strategy
+from evenly.tuning.strategies.base import Choice, Strategy
 from evenly.tuning.trials import Trial
 
 __all__ = ["tune"]
 
-Run = Callable[[dict[str, Any]], float]
+Run = Callable[..., float]
 
 
 def tune(
@@ -29,7 +32,12 @@ def tune(
     first: int = 5,
     surrogate: str | None = None,
     known: Runs | None = None,
+    tasks: Sequence[str] = (),
     seed: int = 0,
+    repeats: int = 1,
+    limit: float | None = None,
+    production: float | None = None,
+    workers: int = 1,
     progress: Callable[[Trial], None] | None = None,
 ) -> Result:
     """Find the fastest configuration in few runs.
@@ -42,8 +50,19 @@ def tune(
         Runs a configuration (dict) and returns its seconds; raises `evenly.RunFailed` where it fails.
     budget : int
         How many runs are made at most.
-    strategy, first, surrogate, known, seed
+    strategy, first, surrogate, known, tasks, seed
         See `Search`.
+    repeats : int
+        How often a configuration is run at most. Only those that may be the fastest are run again: one that was
+        slower than the best so far isn't.
+    limit : float, optional
+        Runs that take so many times the best so far can't win: ``run(configuration, limit_s)`` is told after how many
+        seconds to give up (None at first) and raises ``RunFailed(…, at_least=limit_s)`` then.
+    production : float, optional
+        How often the program will be run afterwards. The search ends when the next run is expected to take longer than
+        it is expected to save there.
+    workers : int
+        How many runs are under way at once, each in a thread of its own.
     progress : callable, optional
         Told each run as it ends.
 
@@ -54,7 +73,9 @@ def tune(
     Raises
     ------
     InputError
-        If no run went well, or `run` returned something else than a finite number above zero.
+        If an argument is out of range, or `run` returned something else than a finite number above zero.
+    EvenlyError
+        If no run went well.
 
     Examples
     --------
@@ -67,26 +88,109 @@ def tune(
     >>> result.best, result.seconds
     ({'block': 8, 'solver': 'cg'}, 1.0)
     """
-    if budget < 1:
-        raise InputError(f"budget must be at least 1 run, but got {budget}")
-    search = Search(space, strategy=strategy, first=first, surrogate=surrogate, seed=seed, known=known)
-    stopped = "the budget is used up"
-    message = ""
-    for _ in range(budget):
-        configuration = search.ask()
-        if configuration is None:
-            stopped = "all configurations have been run"
-            break
-        try:
-            seconds = _seconds(run(dict(configuration)), configuration)
-        except RunFailed as error:
-            seconds, message = None, str(error)
-        search.tell(configuration, seconds)
-        if progress is not None:
-            progress(next(trial for trial in reversed(list(search.trials)) if trial.configuration == configuration))
+    for name, value, least in (("budget", budget, 1), ("repeats", repeats, 1), ("workers", workers, 1)):
+        if value < least:
+            raise InputError(f"{name} must be at least {least}, but got {value}")
+    if limit is not None and limit <= 1:
+        raise InputError(f"limit must be above 1, times the best so far, but got {limit}")
+    search = Search(space, strategy=strategy, first=first, surrogate=surrogate, seed=seed, known=known, tasks=tasks)
+    loop = _Loop(search, run, budget, repeats, limit, production, progress)
+    stopped = loop.go(workers)
     if search.trials.best is None:
-        raise EvenlyError(f"none of {len(search.trials)} runs went well; the last said: {message}")
+        raise EvenlyError(f"none of {loop.made} runs went well; the last said: {loop.message}")
     return Result.of(search.trials, stopped)
+
+
+@dataclass
+class _Loop:
+    """Runs under way, and what is run next."""
+
+    search: Search
+    run: Run
+    budget: int
+    repeats: int
+    limit: float | None
+    production: float | None
+    progress: Callable[[Trial], None] | None
+    made: int = 0
+    message: str = ""
+    again: list[dict[str, Any]] = field(default_factory=list)
+
+    def go(self, workers: int) -> str:
+        """Make runs, and return why no more are made."""
+        stopped = ""
+        waiting: dict[Future[float], dict[str, Any]] = {}
+        with ThreadPoolExecutor(workers) if workers > 1 else nullcontext(_Inline()) as pool:
+            while waiting or not stopped:
+                while not stopped and len(waiting) < workers:
+                    configuration, stopped = self._next(len(waiting))
+                    if configuration is None:
+                        break
+                    told = () if self.limit is None else (self._limit_s(),)
+                    waiting[pool.submit(self.run, dict(configuration), *told)] = configuration
+                for done in wait(waiting, return_when=FIRST_COMPLETED).done:
+                    self._ended(done, waiting.pop(done), list(waiting.values()))
+        return stopped
+
+    def _next(self, under_way: int) -> tuple[dict[str, Any] | None, str]:
+        """Return what is run next, or why nothing is."""
+        if self.made + under_way >= self.budget:
+            return None, "the budget is used up"
+        if self.again:
+            configuration = self.again.pop(0)
+            self.search.trials.ask(configuration, "may be the fastest, so it is run again")
+            return configuration, ""
+        choice = self.search.choose()
+        if choice is None:
+            # One that is under way may have to be run again.
+            return None, "" if under_way else "all configurations have been run"
+        if (reason := self._pays_no_more(choice)) is not None:
+            self.search.trials.forget(choice.configuration)
+            return None, reason
+        return choice.configuration, ""
+
+    def _pays_no_more(self, choice: Choice) -> str | None:
+        best = self.search.trials.best
+        if self.production is None or best is None or not np.isfinite(choice.gain * choice.expected_s):
+            return None
+        saved = choice.gain * best.mean_s * self.production
+        if saved >= choice.expected_s:
+            return None
+        return (
+            f"another run would take about {choice.expected_s:.3g} s and is expected to save {saved:.3g} s in "
+            f"{self.production:g} runs"
+        )
+
+    def _limit_s(self) -> float | None:
+        best = self.search.trials.best
+        return None if self.limit is None or best is None else self.limit * best.mean_s
+
+    def _ended(self, done: Future[float], configuration: dict[str, Any], under_way: list[dict[str, Any]]) -> None:
+        self.made += 1
+        try:
+            self.search.tell(configuration, _seconds(done.result(), configuration))
+        except RunFailed as error:
+            self.message = str(error)
+            self.search.tell(configuration, None, at_least=error.at_least)
+        best = self.search.trials.best
+        if best is not None and len(best.seconds) < self.repeats and best.configuration not in under_way:
+            self.again = [best.configuration]
+        if self.progress is not None:
+            self.progress(self.search.trials.trial(configuration))
+
+
+class _Inline:
+    """Makes a run at once, in this thread."""
+
+    @staticmethod
+    def submit(run: Run, *arguments: Any) -> Future[float]:
+        """Return how the run went."""
+        done: Future[float] = Future()
+        try:
+            done.set_result(run(*arguments))
+        except RunFailed as error:
+            done.set_exception(error)
+        return done
 
 
 def _seconds(returned: Any, configuration: Mapping[str, Any]) -> float:

@@ -26,11 +26,14 @@ class Choice:
         In words.
     gain : float
         Expected saving relative to the best so far, 0.1 is 10 %; nan where nothing is known of it.
+    expected_s : float
+        Seconds that it is expected to take; nan where nothing is known of it.
     """
 
     configuration: dict[str, Any]
     why: str
     gain: float = float("nan")
+    expected_s: float = float("nan")
 
 
 class Strategy(ABC):

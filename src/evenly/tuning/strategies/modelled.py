@@ -72,7 +72,8 @@ class Modelled(Strategy):
         hopeful = chances >= min(_HOPEFUL, float(chances.max()))
         row = int(np.argmax(np.where(hopeful, worth, -np.inf)))
         gain = float(expected_improvement(beliefs, best)[row] * chances[row])
-        return Choice(row_of(table, row), f"expected to save {gain:.2%} of the best so far", gain)
+        expected_s = float(np.exp(beliefs.mean[row]))
+        return Choice(row_of(table, row), f"expected to save {gain:.2%} of the best so far", gain, expected_s)
 
     def _learned(self, trials: Trials, candidates: Candidates, table: pd.DataFrame) -> Transfer:
         if self._transfer is None:
