@@ -22,6 +22,9 @@ def train(
     runs: Annotated[int, typer.Option("--runs", help="Random cells to time, more on a later call.", min=10)] = 300,
     budget: Annotated[str, typer.Option("--budget", help="Wall time to spend on timing, as 90s or 15m.")] = "15m",
     workers: Annotated[int, typer.Option("--workers", help="Processes that time side by side.", min=1)] = 1,
+    real: Annotated[
+        int, typer.Option("--real", help="Random cells that run on real MPI ranks besides, up to 8.", min=0)
+    ] = 0,
     learner: Annotated[
         str | None, typer.Option("--learner", help="Method that learns, as neural-net (default: extra-trees).")
     ] = None,
@@ -39,7 +42,7 @@ def train(
         raise InputError(f"PROGRAM must be fdtd, whose simulations can be timed rank by rank here, but got {program!r}")
     seconds = parsing.duration(budget, "--budget")
     from evenly.balance.cost.places import find_cost
-    from evenly.balance.forecast.gathering import gather, training_settings
+    from evenly.balance.forecast.gathering import gather, real_settings, training_settings
     from evenly.balance.forecast.places import rehearsal_file, step_model_file
     from evenly.balance.forecast.rehearsal import RehearsalStore
     from evenly.balance.forecast.step_model import LEARNER, StepModel
@@ -50,7 +53,7 @@ def train(
         folder.mkdir(parents=True, exist_ok=True)
     found = find_cost(program)
     note(found.note)
-    settings = training_settings(runs)
+    settings = [*training_settings(runs), *real_settings(real)]
     begin = time.monotonic()
     with progress("timing random cells") as show:
         try:

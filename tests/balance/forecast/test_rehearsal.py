@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from evenly.balance.forecast.alone import lone_rank
-from evenly.balance.forecast.gathering import gather, training_settings
+from evenly.balance.forecast.gathering import gather, real_settings, training_settings
 from evenly.balance.forecast.rehearsal import Rehearsal, RehearsalStore, Setting, rehearse
-from evenly.errors import ReadError
+from evenly.errors import InputError, ReadError
 from evenly.fdtd import Block, Medium
 from evenly.fdtd.cell.partition import BinaryPartition
 from evenly.machine import Machine
@@ -110,3 +110,30 @@ def test_a_lone_rank_steps_off_diagonal_media_without_the_others() -> None:
     sim = lone_rank(keywords, BinaryPartition([("x", 0.0), 0, 1]), 1, 2, [])
     sim.step()
     assert [chunk.box.lo for chunk in sim.chunks] == [(8, 0, 0)]
+
+
+def test_real_ranks_are_of_the_same_schema(tmp_path: Path) -> None:
+    setting = Setting("random", {"points": 1.5e4, "seed": 3}, 2, "mpi")
+    alone, real = rehearse(replace(setting, source="alone"), COST), rehearse(setting, COST)
+    assert setting.key != replace(setting, source="alone").key
+    assert real.timed.tolist() == [0, 1]
+    assert np.all(real.seconds > 0)
+    # The same layout, load and messages; only the timings are others.
+    assert real.traits == alone.traits
+    np.testing.assert_array_equal(real.load.profile, alone.load.profile)
+    np.testing.assert_array_equal(real.messages.size, alone.messages.size)
+    with RehearsalStore(tmp_path / "r.db", COST) as store:
+        store.add(real)
+        (kept,) = store
+    assert kept.setting == setting
+    np.testing.assert_array_equal(kept.seconds, real.seconds)
+    wrong = Setting("random", {"points": 1.5e4, "seed": 3, "silicon": 0.9, "dielectric": 0.9}, 2, "mpi")
+    with pytest.raises(InputError):
+        rehearse(wrong, COST)
+
+
+def test_real_settings_fit_this_machine() -> None:
+    settings = real_settings(12, most_ranks=4)
+    assert all(setting.source == "mpi" and 1 <= setting.ranks <= 4 for setting in settings)
+    assert len({setting.key for setting in settings}) == 12
+    assert settings[:3] == real_settings(3, most_ranks=4)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import replace
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -21,10 +22,11 @@ from evenly.balance.forecast.rehearsal import RehearsalStore, Setting, rehearse
 from evenly.errors import InputError
 from evenly.fdtd.structures import build
 
-__all__ = ["POINTS", "RANKS", "gather", "log_uniform", "random_parameters", "training_settings"]
+__all__ = ["POINTS", "RANKS", "gather", "log_uniform", "random_parameters", "real_settings", "training_settings"]
 
 #: Grid points of a cell and of a rank, and ranks, that are drawn.
 POINTS, POINTS_PER_RANK, RANKS = (1e5, 10**7.5), (1.5e3, 1e6), 4096
+REAL_POINTS = (1e5, 1e6)
 #: Dispersive media, of 1, 2, 3 and 5 poles, and how often each is taken.
 MATERIALS = {"indium tin oxide": 0.2, "passive silicon": 0.3, "silicon": 0.25, "silver": 0.25}
 #: How the room for regions is divided on average: susceptibility, transforms, dielectric, none of them.
@@ -54,9 +56,18 @@ def training_settings(count: int, *, seed: int = 0, first: int = 0) -> list[Sett
     return [_drawn(np.random.default_rng([seed, n])) for n in range(first, first + count)]
 
 
-def _drawn(random: np.random.Generator) -> Setting:
-    points = log_uniform(random, *POINTS)
-    ranks = int(np.clip(round(points / log_uniform(random, *POINTS_PER_RANK)), 1, RANKS))
+def real_settings(count: int, *, most_ranks: int = 8, seed: int = 0) -> list[Setting]:
+    """Return random cells that are run on real ranks, up to so many, as `training_settings` draws them.
+
+    They hold 10⁵ to 10⁶ points, so that one takes seconds.
+    """
+    drawn = [_drawn(np.random.default_rng([seed, 1, n]), REAL_POINTS, most_ranks) for n in range(count)]
+    return [replace(setting, source="mpi") for setting in drawn]
+
+
+def _drawn(random: np.random.Generator, some_points: tuple[float, float] = POINTS, most_ranks: int = RANKS) -> Setting:
+    points = log_uniform(random, *some_points)
+    ranks = int(np.clip(round(points / log_uniform(random, *POINTS_PER_RANK)), 1, most_ranks))
     # Only what a cell holds is drawn again where it doesn't fit, or small cells, with less room, would be rarer.
     while True:
         parameters = random_parameters(random, float(f"{points:.4g}"))
@@ -108,7 +119,7 @@ def gather(
         See `RehearsalStore`.
     cost : CostModel
     workers : int
-        Processes that rehearse side by side.
+        Processes that rehearse side by side; one where real ranks run.
     most : int
         Ranks of each setting that are timed at most.
     rounds : int
@@ -124,6 +135,7 @@ def gather(
         left = [setting for setting in settings if setting not in kept]
     order = [left[i] for i in np.random.default_rng(0).permutation(len(left))]
     until, done = time.monotonic() + seconds, 0
+    workers = 1 if any(setting.source == "mpi" for setting in order) else workers
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
         waiting = {
             pool.submit(_rehearsed, setting, str(store), cost, most, rounds, until): setting for setting in order

@@ -12,7 +12,7 @@ import sqlite3
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from evenly.balance.forecast.alone import Load, time_alone
 from evenly.balance.forecast.foresight import Foresight, foresee, inputs_on, shares_of
 from evenly.balance.forecast.messages import Messages
 from evenly.balance.forecast.replay import Replay, replay
+from evenly.balance.forecast.together import time_together
 from evenly.errors import ReadError
 from evenly.machine import Machine
 
@@ -43,16 +44,20 @@ class Setting:
     parameters : mapping
         Of the structure.
     ranks : int
+    source : {"alone", "mpi"}
+        Whether ranks are timed one after the other, or run as real ranks.
     """
 
     structure: str
     parameters: Mapping[str, Any]
     ranks: int
+    source: Literal["alone", "mpi"] = "alone"
 
     @property
     def key(self) -> str:
         """Text that tells it from others."""
-        return json.dumps([self.structure, dict(self.parameters), self.ranks], sort_keys=True)
+        how = [] if self.source == "alone" else [self.source]
+        return json.dumps([self.structure, dict(self.parameters), self.ranks, *how], sort_keys=True)
 
 
 @dataclass(frozen=True)
@@ -98,7 +103,7 @@ def rehearse(setting: Setting, cost: CostModel, *, most: int = 6, rounds: int = 
     setting : Setting
     cost : CostModel
     most : int
-        How many ranks are timed at most.
+        How many ranks are timed at most; all of a run on real ranks are.
     rounds : int
         How often each is timed.
     seed : int
@@ -116,9 +121,13 @@ def rehearse(setting: Setting, cost: CostModel, *, most: int = 6, rounds: int = 
     sim = Simulation(**{**keywords, "communicator": SerialCommunicator()})
     cell = cell_of(sim, list(made().monitors.values()))
     known: Foresight = foresee(cell, setting.ranks, cost)
-    alone = time_alone(
-        keywords, lambda: list(made().monitors.values()), known.layout, known.load, most=most, rounds=rounds, seed=seed
-    )
+    if setting.source == "mpi":
+        alone = time_together(setting.structure, setting.parameters, known.layout, setting.ranks, rounds=rounds)
+    else:
+        alone = time_alone(
+            keywords, lambda: list(made().monitors.values()), known.layout, known.load, most=most, rounds=rounds,
+            seed=seed,
+        )  # fmt: skip
     pace = cost.pace_s if np.isfinite(cost.pace_s) else alone.pace_s
     traits = {"points": float(cell.grid.box.volume), **shares_of(cell)}
     return Rehearsal(setting, traits, known.load, known.messages, alone.seconds * (pace / alone.pace_s), alone.timed)
@@ -185,7 +194,7 @@ def _packed(one: Rehearsal) -> bytes:
     setting = one.setting
     about = {
         "structure": setting.structure, "parameters": dict(setting.parameters), "ranks": setting.ranks,
-        "traits": dict(one.traits),
+        "traits": dict(one.traits), "source": setting.source,
     }  # fmt: skip
     messages, load = one.messages, one.load
     file = io.BytesIO()
@@ -208,7 +217,7 @@ def _unpacked(data: bytes) -> Rehearsal:
         about = json.loads(bytes(stored["about"]).decode())
         seconds, late, memory = stored["load"]
         exchange, sender, receiver = stored["pairs"].astype(np.int64)
-        setting = Setting(about["structure"], about["parameters"], about["ranks"])
+        setting = Setting(about["structure"], about["parameters"], about["ranks"], about.get("source", "alone"))
         messages = Messages(setting.ranks, exchange, sender, receiver, stored["size"], stored["faces"])
         load = Load(seconds, stored["profile"].astype(np.float64), late, memory)
         return Rehearsal(setting, about["traits"], load, messages, stored["seconds"], stored["timed"])
