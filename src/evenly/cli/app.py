@@ -12,6 +12,7 @@ import typer
 from typer.core import TyperCommand
 
 from evenly.cli import (
+    advise,
     allocate,
     calibrate,
     cost,
@@ -67,7 +68,8 @@ app = typer.Typer(
 )
 for command in (
     read.read, measure.measure, fit.fit, predict.predict, allocate.allocate, plot.plot, sort.sort, example.example,
-    partition.partition, rebalance.rebalance, train.train, tune.tune, demo.demo,
+    partition.partition, rebalance.rebalance, train.train, tune.tune, advise.advise,
+    demo.demo,
 ):  # fmt: skip
     app.command(command.__name__, cls=_Command)(with_quiet(command, be_quiet))
 simulations = typer.Typer(

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+import pandas as pd
 from rich.table import Table
 
-from evenly.report.formatting import compact, interval, quantity, value_text
+from evenly.report.formatting import compact, interval, percent, quantity, value_text
 from evenly.report.run_tables import add_row, new_table
 from evenly.tuning.result import Result
 
-__all__ = ["alike_table", "found_text", "result_as_dict"]
+__all__ = ["advice_table", "alike_table", "found_text", "result_as_dict"]
 
 #: Configurations that can't be told from the fastest, shown at most.
 _MOST = 10
@@ -55,3 +57,26 @@ def result_as_dict(result: Result) -> dict[str, Any]:
         "best": result.best, "seconds": result.seconds, "interval": result.interval, "stopped": result.stopped,
         "alike": result.alike.to_dict("records"), "history": history,
     }  # fmt: skip
+
+
+def advice_table(advice: pd.DataFrame, parameters: Sequence[str], *, per_core: bool) -> Table:
+    """Return proposals for runs: what each is expected to take, and how far off the model is with it.
+
+    Parameters
+    ----------
+    advice : DataFrame
+        What `evenly.tuning.advisor.advise` returned.
+    parameters : sequence of str
+    per_core : bool
+        Whether hours are those of one core.
+    """
+    before = float(advice["error_before"].iloc[0])
+    table = new_table("worth running next", f"the model is off by {percent(before)} before them, as it sees itself")
+    for name in (*parameters, "expected s", "hours" if per_core else "core-hours", "model off by"):
+        table.add_column(name, justify="right")
+    for row in advice.to_dict("records"):
+        add_row(
+            table, *(value_text(row[name]) for name in parameters), compact(row["seconds"]),
+            compact(row["core_hours"], 3), percent(row["error_after"]),
+        )  # fmt: skip
+    return table

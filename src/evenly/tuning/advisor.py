@@ -9,6 +9,7 @@ Craven and Friedland, Active learning with real annotation costs, 2008].
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,16 +17,18 @@ from numpy.typing import NDArray
 
 from evenly.drawing import combinations
 from evenly.errors import ExtrapolationWarning, InputError
+from evenly.expressions import Expression
 from evenly.models.gaussian_process import GaussianProcess
 from evenly.runs import Runs
 from evenly.space import Space
 
-__all__ = ["next_runs"]
+__all__ = ["advise", "next_runs"]
 
 #: So many configurations are compared at most.
 _COMPARED = 4096
 #: Places at which the variance is to fall.
 _ASKED = 512
+_TOLD = ("seconds", "core_hours", "error_before", "error_after")
 
 
 def next_runs(runs: Runs, n: int = 1, *, seed: int = 0) -> pd.DataFrame:
@@ -58,23 +61,97 @@ def next_runs(runs: Runs, n: int = 1, *, seed: int = 0) -> pd.DataFrame:
     >>> bool(3 < next_runs(runs)["n"].iloc[0] < 100)
     True
     """
+    table = advise(runs, n, seed=seed)
+    return table[runs.space.names].reset_index(drop=True)
+
+
+def advise(
+    runs: Runs, n: int = 5, *, budget: float | None = None, cores: str | None = None, seed: int = 0
+) -> pd.DataFrame:
+    """Return configurations that are worth running next, what each costs and what it brings, the best first.
+
+    Parameters
+    ----------
+    runs : Runs
+        What was measured; its space says what may be run.
+    n : int
+        How many at most.
+    budget : float, optional
+        Core-hours that they may take together, as far as can be told; core-hours of one core where `cores` isn't given.
+    cores : str, optional
+        On how many cores a configuration runs: an expression of its parameters, such as ``"ranks * threads"``.
+    seed : int
+        Of the draw of configurations, where there are too many to compare all.
+
+    Returns
+    -------
+    DataFrame (at most n, n_parameters + 4)
+        Feasible, not measured before and not among those that failed, with ``seconds`` and ``core_hours`` that each is
+        expected to take, and ``error_before`` and ``error_after``: how far off the model is over the whole space, as it
+        sees itself (standard deviation of logarithms: 0.1 is 10 %), without and with that run and those above it.
+
+    Raises
+    ------
+    InputError
+        If no run went well, or an argument is out of range.
+
+    Examples
+    --------
+    >>> from evenly import Integer
+    >>> measured = pd.DataFrame({"n": [1, 2, 3, 100], "seconds": [1.0, 2.1, 2.9, 101.0]})
+    >>> runs = Runs.from_frame(measured, ["n"], space=Space(n=Integer(1, 100, scale="log")))
+    >>> table = advise(runs, 2)
+    >>> bool((table["error_after"] < table["error_before"]).all())
+    True
+    """
     if n < 1:
         raise InputError(f"n must be at least 1, but got {n}")
+    if budget is not None and budget <= 0:
+        raise InputError(f"budget must be above 0 core-hours, but got {budget}")
     known = runs.aggregate()
     if not len(known):
         raise InputError("no run went well, so there is nothing to learn from: run some configurations first")
     kept = runs.configurations.drop_duplicates(ignore_index=True)
     everywhere = runs.space.sample(_ASKED, design="sobol", seed=seed)
+    rows: list[dict[str, Any]] = []
+    left = np.inf if budget is None else budget
     for _ in range(n):
         open_ = _open(runs.space, kept, seed)
         if not len(open_):
             break
         model = _learned(runs.space, known)
-        best = open_.iloc[[int(np.argmax(_worth(model, open_, everywhere)))]]
+        seconds, lessons, variance = _expected(model, open_, everywhere)
+        hours = seconds * _cores(cores, open_) / 3600
+        worth = np.where(hours <= left, lessons / hours, -1.0)
+        row = int(np.argmax(worth))
+        if worth[row] < 0:
+            break
+        best = open_.iloc[[row]]
+        left -= float(hours[row])
         kept = pd.concat([kept, best], ignore_index=True)
         # Taken for measured, so that the next one is looked for elsewhere.
-        known = pd.concat([known, best.assign(seconds=model.predict(best))], ignore_index=True)
-    return kept.iloc[len(runs.configurations.drop_duplicates()) :].reset_index(drop=True)
+        known = pd.concat([known, best.assign(seconds=seconds[row])], ignore_index=True)
+        rows.append(
+            {"seconds": seconds[row], "core_hours": hours[row], "error_before": np.sqrt(variance),
+             "error_after": np.sqrt(max(variance - lessons[row], 0.0))}
+        )  # fmt: skip
+    found = kept.iloc[len(kept) - len(rows) :].reset_index(drop=True)
+    return pd.concat([found, pd.DataFrame(rows, columns=list(_TOLD))], axis=1)
+
+
+def _cores(cores: str | None, table: pd.DataFrame) -> NDArray[np.float64]:
+    if cores is None:
+        return np.ones(len(table))
+    expression = Expression(cores)
+    strange = sorted(expression.names - set(table.columns))
+    if strange:
+        raise InputError(
+            f"cores = {cores!r} mentions {strange[0]!r}, which is no parameter ({', '.join(table.columns)})"
+        )
+    found = np.broadcast_to(np.asarray(expression({str(k): x for k, x in table.items()}), dtype=np.float64), len(table))
+    if not np.all(np.isfinite(found) & (found > 0)):
+        raise InputError(f"cores = {cores!r} must be above 0 everywhere, but gives {found.min()}")
+    return np.asarray(found)
 
 
 def _open(space: Space, known: pd.DataFrame, seed: int) -> pd.DataFrame:
@@ -91,11 +168,14 @@ def _few(space: Space) -> bool:
     return combinations(space.parameters) <= _COMPARED if space.listed is None else len(space.listed) <= _COMPARED
 
 
-def _worth(model: GaussianProcess, open_: pd.DataFrame, everywhere: pd.DataFrame) -> NDArray[np.float64]:
-    """Fall of the mean variance per second, (n,)."""
+def _expected(
+    model: GaussianProcess, open_: pd.DataFrame, everywhere: pd.DataFrame
+) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+    """Return what each run takes, by how much it lowers the mean variance, both (n,), and that variance."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ExtrapolationWarning)
-        return np.asarray(model.lessons(open_, everywhere) / model.predict(open_))
+        variance = float(np.mean(model.deviation(everywhere) ** 2))
+        return model.predict(open_), model.lessons(open_, everywhere), variance
 
 
 def _learned(space: Space, known: pd.DataFrame) -> GaussianProcess:

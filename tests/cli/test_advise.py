@@ -1,0 +1,55 @@
+"""`evenly advise`: what is proposed, within which budget, and what users are told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Evenly
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    path = tmp_path / "runs.csv"
+    rows = [f"{n},{p},{n / p * 1e-3 + 0.05}" for n in (1000, 8000, 64000) for p in (1, 4) if n * 4 != 256000 * p]
+    path.write_text("\n".join(["cells,cores,seconds", *rows]))
+    return path
+
+
+def test_proposals_lower_the_error_within_the_budget(evenly: Evenly, runs: Path) -> None:
+    shown = evenly("advise", runs, "--runs", "3", "--cores", "cores", "--budget", "0.01", "--json")
+    assert shown.code == 0, shown.err
+    proposals = shown.json
+    assert proposals
+    assert sum(one["core_hours"] for one in proposals) <= 0.01
+    assert all(one["error_after"] < one["error_before"] for one in proposals)
+    for one in proposals:
+        assert one["core_hours"] == pytest.approx(one["seconds"] * one["cores"] / 3600)
+
+
+def test_the_table_and_the_file(evenly: Evenly, runs: Path) -> None:
+    target = runs.with_name("next.csv")
+    shown = evenly("advise", runs, "--runs", "2", "--save", target)
+    assert shown.code == 0, shown.err
+    assert "worth running next" in shown.out
+    assert len(target.read_text().splitlines()) == 3
+
+
+def test_a_study_says_what_may_be_run(evenly: Evenly, runs: Path) -> None:
+    study = runs.with_name("study.toml")
+    study.write_text('[program]\ncommand = "x {cells} {cores}"\n[parameters]\ncells = [64000]\ncores = [16, 32]\n')
+    runs.write_text("cells,cores,seconds\n64000,16,4.0\n")
+    shown = evenly("advise", runs, "--study", study, "--json")
+    assert [(one["cells"], one["cores"]) for one in shown.json] == [(64000, 32)]
+
+
+def test_users_are_told_what_is_wrong(evenly: Evenly, runs: Path) -> None:
+    for arguments, told in (
+        (("--cores", "nodes"), "mentions 'nodes'"),
+        (("--cores", "cores - 1"), "must be above 0 everywhere"),
+        (("--budget", "1e-9"), "nothing that is left takes less than"),
+    ):
+        wrong = evenly("advise", runs, *arguments)
+        assert wrong.code == 2
+        assert told in wrong.err
