@@ -68,7 +68,7 @@ SMALL = '[program]\ncommand = "solve {n}"\n[parameters]\nn = [1, 2]\n'
         (SMALL + "[paln]\nruns = 3\n", "did you mean 'plan'"),
         (SMALL + "[plan]\nrun = 3\n", "did you mean 'runs'"),
         (SMALL + "[plan]\nruns = 0\n", "runs must be a whole number above 0"),
-        (SMALL + '[plan]\ndesign = "grid"\n', "design must be one of all, advisor, random"),
+        (SMALL + '[plan]\ndesign = "grid"\n', "design must be one of all, advisor, tune, random"),
         (SMALL + '[plan]\ndesign = "advisor"\n', "give runs"),
         (SMALL + "[repetitions]\nleast = 9\n", "least must not be above most"),
         (SMALL + "[repetitions]\nwithin = -1\n", "within must be a number above 0"),

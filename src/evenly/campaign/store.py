@@ -264,6 +264,8 @@ def _opened(path: Path) -> sqlite3.Connection:
         tables = {name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         if not tables:
             with database:
+                # Without it, Python commits each table by itself, and a kill leaves a file without some of them.
+                database.execute("BEGIN IMMEDIATE")
                 for statement in _TABLES.split(";"):
                     database.execute(statement)
                 database.execute("INSERT INTO about VALUES ('version', ?)", (json.dumps(FORMAT_VERSION),))
