@@ -64,8 +64,9 @@ def test_where_the_mask_varies(mask: Mask) -> None:
 
 def test_namelists_hold_all_blocks() -> None:
     for program in ("cesm", "cice6"):
-        for row in cice_space(80, program=program).enumerate().to_dict("records"):
-            lines = dict(line.strip().split(" = ") for line in namelist(row).splitlines()[1:-1])
+        for _, row in cice_space(80, program=program).enumerate().iterrows():
+            parts = [line.strip().partition(" = ") for line in namelist(row).splitlines()[1:-1]]
+            lines = {name: value for name, _, value in parts}
             blocks = -(-GRID[0] // int(lines["block_size_x"])) * -(-GRID[1] // int(lines["block_size_y"]))
             assert int(lines["max_blocks"]) * int(lines["nprocs"]) >= blocks
             assert lines["processor_shape"] in ("'square-ice'", "'slenderX1'", "'slenderX2'")

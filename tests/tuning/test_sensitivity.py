@@ -51,4 +51,4 @@ def test_wrong_use() -> None:
     runs = Runs.from_frame(table_of().head(6), ["a", "b", "c", "d", "tasks"])
     for arguments in ({}, {"task": "nodes"}, {"repeats": 0}):
         with pytest.raises(InputError):
-            sensitivity(runs, **arguments)  # type: ignore[arg-type]
+            sensitivity(runs, **arguments)
