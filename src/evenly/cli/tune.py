@@ -64,7 +64,8 @@ def tune(
         return
     out.print(alike_table(result))
     out.print(found_text(result), markup=False)
-    note(f"{result.stopped}; all runs are in {target}; more --runs go on from here")
+    more = "" if result.stopped.startswith("all") else "; more --runs go on from here"
+    note(f"{result.stopped}; all runs are in {target}{more}")
 
 
 def _says_how_often(path: Path) -> bool:
