@@ -68,7 +68,7 @@ def test_the_whole_table_holds_the_optimum() -> None:
     lookup = table.set_index(["m", "n"])["seconds"]
     space = Space.from_frame(table[["m", "n"]])
     for strategy in STRATEGIES:
-        result = tune(space, lambda c: float(lookup[c["m"], c["n"]]), budget=30, strategy=strategy)  # type: ignore[arg-type]
+        result = tune(space, lambda c: float(lookup[c["m"], c["n"]]), budget=30, strategy=strategy)
         assert result.seconds == pytest.approx(table["seconds"].min(), rel=1e-12)
         assert len(result.history) == 30
 

@@ -58,11 +58,6 @@ class Candidates:
             return None
         return self.space.enumerate()
 
-    @property
-    def count(self) -> int | None:
-        """How many there are; None where they aren't listed."""
-        return None if self.listed is None else len(self.listed)
-
     @cached_property
     def coding(self) -> Coding:
         """How configurations become inputs, by the parameters' ranges rather than by what was measured."""

@@ -48,6 +48,8 @@ class Search:
     tasks : sequence of str
         Parameters that tell tasks apart: numbers of cores, sizes, inputs. Known runs with other values of these than
         the space has are of other tasks: they are learned from, as far as the runs of this one bear it out.
+    candidates : Candidates, optional
+        Of the same space, to list it once for several searches.
 
     Examples
     --------
@@ -70,6 +72,7 @@ class Search:
         seed: int = 0,
         known: Runs | None = None,
         tasks: Sequence[str] = (),
+        candidates: Candidates | None = None,
     ) -> None:
         strange = [name for name in tasks if name not in space.parameters]
         if strange:
@@ -79,7 +82,7 @@ class Search:
         if first < 2:
             raise InputError(f"first must be at least 2, since a model needs two runs, but got {first}")
         self.space, self.seed = space, seed
-        self.candidates = Candidates(space)
+        self.candidates = candidates or Candidates(space)
         self.trials = Trials(space)
         self._strategy = _strategy(strategy, first, surrogate)
         if known is not None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from evenly.campaign.measuring import Campaign
@@ -13,6 +13,7 @@ from evenly.campaign.planning import Progress, rows_of
 from evenly.campaign.store import Record
 from evenly.campaign.study import Repetitions, Study
 from evenly.runs import Runs
+from evenly.tuning.candidates import Candidates
 from evenly.tuning.result import Result
 from evenly.tuning.search import Search, StrategyName
 
@@ -41,12 +42,14 @@ class Proposer:
         known: Runs | None = None,
     ) -> None:
         self._study, self._known = study, known
-        self._settings = {"strategy": strategy, "first": first, "surrogate": surrogate}
+        self._candidates = Candidates(study.space)
+        self._settings: dict[str, Any] = {"strategy": strategy, "first": first, "surrogate": surrogate}
         self.search(None)  # whatever is wrong with the settings is said before anything runs
 
     def search(self, runs: Runs | None) -> Search:
         """Return the search as it is after some runs."""
-        search = Search(self._study.space, seed=self._study.plan.seed, known=self._known, **self._settings)  # type: ignore[arg-type]
+        seed = self._study.plan.seed
+        search = Search(self._study.space, seed=seed, known=self._known, candidates=self._candidates, **self._settings)
         if runs is None or not len(runs):
             return search
         # Whether a run went well isn't seen from its seconds alone.
@@ -111,8 +114,9 @@ def tune_study(
     runs = campaign.runs()
     plan = campaign.study.plan
     tried = len(runs.configurations.drop_duplicates())
-    spent = plan.budget_s is not None and tried < (plan.runs or 0)
-    stopped = "the study's budget_s is used up" if spent else "the runs that were asked for are made"
-    if campaign.study.space.listed is None and tried < (plan.runs or np.inf) and not spent:
-        stopped = "all configurations have been run"
+    if tried >= (plan.runs or 0):
+        stopped = "the runs that were asked for are made"
+    else:
+        spent = plan.budget_s is not None
+        stopped = "the study's budget_s is used up" if spent else "all configurations have been run"
     return Result.of(proposer.search(runs).trials, stopped)

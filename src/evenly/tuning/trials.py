@@ -83,9 +83,6 @@ class Trials:
     def __len__(self) -> int:
         return len(self._trials)
 
-    def __contains__(self, configuration: Mapping[Any, Any]) -> bool:
-        return key_of(self.space.names, configuration) in self._trials
-
     @property
     def keys(self) -> set[Key]:
         """What tells the configurations that were tried from others."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import nullcontext
 from dataclasses import dataclass, field
@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 
 from evenly.errors import EvenlyError, InputError, RunFailed
-from evenly.runs import Runs
 from evenly.space import Space
 from evenly.tuning.result import Result
-from evenly.tuning.search import Search, StrategyName
-from evenly.tuning.strategies.base import Choice, Strategy
+from evenly.tuning.search import Search
+from evenly.tuning.strategies.base import Choice
 from evenly.tuning.trials import Trial
 
 __all__ = ["tune"]
@@ -28,17 +27,13 @@ def tune(
     run: Run,
     *,
     budget: int = 20,
-    strategy: StrategyName | Strategy = "model",
-    first: int = 5,
-    surrogate: str | None = None,
-    known: Runs | None = None,
-    tasks: Sequence[str] = (),
     seed: int = 0,
     repeats: int = 1,
     limit: float | None = None,
     production: float | None = None,
     workers: int = 1,
     progress: Callable[[Trial], None] | None = None,
+    **searching: Any,
 ) -> Result:
     """Find the fastest configuration in few runs.
 
@@ -50,8 +45,7 @@ def tune(
         Runs a configuration (dict) and returns its seconds; raises `evenly.RunFailed` where it fails.
     budget : int
         How many runs are made at most.
-    strategy, first, surrogate, known, tasks, seed
-        See `Search`.
+    seed : int
     repeats : int
         How often a configuration is run at most. Only those that may be the fastest are run again: one that was
         slower than the best so far isn't.
@@ -65,6 +59,8 @@ def tune(
         How many runs are under way at once, each in a thread of its own.
     progress : callable, optional
         Told each run as it ends.
+    **searching
+        Of `Search`: ``strategy``, ``first``, ``surrogate``, ``known``, ``tasks``.
 
     Returns
     -------
@@ -93,7 +89,7 @@ def tune(
             raise InputError(f"{name} must be at least {least}, but got {value}")
     if limit is not None and limit <= 1:
         raise InputError(f"limit must be above 1, times the best so far, but got {limit}")
-    search = Search(space, strategy=strategy, first=first, surrogate=surrogate, seed=seed, known=known, tasks=tasks)
+    search = Search(space, seed=seed, **searching)
     loop = _Loop(search, run, budget, repeats, limit, production, progress)
     stopped = loop.go(workers)
     if search.trials.best is None:

@@ -127,9 +127,9 @@ def lone_ranks(
 class Pace:
     """A fixed piece of work, to tell how fast this core is while something else is timed."""
 
-    #: Points along the edge of its cell, and steps of one piece: half a millisecond.
+    #: Points along the edge of its cell, and steps of one piece.
     EDGE, STEPS = 36, 4
-    #: Equal cells; where in memory one lies makes a difference of a tenth.
+    #: Equal cells: how fast one is depends on where in memory it lies.
     COPIES = 3
 
     def __init__(self) -> None:
@@ -149,7 +149,7 @@ class Pace:
         return float(np.mean([self._warm_seconds(sim) for sim in self._sims]))
 
     def _warm_seconds(self, sim: Simulation) -> float:
-        # Without a first batch, the pace beside large cells, which empty the caches, seems a quarter slower.
+        # Without a first batch, the pace seems slower beside large cells, which empty the caches.
         _batch(sim, self.STEPS)
         return _batch(sim, self.STEPS)
 
