@@ -10,13 +10,15 @@ slowest.
 
 "pooled": other tasks of the table (numbers of cores, cells) were measured before, at `--others` configurations each
 drawn at random, and one more task is searched; after 1, 5, 10 and 20 runs of it, in the mean over tasks. With
---optuna, the Python of an environment that has Optuna runs its default sampler on the same tables (it proposes from
-the product of all values, and is told that what isn't in the table failed).
+--optuna, the Python of an environment that has Optuna runs its default sampler on the tables that aren't pooled, see
+`benchmarks/optuna_search.py`.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import subprocess
 import time
 import warnings
 from concurrent.futures import ProcessPoolExecutor
@@ -93,6 +95,26 @@ def _one(job: tuple[pd.DataFrame, str, int, int, str, int]) -> tuple[Array, floa
     return curve(*job), time.process_time() - begin
 
 
+def optuna_curves(python: str, table: pd.DataFrame, seeds: int, runs: int) -> tuple[str, Array]:
+    """Return the version of Optuna, and percent above the optimum after each run of its searches, (seeds, runs)."""
+    names = [c for c in table.columns if c not in ("seconds", "status")]
+    values = {name: sorted(table[name].unique().tolist()) for name in names}
+    seconds = table["seconds"].where(table["status"] == "ok")
+    request = {
+        "values": list(values.values()),
+        "numeric": [bool(pd.api.types.is_numeric_dtype(table[name])) for name in names],
+        "rows": [[values[n].index(v) for n, v in row.items()] for row in table[names].to_dict("records")],
+        "seconds": [float(s) if np.isfinite(s) else None for s in seconds],
+        "runs": runs,
+        "seeds": list(range(seeds)),
+    }
+    script = Path(__file__).with_name("optuna_search.py")
+    answer = subprocess.run([python, str(script)], input=json.dumps(request), capture_output=True, text=True, check=True)
+    found = json.loads(answer.stdout)
+    best = np.array([[seconds.max() if s is None else s for s in one] for one in found["best"]])
+    return found["version"], (best / seconds.min() - 1) * 100
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("data", type=Path)
@@ -101,6 +123,7 @@ def main() -> None:
     parser.add_argument("--tables", default=";".join(TABLES))
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--others", type=int, default=100)
+    parser.add_argument("--optuna", metavar="PYTHON", help="of an environment that has Optuna")
     options = parser.parse_args()
     with ProcessPoolExecutor(options.workers, mp_context=get_context("spawn")) as pool:
         for name in options.tables.split(";"):
@@ -113,6 +136,10 @@ def main() -> None:
                 mean = np.mean(curves, axis=0)
                 told = "".join(f"{mean[n - 1]:8.1f}" for n in at)
                 print(f"{'':22s} {method:18s}{told}{np.mean(spent):12.1f}", flush=True)
+            if options.optuna and not task:
+                version, found = optuna_curves(options.optuna, table, options.seeds, max(at))
+                told = "".join(f"{found.mean(axis=0)[n - 1]:8.1f}" for n in at)
+                print(f"{'':22s} {'Optuna ' + version:18s}{told}", flush=True)
 
 
 if __name__ == "__main__":

@@ -17,8 +17,10 @@ __all__ = ["expected_improvement", "log_expected_improvement"]
 Floats = NDArray[np.float64]
 
 
-def log_expected_improvement(beliefs: Beliefs, best: float) -> Floats:
+def log_expected_improvement(beliefs: Beliefs, best: float | Floats) -> Floats:
     """Return the logarithm of the expected improvement on `best`, the least logarithm of seconds so far, (n,).
+
+    `best` is one number, or one for each configuration, of its task.
 
     The logarithm tells apart what is hardly worth a run from what isn't at all.
 
@@ -39,7 +41,7 @@ def log_expected_improvement(beliefs: Beliefs, best: float) -> Floats:
     return np.asarray(most + np.log(np.mean(np.exp(logs - most), axis=0)))
 
 
-def expected_improvement(beliefs: Beliefs, best: float) -> Floats:
+def expected_improvement(beliefs: Beliefs, best: float | Floats) -> Floats:
     """Return the expected saving of seconds relative to the best so far, (n,): 0.1 is 10 %.
 
     Seconds are lognormal, so that the mean of ``max(0, 1 - T / best)`` is known exactly.

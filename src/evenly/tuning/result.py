@@ -33,6 +33,8 @@ class Result:
     history : DataFrame
         A row for each configuration in the order they were chosen: parameters, ``seconds``, ``repetitions``,
         ``status``, ``why`` it was chosen, and the ``best`` seconds so far.
+    tasks : DataFrame
+        The fastest configuration of each task and its ``seconds``; one row where tasks aren't told apart.
     stopped : str
         Why the search ended.
     """
@@ -44,6 +46,7 @@ class Result:
     history: pd.DataFrame
     stopped: str
     space: Space
+    tasks: pd.DataFrame
 
     @classmethod
     def of(cls, trials: Trials, stopped: str) -> Result:
@@ -61,7 +64,12 @@ class Result:
         table = trials.table(alike)
         table["seconds"] = [trial.mean_s for trial in alike]
         interval = None if half is None else (best.mean_s * np.exp(-half), best.mean_s * np.exp(half))
-        return cls(dict(best.configuration), best.mean_s, interval, table, trials.history(), stopped, trials.space)
+        of_tasks = sorted(trials.bests.items())
+        tasks = trials.table([trial for _, trial in of_tasks])
+        tasks["seconds"] = [trial.mean_s for _, trial in of_tasks]
+        return cls(
+            dict(best.configuration), best.mean_s, interval, table, trials.history(), stopped, trials.space, tasks
+        )
 
     @property
     def runs(self) -> Runs:

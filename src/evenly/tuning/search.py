@@ -46,8 +46,10 @@ class Search:
     known : Runs, optional
         What was measured before.
     tasks : sequence of str
-        Parameters that tell tasks apart: numbers of cores, sizes, inputs. Known runs with other values of these than
-        the space has are of other tasks: they are learned from, as far as the runs of this one bear it out.
+        Parameters that tell tasks apart: numbers of cores, sizes, inputs. Where the space has several values of them,
+        the fastest configuration of each is looked for, with one model of all, and run is what is expected to save
+        most in its task, in per cent. Known runs with other values than the space has are of other tasks: they are
+        learned from, as far as the runs of this one bear it out.
     candidates : Candidates, optional
         Of the same space, to list it once for several searches.
 
@@ -83,7 +85,7 @@ class Search:
             raise InputError(f"first must be at least 2, since a model needs two runs, but got {first}")
         self.space, self.seed = space, seed
         self.candidates = candidates or Candidates(space)
-        self.trials = Trials(space)
+        self.trials = Trials(space, tasks)
         self._strategy = _strategy(strategy, first, surrogate)
         if known is not None:
             self._take(known, tasks)
@@ -145,7 +147,7 @@ class Search:
 
     @property
     def best(self) -> dict[str, Any] | None:
-        """The fastest configuration so far; None where none went well."""
+        """The fastest configuration so far, of all tasks; None where none went well."""
         best = self.trials.best
         return None if best is None else dict(best.configuration)
 

@@ -59,6 +59,8 @@ class Trials:
     Parameters
     ----------
     space : Space
+    tasks : sequence of str
+        Parameters that tell tasks apart, each of which has a fastest configuration of its own.
 
     Examples
     --------
@@ -71,8 +73,8 @@ class Trials:
     [('ok', (2.5, 2.7))]
     """
 
-    def __init__(self, space: Space) -> None:
-        self.space = space
+    def __init__(self, space: Space, tasks: Sequence[str] = ()) -> None:
+        self.space, self.tasks = space, tuple(tasks)
         #: Runs of other tasks: parameters and seconds.
         self.others: pd.DataFrame | None = None
         self._trials: dict[Key, Trial] = {}
@@ -138,6 +140,22 @@ class Trials:
     def best(self) -> Trial | None:
         """The fastest, by the mean of its repetitions."""
         return min(self.of("ok"), key=lambda trial: trial.mean_s, default=None)
+
+    @property
+    def bests(self) -> dict[Key, Trial]:
+        """The fastest of each task of which a run went well, by the task's values; without tasks, of all."""
+        found: dict[Key, Trial] = {}
+        for trial in sorted(self.of("ok"), key=lambda trial: trial.mean_s):
+            found.setdefault(self.task_of(trial.configuration), trial)
+        return found
+
+    def task_of(self, configuration: Mapping[str, Any]) -> Key:
+        """Return what tells the task of a configuration from others."""
+        return key_of(self.tasks, configuration)
+
+    def best_like(self, configuration: Mapping[str, Any]) -> Trial | None:
+        """Return the fastest of a configuration's task."""
+        return self.bests.get(self.task_of(configuration))
 
     def history(self) -> pd.DataFrame:
         """Return a row for each trial: configuration, seconds, repetitions, status, why, and the best so far."""

@@ -15,9 +15,9 @@ from evenly.space import Space
 from evenly.tuning.result import Result
 from evenly.tuning.search import Search
 from evenly.tuning.strategies.base import Choice
-from evenly.tuning.trials import Trial
+from evenly.tuning.trials import Trial, Trials
 
-__all__ = ["tune"]
+__all__ = ["pays_no_more", "tune"]
 
 Run = Callable[..., float]
 
@@ -122,7 +122,7 @@ class _Loop:
                     configuration, stopped = self._next(len(waiting))
                     if configuration is None:
                         break
-                    told = () if self.limit is None else (self._limit_s(),)
+                    told = () if self.limit is None else (self._limit_s(configuration),)
                     waiting[pool.submit(self.run, dict(configuration), *told)] = configuration
                 for done in wait(waiting, return_when=FIRST_COMPLETED).done:
                     self._ended(done, waiting.pop(done), list(waiting.values()))
@@ -146,19 +146,10 @@ class _Loop:
         return choice.configuration, ""
 
     def _pays_no_more(self, choice: Choice) -> str | None:
-        best = self.search.trials.best
-        if self.production is None or best is None or not np.isfinite(choice.gain * choice.expected_s):
-            return None
-        saved = choice.gain * best.mean_s * self.production
-        if saved >= choice.expected_s:
-            return None
-        return (
-            f"another run would take about {choice.expected_s:.3g} s and is expected to save {saved:.3g} s in "
-            f"{self.production:g} runs"
-        )
+        return pays_no_more(choice, self.search.trials, self.production)
 
-    def _limit_s(self) -> float | None:
-        best = self.search.trials.best
+    def _limit_s(self, configuration: Mapping[str, Any]) -> float | None:
+        best = self.search.trials.best_like(configuration)
         return None if self.limit is None or best is None else self.limit * best.mean_s
 
     def _ended(self, done: Future[float], configuration: dict[str, Any], under_way: list[dict[str, Any]]) -> None:
@@ -168,11 +159,25 @@ class _Loop:
         except RunFailed as error:
             self.message = str(error)
             self.search.tell(configuration, None, at_least=error.at_least)
-        best = self.search.trials.best
+        best = self.search.trials.best_like(configuration)
         if best is not None and len(best.seconds) < self.repeats and best.configuration not in under_way:
             self.again = [best.configuration]
         if self.progress is not None:
             self.progress(self.search.trials.trial(configuration))
+
+
+def pays_no_more(choice: Choice, trials: Trials, production: float | None) -> str | None:
+    """Say why a run would take longer than it is expected to save in so many runs later; None where it wouldn't."""
+    best = trials.best_like(choice.configuration)
+    if production is None or best is None or not np.isfinite(choice.gain * choice.expected_s):
+        return None
+    saved = choice.gain * best.mean_s * production
+    if saved >= choice.expected_s:
+        return None
+    return (
+        f"another run would take about {choice.expected_s:.3g} s and is expected to save {saved:.3g} s in "
+        f"{production:g} runs"
+    )
 
 
 class _Inline:

@@ -22,9 +22,9 @@ __all__ = ["Fdtd", "memory_shape"]
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
-#: Bytes of a chunk that are in a core's own caches still at the next step.
+#: Bytes of a rank's chunks together that are in a core's own caches still at the next step.
 CACHE = 2e6
-#: Bytes from which on a chunk begins to fall out of the last cache; at twice as many all of it comes from memory.
+#: Bytes from which on they begin to fall out of the last cache; at twice as many all of them come from memory.
 LAST_CACHE = 16e6
 #: Numbers in a cache line.
 LINE = 8
@@ -47,9 +47,12 @@ class Fdtd(Program):
         Term("polarised values", "value", "components of points with poles"),
         Term("polarisations", "value", "components of points times their poles"),
         Term("pole runs", "run", "unbroken rows of values with poles"),
+        Term("far pole runs", "run", "those whose fields a core's own caches don't hold"),
+        Term("fed values", "value", "components of points with poles in chunks with off-diagonal media"),
         Term("increments", about="points of chunks with off-diagonal media"),
         Term("nodes", "node", "points with off-diagonal media"),
         Term("node runs", "run", "unbroken rows of nodes"),
+        Term("far node runs", "run", "those whose fields a core's own caches don't hold"),
         Term("fed chunks", "chunk", "chunks with off-diagonal media"),
         Term("nonlinear values", "value", "components of nonlinear points"),
         Term("transformed values", "value", "components of points that are Fourier transformed"),
@@ -64,7 +67,7 @@ class Fdtd(Program):
         Term("rows closed", "face", "ends of rows that go around a periodic cell"),
         Term("gathered values", "line", "cache lines that values which are Fourier transformed lie in"),
         Term("uncached bytes", "byte", "bytes that a step reads and writes beyond what a core's own caches hold"),
-        Term("memory bytes", "byte", "those of chunks that the last cache doesn't hold"),
+        Term("memory bytes", "byte", "those that the last cache doesn't hold"),
     )
 
     def amounts(self, pieces: Pieces) -> Array:
@@ -75,8 +78,12 @@ class Fdtd(Program):
             return found
         first, second, last, order = memory_shape(pieces)
         padded = first * second * (last + 2 * (last > 1))
-        numbers_held, swept = _swept(pieces, padded)
-        extra, calls = _extras(pieces, order[:, 2])
+        swept = _swept(pieces)
+        held, moved = (8 * pieces.cell.parts * numbers for numbers in _numbers(pieces, padded))
+        # Before a chunk's turn comes again, all others of its rank have had theirs.
+        held = np.bincount(pieces.box, held)[pieces.box]
+        beyond = np.maximum(0, 1 - CACHE / held)
+        extra, calls = _extras(pieces, order[:, 2], beyond)
         values, products = pieces.transforms
         sides, faces = _sides(pieces, order)
         before = [padded, first * second, *swept, *extra]
@@ -92,9 +99,7 @@ class Fdtd(Program):
         # Transforms know already of how many numbers a complex value is.
         factors = np.full(per_part.shape[1], float(pieces.cell.parts))
         factors[len(before) : len(before) + 2] = 1
-        held, moved = (8 * pieces.cell.parts * numbers for numbers in numbers_held)
-        uncached = moved * np.maximum(0, 1 - CACHE / held)
-        return np.column_stack([per_part * factors, uncached, moved * np.clip(held / LAST_CACHE - 1, 0, 1)])
+        return np.column_stack([per_part * factors, moved * beyond, moved * np.clip(held / LAST_CACHE - 1, 0, 1)])
 
 
 def _some(pieces: Pieces, there: NDArray[np.bool_]) -> Pieces:
@@ -140,37 +145,54 @@ def _rows_of(pieces: Pieces, kinds: Sequence[str], axes: Ints) -> Array:
     return found
 
 
-def _swept(pieces: Pieces, padded: Array) -> tuple[tuple[Array, Array], list[Array]]:
-    """Numbers that a chunk holds and that its step reads and writes, (n,), and the columns from chunks to separate."""
+def _swept(pieces: Pieces) -> list[Array]:
+    """The columns from chunks to separate points."""
     volume, layers = pieces.volume, pieces.pml.sum(axis=1)
     factors, losses = _factors(pieces)
-    columns = [
+    return [
         np.ones_like(volume),
         factors * volume,
         losses * volume,
         *(volume * (layers == n) for n in (1, 2, 3)),
         volume * _separate(pieces),
     ]
-    polarisations, read = pieces.count("polarisations"), padded * (3 * factors + 3 * losses)
-    # Strengths of poles are numbers of their own where the permittivity varies.
-    strengths = polarisations * varied(pieces)
-    held = read + padded * (6 + 4 * layers) + 2 * polarisations + strengths
-    # Fields and layers are read and written; of polarisations two steps are read and one is written.
-    moved = read + 2 * padded * (6 + 4 * layers) + 3 * polarisations + strengths
-    return (held, moved), columns
 
 
-def _extras(pieces: Pieces, rows: Ints) -> tuple[list[Array], Array]:
-    """The columns from polarised to nonlinear values, and calls of loops; `rows` is the axis along which rows lie."""
+def _numbers(pieces: Pieces, padded: Array) -> tuple[Array, Array]:
+    """Numbers that a chunk holds, and those that its step reads and writes, (n,)."""
+    factors, losses = _factors(pieces)
+    layers, read = pieces.pml.sum(axis=1), padded * (3 * factors + 3 * losses)
+    polarised, polarisations = pieces.count("polarised"), pieces.count("polarisations")
+    # Strengths of poles, and what fields answer, are numbers of their own where the permittivity varies.
+    own = varied(pieces) * (polarisations + polarised)
+    fed, _ = _off_diagonal(pieces)
+    hulls = _all_hulls(pieces)
+    held = read + padded * (6 + 4 * layers) + 2 * polarisations + own + 3 * hulls
+    # Fields and layers are read and written; of polarisations two steps are read and one is written, and their field
+    # once more. Increments are made of the other field, and polarisations change them too.
+    moved = read + 2 * padded * (6 + 4 * layers) + 3 * polarisations + own + 2 * polarised
+    return held, moved + 9 * hulls + 2 * polarised * (fed > 0)
+
+
+def _extras(pieces: Pieces, rows: Ints, beyond: Array) -> tuple[list[Array], Array]:
+    """The columns from polarised to nonlinear values, and calls of loops.
+
+    `rows` is the axis along which rows lie, `beyond` the share of what is held that a core's own caches don't hold.
+    """
     polarisations = pieces.count("polarisations")
     fed, nodes = _off_diagonal(pieces)
+    node_runs = _rows_of(pieces, ("electric_anisotropic", "magnetic_anisotropic"), rows)
+    pole_runs = _rows_of(pieces, ("polarised",), rows)
     columns = [
         pieces.count("polarised"),
         polarisations,
-        _rows_of(pieces, ("polarised",), rows),
-        _hulls(pieces, "electric_anisotropic") + _hulls(pieces, "magnetic_anisotropic"),
+        pole_runs,
+        pole_runs * beyond,
+        pieces.count("polarised") * (fed > 0),
+        _all_hulls(pieces),
         nodes,
-        _rows_of(pieces, ("electric_anisotropic", "magnetic_anisotropic"), rows),
+        node_runs,
+        node_runs * beyond,
         fed,
         pieces.count("nonlinear values"),
     ]
@@ -198,6 +220,11 @@ def _off_diagonal(pieces: Pieces) -> tuple[Array, Array]:
     """How many of E and H have increments, and nodes."""
     there = [pieces.count(f"{side}_anisotropic") for side in ("electric", "magnetic")]
     return (there[0] > 0.5).astype(np.float64) + (there[1] > 0.5), there[0] + there[1]
+
+
+def _all_hulls(pieces: Pieces) -> Array:
+    """Points for which increments are made, of E and of H."""
+    return _hulls(pieces, "electric_anisotropic") + _hulls(pieces, "magnetic_anisotropic")
 
 
 def _hulls(pieces: Pieces, kind: str) -> Array:

@@ -32,6 +32,7 @@ def fdtd_designs() -> list[Design]:
         _thin_poles,
         _grains,
         _large_poles,
+        _large_round,
         _others,
         _transforms,
         _cuts,
@@ -147,6 +148,16 @@ def _large_poles() -> Iterator[Design]:
     for n, count in ((40, 5), (46, 5), (52, 5), (60, 5), (52, 3), (60, 3), (70, 3), (76, 2)):
         medium = {"epsilon": 2.0, "electric_poles": count}
         yield Design("large with poles", f"{n}^3 x {count}", _cube(n, objects=_block(n, medium)))
+    for n, count, share in ((56, 3, 0.6), (70, 3, 0.5), (80, 1, 0.4), (84, 2, 0.6), (64, 5, 0.4)):
+        # Rows with poles that begin and end within those of the cell.
+        size, medium = [n * share] * 3, {"epsilon": 2.0, "electric_poles": count}
+        blocks = [{"kind": "block", "size": size, "medium": medium, "center": [0.25, 0.25, 0.25]}]
+        yield Design("large with poles", f"{n}^3 x {count} within, {share:g}", _cube(n, objects=blocks))
+    grains = [
+        {"kind": "block", "size": [9.02] * 3, "medium": {"epsilon": 2.0, "electric_poles": 2}, "center": [x, y, z]}
+        for x in range(-24, 30, 12) for y in range(-24, 30, 12) for z in range(-24, 30, 12)
+    ]  # fmt: skip
+    yield Design("large with poles", "60^3 in grains", _cube(60, objects=grains))
 
 
 def _others() -> Iterator[Design]:
@@ -158,6 +169,25 @@ def _others() -> Iterator[Design]:
         sphere = {"kind": "sphere", "size": n / 2.2, "medium": {"epsilon": 3.0}}
         yield Design("sphere", f"{n}^3", _cube(n, objects=[sphere]))
         yield Design("Bloch", f"{n}^3", _cube(n, boundaries=[["bloch", "xyz"]]))
+
+
+def _large_round() -> Iterator[Design]:
+    """Surfaces that lie across the grid, which makes media off-diagonal, in cells that no core's own caches hold."""
+    poles = {"epsilon": 2.0, "electric_poles": 3}
+    for n in (48, 60, 74, 88):
+        ball = {"kind": "sphere", "size": n / 2.2, "medium": {"epsilon": 3.0}}
+        yield Design("large with spheres", f"{n}^3", _cube(n, objects=[ball]))
+    for n, share in ((44, 0.3), (56, 0.5), (66, 0.3), (76, 0.5)):
+        ball = {"kind": "sphere", "size": n / 3, "medium": {"epsilon": 3.0}, "center": [n * (0.5 - share), 0, 0]}
+        objects = [*_block(n, poles, share), ball]
+        yield Design("spheres and poles", f"{n}^3 in poles, {share:g}", _cube(n, objects=objects))
+    for n in (48, 62, 72):
+        # Poles behind a round surface.
+        objects = [{"kind": "sphere", "size": n / 2.5, "medium": poles}]
+        yield Design("spheres and poles", f"{n}^3 of poles", _cube(n, objects=objects))
+    for n in (52, 68):
+        off = {"epsilon": 2.0, "epsilon_off_diagonal": [0.1, 0.2, 0.3]}
+        yield Design("large with spheres", f"{n}^3 off-diagonal", _cube(n, medium=off))
 
 
 def _transforms() -> Iterator[Design]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from time import thread_time
 from typing import TYPE_CHECKING, Any
@@ -235,15 +236,16 @@ def rank_amounts(cell: Cell, layout: Any, ranks: int) -> list[dict[str, float]]:
     low, high = corners(cell, layout)
     owners = np.asarray(layout.owners, dtype=np.int64) % ranks
     pieces = pieces_of(cell, low, high)
-    per_leaf = pieces.sums(program.amounts(pieces), len(low))
+    # All leaves of a rank share its caches.
+    pieces = replace(pieces, box=owners[pieces.box])
+    per_rank = pieces.sums(program.amounts(pieces), ranks)
     # Which faces are shared, and with whom, is the same whatever they cost.
     borders = with_borders(cell, low, high, owners, ranks, CostModel(cell.program, {}), np.zeros(len(low)))
     found = []
     for rank in range(ranks):
-        sums = per_leaf[owners == rank].sum(axis=0)
         shared = (borders.faces[rank] * cell.parts, borders.neighbours[rank], 1)
         border = dict(zip((t.name for t in BOUNDARY), shared, strict=True))
-        of_chunks = {term.name: float(amount) for term, amount in zip(program.terms, sums, strict=True)}
+        of_chunks = {term.name: float(amount) for term, amount in zip(program.terms, per_rank[rank], strict=True)}
         found.append({name: float(n) for name, n in {**of_chunks, **border}.items() if n})
     return found
 

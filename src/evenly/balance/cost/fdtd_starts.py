@@ -24,7 +24,7 @@ __all__ = ["row_starts"]
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 #: Surveys of more blocks are too large to have tables of their rows beside them.
-MOST_BLOCKS = 500_000
+MOST_BLOCKS = 2_000_000
 _kept: dict[int, tuple[weakref.ref[Survey], dict[tuple[str, int], tuple[Survey, Survey | None]]]] = {}
 
 

@@ -62,8 +62,8 @@ class Program(ABC):
     """How a program's chunks cost.
 
     Laws, checked for every program by ``tests/balance/cost/contract.py``: amounts are never negative and finite; they
-    depend on what a piece holds, where its cell has layers and how large its leaf is, not on the other leaves; a
-    piece of no points has none.
+    depend on what a piece holds, where its cell has layers, and which other pieces its box has, which share the caches
+    with it, not on other boxes; a piece of no points has none.
     """
 
     #: As `Cell.program` names it.

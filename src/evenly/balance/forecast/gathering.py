@@ -38,6 +38,8 @@ SURROUNDED, REACHING = 0.65, 0.5
 #: Of the cell, absorbing layers: those at two axes of a real structure take as much as thick ones at one.
 PML, ABSORBER = (0.04, 0.45), (0.025, 0.88)
 FREQUENCIES = (2, 60)
+#: How often the dispersive region holds balls, and how many.
+HOLDING, BALLS = 0.25, (1.0, 64.0)
 
 
 def training_settings(count: int, *, seed: int = 0, first: int = 0) -> list[Setting]:
@@ -75,6 +77,9 @@ def _drawn(random: np.random.Generator, some_points: tuple[float, float] = POINT
             build("random", **parameters)
         except InputError:
             continue
+        # Drawn last, so that cells without balls are those that they would be if there were none.
+        if random.random() < HOLDING:
+            parameters["balls"] = round(log_uniform(random, *BALLS))
         return Setting("random", parameters, ranks)
 
 

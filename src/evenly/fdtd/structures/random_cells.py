@@ -3,7 +3,8 @@
 Three contiguous regions that don't overlap - dispersive silicon, points where fields are Fourier transformed for the
 Poynting flux, a medium of index 3.5 - lie in vacuum. A PML at the ends of one axis and an absorber at the ends of
 another overlap nothing but vacuum. As real structures fill their cells, and reach into their absorbers, the vacuum can
-be another medium, and regions can reach into the absorber. Shares of the cell's points are drawn such that real
+be another medium, regions can reach into the absorber, and the silicon can hold balls of the dielectric, whose surfaces
+lie across the grid as those of lenses and textures do. Shares of the cell's points are drawn such that real
 structures lie inside their distribution; after A. Oskooi et al., "Factorized machine learning for performance modeling
 of massively parallel heterogeneous physical simulations" (2020), section 4.
 """
@@ -23,7 +24,7 @@ from evenly.fdtd.cell.box import AXES, Box
 from evenly.fdtd.cell.grid import Vector, vector
 from evenly.fdtd.media.library import medium
 from evenly.fdtd.media.materials import Medium
-from evenly.fdtd.media.solids import Block
+from evenly.fdtd.media.solids import Block, GeometricObject, Sphere
 from evenly.fdtd.monitors.fields import DftFields
 from evenly.fdtd.sources.source import Source
 from evenly.fdtd.structures.example import Example, Look, Recipe, band, pulse_for
@@ -37,6 +38,8 @@ Share = float | Sequence[float]
 MOST_DRAWS = 1000
 # Of the interior, room for the regions that no region takes.
 LEAST_VACUUM = 0.02
+# Diameter of a ball over the distance to the next, and at least, in grid points.
+BALL, LEAST_BALL = 0.8, 3.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,6 +66,8 @@ class RandomCell(Recipe):
         Refractive index of what the regions lie in, layers included; 1 is vacuum.
     reach : "interior" or "absorber"
         How far regions reach: they keep off both layers, or off the PML only.
+    balls : int
+        Balls of the dielectric in the silicon, about so many as far as it is thick enough; they take from its share.
 
     Examples
     --------
@@ -72,7 +77,7 @@ class RandomCell(Recipe):
 
     name: ClassVar[str] = "random"
     summary: ClassVar[str] = "random cells: silicon, flux monitor and index 3.5 in vacuum, PML and absorber; seeded"
-    may_be_zero: ClassVar[frozenset[str]] = frozenset({"seed"})
+    may_be_zero: ClassVar[frozenset[str]] = frozenset({"seed", "balls"})
 
     seed: int = 0
     points: float = 1e6
@@ -86,6 +91,7 @@ class RandomCell(Recipe):
     material: str = "passive silicon"
     surroundings: float = 1.0
     reach: str = "interior"
+    balls: int = 0
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -168,10 +174,11 @@ class RandomCell(Recipe):
         frequencies = band(*VISIBLE, self.frequencies)
         places = {name: self._place(box, shape) for name, box in boxes.items()}
         dielectric = Medium(index=3.5, name="dielectric")
-        blocks = [
+        blocks: list[GeometricObject] = [
             Block(center=places[name][0], size=places[name][1], material=material, name=name)
             for name, material in (("silicon", medium(self.material)), ("dielectric", dielectric))
         ]
+        blocks += self._balls(*places["silicon"], dielectric)
         pulse = pulse_for(*VISIBLE)
         third = AXES[3 - sum(layered)]
         simulation: dict[str, Any] = {
@@ -198,6 +205,25 @@ class RandomCell(Recipe):
             parameters=self.as_parameters(),
             look=Look(across=third, at=center[AXES.index(third)]),
         )
+
+    def _balls(self, center: Vector, size: Vector, dielectric: Medium) -> list[GeometricObject]:
+        """Return balls on a lattice that fills a region."""
+        if not self.balls:
+            return []
+        apart = (math.prod(size) / self.balls) ** (1 / 3)
+        counts = [max(1, round(edge / apart)) for edge in size]
+        pitch = [edge / count for edge, count in zip(size, counts, strict=True)]
+        diameter = BALL * min(pitch)
+        if diameter * self.resolution < LEAST_BALL:
+            return []
+        places = [
+            [middle + (n + 0.5 - count / 2) * step for n in range(count)]
+            for middle, step, count in zip(center, pitch, counts, strict=True)
+        ]
+        return [
+            Sphere(center=(x, y, z), radius=diameter / 2, material=dielectric, name="ball")
+            for x in places[0] for y in places[1] for z in places[2]
+        ]  # fmt: skip
 
     def _place(self, box: Box, shape: Sequence[int]) -> tuple[Vector, Vector]:
         """Return centre and size of the region whose grid points, with any component's offset, are those of `box`."""

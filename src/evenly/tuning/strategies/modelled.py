@@ -51,7 +51,8 @@ class Modelled(Strategy):
     def choose(self, trials: Trials, candidates: Candidates, random: np.random.Generator) -> Choice | None:
         well = trials.of("ok")
         fastest = sorted(well, key=lambda trial: trial.mean_s)[:_FASTEST]
-        table = candidates.open(trials.keys, trials.table(fastest), random)
+        of_tasks = [trial for trial in trials.bests.values() if trial not in fastest]
+        table = candidates.open(trials.keys, trials.table([*fastest, *of_tasks]), random)
         if not len(table):
             return None
         if trials.others is None:
@@ -65,15 +66,16 @@ class Modelled(Strategy):
                 row = int(np.argmin(transfer.expected(table) - np.log(_chances(trials, candidates, table))))
                 return Choice(row_of(table, row), "expected to be the fastest, by runs of other tasks")
             beliefs = _from_others(trials, candidates, table, transfer, random)
-        best = float(np.log(fastest[0].mean_s))
+        best = _least(trials, table, beliefs)
         chances = _chances(trials, candidates, table)
         worth = log_expected_improvement(beliefs, best) + np.log(chances)
         # However small the savings that are left: what hardly runs at all comes last.
         hopeful = chances >= min(_HOPEFUL, float(chances.max()))
         row = int(np.argmax(np.where(hopeful, worth, -np.inf)))
         gain = float(expected_improvement(beliefs, best)[row] * chances[row])
-        expected_s = float(np.exp(beliefs.mean[row]))
-        return Choice(row_of(table, row), f"expected to save {gain:.2%} of the best so far", gain, expected_s)
+        expected_s, chosen = float(np.exp(beliefs.mean[row])), row_of(table, row)
+        where = "".join(f" at {name} = {chosen[name]}" for name in trials.tasks)
+        return Choice(chosen, f"expected to save {gain:.2%} of the best so far{where}", gain, expected_s)
 
     def _learned(self, trials: Trials, candidates: Candidates, table: pd.DataFrame) -> Transfer:
         if self._transfer is None:
@@ -83,6 +85,19 @@ class Modelled(Strategy):
             logs = np.log(others["seconds"].to_numpy())
             self._transfer = Transfer.learn(others[trials.space.names], logs, everything, trials.space)
         return self._transfer
+
+
+def _least(trials: Trials, table: pd.DataFrame, beliefs: Beliefs) -> Floats:
+    """Return the logarithm of the least seconds of each row's task, (n,).
+
+    Of a task that hasn't run, it is what the configuration that would be taken for its fastest is believed to take.
+    """
+    bests = {task: float(np.log(trial.mean_s)) for task, trial in trials.bests.items()}
+    if not trials.tasks:
+        return np.full(len(table), bests[()])
+    tasks = list(table[list(trials.tasks)].itertuples(index=False, name=None))
+    believed = pd.Series(beliefs.mean).groupby(pd.Index(tasks, tupleize_cols=False)).transform("min")
+    return np.array([bests.get(task, least) for task, least in zip(tasks, believed, strict=True)])
 
 
 def _alone(trials: Trials, candidates: Candidates, table: pd.DataFrame, random: np.random.Generator) -> Beliefs:
