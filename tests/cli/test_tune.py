@@ -75,3 +75,65 @@ def test_users_are_told_what_is_wrong(evenly: Evenly, study: Path) -> None:
     nothing = evenly("tune", study, "--runs", "3")
     assert nothing.code == 2
     assert "none of 3 runs went well" in nothing.err
+
+
+TASKS = """
+[program]
+command = ["bash", "-c", "echo took $(( (({n} - {cores}) * ({n} - {cores}) + 10) * 8 / {cores} ))"]
+[parameters]
+n = { low = 1, high = 12 }
+cores = [2, 4, 8]
+[time]
+pattern = 'took (.*)'
+unit = "ms"
+"""
+
+
+@pytest.mark.parametrize("where", ["study", "option"])
+def test_each_task_has_a_fastest_configuration_of_its_own(evenly: Evenly, tmp_path: Path, where: str) -> None:
+    study = tmp_path / "tasks.toml"
+    study.write_text(TASKS + ('[plan]\ntasks = ["cores"]\n' if where == "study" else ""))
+    told = evenly("tune", study, "--runs", "24", "--json", *(["--tasks", "cores"] if where == "option" else []))
+    found = {one["cores"]: one["n"] for one in told.json["tasks"]}
+    assert found == {2: 2, 4: 4, 8: 8}, told.err
+    shown = evenly("tune", study, "--runs", "24", *(["--tasks", "cores"] if where == "option" else []))
+    assert "the fastest of each task" in shown.out
+    assert "24 configurations were run" in shown.out
+
+
+def test_a_task_that_is_no_parameter(evenly: Evenly, study: Path) -> None:
+    shown = evenly("tune", study, "--tasks", "cores")
+    assert shown.code == 2
+    assert "tasks must be parameters (n), but got 'cores'" in shown.err
+
+
+def test_runs_that_can_t_win_are_ended(evenly: Evenly, tmp_path: Path) -> None:
+    study = tmp_path / "slow.toml"
+    study.write_text(
+        '[program]\ncommand = ["bash", "-c", "sleep {s}; echo took {s}"]\n'
+        "[parameters]\ns = [0.2, 0.3, 0.4, 30, 31, 32]\n[time]\npattern = 'took (.*)'\n[plan]\nlimit = 4\n"
+    )
+    told = evenly("tune", study, "--runs", "6", "--strategy", "all", "--json")
+    statuses = {one["configuration"]["s"]: one["status"] for one in told.json["history"]}
+    assert statuses == {0.2: "ok", 0.3: "ok", 0.4: "ok", 30: "timed out", 31: "timed out", 32: "timed out"}, told.err
+    bounds = [one["at_least"] for one in told.json["history"] if one["status"] == "timed out"]
+    # Seconds are those that the program tells; it takes a little longer itself.
+    assert all(0.5 < bound <= 1.5 for bound in bounds), bounds
+    again = evenly("tune", study, "--runs", "6", "--strategy", "all", "--json")
+    assert [one["at_least"] for one in again.json["history"]][3:] == bounds
+
+
+def test_a_search_ends_when_runs_save_less_than_they_take(evenly: Evenly, study: Path) -> None:
+    shown = evenly("tune", study, "--runs", "20", "--production", "3")
+    assert "is expected to save" in shown.err
+    assert "more --runs" not in shown.err
+    assert len(Runs.load(study.with_name("bowl.tune.runs.csv"))) < 20
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "told"), [("--limit", "1", "limit must be a number above 1"), ("--production", "0", "production must be")]
+)
+def test_limits_that_make_no_sense(evenly: Evenly, study: Path, option: str, value: str, told: str) -> None:
+    shown = evenly("tune", study, option, value)
+    assert shown.code == 2
+    assert told in shown.err

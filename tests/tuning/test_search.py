@@ -301,3 +301,34 @@ def test_several_runs_at_once() -> None:
     assert everything.stopped == "all configurations have been run"
     assert everything.best == {"n": 1}
     assert everything.history["repetitions"].max() == 2
+
+
+def of_tasks(configuration: dict[str, Any]) -> float:
+    """Of each number of cores another block is the fastest, and more cores are faster."""
+    cores = configuration["cores"]
+    return float(64 / cores * (1 + np.log2(configuration["block"] / cores) ** 2 / 6))
+
+
+def test_tasks_are_searched_together_and_answered_apart() -> None:
+    space = Space(cores=Ordinal(4, 8, 16), block=Ordinal(1, 2, 4, 8, 16, 32))
+    result = tune(space, of_tasks, budget=13, tasks=["cores"])
+    assert result.tasks[["cores", "block"]].to_numpy().tolist() == [[4, 4], [8, 8], [16, 16]]
+    assert result.tasks["seconds"].tolist() == pytest.approx([16.0, 8.0, 4.0])
+    assert result.best == {"cores": 16, "block": 16}
+    assert any("at cores = 4" in why for why in result.history["why"])
+    alone = tune(space, of_tasks, budget=13)
+    assert len(alone.tasks) == 1
+
+
+def test_limits_are_those_of_the_task() -> None:
+    space = Space(cores=Ordinal(1, 64), block=Ordinal(1, 2, 4, 8))
+    limits: dict[int, list[float | None]] = {1: [], 64: []}
+
+    def run(configuration: dict[str, Any], limit_s: float | None) -> float:
+        limits[configuration["cores"]].append(limit_s)
+        return 64 / configuration["cores"] * (1 + configuration["block"] / 8)
+
+    tune(space, run, budget=8, tasks=["cores"], limit=2.0)
+    for cores, given in limits.items():
+        assert given[0] is None
+        assert all(limit is not None and limit >= 2 * 64 / cores for limit in given[1:])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import errno
 import uuid
 from collections.abc import Callable, Mapping
@@ -160,8 +161,12 @@ class Campaign:
     def _made(self, turn: Turn) -> Record:
         mark = uuid.uuid4().hex
         self.store.begin(mark, self.study.program.launcher, turn.configuration)
+        configuration = self._ordered(self.store.configuration(turn.configuration))
+        fastest = self._fastest(configuration)
+        many = self.study.plan.limit
+        limit_s = None if many is None or fastest is None else many * fastest.took
         try:
-            return self._runner.made(turn, self._ordered(self.store.configuration(turn.configuration)), mark)
+            return self._bounded(self._runner.made(turn, configuration, mark, limit_s), fastest)
         except OSError as error:
             self.store.forget_running()
             if error.errno in (errno.ENOSPC, errno.EDQUOT):
@@ -173,6 +178,32 @@ class Campaign:
         except (KeyboardInterrupt, SystemExit, InputError):
             self.store.forget_running()
             raise
+
+    def _fastest(self, configuration: Mapping[str, Any]) -> Record | None:
+        """Return the fastest run so far of a configuration's task."""
+        tasks, known = self.study.plan.tasks, self.store.configurations()
+        like = [
+            record
+            for record in self.store.records()
+            if record.status == "ok" and all(known[record.configuration][t] == configuration[t] for t in tasks)
+        ]
+        return min(like, key=lambda record: record.quantities["seconds"], default=None)
+
+    def _bounded(self, record: Record, fastest: Record | None) -> Record:
+        """Say of a run that was ended early how many seconds it would have taken at least, where that is known.
+
+        What is timed may be a part of a run. A run that took so many times as long as the fastest would have taken as
+        many times its seconds at least: what all runs have in common only makes the ratio smaller.
+        """
+        if record.status != "timed out":
+            return record
+        if self.study.timing.is_wall:
+            at_least = record.took
+        elif fastest is not None and record.took > fastest.took > 0:
+            at_least = fastest.quantities["seconds"] * record.took / fastest.took
+        else:
+            return record
+        return dataclasses.replace(record, quantities={"at_least": at_least})
 
     def retry(self) -> int:
         """Forget failed runs, so that they are made again; return how many there were."""
@@ -241,6 +272,8 @@ class Campaign:
         table = table.reindex(columns=[*table.columns, *(name for name in known if name not in table.columns)])
         table["cpu_seconds"] = table["cpu_seconds"].where(table["cpu_seconds"] > 0)
         extra = {name: unit for name, unit in units.items() if name != "seconds"}
+        if "at_least" in table:
+            extra["at_least"] = "s"
         return Runs.from_frame(table, self.study.space.names, quantities=extra, space=self.study.space)
 
     def table(self) -> pd.DataFrame:

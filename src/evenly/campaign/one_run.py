@@ -59,7 +59,9 @@ class Runner:
         what = f"{program.callable}(…)" if program.callable else shlex.join(self._words(values))
         return " ".join([*before, *ranks, what])
 
-    def made(self, turn: Turn, configuration: Mapping[str, Any], mark: str) -> Record:
+    def made(
+        self, turn: Turn, configuration: Mapping[str, Any], mark: str, limit_s: float | None = None
+    ) -> Record:
         """Run a configuration once.
 
         Parameters
@@ -69,6 +71,8 @@ class Runner:
             Values of all parameters.
         mark : str
             By which the run's processes are found.
+        limit_s : float, optional
+            It is ended after so many wall seconds, if not before by the study's time-out.
 
         Raises
         ------
@@ -78,16 +82,17 @@ class Runner:
         values = self._values(turn, configuration)
         folder = self._study.folder / Template(self._study.program.folder).fill(values)
         folder.mkdir(parents=True, exist_ok=True)
+        until_s = min((s for s in (limit_s, self._study.program.timeout_s) if s is not None), default=None)
         with tempfile.TemporaryDirectory(prefix="evenly-") as scratch:
             result = Path(scratch, "result.json")
             task = Task(
                 self._words(values), mark, self._ranks(values), folder,
-                self._environment(values, configuration, result), self._study.program.timeout_s,
+                self._environment(values, configuration, result), until_s,
             )  # fmt: skip
             began, busy = time.time(), busy_seconds()
             outcome = self._outcome(task)
             others = _others(busy, outcome)
-            status, quantities, message = self._told(outcome, folder, result, began)
+            status, quantities, message = self._told(outcome, folder, result, began, until_s)
         printed = "" if status == "ok" else (outcome.output + outcome.errors)[-_KEPT:]
         return Record(
             turn.configuration, turn.repetition, status, quantities, turn.purpose, outcome.exit_code, message, printed,
@@ -125,9 +130,11 @@ class Runner:
             error.filename = error.filename or task.command[0]
             raise
 
-    def _told(self, outcome: Outcome, folder: Path, result: Path, began: float) -> tuple[Status, dict[str, float], str]:
+    def _told(
+        self, outcome: Outcome, folder: Path, result: Path, began: float, until_s: float | None
+    ) -> tuple[Status, dict[str, float], str]:
         if outcome.status == "timed out":
-            return "timed out", {}, f"it was ended after {self._study.program.timeout_s:g} s"
+            return "timed out", {}, f"it was ended after {until_s:.3g} s"
         if outcome.status != "ok":
             return "failed", {}, _reason(result) or _ended(outcome.exit_code)
         if self._study.program.callable and not result.exists():

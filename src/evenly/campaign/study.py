@@ -175,6 +175,13 @@ class Plan:
         No run is started once all runs together took so many seconds.
     anchor_every : int
         After so many runs a quick configuration is run once more, which shows whether the machine drifts; 0 never.
+    tasks : sequence of str
+        Of a search: parameters that tell tasks apart, each of which has a fastest configuration of its own.
+    limit : float, optional
+        Of a search: a run is ended once it takes so many times what the fastest of its task took.
+    production : float, optional
+        Of a search: how often the program will be run afterwards. The search ends when the next run is expected to
+        take longer than it is expected to save there.
     """
 
     runs: int | None = None
@@ -183,6 +190,9 @@ class Plan:
     seed: int = 0
     budget_s: float | None = None
     anchor_every: int = 20
+    tasks: Sequence[str] = ()
+    limit: float | None = None
+    production: float | None = None
 
     def __post_init__(self) -> None:
         allowed = ("all", "advisor", "tune", *get_args(Design))
@@ -196,6 +206,11 @@ class Plan:
             raise InputError(f"seed must be a whole number, 0 or above, but got {self.seed!r}")
         if self.budget_s is not None:
             _check_number("budget_s", self.budget_s, above=0)
+        for name, above in (("limit", 1), ("production", 0)):
+            if getattr(self, name) is not None:
+                _check_number(name, getattr(self, name), above=above)
+        if isinstance(self.tasks, str) or not all(isinstance(task, str) for task in self.tasks):
+            raise InputError(f"tasks must be a list of parameters, but got {self.tasks!r}")
         if self.is_advised and self.runs is None:
             raise InputError("an advisor needs to know how many runs there may be: give runs")
 
@@ -253,6 +268,9 @@ class Study:
                     f"the factor {name} = {text!r} needs {strange[0]!r}, which is no parameter; those are "
                     f"{', '.join(self.space.names)}"
                 )
+        strange = [task for task in self.plan.tasks if task not in self.space.names]
+        if strange:
+            raise InputError(f"tasks must be parameters ({', '.join(self.space.names)}), but got {strange[0]!r}")
         known = {*self.space.names, *PLACES}
         for template in self.program.templates():
             unknown = sorted(template.names - known)

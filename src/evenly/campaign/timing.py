@@ -96,6 +96,11 @@ class Timing:
     options: Mapping[str, Any] = field(default_factory=dict)
     more: Mapping[str, Pattern] = field(default_factory=dict)
 
+    @property
+    def is_wall(self) -> bool:
+        """Whether a run's seconds are those of the whole run by the clock."""
+        return self.clock == "wall" and self.time is None and self.reader is None
+
     def __post_init__(self) -> None:
         if self.clock not in ("wall", "cpu"):
             raise InputError(f"clock must be wall or cpu, but got {self.clock!r}")

@@ -9,6 +9,7 @@ import typer
 
 from evenly.cli import options as opt
 from evenly.cli.console import note, out, print_json
+from evenly.cli.parsing import names
 from evenly.cli.running import leave, shown
 
 if TYPE_CHECKING:
@@ -28,6 +29,17 @@ def tune(
     surrogate: Annotated[
         str | None, typer.Option("--surrogate", help="Model of the greedy search: forest, svm, gp, neural-net.")
     ] = None,
+    tasks: Annotated[
+        str | None,
+        typer.Option("--tasks", help="Parameters that tell tasks apart, each with a fastest of its own: cores,size."),
+    ] = None,
+    limit: Annotated[
+        float | None, typer.Option("--limit", help="End runs that take so many times the fastest of their task.")
+    ] = None,
+    production: Annotated[
+        float | None,
+        typer.Option("--production", help="Runs to come: the search ends when another run saves less there."),
+    ] = None,
     known: Annotated[Path | None, typer.Option("--known", help="Table of runs that were made before.")] = None,
     store: Annotated[
         Path | None, typer.Option("--store", help="Where runs are kept (default: beside the study, as .tune.db).")
@@ -39,11 +51,13 @@ def tune(
 ) -> None:
     """Find the fastest configuration of a program in few runs; the same command goes on after an interruption."""
     from evenly.campaign import Campaign, Study
-    from evenly.report.tuning_tables import alike_table, found_text, result_as_dict
+    from evenly.report.tuning_tables import alike_table, found_text, result_as_dict, tasks_table
     from evenly.tuning.studies import Proposer, searched, tune_study
 
     given = Study.load(path)
-    study = searched(given, runs or given.plan.runs or 20, repeated=_says_how_often(path))
+    asked = {"tasks": names(tasks), "limit": limit, "production": production}
+    settings = {name: value for name, value in asked.items() if value is not None}
+    study = searched(given, runs or given.plan.runs or 20, repeated=_says_how_often(path), **settings)
     place = store or study.folder / f"{study.name}.tune.db"
     target = save or place.with_suffix(".runs.csv")
     opt.check_writable(target, "table of runs")
@@ -62,9 +76,12 @@ def tune(
     if json:
         print_json(result_as_dict(result))
         return
-    out.print(alike_table(result))
-    out.print(found_text(result), markup=False)
-    more = "" if result.stopped.startswith("all") else "; more --runs go on from here"
+    if study.plan.tasks:
+        out.print(tasks_table(result))
+    else:
+        out.print(alike_table(result))
+        out.print(found_text(result), markup=False)
+    more = "; more --runs go on from here" if len(result.history) >= (study.plan.runs or 0) else ""
     note(f"{result.stopped}; all runs are in {target}{more}")
 
 

@@ -12,7 +12,7 @@ from evenly.report.formatting import compact, interval, percent, quantity, value
 from evenly.report.run_tables import add_row, new_table
 from evenly.tuning.result import Result
 
-__all__ = ["advice_table", "alike_table", "found_text", "result_as_dict"]
+__all__ = ["advice_table", "alike_table", "found_text", "result_as_dict", "tasks_table"]
 
 #: Configurations that can't be told from the fastest, shown at most.
 _MOST = 10
@@ -46,6 +46,18 @@ def alike_table(result: Result) -> Table:
     return table
 
 
+def tasks_table(result: Result) -> Table:
+    """Return the fastest configuration of each task that was run."""
+    title, caption = "the fastest of each task", f"{len(result.history)} configurations were run"
+    table = new_table(title, caption)
+    table.min_width = len(caption) + 2
+    for name in (*result.space.names, "seconds"):
+        table.add_column(name, justify="right")
+    for row in result.tasks.to_dict("records"):
+        add_row(table, *(value_text(row[name]) for name in result.space.names), compact(row["seconds"]))
+    return table
+
+
 def result_as_dict(result: Result) -> dict[str, Any]:
     """Return the same for machines."""
     names = result.space.names
@@ -55,7 +67,7 @@ def result_as_dict(result: Result) -> dict[str, Any]:
     ]
     return {
         "best": result.best, "seconds": result.seconds, "interval": result.interval, "stopped": result.stopped,
-        "alike": result.alike.to_dict("records"), "history": history,
+        "alike": result.alike.to_dict("records"), "tasks": result.tasks.to_dict("records"), "history": history,
     }  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +17,7 @@ from evenly.runs import Runs
 from evenly.tuning.candidates import Candidates
 from evenly.tuning.result import Result
 from evenly.tuning.search import Search, StrategyName
+from evenly.tuning.tuning import pays_no_more
 
 __all__ = ["Proposer", "searched", "tune_study"]
 
@@ -43,35 +45,50 @@ class Proposer:
     ) -> None:
         self._study, self._known = study, known
         self._candidates = Candidates(study.space)
+        #: Why it proposes nothing more, although there is more to run.
+        self.stopped = ""
         self._settings: dict[str, Any] = {"strategy": strategy, "first": first, "surrogate": surrogate}
         self.search(None)  # whatever is wrong with the settings is said before anything runs
 
     def search(self, runs: Runs | None) -> Search:
         """Return the search as it is after some runs."""
         seed = self._study.plan.seed
-        search = Search(self._study.space, seed=seed, known=self._known, candidates=self._candidates, **self._settings)
+        search = Search(
+            self._study.space, seed=seed, known=self._known, tasks=self._study.plan.tasks,
+            candidates=self._candidates, **self._settings,
+        )  # fmt: skip
         if runs is None or not len(runs):
             return search
         # Whether a run went well isn't seen from its seconds alone.
         table, names = runs.to_frame(), self._study.space.names
-        for configuration, seconds, status in zip(
-            rows_of(table[names]), table["seconds"].tolist(), table["status"], strict=True
+        bounds = table["at_least"].tolist() if "at_least" in table else [math.nan] * len(table)
+        for configuration, seconds, status, at_least in zip(
+            rows_of(table[names]), table["seconds"].tolist(), table["status"], bounds, strict=True
         ):
-            limit = self._study.program.timeout_s
-            late = status == "timed out" and limit is not None
-            search.tell(configuration, seconds if status == "ok" else None, at_least=limit if late else None)
+            late = status == "timed out" and math.isfinite(at_least)
+            search.tell(configuration, seconds if status == "ok" else None, at_least=at_least if late else None)
         return search
 
     def __call__(self, runs: Runs, count: int) -> pd.DataFrame:
         """Return at most so many configurations to run next."""
-        search = self.search(runs)
-        asked = [one for one in (search.ask() for _ in range(count)) if one is not None]
+        search, asked = self.search(runs), list[dict[str, Any]]()
+        for _ in range(count):
+            choice = search.choose()
+            if choice is None:
+                break
+            self.stopped = pays_no_more(choice, search.trials, self._study.plan.production) or ""
+            if self.stopped:
+                break
+            asked.append(choice.configuration)
         return self._study.space.frame({name: [one[name] for one in asked] for name in self._study.space.names})
 
 
-def searched(study: Study, runs: int, *, repeated: bool) -> Study:
-    """Return a study in which a search proposes so many configurations, each run once unless `repeated`."""
-    plan = dataclasses.replace(study.plan, design="tune", runs=runs, anchor_every=0)
+def searched(study: Study, runs: int, *, repeated: bool, **settings: Any) -> Study:
+    """Return a study in which a search proposes so many configurations, each run once unless `repeated`.
+
+    `settings` are those of the plan: ``tasks``, ``limit``, ``production``.
+    """
+    plan = dataclasses.replace(study.plan, design="tune", runs=runs, anchor_every=0, **settings)
     repetitions = study.repetitions if repeated else Repetitions(1, 1)
     return dataclasses.replace(study, plan=plan, repetitions=repetitions)
 
@@ -105,8 +122,9 @@ def tune_study(
     >>> study = Study("echo", Space(n=Integer(1, 9)), Program("echo took {n}"), timing)
     >>> study = searched(study, 6, repeated=False)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with Campaign(study, Path(folder, "echo.db"), advisor=Proposer(study)) as campaign:
-    ...         result = tune_study(campaign, Proposer(study))
+    ...     proposer = Proposer(study)
+    ...     with Campaign(study, Path(folder, "echo.db"), advisor=proposer) as campaign:
+    ...         result = tune_study(campaign, proposer)
     >>> len(result.history), result.best
     (6, {'n': 1})
     """
@@ -114,7 +132,9 @@ def tune_study(
     runs = campaign.runs()
     plan = campaign.study.plan
     tried = len(runs.configurations.drop_duplicates())
-    if tried >= (plan.runs or 0):
+    if proposer.stopped:
+        stopped = proposer.stopped
+    elif tried >= (plan.runs or 0):
         stopped = "the runs that were asked for are made"
     else:
         spent = plan.budget_s is not None
