@@ -109,7 +109,8 @@ def optuna_curves(python: str, table: pd.DataFrame, seeds: int, runs: int) -> tu
         "seeds": list(range(seeds)),
     }
     script = Path(__file__).with_name("optuna_search.py")
-    answer = subprocess.run([python, str(script)], input=json.dumps(request), capture_output=True, text=True, check=True)
+    told = json.dumps(request)
+    answer = subprocess.run([python, str(script)], input=told, capture_output=True, text=True, check=True)
     found = json.loads(answer.stdout)
     best = np.array([[seconds.max() if s is None else s for s in one] for one in found["best"]])
     return found["version"], (best / seconds.min() - 1) * 100

@@ -131,9 +131,17 @@ def test_a_search_ends_when_runs_save_less_than_they_take(evenly: Evenly, study:
 
 
 @pytest.mark.parametrize(
-    ("option", "value", "told"), [("--limit", "1", "limit must be a number above 1"), ("--production", "0", "production must be")]
+    ("option", "value", "told"),
+    [("--limit", "1", "limit must be a number above 1"), ("--production", "0", "production must be")],
 )
 def test_limits_that_make_no_sense(evenly: Evenly, study: Path, option: str, value: str, told: str) -> None:
     shown = evenly("tune", study, option, value)
     assert shown.code == 2
     assert told in shown.err
+
+
+def test_a_picture_of_the_search(evenly: Evenly, study: Path) -> None:
+    folder = study.parent / "pictures"
+    shown = evenly("tune", study, "--runs", "6", "--plot", folder)
+    assert shown.code == 0, shown.err
+    assert (folder / "bowl-search.svg").stat().st_size > 1000

@@ -329,6 +329,6 @@ def test_limits_are_those_of_the_task() -> None:
         return 64 / configuration["cores"] * (1 + configuration["block"] / 8)
 
     tune(space, run, budget=8, tasks=["cores"], limit=2.0)
-    for cores, given in limits.items():
-        assert given[0] is None
-        assert all(limit is not None and limit >= 2 * 64 / cores for limit in given[1:])
+    for cores, told in limits.items():
+        assert told[0] is None
+        assert all(limit is not None and limit >= 2 * 64 / cores for limit in told[1:])

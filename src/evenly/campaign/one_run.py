@@ -59,9 +59,7 @@ class Runner:
         what = f"{program.callable}(…)" if program.callable else shlex.join(self._words(values))
         return " ".join([*before, *ranks, what])
 
-    def made(
-        self, turn: Turn, configuration: Mapping[str, Any], mark: str, limit_s: float | None = None
-    ) -> Record:
+    def made(self, turn: Turn, configuration: Mapping[str, Any], mark: str, limit_s: float | None = None) -> Record:
         """Run a configuration once.
 
         Parameters

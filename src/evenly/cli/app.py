@@ -27,6 +27,7 @@ from evenly.cli import (
     predict,
     read,
     rebalance,
+    sensitivity,
     sort,
     train,
     tune,
@@ -69,7 +70,7 @@ app = typer.Typer(
 for command in (
     read.read, measure.measure, fit.fit, predict.predict, allocate.allocate, plot.plot, sort.sort, example.example,
     partition.partition, rebalance.rebalance, train.train, tune.tune, advise.advise,
-    demo.demo,
+    sensitivity.sensitivity, demo.demo,
 ):  # fmt: skip
     app.command(command.__name__, cls=_Command)(with_quiet(command, be_quiet))
 simulations = typer.Typer(

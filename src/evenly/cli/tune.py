@@ -9,13 +9,16 @@ import typer
 
 from evenly.cli import options as opt
 from evenly.cli.console import note, out, print_json
+from evenly.cli.groups import grouped
 from evenly.cli.parsing import names
+from evenly.cli.pictures import save_all
 from evenly.cli.running import leave, shown
 
 if TYPE_CHECKING:
     from evenly.runs import Runs
 
 
+@grouped
 def tune(
     path: Annotated[Path, typer.Argument(metavar="STUDY", help="The study: a TOML file, as for evenly measure.")],
     runs: Annotated[
@@ -47,6 +50,7 @@ def tune(
     save: Annotated[
         Path | None, typer.Option("--save", help="Table of all runs: .csv or .parquet (default: beside the store).")
     ] = None,
+    pictures: opt.Pictures = opt.Pictures(),  # noqa: B008 - frozen
     json: opt.Json = False,
 ) -> None:
     """Find the fastest configuration of a program in few runs; the same command goes on after an interruption."""
@@ -61,6 +65,7 @@ def tune(
     place = store or study.folder / f"{study.name}.tune.db"
     target = save or place.with_suffix(".runs.csv")
     opt.check_writable(target, "table of runs")
+    pictures.check()
     proposer = Proposer(study, strategy=strategy, first=first, surrogate=surrogate, known=_loaded(known))
     with Campaign(study, place, advisor=proposer) as campaign:
         done = campaign.store.count()
@@ -73,6 +78,10 @@ def tune(
             leave(campaign, target)
             raise
         campaign.runs().save(target)
+    if pictures.plot is not None:
+        from evenly.report.tuning_plots import plot_search
+
+        save_all({f"{study.name}-search": plot_search(result)}, pictures)
     if json:
         print_json(result_as_dict(result))
         return

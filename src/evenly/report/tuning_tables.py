@@ -11,8 +11,9 @@ from rich.table import Table
 from evenly.report.formatting import compact, interval, percent, quantity, value_text
 from evenly.report.run_tables import add_row, new_table
 from evenly.tuning.result import Result
+from evenly.tuning.sensitivity import Sensitivity
 
-__all__ = ["advice_table", "alike_table", "found_text", "result_as_dict", "tasks_table"]
+__all__ = ["advice_table", "alike_table", "found_text", "result_as_dict", "sensitivity_table", "tasks_table"]
 
 #: Configurations that can't be told from the fastest, shown at most.
 _MOST = 10
@@ -69,6 +70,23 @@ def result_as_dict(result: Result) -> dict[str, Any]:
         "best": result.best, "seconds": result.seconds, "interval": result.interval, "stopped": result.stopped,
         "alike": result.alike.to_dict("records"), "tasks": result.tasks.to_dict("records"), "history": history,
     }  # fmt: skip
+
+
+def sensitivity_table(found: Sensitivity) -> Table:
+    """Return how much each parameter matters, the one that explains most first; apart for each task if there are."""
+    table = new_table("what matters", "errors grow by so much without a parameter's values; Sobol indices of a model")
+    task = found.task
+    for name in (*([task] if task else []), "parameter", "refitted", "left out", "alone", "with others"):
+        table.add_column(name, justify="left" if name == "parameter" else "right")
+    for value, part in found.table.groupby("task", sort=False):
+        for row in part.sort_values("total", ascending=False).to_dict("records"):
+            add_row(
+                table, *([value_text(value)] if task else []), row["parameter"],
+                f"{row['refitted']:+.0f} ± {row['refitted_sd']:.0f} %",
+                f"{row['left_out']:+.0f} ± {row['left_out_sd']:.0f} %",
+                f"{row['first_order']:.2f}", f"{row['total']:.2f}",
+            )  # fmt: skip
+    return table
 
 
 def advice_table(advice: pd.DataFrame, parameters: Sequence[str], *, per_core: bool) -> Table:

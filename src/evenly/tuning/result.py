@@ -35,6 +35,8 @@ class Result:
         ``status``, ``why`` it was chosen, and the ``best`` seconds so far.
     tasks : DataFrame
         The fastest configuration of each task and its ``seconds``; one row where tasks aren't told apart.
+    task_names : tuple of str
+        Parameters that tell tasks apart.
     stopped : str
         Why the search ended.
     """
@@ -47,6 +49,7 @@ class Result:
     stopped: str
     space: Space
     tasks: pd.DataFrame
+    task_names: tuple[str, ...]
 
     @classmethod
     def of(cls, trials: Trials, stopped: str) -> Result:
@@ -68,8 +71,9 @@ class Result:
         tasks = trials.table([trial for _, trial in of_tasks])
         tasks["seconds"] = [trial.mean_s for _, trial in of_tasks]
         return cls(
-            dict(best.configuration), best.mean_s, interval, table, trials.history(), stopped, trials.space, tasks
-        )
+            dict(best.configuration), best.mean_s, interval, table, trials.history(), stopped, trials.space, tasks,
+            trials.tasks,
+        )  # fmt: skip
 
     @property
     def runs(self) -> Runs:

@@ -42,9 +42,12 @@ class Sensitivity:
         percent when the parameter's values are permuted, before learning and in runs left out, means over repeats,
         with standard deviations ``refitted_sd`` and ``left_out_sd``; ``first_order`` and ``total``: shares of the
         variance of predicted logarithms that the parameter explains alone, and together with others; ``runs``.
+    task : str or None
+        The parameter by which runs were taken apart.
     """
 
     table: pd.DataFrame
+    task: str | None = None
 
     def ranked(self, by: str = "total") -> pd.DataFrame:
         """Return the mean over tasks of each parameter, the one that matters most first."""
@@ -97,7 +100,7 @@ def sensitivity(
                 f"matters, but got {len(part)}, in which {', '.join(names) or 'nothing'} varies"
             )
         rows += _of_task(value, part, names, runs, repeats, seed, method)
-    return Sensitivity(pd.DataFrame(rows))
+    return Sensitivity(pd.DataFrame(rows), task)
 
 
 def _of_task(

@@ -1,0 +1,47 @@
+"""`evenly sensitivity`: what matters, as a table, as pictures, and what users are told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.cli.conftest import Evenly
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    table = pd.DataFrame([{"ranks": r, "n": n, "b": b} for r in (1, 4) for n in range(6) for b in range(4)])
+    # More ranks make b matter more than n.
+    table["seconds"] = np.exp(np.where(table["ranks"] == 1, 0.8 * table["n"], 0.1 * table["n"] + 0.9 * table["b"]))
+    path = tmp_path / "runs.csv"
+    table.to_csv(path, index=False)
+    return path
+
+
+def test_each_task_has_its_own_parameters(evenly: Evenly, runs: Path) -> None:
+    told = evenly("sensitivity", runs, "--task", "ranks", "--repeats", "2", "--json")
+    assert told.code == 0, told.err
+    total = {(row["task"], row["parameter"]): row["total"] for row in told.json}
+    assert total[1, "n"] > 0.9 > 0.1 > total[1, "b"]
+    assert total[4, "b"] > 0.8 > 0.2 > total[4, "n"]
+
+
+def test_pictures_one_for_each_task_and_one_over_all(evenly: Evenly, runs: Path) -> None:
+    folder = runs.parent / "pictures"
+    shown = evenly("sensitivity", runs, "--task", "ranks", "--repeats", "2", "--plot", folder)
+    assert shown.code == 0, shown.err
+    names = ["sensitivity-over-tasks.svg", "sensitivity-ranks-1.svg", "sensitivity-ranks-4.svg"]
+    assert sorted(file.name for file in folder.iterdir()) == names
+    assert "what matters" in shown.out
+    one = evenly("sensitivity", runs, "--repeats", "1", "--plot", folder)
+    assert one.code == 0, one.err
+    assert (folder / "sensitivity.svg").stat().st_size > 1000
+
+
+def test_a_task_that_is_no_parameter(evenly: Evenly, runs: Path) -> None:
+    shown = evenly("sensitivity", runs, "--task", "cores")
+    assert shown.code == 2
+    assert "task must be one of" in shown.err
