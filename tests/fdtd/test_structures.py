@@ -355,3 +355,23 @@ def test_scripts_that_cant_be_read(tmp_path: Path) -> None:
         load(str(path))
     with pytest.raises(InputError, match="A script that exists"):
         load("nowhere.py")
+
+
+def test_random_cells_hold_balls_inside_their_silicon() -> None:
+    given = {"seed": 5, "points": 2e5, "silicon": 0.3, "dielectric": 0.1, "monitor": 0.05, "pml": 0.1, "absorber": 0.1}
+    plain, balls = (structures.build("random", **given, balls=n).simulation["geometry"] for n in (0, 20))
+    region, added = balls[0], balls[len(plain) :]
+    assert 10 <= len(added) <= 40
+    assert balls[: len(plain)] == plain
+    low, high = region.bounds()
+    for ball in added:
+        assert np.all(np.array(ball.bounds()[0]) >= low)
+        assert np.all(np.array(ball.bounds()[1]) <= high)
+    centers = np.array([ball.center for ball in added])
+    apart = np.linalg.norm(centers[:, None] - centers[None], axis=-1) + 1e9 * np.eye(len(added))
+    assert apart.min() > 2 * added[0].radius
+
+
+def test_regions_too_thin_for_balls_hold_none() -> None:
+    given = {"points": 2e4, "silicon": 0.02, "dielectric": 0.1, "monitor": 0.05, "pml": 0.1, "absorber": 0.1}
+    assert len(structures.build("random", seed=1, **given, balls=64).simulation["geometry"]) == 2

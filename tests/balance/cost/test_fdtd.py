@@ -190,3 +190,30 @@ def test_a_design_runs() -> None:
     assert min(timing.seconds) > 0
     assert timing.pace is not None
     assert timing.pace > 0
+
+
+def test_the_chunks_of_a_rank_share_its_caches() -> None:
+    def amounts(layout: Any, ranks: int = 1) -> dict[str, float]:
+        sim = Simulation(cell=(80, 80, 80), resolution=1, layout=layout)
+        return amounts_of(sim, ranks, [])[0]
+
+    alone = amounts(BinaryPartition(0))
+    eighths = amounts(BinaryPartition([["z", 0.0], *[[["y", 0.0], *[[["x", 0.0], 0, 0]] * 2]] * 2]))
+    # Each of the eight would lie in the last cache by itself, all together don't, cut or not.
+    assert alone["memory bytes"] > 0.3 * alone["uncached bytes"]
+    for name in ("memory bytes", "uncached bytes"):
+        assert eighths[name] == pytest.approx(alone[name], rel=0.1)
+    halves = amounts(BinaryPartition([["x", 0.0], 0, 1]), 2)
+    assert "memory bytes" not in halves
+    assert halves["uncached bytes"] == pytest.approx(alone["uncached bytes"] / 2, rel=0.2)
+
+
+def test_rows_of_nodes_cost_where_the_caches_don_t_hold_them() -> None:
+    def amounts(edge: int) -> dict[str, float]:
+        ball = fdtd.Sphere(radius=edge / 3, material=fdtd.Medium(epsilon=3.0))
+        return amounts_of(Simulation(cell=(edge,) * 3, resolution=1, geometry=[ball]), 1, [])[0]
+
+    small, large = amounts(20), amounts(60)
+    assert small["node runs"] > 100
+    assert "far node runs" not in small
+    assert large["far node runs"] > 0.8 * large["node runs"] > 1000

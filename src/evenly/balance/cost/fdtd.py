@@ -9,6 +9,7 @@ microseconds whatever its size. See `evenly.fdtd.stepping.chunk` and `evenly.fdt
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,12 +79,12 @@ class Fdtd(Program):
             return found
         first, second, last, order = memory_shape(pieces)
         padded = first * second * (last + 2 * (last > 1))
-        swept = _swept(pieces)
-        held, moved = (8 * pieces.cell.parts * numbers for numbers in _numbers(pieces, padded))
+        swept, nodes = _swept(pieces), _Nodes.of(pieces)
+        held, moved = (8 * pieces.cell.parts * numbers for numbers in _numbers(pieces, padded, nodes))
         # Before a chunk's turn comes again, all others of its rank have had theirs.
         held = np.bincount(pieces.box, held)[pieces.box]
         beyond = np.maximum(0, 1 - CACHE / held)
-        extra, calls = _extras(pieces, order[:, 2], beyond)
+        extra, calls = _extras(pieces, order[:, 2], beyond, nodes)
         values, products = pieces.transforms
         sides, faces = _sides(pieces, order)
         before = [padded, first * second, *swept, *extra]
@@ -158,29 +159,42 @@ def _swept(pieces: Pieces) -> list[Array]:
     ]
 
 
-def _numbers(pieces: Pieces, padded: Array) -> tuple[Array, Array]:
+@dataclass(frozen=True)
+class _Nodes:
+    """Off-diagonal media of pieces: of how many of E and H there are increments, points of these, and nodes, (n,)."""
+
+    fed: Array
+    increments: Array
+    count: Array
+
+    @classmethod
+    def of(cls, pieces: Pieces) -> _Nodes:
+        there = [pieces.count(f"{side}_anisotropic") for side in ("electric", "magnetic")]
+        fed = (there[0] > 0.5).astype(np.float64) + (there[1] > 0.5)
+        increments = _hulls(pieces, "electric_anisotropic") + _hulls(pieces, "magnetic_anisotropic")
+        return cls(fed, increments, there[0] + there[1])
+
+
+def _numbers(pieces: Pieces, padded: Array, nodes: _Nodes) -> tuple[Array, Array]:
     """Numbers that a chunk holds, and those that its step reads and writes, (n,)."""
     factors, losses = _factors(pieces)
     layers, read = pieces.pml.sum(axis=1), padded * (3 * factors + 3 * losses)
     polarised, polarisations = pieces.count("polarised"), pieces.count("polarisations")
     # Strengths of poles, and what fields answer, are numbers of their own where the permittivity varies.
     own = varied(pieces) * (polarisations + polarised)
-    fed, _ = _off_diagonal(pieces)
-    hulls = _all_hulls(pieces)
-    held = read + padded * (6 + 4 * layers) + 2 * polarisations + own + 3 * hulls
+    held = read + padded * (6 + 4 * layers) + 2 * polarisations + own + 3 * nodes.increments
     # Fields and layers are read and written; of polarisations two steps are read and one is written, and their field
     # once more. Increments are made of the other field, and polarisations change them too.
     moved = read + 2 * padded * (6 + 4 * layers) + 3 * polarisations + own + 2 * polarised
-    return held, moved + 9 * hulls + 2 * polarised * (fed > 0)
+    return held, moved + 9 * nodes.increments + 2 * polarised * (nodes.fed > 0)
 
 
-def _extras(pieces: Pieces, rows: Ints, beyond: Array) -> tuple[list[Array], Array]:
+def _extras(pieces: Pieces, rows: Ints, beyond: Array, nodes: _Nodes) -> tuple[list[Array], Array]:
     """The columns from polarised to nonlinear values, and calls of loops.
 
     `rows` is the axis along which rows lie, `beyond` the share of what is held that a core's own caches don't hold.
     """
     polarisations = pieces.count("polarisations")
-    fed, nodes = _off_diagonal(pieces)
     node_runs = _rows_of(pieces, ("electric_anisotropic", "magnetic_anisotropic"), rows)
     pole_runs = _rows_of(pieces, ("polarised",), rows)
     columns = [
@@ -188,15 +202,15 @@ def _extras(pieces: Pieces, rows: Ints, beyond: Array) -> tuple[list[Array], Arr
         polarisations,
         pole_runs,
         pole_runs * beyond,
-        pieces.count("polarised") * (fed > 0),
-        _all_hulls(pieces),
-        nodes,
+        pieces.count("polarised") * (nodes.fed > 0),
+        nodes.increments,
+        nodes.count,
         node_runs,
         node_runs * beyond,
-        fed,
+        nodes.fed,
         pieces.count("nonlinear values"),
     ]
-    return columns, _calls(pieces) + 2 * fed
+    return columns, _calls(pieces) + 2 * nodes.fed
 
 
 def _factors(pieces: Pieces) -> tuple[Array, Array]:
@@ -214,17 +228,6 @@ def _separate(pieces: Pieces) -> NDArray[np.bool_]:
     poles = [k for k in pieces.cell.survey.kinds if k.startswith("pole magnetic ")]
     kinds = [*poles, "magnetic_anisotropic", "nonlinear"]
     return np.asarray(sum((pieces.count(kind) for kind in kinds), np.zeros_like(pieces.volume)) > 0.5)
-
-
-def _off_diagonal(pieces: Pieces) -> tuple[Array, Array]:
-    """How many of E and H have increments, and nodes."""
-    there = [pieces.count(f"{side}_anisotropic") for side in ("electric", "magnetic")]
-    return (there[0] > 0.5).astype(np.float64) + (there[1] > 0.5), there[0] + there[1]
-
-
-def _all_hulls(pieces: Pieces) -> Array:
-    """Points for which increments are made, of E and of H."""
-    return _hulls(pieces, "electric_anisotropic") + _hulls(pieces, "magnetic_anisotropic")
 
 
 def _hulls(pieces: Pieces, kind: str) -> Array:
