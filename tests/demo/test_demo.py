@@ -22,6 +22,7 @@ from evenly.demo.telling import page_of
 from evenly.errors import InputError
 from evenly.fdtd import Simulation
 from evenly.fdtd.scaling.measurement import Measurement, RankRecord
+from evenly.report.formatting import compact
 from evenly.report.html_page import Remark
 
 COST = CostModel("fdtd", {"points": Coefficient(3e-9)})
@@ -92,6 +93,8 @@ def test_reasons_for_a_difference_are_told_where_they_were_measured(tmp_path: Pa
     assert slow.slowdown == 1.5
     texts = " ".join(part.text for part in comparison(slow) if isinstance(part, Remark))
     assert "took 1.5 times the CPU time" in texts
+    ratio = one.measured_s / one.predicted["step_s"] / 1.5
+    assert f"without that: equal volumes {compact(ratio, 3)}, balanced {compact(ratio, 3)}." in texts
 
 
 def test_a_stage_that_fails_leaves_the_others_and_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

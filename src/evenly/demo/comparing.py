@@ -135,6 +135,13 @@ def _imbalance(one: Compared) -> float:
     return float(cpu.max() / cpu.mean())
 
 
+def _at_that_speed(found: Findings, ran: dict[str, Compared]) -> str:
+    """Say how measured times lie to predictions once the cores' own speed is taken off."""
+    ratios = [one.measured_s / one.predicted["step_s"] / found.slowdown for one in ran.values()]
+    told = ", ".join(f"{name} {compact(ratio, 3)}" for name, ratio in zip(ran, ratios, strict=True))
+    return f"Times over predictions without that: {told}."
+
+
 def _reasons(found: Findings, ran: dict[str, Compared]) -> list[str]:
     """Say what is known of why measured times differ."""
     reasons = [_work_sentence(ran)]
@@ -147,11 +154,11 @@ def _reasons(found: Findings, ran: dict[str, Compared]) -> list[str]:
     if found.slowdown > _SHARED:
         reasons.append(
             f"Between the runs, a fixed piece of work took {compact(found.slowdown, 3)} times the CPU time that it "
-            "took while costs were measured: the cores themselves were slower then."
+            f"took while costs were measured: the cores themselves were slower then. {_at_that_speed(found, ran)}"
         )
     if found.slowdown < 1 / _SHARED:
         reasons.append(
             f"Between the runs, a fixed piece of work took {percent(found.slowdown)} of the CPU time that it took "
-            "while costs were measured: the cores themselves were faster then."
+            f"while costs were measured: the cores themselves were faster then. {_at_that_speed(found, ran)}"
         )
     return reasons

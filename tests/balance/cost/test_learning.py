@@ -67,6 +67,36 @@ def test_terms_that_were_not_timed_come_from_the_prior_at_this_machines_speed() 
     assert np.isnan(model.share_error)
 
 
+def _noisy(amounts: list[list[float]], seed: int = 0) -> list[Timed]:
+    random = np.random.default_rng(seed)
+    return [_timed(f"f{n}", [one], factor=float(np.exp(random.normal(0, 0.05)))) for n, one in enumerate(amounts)]
+
+
+def test_what_timings_leave_open_the_prior_decides() -> None:
+    # Points and faces always come in the same proportion: nothing tells what each of them takes.
+    amounts = [[10.0**n, 1.0, 10.0 ** (n - 1)] for n in (3, 3.5, 4, 4.5, 5)]
+    given = {"points": Coefficient(1.5e-9, 1e-11), "chunks": Coefficient(1e-5, 1e-7), "faces sent": Coefficient(5e-9)}
+    alone = learn("fdtd", _noisy(amounts))
+    drawn = learn("fdtd", _noisy(amounts), prior=CostModel("fdtd", given))
+    ratio = drawn.coefficients["faces sent"].seconds / drawn.coefficients["points"].seconds
+    assert ratio == pytest.approx(1e-8 / 3e-9, rel=0.3)
+    assert drawn.coefficients["points"].seconds == pytest.approx(3e-9, rel=0.3)
+    assert alone.coefficients["points"].seconds != pytest.approx(3e-9, rel=0.3)
+
+
+def test_what_timings_tell_no_prior_changes() -> None:
+    random = np.random.default_rng(1)
+    amounts = [[float(p), float(c), float(f)] for p, c, f in np.exp(random.uniform([5, 0, 3], [12, 3, 9], (300, 3)))]
+    wrong = CostModel(
+        "fdtd", {"points": Coefficient(3e-9), "chunks": Coefficient(8e-5), "faces sent": Coefficient(2e-9)}
+    )
+    alone, drawn = learn("fdtd", _noisy(amounts)), learn("fdtd", _noisy(amounts), prior=wrong)
+    for name in NAMES:
+        one, other = alone.coefficients[name], drawn.coefficients[name]
+        assert abs(one.seconds - other.seconds) < one.error
+        assert abs(other.seconds - dict(zip(NAMES, PLANTED, strict=True))[name]) < 3 * other.error
+
+
 def test_nothing_timed_is_refused() -> None:
     with pytest.raises(InputError, match="give more time"):
         learn("fdtd", [])

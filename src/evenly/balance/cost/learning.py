@@ -26,6 +26,8 @@ from evenly.errors import InputError
 __all__ = ["HeldOut", "held_out", "learn", "share_errors"]
 
 Array = NDArray[np.float64]
+#: What terms take relative to each other differs between machines by about so much, as a share.
+BETWEEN_MACHINES = 0.5
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,8 @@ def learn(program: str, timed: Sequence[Timed], *, prior: CostModel | None = Non
         Whose designs these are.
     timed : sequence of Timed
     prior : CostModel, optional
-        Where terms that nothing was timed of come from, as this machine is faster or slower than the prior's.
+        What terms take elsewhere, at this machine's speed: where those come from that nothing was timed of, and what
+        the others are drawn to as far as what was timed leaves them open.
     **about
         Passed on to `CostModel`: machine, when, versions.
 
@@ -89,7 +92,7 @@ def learn(program: str, timed: Sequence[Timed], *, prior: CostModel | None = Non
     if not timed:
         raise InputError(f"A cost model of {program} needs timed runs, but there are none: give more time.")
     names = [term.name for term in program_named(program).all_terms]
-    found = _regression(timed, names)
+    found = _regression(timed, names, prior)
     coefficients = {
         name: Coefficient(float(found.coefficients[i]), float(found.errors[i]))
         for i, name in enumerate(names)
@@ -97,7 +100,7 @@ def learn(program: str, timed: Sequence[Timed], *, prior: CostModel | None = Non
     }
     if prior is not None:
         coefficients |= _filled(prior, timed, names, [n for n in names if n not in coefficients])
-    outside = held_out(timed, names)
+    outside = held_out(timed, names, prior)
     shares = np.concatenate([one.share_errors for one in outside]) if outside else np.array([np.nan])
     predicted = {one.key: one.predicted for one in outside}
     times = [one.time_error for one in outside] or [np.nan]
@@ -112,14 +115,14 @@ def learn(program: str, timed: Sequence[Timed], *, prior: CostModel | None = Non
     )
 
 
-def held_out(timed: Sequence[Timed], names: Sequence[str]) -> list[HeldOut]:
+def held_out(timed: Sequence[Timed], names: Sequence[str], prior: CostModel | None = None) -> list[HeldOut]:
     """Return each cell as it is predicted by everything but its own group."""
     result: list[HeldOut] = []
     for group in dict.fromkeys(one.design.group for one in timed if one.design.purpose == "cell"):
         rest = [one for one in timed if one.design.group != group]
         if not rest:
             continue
-        coefficients = _regression(rest, names).coefficients
+        coefficients = _regression(rest, names, prior).coefficients
         cut = [one for one in timed if one.design.group == group and len(one.seconds) > 1]
         for one in cut:
             design, predicted = one.design, one.matrix(names) @ coefficients
@@ -127,21 +130,45 @@ def held_out(timed: Sequence[Timed], names: Sequence[str]) -> list[HeldOut]:
     return result
 
 
-def _regression(timed: Sequence[Timed], names: Sequence[str]) -> Regression:
-    """Every rank of every design is a row; what isn't known well counts less."""
+def _regression(timed: Sequence[Timed], names: Sequence[str], prior: CostModel | None = None) -> Regression:
+    """Every rank of every design is a row; what isn't known well counts less.
+
+    A prior is a row of each term that was timed, as sure as it was measured itself and as machines are alike.
+    """
     amounts = np.concatenate([one.matrix(names) for one in timed])
     seconds = np.concatenate([one.seconds for one in timed])
     noise = np.concatenate([np.minimum(one.spread / one.seconds, 0.2) for one in timed])
-    return regress(amounts, seconds, 1 / (0.02**2 + noise**2))
+    weights = 1 / (0.02**2 + noise**2)
+    found = regress(amounts, seconds, weights)
+    if prior is None:
+        return found
+    expected = prior.vector * _slower(prior, amounts, seconds)
+    told = np.flatnonzero(found.known & (expected > 0))
+    errors = np.array([prior.coefficients[names[k]].error / prior.coefficients[names[k]].seconds for k in told])
+    # Rows scatter more than their noise says; what is drawn from elsewhere must not outweigh them for that.
+    scatter = float(np.sum(weights * found.residuals**2)) / max(1, len(seconds) - len(told))
+    # A share of what is larger: relative to a small expectation, what was timed would seem impossible.
+    larger = np.maximum(1.0, found.coefficients[told] / expected[told])
+    drawn = scatter / (BETWEEN_MACHINES**2 + np.minimum(errors, 10.0) ** 2) / larger**2
+    return regress(
+        np.vstack([amounts, np.eye(len(names))[told]]),
+        np.concatenate([seconds, expected[told]]),
+        np.concatenate([weights, drawn]),
+    )
+
+
+def _slower(prior: CostModel, amounts: Array, seconds: Array) -> float:
+    """Return how many times as long this machine took as the prior's for what was timed."""
+    before = amounts @ prior.vector
+    return float(np.median(seconds[before > 0] / before[before > 0])) if np.any(before > 0) else 1.0
 
 
 def _filled(
     prior: CostModel, timed: Sequence[Timed], names: Sequence[str], missing: Sequence[str]
 ) -> dict[str, Coefficient]:
     """Return the prior's coefficients of missing terms times how much slower this machine was on what was timed."""
-    seconds = np.concatenate([one.seconds for one in timed])
-    before = np.concatenate([one.matrix(names) for one in timed]) @ prior.vector
-    factor = float(np.median(seconds[before > 0] / before[before > 0])) if np.any(before > 0) else 1.0
+    amounts, seconds = np.concatenate([t.matrix(names) for t in timed]), np.concatenate([t.seconds for t in timed])
+    factor = _slower(prior, amounts, seconds)
     return {
         name: Coefficient(prior.coefficients[name].seconds * factor, prior.coefficients[name].seconds * factor)
         for name in missing
