@@ -326,7 +326,7 @@ def test_limits_are_those_of_the_task() -> None:
 
     def run(configuration: dict[str, Any], limit_s: float | None) -> float:
         limits[configuration["cores"]].append(limit_s)
-        return 64 / configuration["cores"] * (1 + configuration["block"] / 8)
+        return float(64 / configuration["cores"] * (1 + configuration["block"] / 8))
 
     tune(space, run, budget=8, tasks=["cores"], limit=2.0)
     for cores, told in limits.items():

@@ -100,7 +100,7 @@ def _curve(axes: Axes, part: pd.DataFrame, colour: str, top: float, end: int) ->
 def _legend(table: pd.DataFrame, groups: list[str]) -> tuple[list[Any], list[str]]:
     from matplotlib.lines import Line2D
 
-    def mark(marker: str, colour: str = GREY, line: str = "") -> Any:
+    def mark(marker: str, colour: str = GREY, line: Any = "") -> Any:
         return Line2D([], [], color=colour, marker=marker, linestyle=line, markersize=5)
 
     found: dict[str, Any] = {}

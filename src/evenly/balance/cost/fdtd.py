@@ -82,8 +82,8 @@ class Fdtd(Program):
         swept, nodes = _swept(pieces), _Nodes.of(pieces)
         held, moved = (8 * pieces.cell.parts * numbers for numbers in _numbers(pieces, padded, nodes))
         # Before a chunk's turn comes again, all others of its rank have had theirs.
-        held = np.bincount(pieces.box, held)[pieces.box]
-        beyond = np.maximum(0, 1 - CACHE / held)
+        together: Array = np.bincount(pieces.box, held)[pieces.box].astype(np.float64)
+        beyond = np.maximum(0, 1 - CACHE / together)
         extra, calls = _extras(pieces, order[:, 2], beyond, nodes)
         values, products = pieces.transforms
         sides, faces = _sides(pieces, order)
@@ -100,7 +100,7 @@ class Fdtd(Program):
         # Transforms know already of how many numbers a complex value is.
         factors = np.full(per_part.shape[1], float(pieces.cell.parts))
         factors[len(before) : len(before) + 2] = 1
-        return np.column_stack([per_part * factors, moved * beyond, moved * np.clip(held / LAST_CACHE - 1, 0, 1)])
+        return np.column_stack([per_part * factors, moved * beyond, moved * np.clip(together / LAST_CACHE - 1, 0, 1)])
 
 
 def _some(pieces: Pieces, there: NDArray[np.bool_]) -> Pieces:

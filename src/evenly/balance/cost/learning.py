@@ -144,7 +144,8 @@ def _regression(timed: Sequence[Timed], names: Sequence[str], prior: CostModel |
         return found
     expected = prior.vector * _slower(prior, amounts, seconds)
     told = np.flatnonzero(found.known & (expected > 0))
-    errors = np.array([prior.coefficients[names[k]].error / prior.coefficients[names[k]].seconds for k in told])
+    known = [prior.coefficients[names[int(k)]] for k in told]
+    errors = np.array([one.error / one.seconds for one in known])
     # Rows scatter more than their noise says; what is drawn from elsewhere must not outweigh them for that.
     scatter = float(np.sum(weights * found.residuals**2)) / max(1, len(seconds) - len(told))
     # A share of what is larger: relative to a small expectation, what was timed would seem impossible.
