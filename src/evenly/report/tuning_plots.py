@@ -78,10 +78,12 @@ def _tasks_of(result: Result, table: pd.DataFrame) -> dict[str, pd.DataFrame]:
     names = [name for name in result.task_names if table[name].nunique() > 1]
     if not names or not 1 < len(result.tasks) <= _MOST_TASKS:
         return {"": table}
-    return {
-        ", ".join(f"{name} = {value_text(value)}" for name, value in zip(names, key, strict=True)): part
-        for key, part in table.groupby(names, sort=True)
-    }
+    found = {}
+    for values in result.tasks[names].itertuples(index=False, name=None):
+        there = np.all([table[name] == value for name, value in zip(names, values, strict=True)], axis=0)
+        label = ", ".join(f"{name} = {value_text(value)}" for name, value in zip(names, values, strict=True))
+        found[label] = table[there]
+    return found
 
 
 def _curve(axes: Axes, part: pd.DataFrame, colour: str, top: float, end: int) -> None:
