@@ -23,7 +23,7 @@ __all__ = ["Proposer", "searched", "tune_study"]
 
 
 class Proposer:
-    """Chooses what a campaign runs next; it holds no state, so that a campaign that was killed goes on the same way.
+    """Chooses what a campaign runs next, from its runs alone, so that a campaign that was killed goes on the same way.
 
     Parameters
     ----------
