@@ -16,6 +16,7 @@ from evenly.cli.running import leave, shown
 
 if TYPE_CHECKING:
     from evenly.runs import Runs
+    from evenly.tuning.result import Result
 
 
 @grouped
@@ -55,7 +56,7 @@ def tune(
 ) -> None:
     """Find the fastest configuration of a program in few runs; the same command goes on after an interruption."""
     from evenly.campaign import Campaign, Study
-    from evenly.report.tuning_tables import alike_table, found_text, result_as_dict, tasks_table
+    from evenly.report.tuning_tables import result_as_dict
     from evenly.tuning.studies import Proposer, searched, tune_study
 
     given = Study.load(path)
@@ -85,13 +86,19 @@ def tune(
     if json:
         print_json(result_as_dict(result))
         return
-    if study.plan.tasks:
-        out.print(tasks_table(result))
-    else:
-        out.print(alike_table(result))
-        out.print(found_text(result), markup=False)
+    _show(result)
     more = "; more --runs go on from here" if len(result.history) >= (study.plan.runs or 0) else ""
     note(f"{result.stopped}; all runs are in {target}{more}")
+
+
+def _show(result: Result) -> None:
+    from evenly.report.tuning_tables import alike_table, found_text, tasks_table
+
+    if result.task_names:
+        out.print(tasks_table(result))
+        return
+    out.print(alike_table(result))
+    out.print(found_text(result), markup=False)
 
 
 def _says_how_often(path: Path) -> bool:

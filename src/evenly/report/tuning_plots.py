@@ -23,6 +23,7 @@ from evenly.report.style import (
     tidy,
     value_axis,
 )
+from evenly.report.tuning_tables import configuration_text
 from evenly.tuning.result import Result
 from evenly.tuning.sensitivity import Sensitivity
 
@@ -60,8 +61,8 @@ def plot_search(result: Result) -> Figure:
     table = result.history.assign(run=np.arange(1, len(result.history) + 1))
     shown = table["seconds"].where(table["status"] == "ok").fillna(table["at_least"])
     groups = _tasks_of(result, table)
-    for (name, part), colour in zip(groups.items(), PALETTE, strict=False):
-        _curve(axes, part, colour if name else PALETTE[0], float(shown.max()), len(table))
+    for part, colour in zip(groups.values(), PALETTE, strict=False):
+        _curve(axes, part, colour, float(shown.max()), len(table))
     quantity_axis(axes, "y", "time", "s", shown.dropna(), log=True)
     value_axis(axes, "x", "configurations run", "", table["run"].to_numpy(dtype=np.float64))
     handles, labels = _legend(table, list(groups))
@@ -70,7 +71,9 @@ def plot_search(result: Result) -> Figure:
     if len(groups) > 1:
         set_title(figure, f"{len(result.tasks)} tasks, {len(table)} configurations run")
     else:
-        set_title(figure, f"{quantity(result.seconds)}, found in run {at} of {len(table)}", _told(result))
+        set_title(
+            figure, f"{quantity(result.seconds)}, found in run {at} of {len(table)}", configuration_text(result.best)
+        )
     return figure
 
 
@@ -81,8 +84,7 @@ def _tasks_of(result: Result, table: pd.DataFrame) -> dict[str, pd.DataFrame]:
     found = {}
     for values in result.tasks[names].itertuples(index=False, name=None):
         there = np.all([table[name] == value for name, value in zip(names, values, strict=True)], axis=0)
-        label = ", ".join(f"{name} = {value_text(value)}" for name, value in zip(names, values, strict=True))
-        found[label] = table[there]
+        found[configuration_text(dict(zip(names, values, strict=True)))] = table[there]
     return found
 
 
@@ -116,10 +118,6 @@ def _legend(table: pd.DataFrame, groups: list[str]) -> tuple[list[Any], list[str
     if "failed" in statuses:
         found["failed"] = mark("x")
     return list(found.values()), list(found)
-
-
-def _told(result: Result) -> str:
-    return ", ".join(f"{name} = {value_text(value)}" for name, value in result.best.items())
 
 
 def plot_sensitivity(found: Sensitivity, task: Hashable = "all") -> Figure:

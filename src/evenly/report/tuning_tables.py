@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -13,19 +13,31 @@ from evenly.report.run_tables import add_row, new_table
 from evenly.tuning.result import Result
 from evenly.tuning.sensitivity import Sensitivity
 
-__all__ = ["advice_table", "alike_table", "found_text", "result_as_dict", "sensitivity_table", "tasks_table"]
+__all__ = [
+    "advice_table",
+    "alike_table",
+    "configuration_text",
+    "found_text",
+    "result_as_dict",
+    "sensitivity_table",
+    "tasks_table",
+]
 
 #: Configurations that can't be told from the fastest, shown at most.
 _MOST = 10
 
 
+def configuration_text(configuration: Mapping[str, Any]) -> str:
+    """Write a configuration in a line."""
+    return ", ".join(f"{name} = {value_text(value)}" for name, value in configuration.items())
+
+
 def found_text(result: Result) -> str:
     """Say what is fastest, in one line or two."""
-    told = ", ".join(f"{name} = {value_text(value)}" for name, value in result.best.items())
     sure = f", within {interval(*result.interval)}" if result.interval is not None else ""
     others = len(result.alike) - 1
     ties = f"\n{others} other{'s' * (others != 1)} can't be told from it by these runs" if others else ""
-    return f"fastest: {told}: {quantity(result.seconds)}{sure}{ties}"
+    return f"fastest: {configuration_text(result.best)}: {quantity(result.seconds)}{sure}{ties}"
 
 
 def alike_table(result: Result) -> Table:
