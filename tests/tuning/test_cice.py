@@ -3,12 +3,28 @@
 from __future__ import annotations
 
 import itertools
+import json
+import re
+import sys
+from pathlib import Path
 from typing import get_args
 
 import pytest
+from typer.testing import CliRunner
 
+from evenly.cli.app import app
 from evenly.errors import InputError
-from evenly.tuning.spaces.cice import GRID, LISTED_BLOCKS, NEWER, TASKS, Mask, Reading, cice_space, namelist
+from evenly.tuning.spaces.cice import (
+    GRID,
+    LISTED_BLOCKS,
+    NEWER,
+    TASKS,
+    Mask,
+    Reading,
+    cice_space,
+    namelist,
+    with_domain,
+)
 
 
 def test_the_default_reading_is_the_nearest_to_the_document() -> None:
@@ -85,3 +101,67 @@ def test_wrong_use() -> None:
     ):
         with pytest.raises(InputError):
             make()
+
+
+ICE_IN = """&grid_nml
+    grid_type = 'rectangular'
+/
+
+&domain_nml
+    nprocs = 4
+    block_size_x      = 25
+    processor_shape   = 'slenderX2'
+    distribution_type = 'cartesian'   ! how blocks are dealt out
+/
+
+&zbgc_nml
+    nprocs_like = 3
+/
+"""
+#: Prints the timers of a run as CICE does; the time is made up, and "rake" stops.
+STAND_IN = """
+import re, sys
+text = open("ice_in").read()
+value = lambda name: re.search(rf"^ *{name} *= *'?([^'\\n]+)'?", text, re.M)[1].strip()
+if value("distribution_type") == "rake":
+    sys.exit("(abort_ice) ERROR: not that one")
+x, y, tasks = (int(value(name)) for name in ("block_size_x", "block_size_y", "nprocs"))
+assert value("max_blocks") == "-1" and int(sys.argv[1]) == tasks
+dealt = value("distribution_type") != "sectrobin"
+seconds = 8 / tasks * (1 + 0.1 * abs(x - 32) / 32 + 0.2 * abs(y - 16) / 16 + dealt)
+print(f"Timer   1: Total     {seconds + 1:11.2f} seconds")
+print(f"Timer   2: TimeLoop  {seconds:11.2f} seconds")
+"""
+
+
+def test_only_the_domain_is_changed() -> None:
+    text = with_domain(ICE_IN, {"nprocs": 2, "distribution_type": "rake", "maskhalo_dyn": True})
+    assert text.startswith(ICE_IN[: ICE_IN.index("    nprocs")])
+    assert text.endswith(ICE_IN[ICE_IN.index("&zbgc_nml") :])
+    assert re.findall(r"^ *(\w+) *= (.*)$", text.split("&domain_nml")[1].split("/")[0], re.MULTILINE) == [
+        ("nprocs", "2"), ("block_size_x", "25"), ("processor_shape", "'slenderX2'"), ("distribution_type", "'rake'"),
+        ("maskhalo_dyn", ".true."),
+    ]  # fmt: skip
+    with pytest.raises(InputError, match="no group &domain_nml"):
+        with_domain("&grid_nml\n/", {})
+
+
+def test_the_documented_study_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a stand-in for CICE; what is shown in docs/cice.md is taken from there."""
+    document = (Path(__file__).parents[2] / "docs" / "cice.md").read_text(encoding="utf-8")
+    for name, body in re.findall(r"^```(?:python|toml) (\S+)\n(.*?)^```$", document, re.DOTALL | re.MULTILINE):
+        (tmp_path / name).write_text(body, encoding="utf-8")
+    (tmp_path / "ice_in").write_text(ICE_IN, encoding="utf-8")
+    (tmp_path / "cice").write_text(STAND_IN, encoding="utf-8")
+    starter = tmp_path / "start"
+    starter.write_text(f'#!/bin/sh\nexec {sys.executable} "$3" "$2"\n', encoding="utf-8")
+    starter.chmod(0o755)
+    monkeypatch.setenv("CICE_RUN", str(tmp_path))
+    monkeypatch.setenv("MPIRUN", str(starter))
+    answer = CliRunner().invoke(app, ["tune", str(tmp_path / "blocks.toml"), "--runs", "9", "--json", "--quiet"])
+    assert answer.exit_code == 0, answer.output
+    found = json.loads(answer.stdout)
+    assert {row["nprocs"] for row in found["tasks"]} == {2, 4}
+    dealt = {(row["status"], row["configuration"]["distribution_type"]) for row in found["history"]}
+    assert {kind for status, kind in dealt if status == "failed"} <= {"rake"}
+    assert found["best"]["distribution_type"] in {kind for status, kind in dealt if status == "ok"}

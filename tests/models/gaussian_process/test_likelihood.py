@@ -8,7 +8,7 @@ from sklearn.gaussian_process.kernels import Matern
 from evenly.models._inputs import Inputs
 from evenly.models.process_parts.hyperparameters import Shape
 from evenly.models.process_parts.kernels import MATERN_32, MATERN_52, add_covariance, weighted_sums_32, weighted_sums_64
-from evenly.models.process_parts.likelihood import LEAST_NOISE, covariance_matrix, learn, objective
+from evenly.models.process_parts.likelihood import LEAST_NOISE, cost, covariance_matrix, learn, objective
 
 Floats = NDArray[np.float64]
 SIZES = (3, 2)
@@ -92,6 +92,7 @@ def test_the_likelihood_is_the_normal_density() -> None:
     matrix = covariance_matrix(shape.means, shape, inputs, weights)
     expected = -multivariate_normal(cov=matrix).logpdf(values) - 15 / 2 * np.log(2 * np.pi)
     assert objective(shape.means, shape, inputs, values, weights)[0] == pytest.approx(expected, rel=1e-9)
+    assert cost(shape.means, shape, inputs, values, weights) == pytest.approx(expected, rel=1e-9)
     assert np.linalg.eigvalsh(matrix).min() >= LEAST_NOISE
 
 

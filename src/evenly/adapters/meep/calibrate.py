@@ -216,7 +216,8 @@ def calibrate_meep(
         timed = time_meep(worker, kept, budget_s, progress)
     shipped = shipped_file("meep")
     prior = CostModel.load(shipped) if shipped.exists() else None
-    return learn("meep", timed, prior=prior, machine=machine_name(), versions={"meep": worker.version})
+    about = {"machine": machine_name(), "versions": {"meep": worker.version}}
+    return learn("meep", timed, prior=prior, pace_s=kept.pace, pace_spread=kept.pace_spread, **about)
 
 
 def open_store(path: Path, version: str) -> TimingStore:

@@ -69,7 +69,9 @@ def random_run(setting: Setting) -> MeepRun:
 
 
 def pace_of(cost: CostModel) -> float:
-    """Return the seconds that a cost model gives a step of the pace: the speed at which it was measured.
+    """Return the seconds that a step of the pace took when a cost model was measured.
+
+    Where the model doesn't know, it is what it says of such a cell.
 
     Examples
     --------
@@ -77,6 +79,8 @@ def pace_of(cost: CostModel) -> float:
     >>> round(pace_of(CostModel("meep", {"points": Coefficient(1e-9)})) * 1e6, 3)    # 24³ points
     13.824
     """
+    if np.isfinite(cost.pace_s):
+        return cost.pace_s
     edge = Pace.SETTINGS["points"][0]
     empty = Survey.of_blocks([(0, edge)] * 3, (), np.zeros((1, 1, 1, 0)))
     cell = Cell("meep", Grid((float(edge),) * 3, 1), empty, layers_apart=("pml",))

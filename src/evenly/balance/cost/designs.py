@@ -80,7 +80,7 @@ class Timed:
     design : Design
     amounts : per rank, mapping of term to float
     runs : (repeats, ranks)
-        CPU seconds per step of every execution, at the machine's best pace where paces are known.
+        CPU seconds per step of every execution, at the machine's usual pace where paces are known.
     """
 
     design: Design

@@ -47,8 +47,8 @@ def calibrate_fdtd(
     timed = calibrate(given, run_design, kept, budget_s=budget_s, progress=progress)
     shipped = shipped_file("fdtd")
     prior = CostModel.load(shipped) if shipped.exists() else None
-    about = {"machine": machine_name(), "versions": kept.about["versions"], "pace_s": kept.pace}
-    return learn("fdtd", timed, prior=prior, **about)
+    about = {"machine": machine_name(), "versions": kept.about["versions"]}
+    return learn("fdtd", timed, prior=prior, pace_s=kept.pace, pace_spread=kept.pace_spread, **about)
 
 
 def open_store(path: Path) -> TimingStore:

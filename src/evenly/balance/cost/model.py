@@ -28,7 +28,7 @@ FORMAT = "evenly cost model"
 FORMAT_VERSION = 1
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
-_MAYBE = ("share_error", "share_error_p90", "time_error", "pace_s")
+_MAYBE = ("share_error", "share_error_p90", "time_error", "pace_s", "pace_spread")
 
 
 @dataclass(frozen=True)
@@ -76,8 +76,10 @@ class CostModel:
         `seconds` per step, `spread` (half of the median's interval), `repeats` (all of them), and of cells
         `held_out`, the seconds predicted without this cell.
     pace_s : float
-        CPU seconds that the program's piece of work for comparing speeds took then (see `Timing.pace`); nan where there
-        is none.
+        CPU seconds that the program's piece of work for comparing speeds usually took then (see `Timing.pace`); nan
+        where there is none.
+    pace_spread : float
+        By how much it varied from one run to the next: standard deviation of its logarithm; nan where not known.
 
     Raises
     ------
@@ -97,6 +99,7 @@ class CostModel:
     measured: tuple[Mapping[str, Any], ...] = ()
     share_error_p90: float = float("nan")
     pace_s: float = float("nan")
+    pace_spread: float = float("nan")
 
     def __post_init__(self) -> None:
         known = [term.name for term in program_named(self.program).all_terms]

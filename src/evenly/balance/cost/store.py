@@ -10,7 +10,11 @@ import math
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from statistics import median
 from typing import Any
+
+import numpy as np
+from scipy.stats import norm
 
 from evenly.balance.cost.designs import Design, Timed, Timing
 from evenly.errors import InputError, ReadError
@@ -31,7 +35,7 @@ class TimingStore:
         What makes timings comparable (program, machine, versions): plain values. A file of others is not gone on with.
 
     pace : float, optional
-        At which pace of the machine times are compared; the best of all timings when left out.
+        At which pace of the machine times are compared; the usual one, the median of all timings, when left out.
 
     Raises
     ------
@@ -56,7 +60,7 @@ class TimingStore:
         self.spent_s = 0.0
         self._amounts: dict[str, tuple[Mapping[str, float], ...]] = {}
         self._runs: dict[str, list[tuple[tuple[float, ...], float | None]]] = {}
-        self._given_pace, self._best_pace = pace, math.inf
+        self._given_pace, self._paces = pace, list[float]()
         if self.path.exists():
             self._read()
 
@@ -65,7 +69,16 @@ class TimingStore:
         """CPU seconds of the machine's piece of work at which times are compared; nan where no timing tells."""
         if self._given_pace is not None:
             return self._given_pace
-        return self._best_pace if math.isfinite(self._best_pace) else math.nan
+        return median(self._paces) if self._paces else math.nan
+
+    @property
+    def pace_spread(self) -> float:
+        """Standard deviation of the logarithm of the pace between timings; nan where fewer than three tell."""
+        if len(self._paces) < 3:
+            return math.nan
+        # Half of what lies within one standard deviation of the middle: a single interrupted timing tells nothing.
+        low, high = np.quantile(np.log(self._paces), norm.cdf([-1.0, 1.0]))
+        return float(high - low) / 2
 
     def timed(self, design: Design) -> Timed | None:
         """Return what is known of a design, its times at one pace; None where nothing is."""
@@ -141,7 +154,8 @@ class TimingStore:
         if len(seconds) != len(amounts) or not seconds or not min(seconds) > 0:
             raise ValueError("every rank must have a time above 0 and its amounts")
         pace = row.get("pace")
-        self._best_pace = min(self._best_pace, math.inf if pace is None else float(pace))
+        if pace is not None:
+            self._paces.append(float(pace))
         self._amounts[key] = amounts
         self._runs.setdefault(key, []).append((seconds, pace))
         self.spent_s += float(row["wall_s"])

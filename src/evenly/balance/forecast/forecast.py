@@ -187,12 +187,15 @@ def forecast_step(
         A row of `Forecast.curve` up to ``imbalance``.
     """
     if isinstance(known, StepModel):
-        seconds, half = known.rank_seconds([seen.load])[0], known.half_width(level)
+        cost, seconds, half = known.cost, known.rank_seconds([seen.load])[0], known.half_width(level)
     else:
-        seconds = seen.load.seconds
+        cost, seconds = known, seen.load.seconds
         error = UNKNOWN_ERROR if np.isnan(known.time_error) else known.time_error
         # A mean magnitude of errors; intervals are of a normal distribution with it.
         half = error * np.sqrt(np.pi / 2) * _normal(level)
+    if np.isfinite(cost.pace_spread):
+        # Cores aren't equally fast at all times, which nothing that was learned at one pace knows of.
+        half = float(np.hypot(half, cost.pace_spread * _normal(level)))
     found = replay(seconds, seen.messages, machine, memory_bytes=seen.load.memory_bytes, late=seen.load.late)
     share = found.communication_s / found.step_s
     wide = float(np.hypot((1 - share) * half, share * REPLAY_ERROR * _normal(level)))

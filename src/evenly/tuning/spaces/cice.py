@@ -31,6 +31,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -42,7 +43,7 @@ from evenly.errors import InputError
 from evenly.parameters import Categorical, Ordinal
 from evenly.space import Space
 
-__all__ = ["GRID", "LISTED_BLOCKS", "NEWER", "TASKS", "Reading", "cice_space", "namelist"]
+__all__ = ["GRID", "LISTED_BLOCKS", "NEWER", "TASKS", "Reading", "cice_space", "namelist", "with_domain"]
 
 #: Points of the grid in x and y, and the numbers of MPI tasks of the document.
 GRID = (320, 384)
@@ -236,8 +237,51 @@ def namelist(configuration: Mapping[str, Any] | pd.Series[Any]) -> str:
     lines = {
         "nprocs": tasks, "block_size_x": x, "block_size_y": y,
         "max_blocks": max(int(given.get("max.block", 0)), math.ceil(most / tasks)),
-        "distribution_type": f"'{given['decomp.typ']}'", "processor_shape": f"'{shape}'",
+        "distribution_type": given["decomp.typ"], "processor_shape": shape,
     }  # fmt: skip
     if "mask.h" in given:
-        lines["maskhalo_dyn"] = ".true." if int(given["mask.h"]) else ".false."
-    return "\n".join(["&domain_nml", *(f"  {name} = {value}" for name, value in lines.items()), "/"])
+        lines["maskhalo_dyn"] = bool(given["mask.h"])
+    return with_domain("&domain_nml\n/", lines)
+
+
+def with_domain(ice_in: str, values: Mapping[str, Any]) -> str:
+    r"""Return the text of an ``ice_in`` with other values in its group ``domain_nml``.
+
+    Parameters
+    ----------
+    ice_in : str
+        What the file holds.
+    values : mapping
+        Whole numbers, texts or truth values by name; a name that the group doesn't have is added to it.
+
+    Raises
+    ------
+    InputError
+        If there is no such group.
+
+    Examples
+    --------
+    >>> print(with_domain("&domain_nml\n  nprocs = 4\n/", {"nprocs": 2, "distribution_type": "rake"}))
+    &domain_nml
+      nprocs = 2
+      distribution_type = 'rake'
+    /
+    """
+    group = re.search(r"^[ \t]*&domain_nml\b.*?^[ \t]*/[ \t]*$", ice_in, re.MULTILINE | re.DOTALL | re.IGNORECASE)
+    if group is None:
+        raise InputError("`ice_in` has no group &domain_nml: give the file that CICE was run with")
+    text = group.group()
+    for name, value in values.items():
+        line = f"{name} = {_fortran(value)}"
+        there = re.compile(rf"^([ \t]*){re.escape(name)}[ \t]*=.*$", re.MULTILINE | re.IGNORECASE)
+        text, found = there.subn(rf"\g<1>{line}", text)
+        if not found:
+            end = text.rindex("/")
+            text = f"{text[:end].rstrip()}\n  {line}\n/"
+    return ice_in[: group.start()] + text + ice_in[group.end() :]
+
+
+def _fortran(value: Any) -> str:
+    if isinstance(value, str):
+        return f"'{value}'"
+    return (".true." if value else ".false.") if isinstance(value, bool) else str(value)

@@ -32,6 +32,8 @@ Floats = NDArray[np.float64]
 _FASTEST = 5
 #: What runs well with less than this probability is only tried when all else has been.
 _HOPEFUL = 0.2
+#: Processes of which beliefs are the average; from so many runs on, which leave little open, half as many.
+_SAMPLES, _MANY = 6, 100
 
 
 @final
@@ -102,7 +104,7 @@ def _least(trials: Trials, table: pd.DataFrame, beliefs: Beliefs) -> Floats:
 
 def _alone(trials: Trials, candidates: Candidates, table: pd.DataFrame, random: np.random.Generator) -> Beliefs:
     known, waiting = _ended(trials), trials.of("pending")
-    surrogate = SampledProcess(candidates.placed)
+    surrogate = SampledProcess(candidates.placed, samples=_samples(len(known)))
     surrogate.learn(observed_of(known, trials, candidates), random)
     if waiting:
         there = candidates.inputs(trials.table(waiting))
@@ -114,12 +116,16 @@ def _from_others(
     trials: Trials, candidates: Candidates, table: pd.DataFrame, transfer: Transfer, random: np.random.Generator
 ) -> Beliefs:
     known, waiting = _ended(trials), trials.of("pending")
-    surrogate = TransferredProcess(candidates.placed)
+    surrogate = TransferredProcess(candidates.placed, samples=_samples(len(known)))
     surrogate.learn(observed_of(known, trials, candidates), transfer.expected(trials.table(known)), random)
     if waiting:
         there, expected = candidates.inputs(trials.table(waiting)), transfer.expected(trials.table(waiting))
         surrogate.suppose(there, surrogate.believe(there, expected).mean, expected)
     return surrogate.believe(candidates.inputs(table), transfer.expected(table))
+
+
+def _samples(runs: int) -> int:
+    return _SAMPLES if runs < _MANY else _SAMPLES // 2
 
 
 def _ended(trials: Trials) -> list[Trial]:

@@ -19,7 +19,7 @@ from scipy.stats import norm
 from evenly.models._inputs import Inputs
 from evenly.models.process_parts.experts import Experts
 from evenly.models.process_parts.hyperparameters import Shape
-from evenly.models.process_parts.likelihood import minimised, objective
+from evenly.models.process_parts.likelihood import cost, minimised
 from evenly.tuning.surrogates.base import Beliefs, Observed, Surrogate
 
 __all__ = ["SampledProcess", "elliptical_slices"]
@@ -73,7 +73,7 @@ class SampledProcess(Surrogate):
 
         def likelihood(theta: Floats) -> float:
             gap = (theta - shape.means) / shape.spreads
-            return float(0.5 * gap @ gap - objective(theta, shape, inputs, values, weights)[0])
+            return float(0.5 * gap @ gap - cost(theta, shape, inputs, values, weights))
 
         drawn = elliptical_slices(
             likelihood, found.theta, shape.means, shape.spreads, self._samples, self._thinning, random
