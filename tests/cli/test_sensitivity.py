@@ -45,3 +45,22 @@ def test_a_task_that_is_no_parameter(evenly: Evenly, runs: Path) -> None:
     shown = evenly("sensitivity", runs, "--task", "cores")
     assert shown.code == 2
     assert "task must be one of" in shown.err
+
+
+def test_a_parameter_called_solver(evenly: Evenly, runs: Path) -> None:
+    table = pd.read_csv(runs).rename(columns={"b": "solver"})
+    table.to_csv(runs, index=False)
+    refused = evenly("sensitivity", runs)
+    assert refused.code == 2
+    assert "--parameters" in refused.err
+    told = evenly("sensitivity", runs, "--parameters", "ranks,n,solver", "--repeats", "1", "--json")
+    assert told.code == 0, told.err
+    assert {row["parameter"] for row in told.json} == {"ranks", "n", "solver"}
+
+
+def test_few_runs_are_told(evenly: Evenly, runs: Path) -> None:
+    pd.read_csv(runs).query("ranks == 4 and b < 3").to_csv(runs, index=False)
+    told = evenly("sensitivity", runs, "--repeats", "1")
+    assert told.code == 0, told.err
+    assert "18 configurations are few" in told.err
+    assert "±" not in told.out

@@ -9,9 +9,11 @@ import typer
 
 from evenly.cli import options as opt
 from evenly.cli.console import note, out, print_json
+from evenly.cli.groups import grouped
 from evenly.errors import InputError
 
 
+@grouped
 def advise(
     path: Annotated[Path, typer.Argument(metavar="RUNS", help="What was measured: a table of runs.")],
     runs: Annotated[int, typer.Option("--runs", min=1, help="How many to propose.")] = 5,
@@ -25,19 +27,18 @@ def advise(
         Path | None, typer.Option("--study", help="A study: its parameters say what may be run (default: what was).")
     ] = None,
     save: Annotated[Path | None, typer.Option("--save", help="Save the proposals as .csv.")] = None,
+    reading: opt.Reading = opt.Reading(),  # noqa: B008 - frozen
     json: opt.Json = False,
 ) -> None:
     """Propose the runs that lower a model's error most per core-hour, over all that may be run."""
-    from evenly.readers import read
+    from evenly.cli.loading import one_program
     from evenly.report.tuning_tables import advice_table
-    from evenly.runs import Runs
     from evenly.tuning.advisor import advise as advised
 
-    found = read(path)
-    if not isinstance(found, Runs):
-        raise InputError(f"advise takes the runs of one program, but {path} has those of {', '.join(found)}")
+    found = one_program(path, reading)
     if study is not None:
         from evenly.campaign import Study
+        from evenly.runs import Runs
 
         space = Study.load(study).space
         found = Runs.from_frame(found.to_frame(), space.names, space=space)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from evenly.readers import Measurements
     from evenly.runs import Runs
 
-__all__ = ["Learned", "learn", "measurements", "name_of", "split", "tell_about"]
+__all__ = ["Learned", "learn", "measurements", "name_of", "one_program", "split", "tell_about"]
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,24 @@ def measurements(paths: Sequence[Path], reading: Reading) -> Measurements:
     """
     found = _measured(paths, reading)
     return dataclasses.replace(found, runs={name: found.runs[name] for name in reading.chosen(found.runs)})
+
+
+def one_program(path: Path, reading: Reading) -> Runs:
+    """Read the runs of one program and tell what was left out and guessed.
+
+    Raises
+    ------
+    InputError
+        If there are several programs' runs.
+    """
+    found = measurements([path], reading)
+    tell_about(found)
+    if len(found.runs) > 1:
+        raise InputError(
+            f"runs of one program are needed, but {path} has those of {', '.join(found.runs)}: choose one with --only, "
+            "or name all columns that were varied with --parameters where these are values of a parameter"
+        )
+    return next(iter(found.runs.values()))
 
 
 def _measured(paths: Sequence[Path], reading: Reading) -> Measurements:

@@ -11,7 +11,6 @@ from evenly.cli import options as opt
 from evenly.cli.console import out, print_json
 from evenly.cli.groups import grouped
 from evenly.cli.pictures import save_all
-from evenly.errors import InputError
 
 
 @grouped
@@ -22,20 +21,17 @@ def sensitivity(
     ] = None,
     repeats: Annotated[int, typer.Option("--repeats", min=1, help="Random halves, for error bars.")] = 10,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Of the halves and permutations.")] = 0,
+    reading: opt.Reading = opt.Reading(),  # noqa: B008 - frozen
     pictures: opt.Pictures = opt.Pictures(),  # noqa: B008 - frozen
     json: opt.Json = False,
 ) -> None:
     """Tell which parameters matter: by permuting their values, before learning and in runs left out, and by Sobol."""
-    from evenly.readers import read
+    from evenly.cli.loading import one_program
     from evenly.report.tuning_tables import sensitivity_table
-    from evenly.runs import Runs
     from evenly.tuning.sensitivity import sensitivity as told
 
     pictures.check()
-    runs = read(path)
-    if not isinstance(runs, Runs):
-        raise InputError(f"sensitivity takes the runs of one program, but {path} has those of {', '.join(runs)}")
-    found = told(runs, task=task, repeats=repeats, seed=seed)
+    found = told(one_program(path, reading), task=task, repeats=repeats, seed=seed)
     if pictures.plot is not None:
         from evenly.report.tuning_plots import plot_sensitivity, plot_sensitivity_over_tasks
 

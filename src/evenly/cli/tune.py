@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -67,7 +68,8 @@ def tune(
     target = save or place.with_suffix(".runs.csv")
     opt.check_writable(target, "table of runs")
     pictures.check()
-    proposer = Proposer(study, strategy=strategy, first=first, surrogate=surrogate, known=_loaded(known))
+    before = None if known is None else _loaded(known, study.space.names)
+    proposer = Proposer(study, strategy=strategy, first=first, surrogate=surrogate, known=before)
     with Campaign(study, place, advisor=proposer) as campaign:
         done = campaign.store.count()
         if done:
@@ -108,13 +110,10 @@ def _says_how_often(path: Path) -> bool:
     return "repetitions" in tomllib.loads(path.read_text(encoding="utf-8"))
 
 
-def _loaded(known: Path | None) -> Runs | None:
-    if known is None:
-        return None
-    from evenly.errors import InputError
+def _loaded(known: Path, varied: Sequence[str]) -> Runs:
+    """Read runs made before; a column that the study varies is a parameter, even if it is called "solver"."""
+    from evenly.cli.loading import one_program
     from evenly.readers import read
 
     found = read(known)
-    if isinstance(found, dict):
-        raise InputError(f"--known takes runs of one program, but {known} has those of {', '.join(found)}")
-    return found
+    return found if not isinstance(found, dict) else one_program(known, opt.Reading(parameters=",".join(varied)))

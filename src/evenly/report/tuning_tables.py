@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from rich.table import Table
 
@@ -94,11 +95,14 @@ def sensitivity_table(found: Sensitivity) -> Table:
         for row in part.sort_values("total", ascending=False).to_dict("records"):
             add_row(
                 table, *([value_text(value)] if task else []), row["parameter"],
-                f"{row['refitted']:+.0f} ± {row['refitted_sd']:.0f} %",
-                f"{row['left_out']:+.0f} ± {row['left_out_sd']:.0f} %",
+                _growth(row["refitted"], row["refitted_sd"]), _growth(row["left_out"], row["left_out_sd"]),
                 f"{row['first_order']:.2f}", f"{row['total']:.2f}",
             )  # fmt: skip
     return table
+
+
+def _growth(percent_more: float, deviation: float) -> str:
+    return f"{percent_more:+.0f}" + (f" ± {deviation:.0f} %" if np.isfinite(deviation) else " %")
 
 
 def advice_table(advice: pd.DataFrame, parameters: Sequence[str], *, per_core: bool) -> Table:

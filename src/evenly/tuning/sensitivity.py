@@ -26,6 +26,8 @@ __all__ = ["Sensitivity", "sensitivity"]
 Floats = NDArray[np.float64]
 #: Fewest runs of which half can be learned from.
 _FEWEST = 8
+#: With fewer runs than so many for each parameter, half of them learn little, and users are told so.
+_FEW = 10
 _TREES = 200
 #: Configurations over which Sobol indices are taken where there are too many to take all, per parameter.
 _SOBOL = 2048
@@ -40,8 +42,9 @@ class Sensitivity:
     table : DataFrame (n_tasks * n_parameters, 9)
         ``task``, ``parameter``; ``refitted`` and ``left_out``: the increase of the mean squared error of logarithms in
         percent when the parameter's values are permuted, before learning and in runs left out, means over repeats,
-        with standard deviations ``refitted_sd`` and ``left_out_sd``; ``first_order`` and ``total``: shares of the
-        variance of predicted logarithms that the parameter explains alone, and together with others; ``runs``.
+        with standard deviations ``refitted_sd`` and ``left_out_sd``, nan of one repeat; ``first_order`` and ``total``:
+        shares of the variance of predicted logarithms that the parameter explains alone, and together with others;
+        ``runs``.
     task : str or None
         The parameter by which runs were taken apart.
     """
@@ -72,6 +75,11 @@ def sensitivity(
     method : str
         The model of which Sobol indices are taken.
 
+    Warns
+    -----
+    EvenlyWarning
+        Where a task has fewer than 10 configurations for each parameter.
+
     Raises
     ------
     InputError
@@ -90,7 +98,8 @@ def sensitivity(
     if task is not None and task not in runs.parameters:
         raise InputError(f"task must be one of {', '.join(runs.parameters)}, but got {task!r}")
     table = runs.aggregate()
-    rows = []
+    rows: list[dict[str, object]] = []
+    few: list[str] = []
     for value, part in [("all", table)] if task is None else table.groupby(task):
         names = [name for name in runs.parameters if name != task and part[name].nunique() > 1]
         if len(part) < _FEWEST or not names:
@@ -100,6 +109,11 @@ def sensitivity(
                 f"matters, but got {len(part)}, in which {', '.join(names) or 'nothing'} varies"
             )
         rows += _of_task(value, part, names, runs, repeats, seed, method)
+        if len(part) < _FEW * len(names):
+            few.append(f"{len(part)} configurations" + ("" if task is None else f" of {task} = {value}"))
+    if few:
+        asked = f"below {_FEW} for each parameter, what matters may still change with more runs"
+        warnings.warn(f"{', '.join(few)} are few to learn from: {asked}", EvenlyWarning, stacklevel=2)
     return Sensitivity(pd.DataFrame(rows), task)
 
 
@@ -117,11 +131,15 @@ def _of_task(
         warnings.simplefilter("ignore", EvenlyWarning)
         first, total = _sobol(fit(alone, method=method, effort="quick"), alone, random)
     return [
-        {"task": value, "parameter": name, "refitted": refitted[:, k].mean(), "refitted_sd": refitted[:, k].std(),
-         "left_out": left_out[:, k].mean(), "left_out_sd": left_out[:, k].std(),
+        {"task": value, "parameter": name, "refitted": refitted[:, k].mean(), "refitted_sd": _scatter(refitted[:, k]),
+         "left_out": left_out[:, k].mean(), "left_out_sd": _scatter(left_out[:, k]),
          "first_order": first[names.index(name)], "total": total[names.index(name)], "runs": len(part)}
         for k, name in enumerate(coding.names)
     ]  # fmt: skip
+
+
+def _scatter(values: Floats) -> float:
+    return float(np.std(values, ddof=1)) if len(values) > 1 else float("nan")
 
 
 def _permuted(inputs: Inputs, logs: Floats, coding: Coding, random: np.random.Generator) -> tuple[Floats, Floats]:
