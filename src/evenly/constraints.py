@@ -80,3 +80,16 @@ class Constraint:
         if isinstance(table, pd.DataFrame):
             return expression.holds({str(name): column for name, column in table.items()}, len(table))
         return expression.holds(table, len(next(iter(table.values()), ())))
+
+    def distance(self, table: pd.DataFrame) -> NDArray[np.float64]:
+        """Tell how far the rows of `table` are from obeying the rule, 0 where they do, (n,); of a function, 0 or 1.
+
+        Examples
+        --------
+        >>> Constraint("cores <= 8").distance(pd.DataFrame({"cores": [8, 16]})).round(2).tolist()
+        [0.0, 0.69]
+        """
+        if callable(self.rule):
+            return np.where(self.holds(table), 0.0, 1.0)
+        expression: Expression = getattr(self, "_expression")  # noqa: B009 - set in __post_init__
+        return expression.distance({str(name): column for name, column in table.items()}, len(table))

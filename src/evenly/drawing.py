@@ -10,9 +10,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from evenly.constraints import Constraint
 from evenly.errors import InfeasibleError, InputError
 from evenly.parameters import Integer, Parameter, Scale
 from evenly.sampling import Design, unit_points
+from evenly.walking import walk
 
 __all__ = ["Design", "combinations", "draw", "sample", "shuffled"]
 
@@ -30,11 +32,14 @@ def sample(
     rng: np.random.Generator,
     feasible: Callable[[pd.DataFrame], NDArray[np.bool_]],
     enumerate_all: Callable[[], pd.DataFrame],
-    rules: Sequence[str],
+    rules: Sequence[Constraint],
     listed: bool,
     settled: Callable[[pd.DataFrame], pd.DataFrame] = lambda table: table,
 ) -> pd.DataFrame:
     """Draw `n` feasible configurations; what `Space.sample` does.
+
+    Where rules reject nearly all, and there are too many combinations to list, configurations are walked to
+    (`evenly.walking`); these are not evenly distributed over all that obey, and repeat where there are fewer than `n`.
 
     Parameters
     ----------
@@ -46,8 +51,7 @@ def sample(
         Tells which rows of a table, shape (m,), are feasible.
     enumerate_all : callable
         Lists all feasible configurations.
-    rules : sequence of str
-        Names of the constraints, for messages.
+    rules : sequence of Constraint
     listed : bool
         Whether only listed rows are feasible, which are then equally likely.
     settled : callable
@@ -83,21 +87,28 @@ def sample(
         table = settled(_from_unit(parameters, points, scale))
         return table[feasible(table)]
 
+    names = [rule.name for rule in rules]
     listable = listed or combinations(parameters) <= _MOST_LISTED
     tried = 0
     if not listed:
-        patience = max(_MOST_TRIED, 2 * n / _LEAST_SHARE)
         blocks = unit_points(len(parameters), design, n, rng)
-        table, tried = draw(blocks, accept, n, patience=patience, least_share=_LEAST_SHARE if listable else 0.0)
+        # Functions don't tell how far a configuration is from obeying, so that nothing is gained by walking.
+        seen = listable or not any(callable(rule.rule) for rule in rules)
+        patience, share = max(_MOST_TRIED, 2 * n / _LEAST_SHARE), _LEAST_SHARE if seen else 0.0
+        table, tried = draw(blocks, accept, n, patience=patience, least_share=share)
         if len(table) >= n:
             return table.head(n)
     if listable:
-        return _choose(enumerate_all(), {} if listed else parameters, n, scale, rng, rules)
-    raise InfeasibleError(
-        f"{', '.join(rules)} rejected all but {len(table)} of {tried} points, but {n} are needed: "
-        "narrow the bounds of the parameters",
-        constraint=rules[0],
-    )
+        return _choose(enumerate_all(), {} if listed else parameters, n, scale, rng, names)
+    walked = walk(parameters, rules, n, rng, start=table, settled=settled)
+    found = pd.concat([table, walked], ignore_index=True).drop_duplicates(ignore_index=True)
+    if not len(found):
+        raise InfeasibleError(
+            f"{', '.join(names)} rejected all of {tried} points, and none that obeys was found by walking towards "
+            "the rules: narrow the bounds of the parameters",
+            constraint=names[0],
+        )
+    return found.iloc[shuffled(np.ones(len(found)), n, rng)].reset_index(drop=True)
 
 
 def _from_unit(parameters: Mapping[str, Parameter], points: NDArray[np.float64], scale: Scale | None) -> pd.DataFrame:

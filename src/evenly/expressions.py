@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from evenly.distances import distance
 from evenly.errors import InputError
 
 __all__ = ["Expression"]
@@ -151,6 +152,28 @@ class Expression:
         >>> Expression("2 * cores")({"cores": [4, 8]})
         array([ 8, 16])
         """
+        return np.asarray(self._evaluated(values, _evaluate))
+
+    def distance(self, values: Mapping[str, Any] | pd.DataFrame, n: int) -> NDArray[np.float64]:
+        """Tell how far each of `n` rows is from obeying a condition, 0 where it holds, (n,).
+
+        See `evenly.distances`.
+
+        Examples
+        --------
+        >>> Expression("cores <= 4 or cores == 16")({"cores": [4, 8]}).tolist()
+        [True, False]
+        >>> Expression("cores <= 4 or cores == 16").distance({"cores": [4, 8]}, 2).round(2).tolist()
+        [0.0, 0.69]
+        """
+        found = self._evaluated(values, lambda body, columns: distance(body, lambda part: _evaluate(part, columns)))
+        return np.array(np.broadcast_to(found, (n,)))
+
+    def _evaluated(
+        self,
+        values: Mapping[str, Any] | pd.DataFrame,
+        evaluate: Callable[[ast.expr, Mapping[str, NDArray[Any]]], Any],
+    ) -> Any:
         missing = sorted(self.names - set(values))
         if missing:
             raise InputError(
@@ -161,7 +184,7 @@ class Expression:
         columns |= {alias: columns[name] for alias, name in self._aliases.items() if name in columns}
         try:
             with np.errstate(all="ignore"):
-                return np.asarray(_evaluate(self._body, columns))
+                return evaluate(self._body, columns)
         except TypeError:
             raise InputError(
                 f"{self.text!r} compares or combines text with numbers: put quotes around text, and none around numbers"

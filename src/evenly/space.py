@@ -90,8 +90,8 @@ class Space:
         self.parameters: dict[str, Parameter] = dict(parameters)
         self.constraints = tuple(c if isinstance(c, Constraint) else Constraint(c) for c in constraints)
         self._conditions = tuple(Condition.of(name, rule, parameters) for name, rule in conditions.items())
-        self._rules = (*self.constraints, *(condition.constraint for condition in self._conditions))
-        for constraint in self._rules:
+        self.rules = (*self.constraints, *(condition.constraint for condition in self._conditions))
+        for constraint in self.rules:
             unknown = sorted((constraint.needs or frozenset()) - set(parameters))
             if unknown:
                 raise InputError(
@@ -271,7 +271,7 @@ class Space:
         return self._contains(self.frame(configurations))
 
     def _contains(self, table: pd.DataFrame) -> NDArray[np.bool_]:
-        ok = feasibility.obeys(self.parameters, self._rules, table)
+        ok = feasibility.obeys(self.parameters, self.rules, table)
         if self.listed is not None:
             if self._listed_rows is None:
                 self._listed_rows = frozenset(self.listed.itertuples(index=False, name=None))
@@ -290,7 +290,7 @@ class Space:
         table = self.frame(configuration)
         if len(table) != 1:
             raise InputError(f"why_infeasible looks at one configuration, but got {len(table)}")
-        broken = feasibility.broken_rules(self.parameters, self._rules, table)
+        broken = feasibility.broken_rules(self.parameters, self.rules, table)
         if not broken and not self._contains(table)[0]:
             broken.append("it is not one of the listed configurations")
         return broken
@@ -345,9 +345,9 @@ class Space:
         """
         if self.listed is not None:
             return sum(len(part) for part in self.iterate())
-        if not self._rules and len(self):
+        if not self.rules and len(self):
             return math.prod(self._size(name) for name in self.parameters)
-        return enumeration.count({name: self._values(name) for name in self.names}, self._rules)
+        return enumeration.count({name: self._values(name) for name in self.names}, self.rules)
 
     def _size(self, name: str) -> int:
         kind = self.parameters[name]
@@ -399,7 +399,7 @@ class Space:
         if self.listed is not None:
             yield self.listed[self._contains(self.listed)].reset_index(drop=True)
             return
-        for block in enumeration.iterate({name: self._values(name) for name in self.names}, self._rules):
+        for block in enumeration.iterate({name: self._values(name) for name in self.names}, self.rules):
             yield pd.DataFrame({name: pd.Series(column, dtype=column.dtype) for name, column in block.items()})
 
     def sample(
@@ -433,7 +433,7 @@ class Space:
         """
         return sample(
             self.parameters, n, design=design, rng=np.random.default_rng(seed), feasible=self._contains,
-            enumerate_all=self.enumerate, rules=[c.name for c in self._rules], listed=self.listed is not None,
+            enumerate_all=self.enumerate, rules=self.rules, listed=self.listed is not None,
             settled=self.settled,
         )  # fmt: skip
 

@@ -18,9 +18,10 @@ from evenly.drawing import combinations
 from evenly.errors import InfeasibleError
 from evenly.models._inputs import Coding, Inputs
 from evenly.models.process_parts.levels import Levels
-from evenly.parameters import Categorical, Integer, Parameter, Real
+from evenly.parameters import Integer, Real
 from evenly.space import Space
 from evenly.tuning.trials import Key
+from evenly.walking import neighbours, walk
 
 __all__ = ["DRAWN", "LISTED", "Candidates"]
 
@@ -29,8 +30,10 @@ Floats = NDArray[np.float64]
 LISTED = 200_000
 #: Configurations that are compared at once, and neighbours of good ones among them.
 DRAWN, NEIGHBOURS = 5_000, 1_000
-#: A number's neighbours are drawn with this standard deviation, in shares of its range.
-_NEAR = 0.1
+#: Above this share of feasible points, new ones are drawn each time.
+_EASY = 0.05
+#: Configurations kept where few are feasible, and new ones among them each time.
+_KEPT, _FRESH = 2 * DRAWN, 500
 
 
 class Candidates:
@@ -49,6 +52,7 @@ class Candidates:
     def __init__(self, space: Space) -> None:
         self.space = space
         self.listed = self._all()
+        self._kept: pd.DataFrame | None = None
         if self.listed is not None and not len(self.listed):
             rules = ", ".join(c.name for c in space.constraints) or "the list, which is empty"
             raise InfeasibleError(f"no configuration obeys {rules}: loosen a rule", constraint=rules)
@@ -95,11 +99,32 @@ class Candidates:
             if len(rows) > DRAWN:
                 rows = self._some(rows, near, random)
             return self.listed.iloc[rows].reset_index(drop=True)
-        drawn = [self.space.sample(DRAWN, design="random", seed=random)]
+        drawn = [self._drawn(random)]
         if len(near):
             drawn.append(self._mutated(near, random))
         table = pd.concat(drawn, ignore_index=True).drop_duplicates(ignore_index=True)
         return table[self._untaken(table, taken)].reset_index(drop=True)
+
+    @cached_property
+    def _is_easy(self) -> bool:
+        """Whether so many random points are feasible that drawing costs little."""
+        rng = np.random.default_rng(0)
+        drawn = {name: kind.from_unit(rng.random(DRAWN)) for name, kind in self.space.parameters.items()}
+        table = self.space.settled(pd.DataFrame(drawn))
+        return bool(np.mean(self.space.contains(table)) > _EASY)
+
+    def _drawn(self, random: np.random.Generator) -> pd.DataFrame:
+        """Return feasible configurations; where few are, most are those of the last time."""
+        if self._is_easy:
+            return self.space.sample(DRAWN, design="random", seed=random)
+        if self._kept is None:
+            self._kept = self.space.sample(_KEPT, design="random", seed=random).drop_duplicates(ignore_index=True)
+        else:
+            space = self.space
+            fresh = walk(space.parameters, space.rules, _FRESH, random, start=self._kept, settled=space.settled)
+            both = pd.concat([fresh, self._kept], ignore_index=True).drop_duplicates(ignore_index=True)
+            self._kept = both.iloc[random.permutation(len(both))[:_KEPT]].reset_index(drop=True)
+        return self._kept.iloc[random.permutation(len(self._kept))[:DRAWN]].reset_index(drop=True)
 
     @staticmethod
     def _untaken(table: pd.DataFrame, taken: Collection[Key]) -> NDArray[np.bool_]:
@@ -131,29 +156,10 @@ class Candidates:
         for name in names:
             changed = random.random(NEIGHBOURS) < often
             columns[name] = np.where(
-                changed, _neighbours(self.space.parameters[name], starts[name], random), starts[name]
+                changed, neighbours(self.space.parameters[name], starts[name], random), starts[name]
             )
         table = self.space.settled(self.space.frame(columns))
         return table[self.space.contains(table)]
-
-
-def _neighbours(kind: Parameter, column: pd.Series[Any], random: np.random.Generator) -> NDArray[Any]:
-    """Return for each value another one near to it."""
-    if isinstance(kind, Categorical):
-        return kind.from_unit(random.random(len(column)))
-    if isinstance(kind, Integer | Real) and (isinstance(kind, Real) or len(kind) > 64):
-        low, high = (float(v) for v in (kind.low, kind.high))
-        log = kind.scale == "log"
-        x = column.to_numpy(dtype=np.float64)
-        ends = (np.log(low), np.log(high)) if log else (low, high)
-        moved = (np.log(x) if log else x) + random.normal(0, _NEAR * (ends[1] - ends[0]), len(x))
-        moved = np.clip(np.exp(moved) if log else moved, low, high)
-        if isinstance(kind, Real):
-            return np.asarray(moved)
-        return np.asarray(kind.low + kind.step * np.round((moved - kind.low) / kind.step), dtype=np.int64)
-    values = np.sort(np.asarray(kind.values()))
-    at = np.searchsorted(values, column.to_numpy()) + random.choice([-2, -1, 1, 2], len(column), p=[0.2, 0.3, 0.3, 0.2])
-    return np.asarray(values[np.clip(at, 0, len(values) - 1)])
 
 
 def _corners(space: Space) -> pd.DataFrame:

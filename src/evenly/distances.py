@@ -1,0 +1,67 @@
+"""How far rows are from obeying a condition, to find configurations that obey rules which nearly none does."""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["distance"]
+
+Floats = NDArray[np.float64]
+#: Of a row that doesn't obey although nothing is missing by numbers, such as ``a < b`` where both are equal.
+_LEAST = 1e-6
+
+
+def distance(node: ast.expr, evaluate: Callable[[ast.expr], Any]) -> Floats:
+    """Return 0 where a condition holds, and else how far its sides are apart, (n,) or ().
+
+    Sides above zero are compared by their ratio. Of conditions joined by ``and`` distances are added, of those joined
+    by ``or`` the least counts; what is no comparison of numbers is 1 where it doesn't hold.
+
+    Parameters
+    ----------
+    node : ast.expr
+        The condition.
+    evaluate : callable
+        Returns the values (n,) of a part of it.
+
+    Examples
+    --------
+    >>> tree = ast.parse("a <= 4", mode="eval").body
+    >>> distance(tree, lambda part: part.value if isinstance(part, ast.Constant) else np.array([2, 4, 8])).round(2)
+    array([0.  , 0.  , 0.69])
+    """
+    match node:
+        case ast.BoolOp(ast.And(), parts):
+            return functools.reduce(np.add, [distance(part, evaluate) for part in parts])
+        case ast.BoolOp(ast.Or(), parts):
+            return functools.reduce(np.minimum, [distance(part, evaluate) for part in parts])
+        case ast.Compare(left, ops, rights):
+            sides = [evaluate(part) for part in (left, *rights)]
+            apart = [_apart(op, a, b) for op, a, b in zip(ops, sides, sides[1:], strict=False)]
+            holds = np.asarray(evaluate(node), dtype=np.bool_)
+            return np.where(holds, 0.0, np.maximum(functools.reduce(np.add, apart), _LEAST))
+    return np.where(np.asarray(evaluate(node), dtype=np.bool_), 0.0, 1.0)
+
+
+def _apart(op: ast.cmpop, left: Any, right: Any) -> Floats:
+    if isinstance(op, ast.In | ast.NotIn | ast.NotEq):
+        return np.ones(())
+    a, b = np.asarray(left), np.asarray(right)
+    if a.dtype.kind not in "biuf" or b.dtype.kind not in "biuf":
+        return np.ones(())
+    a, b = a.astype(np.float64), b.astype(np.float64)
+    with np.errstate(all="ignore"):
+        gap = np.where((a > 0) & (b > 0), np.log(a / b), (a - b) / (1 + np.minimum(np.abs(a), np.abs(b))))
+    gap = np.nan_to_num(gap, nan=1e3, posinf=1e3, neginf=-1e3)
+    match op:
+        case ast.Lt() | ast.LtE():
+            gap = np.maximum(gap, 0.0)
+        case ast.Gt() | ast.GtE():
+            gap = np.maximum(-gap, 0.0)
+    return np.asarray(np.abs(gap))
