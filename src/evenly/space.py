@@ -43,6 +43,11 @@ class Space:
     **parameters : Parameter
         What may vary, by name.
 
+    Attributes
+    ----------
+    rules : tuple of Constraint
+        The constraints, and what the conditions ask for.
+
     Examples
     --------
     >>> from evenly.parameters import Categorical, Integer, Ordinal

@@ -1,7 +1,7 @@
 """Configurations that obey rules which nearly none obeys: walks of many towards the rules, and along them.
 
 Each walk takes a step where it leads no farther from the rules. Steps change one or two parameters, exchange the values
-of two, or change two so that their product or sum stays what it was, as rules such as ``px * py * pz == ranks`` ask for.
+of two, or change two so that their product or sum stays, as rules such as ``px * py * pz == ranks`` ask for.
 """
 
 from __future__ import annotations

@@ -41,8 +41,8 @@ def test_the_distance_falls_towards_the_rule() -> None:
 
 
 HARD = {
-    "a product": (Space(**{k: Integer(1, 64) for k in "abcdef"}, constraints=["a * b * c * d * e * f == 4096"]), 4000),
-    "a sum": (Space(**{k: Integer(1, 20) for k in "abcdefgh"}, constraints=["a+b+c+d+e+f+g+h <= 24"]), 5000),
+    "a product": (Space.of({k: Integer(1, 64) for k in "abcdef"}, ["a * b * c * d * e * f == 4096"]), 4000),
+    "a sum": (Space.of({k: Integer(1, 20) for k in "abcdefgh"}, ["a+b+c+d+e+f+g+h <= 24"]), 5000),
     "several": (
         Space(
             px=Integer(1, 512), py=Integer(1, 512), pz=Integer(1, 512), block=Integer(1, 4096), wide=Real(0, 1),

@@ -52,7 +52,6 @@ class Candidates:
     def __init__(self, space: Space) -> None:
         self.space = space
         self.listed = self._all()
-        self._kept: pd.DataFrame | None = None
         if self.listed is not None and not len(self.listed):
             rules = ", ".join(c.name for c in space.constraints) or "the list, which is empty"
             raise InfeasibleError(f"no configuration obeys {rules}: loosen a rule", constraint=rules)
@@ -114,17 +113,18 @@ class Candidates:
         return bool(np.mean(self.space.contains(table)) > _EASY)
 
     def _drawn(self, random: np.random.Generator) -> pd.DataFrame:
-        """Return feasible configurations; where few are, most are those of the last time."""
+        """Return feasible configurations; where few are, some of those that were found once, and new ones near them."""
+        space = self.space
         if self._is_easy:
-            return self.space.sample(DRAWN, design="random", seed=random)
-        if self._kept is None:
-            self._kept = self.space.sample(_KEPT, design="random", seed=random).drop_duplicates(ignore_index=True)
-        else:
-            space = self.space
-            fresh = walk(space.parameters, space.rules, _FRESH, random, start=self._kept, settled=space.settled)
-            both = pd.concat([fresh, self._kept], ignore_index=True).drop_duplicates(ignore_index=True)
-            self._kept = both.iloc[random.permutation(len(both))[:_KEPT]].reset_index(drop=True)
-        return self._kept.iloc[random.permutation(len(self._kept))[:DRAWN]].reset_index(drop=True)
+            return space.sample(DRAWN, design="random", seed=random)
+        fresh = walk(space.parameters, space.rules, _FRESH, random, start=self._kept, settled=space.settled)
+        some = self._kept.iloc[random.permutation(len(self._kept))[:DRAWN]]
+        return pd.concat([some, fresh], ignore_index=True)
+
+    @cached_property
+    def _kept(self) -> pd.DataFrame:
+        # The same for all searches, so that one that was interrupted goes on as if it hadn't been.
+        return self.space.sample(_KEPT, design="random", seed=0).drop_duplicates(ignore_index=True)
 
     @staticmethod
     def _untaken(table: pd.DataFrame, taken: Collection[Key]) -> NDArray[np.bool_]:

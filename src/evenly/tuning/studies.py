@@ -17,7 +17,7 @@ from evenly.runs import Runs
 from evenly.tuning.candidates import Candidates
 from evenly.tuning.result import Result
 from evenly.tuning.search import Search, StrategyName
-from evenly.tuning.tuning import pays_no_more
+from evenly.tuning.strategies.base import pays_no_more
 
 __all__ = ["Proposer", "searched", "tune_study"]
 

@@ -14,10 +14,10 @@ from evenly.errors import EvenlyError, InputError, RunFailed
 from evenly.space import Space
 from evenly.tuning.result import Result
 from evenly.tuning.search import Search
-from evenly.tuning.strategies.base import Choice
-from evenly.tuning.trials import Trial, Trials
+from evenly.tuning.strategies.base import Choice, pays_no_more
+from evenly.tuning.trials import Trial
 
-__all__ = ["pays_no_more", "tune"]
+__all__ = ["tune"]
 
 Run = Callable[..., float]
 
@@ -164,20 +164,6 @@ class _Loop:
             self.again = [best.configuration]
         if self.progress is not None:
             self.progress(self.search.trials.trial(configuration))
-
-
-def pays_no_more(choice: Choice, trials: Trials, production: float | None) -> str | None:
-    """Say why a run would take longer than it is expected to save in so many runs later; None where it wouldn't."""
-    best = trials.best_like(choice.configuration)
-    if production is None or best is None or not np.isfinite(choice.gain * choice.expected_s):
-        return None
-    saved = choice.gain * best.mean_s * production
-    if saved >= choice.expected_s:
-        return None
-    return (
-        f"another run would take about {choice.expected_s:.3g} s and is expected to save {saved:.3g} s in "
-        f"{production:g} runs"
-    )
 
 
 class _Inline:

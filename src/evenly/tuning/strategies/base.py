@@ -12,7 +12,7 @@ import pandas as pd
 from evenly.tuning.candidates import Candidates
 from evenly.tuning.trials import Trials
 
-__all__ = ["Choice", "Strategy", "row_of"]
+__all__ = ["Choice", "Strategy", "pays_no_more", "row_of"]
 
 
 @dataclass(frozen=True)
@@ -51,3 +51,17 @@ class Strategy(ABC):
 def row_of(table: pd.DataFrame, row: int) -> dict[str, Any]:
     """Return a row as plain Python values."""
     return {str(name): table[name].iloc[[row]].tolist()[0] for name in table.columns}
+
+
+def pays_no_more(choice: Choice, trials: Trials, production: float | None) -> str | None:
+    """Say why a run would take longer than it is expected to save in so many runs later; None where it wouldn't."""
+    best = trials.best_like(choice.configuration)
+    if production is None or best is None or not np.isfinite(choice.gain * choice.expected_s):
+        return None
+    saved = choice.gain * best.mean_s * production
+    if saved >= choice.expected_s:
+        return None
+    return (
+        f"another run would take about {choice.expected_s:.3g} s and is expected to save {saved:.3g} s in "
+        f"{production:g} runs"
+    )
