@@ -1,4 +1,4 @@
-"""How much a run is worth: by how much it is expected to beat the best so far.
+"""How much a run is worth: by how much it is expected to beat the best so far, or may beat it.
 
 [Jones, Schonlau and Welch, Efficient global optimization of expensive black-box functions, 1998.]
 """
@@ -12,7 +12,7 @@ from scipy.stats import norm
 
 from evenly.tuning.surrogates.base import Beliefs
 
-__all__ = ["expected_improvement", "log_expected_improvement"]
+__all__ = ["expected_improvement", "log_expected_improvement", "log_lower_bound"]
 
 Floats = NDArray[np.float64]
 
@@ -55,3 +55,16 @@ def expected_improvement(beliefs: Beliefs, best: float | Floats) -> Floats:
     gap = beliefs.means - best
     saved = norm.cdf(-gap / deviations) - np.exp(gap + 0.5 * deviations**2 + log_ndtr(-gap / deviations - deviations))
     return np.asarray(np.maximum(saved, 0).mean(axis=0))
+
+
+def log_lower_bound(beliefs: Beliefs, best: float | Floats) -> Floats:
+    """Return by how much the logarithm may fall below `best`, one standard deviation below the mean, (n,).
+
+    [Srinivas, Krause, Kakade and Seeger, Gaussian process optimization in the bandit setting, 2010.]
+
+    Examples
+    --------
+    >>> log_lower_bound(Beliefs(np.array([[0.0, 1.0]]), np.array([[0.5, 2.0]])), 0.0).tolist()
+    [0.5, 1.0]
+    """
+    return np.asarray(best - beliefs.mean + beliefs.deviation)

@@ -25,7 +25,7 @@ class Choice:
     why : str
         In words.
     gain : float
-        Expected saving relative to the best so far, 0.1 is 10 %; nan where nothing is known of it.
+        What a run is expected to save of the best so far, at most, 0.1 is 10 %; nan where nothing is known of it.
     expected_s : float
         Seconds that it is expected to take; nan where nothing is known of it.
     """
