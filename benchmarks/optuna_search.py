@@ -5,9 +5,8 @@ Reads one JSON object from its input: ``values`` (lists of each parameter's valu
 ``seeds``. Prints one JSON object: ``version`` and ``best``, for each seed the least seconds after each run (null:
 nothing found yet).
 
-Numbers are asked for by their position among the values, as the table holds no others. What isn't in the table is told
-to be pruned, and a configuration that was run already gets the same answer again: both cost no run, so that Optuna's
-runs are as many as everyone's.
+Numbers are asked for by their position among the values, as the table holds no others. A proposal that is not in the
+table, or was run before, stands for the nearest row that was not: that is run, and told as a trial of its own.
 """
 
 from __future__ import annotations
@@ -16,41 +15,42 @@ import json
 import sys
 from typing import Any
 
+import numpy as np
 import optuna
-
-#: Proposals for each run, after which a random configuration that wasn't run yet is taken.
-MOST_ASKED = 200
+from optuna.distributions import CategoricalDistribution, IntDistribution
+from optuna.trial import TrialState, create_trial
 
 
 def best_of(told: dict[str, Any], seed: int) -> list[float | None]:
     """Return the least seconds after each run of one search."""
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=seed))
-    seconds = {tuple(row): s for row, s in zip(told["rows"], told["seconds"], strict=True)}
-    runs: set[tuple[int, ...]] = set()
+    numeric, rows = np.array(told["numeric"]), np.array(told["rows"])
+    wide = np.array([max(1, len(values) - 1) for values in told["values"]])
+    asked = {
+        f"x{k}": IntDistribution(0, len(values) - 1)
+        if numeric[k]
+        else CategoricalDistribution(list(range(len(values))))
+        for k, values in enumerate(told["values"])
+    }
+    open_rows = np.ones(len(rows), dtype=bool)
     best: list[float | None] = []
-    asked = 0
-    while len(best) < told["runs"] and asked < MOST_ASKED * told["runs"]:
-        asked += 1
-        trial = study.ask()
-        row = tuple(
-            trial.suggest_int(f"x{k}", 0, len(values) - 1)
-            if numeric
-            else trial.suggest_categorical(f"x{k}", list(range(len(values))))
-            for k, (values, numeric) in enumerate(zip(told["values"], told["numeric"], strict=True))
-        )
-        if row not in seconds:
-            study.tell(trial, state=optuna.trial.TrialState.PRUNED)
-            continue
-        took = seconds[row]
-        if took is None:
-            study.tell(trial, state=optuna.trial.TrialState.FAIL)
-        else:
+    while len(best) < told["runs"] and open_rows.any():
+        trial = study.ask(asked)
+        wanted = np.array([trial.params[name] for name in asked])
+        apart = np.where(numeric, np.abs(rows - wanted) / wide, rows != wanted).sum(axis=1)
+        row = int(np.argmin(np.where(open_rows, apart, np.inf)))
+        open_rows[row] = False
+        took = told["seconds"][row]
+        if took is not None and apart[row] == 0:
             study.tell(trial, took)
-        if row not in runs:
-            runs.add(row)
-            least = [s for s in (took, best[-1] if best else None) if s is not None]
-            best.append(min(least) if least else None)
+        else:
+            study.tell(trial, state=TrialState.FAIL)
+            if took is not None:
+                params = {name: int(value) for name, value in zip(asked, rows[row], strict=True)}
+                study.add_trial(create_trial(params=params, distributions=asked, value=took))
+        least = [s for s in (took, best[-1] if best else None) if s is not None]
+        best.append(min(least) if least else None)
     return best + best[-1:] * (told["runs"] - len(best))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import numpy as np
@@ -55,6 +56,17 @@ def test_columns_follow_from_each_other(cell: Cell) -> None:
 def test_a_higher_level_is_wider(cell: Cell) -> None:
     wide, narrow = (evenly.forecast(cell, [2], MACHINE, model=POINTS, level=level).curve for level in (0.99, 0.5))
     assert wide["upper_s"].iloc[0] > narrow["upper_s"].iloc[0]
+
+
+def test_intervals_know_how_the_pace_varied(cell: Cell) -> None:
+    varied = dataclasses.replace(POINTS, time_error=0.0, pace_spread=0.2)
+    curve = evenly.forecast(cell, [1], MACHINE, model=varied, level=0.9).curve
+    # 1.645 standard deviations of a logarithm of 0.2 hold 90 %.
+    assert curve["upper_s"].iloc[0] / curve["step_s"].iloc[0] == pytest.approx(np.exp(0.329), rel=1e-3)
+    learned = StepModel.learn(planted(30), COST)
+    loose = dataclasses.replace(learned, cost=dataclasses.replace(learned.cost, pace_spread=0.2))
+    sure, unsure = (evenly.forecast(cell, [1], MACHINE, model=one).curve for one in (learned, loose))
+    assert unsure["upper_s"].iloc[0] > 1.05 * sure["upper_s"].iloc[0]
 
 
 def test_what_was_learned_corrects_the_costs_and_outside_is_said() -> None:
