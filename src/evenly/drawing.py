@@ -38,8 +38,8 @@ def sample(
 ) -> pd.DataFrame:
     """Draw `n` feasible configurations; what `Space.sample` does.
 
-    Where rules reject nearly all, and there are too many combinations to list, configurations are walked to
-    (`evenly.walking`); these are not evenly distributed over all that obey, and repeat where there are fewer than `n`.
+    Where rules reject so many that drawing won't do, and there are too many combinations to list, configurations are
+    walked to (`evenly.walking`).
 
     Parameters
     ----------
@@ -92,16 +92,19 @@ def sample(
     tried = 0
     if not listed:
         blocks = unit_points(len(parameters), design, n, rng)
-        # Functions don't tell how far a configuration is from obeying, so that nothing is gained by walking.
-        seen = listable or not any(callable(rule.rule) for rule in rules)
-        patience, share = max(_MOST_TRIED, 2 * n / _LEAST_SHARE), _LEAST_SHARE if seen else 0.0
-        table, tried = draw(blocks, accept, n, patience=patience, least_share=share)
+        patience = max(_MOST_TRIED, 2 * n / _LEAST_SHARE)
+        table, tried = draw(blocks, accept, n, patience=patience, least_share=_LEAST_SHARE)
+        # Where patience will do, drawing gives what the design promises.
+        walks = not listable and len(table) * patience < n * tried
+        found = walk(parameters, rules, n, rng, start=table, settled=settled) if walks else table.head(0)
+        if not listable and not len(found):
+            more, later = draw(blocks, accept, n - len(table), patience=patience - tried, least_share=0.0)
+            table, tried = pd.concat([table, more], ignore_index=True), tried + later
         if len(table) >= n:
             return table.head(n)
     if listable:
         return _choose(enumerate_all(), {} if listed else parameters, n, scale, rng, names)
-    walked = walk(parameters, rules, n, rng, start=table, settled=settled)
-    found = pd.concat([table, walked], ignore_index=True).drop_duplicates(ignore_index=True)
+    found = pd.concat([table, found], ignore_index=True).drop_duplicates(ignore_index=True)
     if not len(found):
         raise InfeasibleError(
             f"{', '.join(names)} rejected all of {tried} points, and none that obeys was found by walking towards "

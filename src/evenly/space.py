@@ -419,6 +419,8 @@ class Space:
         design : {"random", "uniform", "log-uniform", "sobol", "lhs"}
             ``"random"`` follows each parameter's own scale, ``"uniform"`` and ``"log-uniform"`` override it;
             ``"sobol"`` and ``"lhs"`` fill the space evenly (what constraints reject is replaced by further points).
+            Where rules reject so many that drawing won't do, and there are too many combinations to list, feasible
+            configurations are walked to instead; no design holds then, and they repeat where fewer than `n` are found.
         seed : int or Generator, optional
             The same seed gives the same sample.
 

@@ -22,8 +22,9 @@ Floats = NDArray[np.float64]
 #: Walks side by side, steps of each at most, steps without success after which they are given up, and steps after
 #: enough configurations were found, so that they lie less where the first ones were found.
 _WALKS, _STEPS, _HOPELESS, _MORE = (256, 4096), 400, 120, 10
-#: A number's neighbours are drawn with this standard deviation, in shares of its range.
-_NEAR = 0.1
+#: A number's neighbours are drawn with standard deviations up to this share of its range, down to so many powers of ten
+#: less, since rules may leave but a narrow part of it.
+_NEAR, _NEARER = 0.1, 4.0
 #: Ratios by which one number grows and another falls.
 _RATIOS = np.array([2.0, 3.0, 5.0, 1.5, 1.25])
 
@@ -138,11 +139,20 @@ def _change_two(
     how, ratio = rng.integers(3, size=len(rows)), rng.choice(_RATIOS, len(rows))
     steps = np.array([_step(parameters[name]) for name in numeric])
     shift = np.maximum(steps[one], steps[other]) * rng.integers(1, 4, size=len(rows))
-    numbers[lines, one] = np.select([how == 0, how == 1], [b, a * ratio], a + shift)
-    numbers[lines, other] = np.select([how == 0, how == 1], [a, b / ratio], b - shift)
+    x, y = (
+        np.select([how == 0, how == 1], [b, a * ratio], a + shift),
+        np.select([how == 0, how == 1], [a, b / ratio], b - shift),
+    )
+    low, high = (np.array([float(end(_ends(parameters[name]))) for name in numeric]) for end in (min, max))
+    inside = (x >= low[one]) & (x <= high[one]) & (y >= low[other]) & (y <= high[other])
+    numbers[lines, one], numbers[lines, other] = np.where(inside, x, a), np.where(inside, y, b)
     for k, name in enumerate(numeric):
         changed[name] = changed[name].copy()
         changed[name][rows] = _nearest(parameters[name], numbers[:, k])
+
+
+def _ends(kind: Parameter) -> Any:
+    return (kind.low, kind.high) if isinstance(kind, Integer | Real) else kind.values()
 
 
 def _step(kind: Parameter) -> float:
@@ -184,7 +194,11 @@ def neighbours(kind: Parameter, column: pd.Series[Any], rng: np.random.Generator
         log = kind.scale == "log"
         x = column.to_numpy(dtype=np.float64)
         ends = (np.log(low), np.log(high)) if log else (low, high)
-        moved = (np.log(x) if log else x) + rng.normal(0, _NEAR * (ends[1] - ends[0]), len(x))
+        wide = _NEAR * 10.0 ** -rng.uniform(0, _NEARER, len(x)) * (ends[1] - ends[0])
+        moved = (np.log(x) if log else x) + rng.normal(0, 1, len(x)) * wide
+        # Thrown back at the ends: clipped, most would pile up there.
+        moved = np.where(moved < ends[0], 2 * ends[0] - moved, moved)
+        moved = np.where(moved > ends[1], 2 * ends[1] - moved, moved)
         return _nearest(kind, np.clip(np.exp(moved) if log else moved, low, high))
     values = np.sort(np.asarray(kind.values()))
     at = np.searchsorted(values, column.to_numpy()) + rng.choice([-2, -1, 1, 2], len(column), p=[0.2, 0.3, 0.3, 0.2])

@@ -145,3 +145,23 @@ def test_a_picture_of_the_search(evenly: Evenly, study: Path) -> None:
     shown = evenly("tune", study, "--runs", "6", "--plot", folder)
     assert shown.code == 0, shown.err
     assert (folder / "bowl-search.svg").stat().st_size > 1000
+
+
+def test_known_runs_of_a_parameter_called_solver(evenly: Evenly, study: Path) -> None:
+    study.write_text(
+        STUDY.replace("[time]", 'solver = ["cg", "amg"]\n[time]').replace("exit 4;", "exit 4; : {solver};")
+    )
+    known = study.with_name("known.csv")
+    known.write_text("n,solver,seconds\n7,cg,0.01\n6,amg,0.011\n8,amg,0.011\n")
+    shown = evenly("tune", study, "--runs", "3", "--known", known, "--json")
+    assert shown.code == 0, shown.err
+    asked = [(one["configuration"]["n"], one["configuration"]["solver"]) for one in shown.json["history"]]
+    assert not {(7, "cg"), (6, "amg"), (8, "amg")} & set(asked[-3:])
+
+
+def test_known_runs_of_several_programs_are_refused(evenly: Evenly, study: Path) -> None:
+    known = study.with_name("known.csv")
+    known.write_text("n,solver,seconds\n7,fluid,0.01\n6,solid,0.011\n8,solid,0.011\n")
+    shown = evenly("tune", study, "--runs", "3", "--known", known)
+    assert shown.code == 2
+    assert "--known takes runs of one program" in shown.err

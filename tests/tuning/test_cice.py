@@ -142,8 +142,28 @@ def test_only_the_domain_is_changed() -> None:
         ("nprocs", "2"), ("block_size_x", "25"), ("processor_shape", "'slenderX2'"), ("distribution_type", "'rake'"),
         ("maskhalo_dyn", ".true."),
     ]  # fmt: skip
-    with pytest.raises(InputError, match="no group &domain_nml"):
+    with pytest.raises(InputError, match="no whole group &domain_nml"):
         with_domain("&grid_nml\n/", {})
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (
+            "&domain_nml\n nprocs = 4 ! tasks / ranks\n/ ! end\n&zbgc_nml\n/",
+            "&domain_nml\n nprocs = 2\n  b = 'x''y'\n/ ! end\n&zbgc_nml\n/",
+        ),
+        ("&domain_nml nprocs = 4 /\n&zbgc_nml\n/", "&domain_nml nprocs = 2\n  b = 'x''y'\n/\n&zbgc_nml\n/"),
+        ("&domain_nml\n b = 'a/b=c'\n nprocs = 4 /", "&domain_nml\n b = 'x''y'\n nprocs = 2\n/"),
+    ],
+)
+def test_namelists_are_written_in_many_ways(given: str, expected: str) -> None:
+    assert with_domain(given, {"nprocs": 2, "b": "x'y"}) == expected
+
+
+def test_several_settings_in_a_line_are_refused() -> None:
+    with pytest.raises(InputError, match="one setting in each line"):
+        with_domain("&domain_nml\n nprocs = 4, block_size_x = 8\n/", {"nprocs": 2})
 
 
 def test_the_documented_study_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -332,3 +332,15 @@ def test_limits_are_those_of_the_task() -> None:
     for cores, told in limits.items():
         assert told[0] is None
         assert all(limit is not None and limit >= 2 * 64 / cores for limit in told[1:])
+
+
+def test_expected_savings_and_a_lower_bound_take_turns() -> None:
+    search = Search(Space(n=Integer(1, 200)), seed=0, first=3)
+    for turn in range(9):
+        choice = search.choose()
+        assert choice is not None
+        if turn >= 3:
+            assert choice.why.startswith("may take as little as" if turn % 2 == 0 else "expected to save")
+            assert choice.gain > 0
+        n = choice.configuration["n"]
+        search.tell(choice.configuration, 1.0 + (n - 77) ** 2 / 1e3)

@@ -105,3 +105,42 @@ def test_a_search_under_hard_rules_never_repeats_and_improves() -> None:
     assert best is not None
     # Of random ones, the mean of the best of 18 is 8.
     assert best.mean_s < 6
+
+
+def test_walks_fill_a_narrow_part_of_real_numbers() -> None:
+    kinds = {"a": Real(0, 1), "b": Real(0, 1), "c": Real(0, 1)}
+    space = Space.of(kinds, ["a + b < 0.002"])
+    start = space.frame({"a": [0.001], "b": [0.0005], "c": [0.5]})
+    found = walk(space.parameters, space.rules, 2000, np.random.default_rng(0), start=start)
+    assert space.contains(found).all()
+    for name, middle in (("a", 0.0006), ("b", 0.0006), ("c", 0.5)):
+        assert np.median(found[name]) == pytest.approx(middle, rel=0.4)
+    at_ends = (found["a"] == 0) | (found["b"] == 0) | (found["c"] == 0) | (found["c"] == 1)
+    assert at_ends.mean() < 0.01
+
+
+@pytest.mark.parametrize("rule", ["a % 100003 == 0", lambda at: at["a"] % 100003 == 0], ids=["expression", "function"])
+def test_rules_that_lead_nowhere_are_drawn_until_enough_are_found(rule: object) -> None:
+    space = Space.of({"a": Integer(1, 10**9)}, [rule])  # type: ignore[list-item]
+    table = space.sample(5, seed=0)
+    assert (table["a"] % 100003 == 0).all()
+    assert len(table.drop_duplicates()) == 5
+
+
+def test_a_search_under_hard_rules_goes_on_alike() -> None:
+    space = Space.of({k: Integer(1, 100) for k in "abcd"}, ["a * b * c * d == 10000"])
+
+    def seconds(configuration: dict[str, object]) -> float:
+        return 1.0 + float(sum((np.log(float(str(v))) - 2) ** 2 for v in configuration.values()))
+
+    whole, again = Search(space, seed=3), Search(space, seed=3)
+    for _ in range(8):
+        configuration = whole.ask()
+        assert configuration is not None
+        whole.tell(configuration, seconds(configuration))
+    for trial in list(whole.trials)[:6]:
+        again.tell(trial.configuration, trial.mean_s)
+    for trial in list(whole.trials)[6:]:
+        asked = again.ask()
+        assert asked == trial.configuration
+        again.tell(asked, seconds(asked))

@@ -112,8 +112,14 @@ def _says_how_often(path: Path) -> bool:
 
 def _loaded(known: Path, varied: Sequence[str]) -> Runs:
     """Read runs made before; a column that the study varies is a parameter, even if it is called "solver"."""
-    from evenly.cli.loading import one_program
+    from evenly.errors import InputError
     from evenly.readers import read
 
     found = read(known)
-    return found if not isinstance(found, dict) else one_program(known, opt.Reading(parameters=",".join(varied)))
+    if isinstance(found, dict) and "solver" in varied:
+        found = read(known, parameters=list(varied))
+    if isinstance(found, dict):
+        raise InputError(
+            f"--known takes runs of one program, but {known} has those of {', '.join(found)}: keep those of one"
+        )
+    return found

@@ -2,6 +2,7 @@
 
 Whatever is proposed is feasible and new. Spaces with more configurations than `LISTED` are never listed: each time some
 thousand are drawn, so that over the runs of a search the whole space is looked at, and neighbours of the best ones.
+Where rules reject nearly all, some thousand are looked for once, and each time others near them.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from evenly.space import Space
 from evenly.tuning.trials import Key
 from evenly.walking import neighbours, walk
 
-__all__ = ["DRAWN", "LISTED", "Candidates"]
+__all__ = ["DRAWN", "LISTED", "Candidates", "corners"]
 
 Floats = NDArray[np.float64]
 #: A space of at most so many combinations of values is listed.
@@ -31,7 +32,7 @@ LISTED = 200_000
 #: Configurations that are compared at once, and neighbours of good ones among them.
 DRAWN, NEIGHBOURS = 5_000, 1_000
 #: Above this share of feasible points, new ones are drawn each time.
-_EASY = 0.05
+_EASY = 0.01
 #: Configurations kept where few are feasible, and new ones among them each time.
 _KEPT, _FRESH = 2 * DRAWN, 500
 
@@ -64,7 +65,7 @@ class Candidates:
     @cached_property
     def coding(self) -> Coding:
         """How configurations become inputs, by the parameters' ranges rather than by what was measured."""
-        table = self.listed if self.listed is not None else _corners(self.space)
+        table = self.listed if self.listed is not None else corners(self.space)
         return Coding.learn(table, self.space)
 
     @cached_property
@@ -162,7 +163,7 @@ class Candidates:
         return table[self.space.contains(table)]
 
 
-def _corners(space: Space) -> pd.DataFrame:
+def corners(space: Space) -> pd.DataFrame:
     """Return rows that together have the ends of all ranges and all labels, whether they are feasible or not."""
     columns: dict[str, list[Any]] = {}
     for name, kind in space.parameters.items():

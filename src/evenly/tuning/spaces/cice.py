@@ -37,6 +37,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, get_args
 
+import numpy as np
 import pandas as pd
 
 from evenly.errors import InputError
@@ -240,7 +241,7 @@ def namelist(configuration: Mapping[str, Any] | pd.Series[Any]) -> str:
         "distribution_type": given["decomp.typ"], "processor_shape": shape,
     }  # fmt: skip
     if "mask.h" in given:
-        lines["maskhalo_dyn"] = bool(given["mask.h"])
+        lines["maskhalo_dyn"] = bool(int(given["mask.h"]))
     return with_domain("&domain_nml\n/", lines)
 
 
@@ -257,7 +258,7 @@ def with_domain(ice_in: str, values: Mapping[str, Any]) -> str:
     Raises
     ------
     InputError
-        If there is no such group.
+        If there is no such group, or several settings stand in a line of it.
 
     Examples
     --------
@@ -267,21 +268,36 @@ def with_domain(ice_in: str, values: Mapping[str, Any]) -> str:
       distribution_type = 'rake'
     /
     """
-    group = re.search(r"^[ \t]*&domain_nml\b.*?^[ \t]*/[ \t]*$", ice_in, re.MULTILINE | re.DOTALL | re.IGNORECASE)
-    if group is None:
-        raise InputError("`ice_in` has no group &domain_nml: give the file that CICE was run with")
-    text = group.group()
-    for name, value in values.items():
-        line = f"{name} = {_fortran(value)}"
-        there = re.compile(rf"^([ \t]*){re.escape(name)}[ \t]*=.*$", re.MULTILINE | re.IGNORECASE)
-        text, found = there.subn(rf"\g<1>{line}", text)
-        if not found:
-            end = text.rindex("/")
-            text = f"{text[:end].rstrip()}\n  {line}\n/"
-    return ice_in[: group.start()] + text + ice_in[group.end() :]
+    begin = re.search(r"^[ \t]*&domain_nml\b", ice_in, re.MULTILINE | re.IGNORECASE)
+    end = None if begin is None else next((at for at, char in _code(ice_in, begin.end()) if char == "/"), None)
+    if begin is None or end is None:
+        raise InputError("`ice_in` has no whole group &domain_nml: give the file that CICE was run with")
+    lines, left = [], dict(values)
+    for line in ice_in[begin.end() : end].rstrip().split("\n"):
+        code = "".join(char for _, char in _code(line, 0))
+        if code.count("=") > 1:
+            raise InputError(f"`ice_in` must have one setting in each line of &domain_nml, but has {line.strip()!r}")
+        name = next((name for name in left if re.match(rf"\s*{re.escape(name)}\s*=", code, re.IGNORECASE)), None)
+        indent = line[: len(line) - len(line.lstrip())]
+        lines.append(line if name is None else f"{indent}{name} = {_fortran(left.pop(name))}")
+    lines += [f"  {name} = {_fortran(value)}" for name, value in left.items()]
+    return ice_in[: begin.end()] + "\n".join(lines) + "\n" + ice_in[end:]
+
+
+def _code(text: str, start: int) -> Iterator[tuple[int, str]]:
+    """Yield the places and characters of a namelist that are neither in quotes nor in comments, from a place on."""
+    quote = ""
+    for at in range(start, len(text)):
+        char = text[at]
+        if quote:
+            quote = "" if char == quote or (quote == "!" and char == "\n") else quote
+        elif char in "'\"!":
+            quote = char
+        else:
+            yield at, char
 
 
 def _fortran(value: Any) -> str:
     if isinstance(value, str):
-        return f"'{value}'"
-    return (".true." if value else ".false.") if isinstance(value, bool) else str(value)
+        return "'" + value.replace("'", "''") + "'"
+    return (".true." if value else ".false.") if isinstance(value, bool | np.bool_) else str(value)

@@ -25,9 +25,10 @@ class Choice:
     why : str
         In words.
     gain : float
-        What a run is expected to save of the best so far, at most, 0.1 is 10 %; nan where nothing is known of it.
+        What the most promising run of its task is expected to save of the best so far, 0.1 is 10 %; nan where nothing
+        is known of it.
     expected_s : float
-        Seconds that it is expected to take; nan where nothing is known of it.
+        Seconds that that run is expected to take; nan where nothing is known of it.
     """
 
     configuration: dict[str, Any]

@@ -17,7 +17,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evenly.tuning.acquisition import expected_improvement, log_expected_improvement, log_lower_bound
-from evenly.tuning.candidates import Candidates
+from evenly.tuning.candidates import Candidates, corners
 from evenly.tuning.first_runs import most_telling
 from evenly.tuning.strategies.base import Choice, Strategy, row_of
 from evenly.tuning.successes import Successes
@@ -40,7 +40,7 @@ _SAMPLES, _MANY = 6, 100
 
 @final
 class Modelled(Strategy):
-    """Expected improvement under sampled Gaussian processes.
+    """Expected improvement and a lower bound, in turns, under sampled Gaussian processes.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class Modelled(Strategy):
                 return Choice(row_of(table, row), "tells most of all others")
             beliefs = _alone(trials, candidates, table, random)
         else:
-            transfer = self._learned(trials, candidates, table)
+            transfer = self._learned(trials, candidates)
             if not well:
                 row = int(np.argmin(transfer.expected(table) - np.log(_chances(trials, candidates, table))))
                 return Choice(row_of(table, row), "expected to be the fastest, by runs of other tasks")
@@ -77,19 +77,20 @@ class Modelled(Strategy):
         # However small the savings that are left: what hardly runs at all comes last.
         hopeful = chances >= min(_HOPEFUL, float(chances.max()))
         row = int(np.argmax(np.where(hopeful, worth, -np.inf)))
-        gains = np.where(hopeful, expected_improvement(beliefs, best) * chances, 0.0)
-        expected_s, chosen = float(np.exp(beliefs.mean[row])), row_of(table, row)
+        gains, chosen = expected_improvement(beliefs, best) * chances, row_of(table, row)
+        like = (table[list(trials.tasks)] == table[list(trials.tasks)].iloc[row]).all(axis=1).to_numpy()
+        promising = int(np.argmax(np.where(hopeful & like, gains, -1.0)))
         where = "".join(f" at {name} = {chosen[name]}" for name in trials.tasks)
         why = f"expected to save {gains[row]:.2%} of the best so far{where}"
         if by_bound:
             why = f"may take as little as {np.exp(beliefs.mean[row] - beliefs.deviation[row]):.3g} s{where}"
-        return Choice(chosen, why, float(gains.max()), expected_s)
+        return Choice(chosen, why, float(gains[promising]), float(np.exp(beliefs.mean[promising])))
 
-    def _learned(self, trials: Trials, candidates: Candidates, table: pd.DataFrame) -> Transfer:
+    def _learned(self, trials: Trials, candidates: Candidates) -> Transfer:
         if self._transfer is None:
             assert trials.others is not None  # noqa: S101
             others = trials.others
-            everything = candidates.listed if candidates.listed is not None else table
+            everything = candidates.listed if candidates.listed is not None else corners(candidates.space)
             logs = np.log(others["seconds"].to_numpy())
             self._transfer = Transfer.learn(others[trials.space.names], logs, everything, trials.space)
         return self._transfer
