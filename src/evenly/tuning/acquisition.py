@@ -15,6 +15,8 @@ from evenly.tuning.surrogates.base import Beliefs
 __all__ = ["expected_improvement", "log_expected_improvement", "log_lower_bound"]
 
 Floats = NDArray[np.float64]
+#: Below the logarithm of any saving that a lower bound promises.
+_NO_SAVING = 100.0
 
 
 def log_expected_improvement(beliefs: Beliefs, best: float | Floats) -> Floats:
@@ -58,13 +60,15 @@ def expected_improvement(beliefs: Beliefs, best: float | Floats) -> Floats:
 
 
 def log_lower_bound(beliefs: Beliefs, best: float | Floats) -> Floats:
-    """Return by how much the logarithm may fall below `best`, one standard deviation below the mean, (n,).
+    """Return the logarithm of what a run saves of `best` if it takes a standard deviation less than believed, (n,).
 
+    Where it saves nothing even then, values are below all others, in the same order.
     [Srinivas, Krause, Kakade and Seeger, Gaussian process optimization in the bandit setting, 2010.]
 
     Examples
     --------
-    >>> log_lower_bound(Beliefs(np.array([[0.0, 1.0]]), np.array([[0.5, 2.0]])), 0.0).tolist()
-    [0.5, 1.0]
+    >>> log_lower_bound(Beliefs(np.array([[0.0, 1.0]]), np.array([[0.5, 0.5]])), 0.0).round(2).tolist()
+    [-0.93, -100.5]
     """
-    return np.asarray(best - beliefs.mean + beliefs.deviation)
+    gap = best - beliefs.mean + beliefs.deviation
+    return np.asarray(np.where(gap > 0, np.log(-np.expm1(-np.maximum(gap, 1e-12))), gap - _NO_SAVING))
