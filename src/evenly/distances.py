@@ -32,8 +32,9 @@ def distance(node: ast.expr, evaluate: Callable[[ast.expr], Any]) -> Floats:
 
     Examples
     --------
-    >>> tree = ast.parse("a <= 4", mode="eval").body
-    >>> distance(tree, lambda part: part.value if isinstance(part, ast.Constant) else np.array([2, 4, 8])).round(2)
+    >>> values = {"a": np.array([2, 4, 8])}
+    >>> evaluate = lambda part: eval(compile(ast.Expression(part), "", "eval"), values)
+    >>> distance(ast.parse("a <= 4", mode="eval").body, evaluate).round(2)
     array([0.  , 0.  , 0.69])
     """
     match node:
