@@ -167,7 +167,17 @@ def report(random: Sequence[Rehearsal], tests: Sequence[Sequence[Rehearsal]], co
         if these:
             rows = [measured[n] for n in these], [predicted[counts[-1]][n] for n in these]
             print(errors_line(f"  {name}, learned from {counts[-1]}", *rows))
+    shares = np.concatenate(
+        [
+            one.load.seconds / one.load.seconds.sum() / (one.seconds / one.seconds.sum())
+            for one in random
+            if one.setting.ranks > 1
+        ]
+    )
+    times = np.array([one.load.seconds.sum() / one.seconds.sum() for one in random])
     print("random cells")
+    print(f"  linear cost model, shares of ranks {_errors(shares)}")
+    print(f"  linear cost model, all ranks' time {_errors(times)}")
     print(errors_line("  linear cost model", [one.seconds for one in random], [one.load.seconds for one in random]))
     for count, model in models.items():
         off = 100 * np.expm1(model.errors)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from evenly.constraints import Constraint
 from evenly.parameters import Categorical, Integer, Parameter, Real
 
-__all__ = ["neighbours", "walk"]
+__all__ = ["neighbours", "random_table", "walk"]
 
 Floats = NDArray[np.float64]
 #: Walks side by side, steps of each at most, steps without success after which they are given up, and steps after
@@ -65,7 +65,7 @@ def walk(
     (10, {1024})
     """
     size = int(np.clip(n, *_WALKS))
-    now = settled(_random(parameters, size, rng))
+    now = settled(random_table(parameters, size, rng))
     if start is not None and len(start):
         now = pd.concat([start.iloc[rng.permutation(len(start))[: size // 2]], now], ignore_index=True).head(size)
     apart = _apart(rules, now)
@@ -92,7 +92,8 @@ def _apart(rules: Sequence[Constraint], table: pd.DataFrame) -> Floats:
     return np.asarray(sum((rule.distance(table) for rule in rules), np.zeros(len(table))))
 
 
-def _random(parameters: Mapping[str, Parameter], n: int, rng: np.random.Generator) -> pd.DataFrame:
+def random_table(parameters: Mapping[str, Parameter], n: int, rng: np.random.Generator) -> pd.DataFrame:
+    """Return random values of parameters, (n, n_parameters), whatever rules say."""
     return pd.DataFrame({name: kind.from_unit(rng.random(n)) for name, kind in parameters.items()})
 
 

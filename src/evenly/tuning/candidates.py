@@ -22,7 +22,7 @@ from evenly.models.process_parts.levels import Levels
 from evenly.parameters import Integer, Real
 from evenly.space import Space
 from evenly.tuning.trials import Key
-from evenly.walking import neighbours, walk
+from evenly.walking import neighbours, random_table, walk
 
 __all__ = ["DRAWN", "LISTED", "Candidates", "corners"]
 
@@ -108,9 +108,7 @@ class Candidates:
     @cached_property
     def _is_easy(self) -> bool:
         """Whether so many random points are feasible that drawing costs little."""
-        rng = np.random.default_rng(0)
-        drawn = {name: kind.from_unit(rng.random(DRAWN)) for name, kind in self.space.parameters.items()}
-        table = self.space.settled(pd.DataFrame(drawn))
+        table = self.space.settled(random_table(self.space.parameters, DRAWN, np.random.default_rng(0)))
         return bool(np.mean(self.space.contains(table)) > _EASY)
 
     def _drawn(self, random: np.random.Generator) -> pd.DataFrame:
