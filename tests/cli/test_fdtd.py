@@ -77,6 +77,15 @@ def test_a_script_runs_to_its_end_with_its_parameters(evenly: Evenly, script: st
     assert not list(Path().glob("*-run"))
 
 
+def test_transforms_may_take_more_steps_than_they_must(evenly: Evenly, script: str) -> None:
+    few, every_one = (
+        evenly("fdtd", "run", script, *often, "--json").json["spectra"][0]["curves"]["out"]
+        for often in ([], ["--decimation", "1"])
+    )
+    assert few == pytest.approx(every_one, rel=1e-3)
+    assert few != every_one
+
+
 @pytest.mark.slow
 def test_two_ranks_give_what_one_gives(evenly: Evenly, script: str) -> None:
     assert evenly("fdtd", "layout", script, "--ranks", "2", "--save", "cut.json").code == 0
@@ -150,6 +159,7 @@ BAD_INPUT = [
     ["run", "oled", "--slice", "w=1"],
     ["run", "oled", "--output", "outside.json"],
     ["run", "oled", "--ranks", "0"],
+    ["run", "oled", "--decimation", "0"],
     ["counts", "oled", "--set", "pml"],
     ["layout", "oled", "--save", "nowhere/cut.json"],
     ["scaling", "oled", "--ranks", "none"],

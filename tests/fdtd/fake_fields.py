@@ -75,6 +75,8 @@ class Team:
 
 
 class FakeSimulation:
+    decimation: int | None = None
+
     def __init__(
         self,
         grid: Grid,

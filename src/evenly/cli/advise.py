@@ -27,7 +27,7 @@ def advise(
         Path | None, typer.Option("--study", help="A study: its parameters say what may be run (default: what was).")
     ] = None,
     save: Annotated[Path | None, typer.Option("--save", help="Save the proposals as .csv.")] = None,
-    reading: opt.Reading = opt.Reading(),  # noqa: B008 - frozen
+    reading: opt.Reading = opt.Reading(),
     json: opt.Json = False,
 ) -> None:
     """Propose the runs that lower a model's error most per core-hour, over all that may be run."""

@@ -185,9 +185,9 @@ def allocate(
     limits: LimitOptions = LimitOptions(),
     goal: GoalOptions = GoalOptions(),
     against: CompareOptions = CompareOptions(),
-    pictures: opt.Pictures = opt.Pictures(),  # noqa: B008 - frozen
-    learning: opt.Learning = opt.Learning(),  # noqa: B008 - frozen
-    reading: opt.Reading = opt.Reading(),  # noqa: B008 - frozen
+    pictures: opt.Pictures = opt.Pictures(),
+    learning: opt.Learning = opt.Learning(),
+    reading: opt.Reading = opt.Reading(),
     json: opt.Json = False,
 ) -> None:
     """Find how many cores each coupled solver gets, and how long a step will take.

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from evenly.cli.fdtd import What, run_on
+from evenly.cli.fdtd import run_on
+from evenly.cli.fdtd_options import What
 from evenly.cli.options import typed
 from evenly.errors import InputError
 

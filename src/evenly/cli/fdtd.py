@@ -11,9 +11,8 @@ import shlex
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -21,6 +20,7 @@ from evenly.cli import options as opt
 from evenly.cli import parsing
 from evenly.cli.console import note, out, print_json, progress
 from evenly.cli.fdtd_jobs import carry_out
+from evenly.cli.fdtd_options import How, What
 from evenly.cli.groups import grouped
 from evenly.cli.pictures import save_all
 from evenly.errors import InputError
@@ -36,66 +36,9 @@ if TYPE_CHECKING:
 
 __all__ = ["COMMANDS", "counts", "layout", "list_", "run", "run_on", "scaling"]
 
-_WHAT, _HOW = "What to simulate", "How to run it"
 ProgramName = Annotated[
     str, typer.Argument(metavar="PROGRAM", help="A structure (`evenly fdtd list`), or your script.py[:function].")
 ]
-
-
-def _what(*names: str, help: str) -> Any:  # noqa: A002 - typer's word
-    return typer.Option(*names, help=help, rich_help_panel=_WHAT)
-
-
-def _how(*names: str, help: str, **more: Any) -> Any:  # noqa: A002 - typer's word
-    return typer.Option(*names, help=help, rich_help_panel=_HOW, **more)
-
-
-@dataclass(frozen=True)
-class What:
-    """Parameters of the program."""
-
-    resolution: Annotated[float | None, _what("--resolution", help="Grid points per unit of length.")] = None
-    size: Annotated[float | None, _what("--size", help="Size of the cell, as the structure defines it.")] = None
-    frequencies: Annotated[int | None, _what("--frequencies", help="How many the monitors hold.")] = None
-    assigned: Annotated[list[str] | None, _what("--set", help="Any other parameter, as pml=0.4 (several allowed).")] = (
-        None
-    )
-
-    def as_typed(self) -> list[str]:
-        """Return the options that give the same, as words of a shell."""
-        named = {"--resolution": self.resolution, "--size": self.size, "--frequencies": self.frequencies}
-        options = [f"{name} {value:g}" for name, value in named.items() if value is not None]
-        return [*options, *(f"--set {shlex.quote(text)}" for text in self.assigned or [])]
-
-    def parameters(self) -> dict[str, Any]:
-        """Return what was given by name."""
-        named = {"resolution": self.resolution, "size": self.size, "frequencies": self.frequencies}
-        given = {name: value for name, value in named.items() if value is not None}
-        assigned = parsing.values(self.assigned, "--set") if self.assigned else {}
-        for name in assigned:
-            if name in given:
-                raise InputError(f"{name} is given by --{name} and by --set: keep one of them")
-        return {**given, **assigned}
-
-
-@dataclass(frozen=True)
-class How:
-    """Ranks, threads, numbers."""
-
-    ranks: Annotated[
-        int | None, _how("--ranks", "-n", help="MPI ranks to start (default: those of --layout, else 1).", min=1)
-    ] = None
-    threads: Annotated[int, _how("--threads", help="Threads of each rank.", min=1)] = 1
-    precision: Annotated[Literal["float64", "float32"], _how("--precision", help="Of the fields.")] = "float64"
-    layout: Annotated[
-        Path | None,
-        _how("--layout", help="Chunks as in this file of `evenly partition -o` (default: of equal volume)."),
-    ] = None
-
-    def options(self) -> dict[str, Any]:
-        """Return the options of the simulation that differ from the usual."""
-        given = {"threads": self.threads, "precision": self.precision}
-        return {name: value for name, value in given.items() if value not in (1, "float64")}
 
 
 @grouped

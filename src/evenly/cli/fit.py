@@ -81,10 +81,10 @@ def fit(
         bool, typer.Option("--compact", help="One small model instead of a blend; says what it loses.")
     ] = False,
     showing: Showing = Showing(),
-    pictures: opt.Pictures = opt.Pictures(),  # noqa: B008 - frozen
-    learning: opt.Learning = opt.Learning(),  # noqa: B008 - frozen
+    pictures: opt.Pictures = opt.Pictures(),
+    learning: opt.Learning = opt.Learning(),
     search: SearchOptions = SearchOptions(),
-    reading: opt.Reading = opt.Reading(),  # noqa: B008 - frozen
+    reading: opt.Reading = opt.Reading(),
 ) -> None:
     """Learn from measured run times how long configurations take: one model per solver, as a formula with errors."""
     if methods:

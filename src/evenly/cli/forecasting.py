@@ -13,7 +13,7 @@ import typer
 from evenly.cli import parsing
 from evenly.cli.cells import MeepScript, Sources, open_program
 from evenly.cli.console import note, out, print_json, progress
-from evenly.cli.fdtd import What
+from evenly.cli.fdtd_options import What
 from evenly.cli.options import Pictures, check_writable, typed
 from evenly.cli.pictures import save_all
 from evenly.errors import InputError

@@ -12,7 +12,7 @@ from evenly.cli import options as opt
 from evenly.cli import parsing
 from evenly.cli.cells import MeepScript, Sources, open_program
 from evenly.cli.console import note, out, print_json
-from evenly.cli.fdtd import What
+from evenly.cli.fdtd_options import What
 from evenly.cli.groups import grouped
 from evenly.cli.pictures import save_all
 from evenly.errors import InputError
@@ -98,9 +98,9 @@ def partition(
     ],
     cut: Cut,
     layouts: Layouts = Layouts(),
-    what: What = What(),  # noqa: B008 - frozen
-    meep: MeepScript = MeepScript(),  # noqa: B008 - frozen
-    pictures: opt.Pictures = opt.Pictures(),  # noqa: B008 - frozen
+    what: What = What(),
+    meep: MeepScript = MeepScript(),
+    pictures: opt.Pictures = opt.Pictures(),
     json: opt.Json = False,
 ) -> None:
     """Cut the cell of a simulation so that all ranks finish together, and predict what a step will take.

@@ -36,8 +36,8 @@ def plot(
     extend_to: Annotated[float | None, typer.Option("--extend-to", help="Draw up to this value of --along.")] = None,
     at: opt.At = None,
     level: opt.Level = 0.9,
-    learning: opt.Learning = opt.Learning(),  # noqa: B008 - frozen
-    reading: opt.Reading = opt.Reading(),  # noqa: B008 - frozen
+    learning: opt.Learning = opt.Learning(),
+    reading: opt.Reading = opt.Reading(),
     json: opt.Json = False,
 ) -> None:
     """Draw models with intervals beside the measurements: along parameters, over two, predicted against measured."""

@@ -11,7 +11,7 @@ import typer
 from evenly.cli import options as opt
 from evenly.cli import parsing
 from evenly.cli.console import note, out, print_json, silence
-from evenly.cli.fdtd import What
+from evenly.cli.fdtd_options import What
 from evenly.cli.forecasting import Unrun, predict_unrun, refuse_unrun
 from evenly.cli.groups import grouped
 from evenly.cli.loading import Learned, learn
@@ -33,11 +33,11 @@ def predict(
     ] = None,
     save: Annotated[Path | None, typer.Option("--save", "-o", help="Save the predictions as CSV.")] = None,
     level: opt.Level = 0.9,
-    unrun: Unrun = Unrun(),  # noqa: B008 - frozen
-    what: What = What(),  # noqa: B008 - frozen
-    learning: opt.Learning = opt.Learning(),  # noqa: B008 - frozen
-    reading: opt.Reading = opt.Reading(),  # noqa: B008 - frozen
-    pictures: opt.Pictures = opt.Pictures(),  # noqa: B008 - frozen
+    unrun: Unrun = Unrun(),
+    what: What = What(),
+    learning: opt.Learning = opt.Learning(),
+    reading: opt.Reading = opt.Reading(),
+    pictures: opt.Pictures = opt.Pictures(),
     json: opt.Json = False,
 ) -> None:
     """Predict how long configurations take, with intervals, from saved models or straight from measurements.

@@ -23,7 +23,7 @@ def read(
         list[Path] | None, typer.Argument(metavar="PATH", help="Measurement files, or folders of them.")
     ] = None,
     formats: Annotated[bool, typer.Option("--formats", help="List the formats that can be read.")] = False,
-    reading: opt.Reading = opt.Reading(),  # noqa: B008 - frozen
+    reading: opt.Reading = opt.Reading(),
     save: Annotated[
         Path | None,
         typer.Option("--save", help="Save all runs as .csv or .parquet; a folder gets one file per solver."),

@@ -12,7 +12,7 @@ import typer
 from evenly.cli import options as opt
 from evenly.cli.cells import MeepScript, open_program
 from evenly.cli.console import note, out, print_json
-from evenly.cli.fdtd import What
+from evenly.cli.fdtd_options import What
 from evenly.cli.groups import grouped
 from evenly.errors import InputError
 
@@ -35,7 +35,7 @@ def rebalance(
             "--of", metavar="PROGRAM", help="What was run, if no structure: script.py[:function] or cell.npz."
         ),
     ] = None,
-    what: What = What(),  # noqa: B008 - frozen
+    what: What = What(),
     cost: Annotated[Path | None, typer.Option("--cost", help="A file with costs (default: this machine's).")] = None,
     steps: Annotated[
         float | None,

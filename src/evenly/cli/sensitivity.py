@@ -21,8 +21,8 @@ def sensitivity(
     ] = None,
     repeats: Annotated[int, typer.Option("--repeats", min=1, help="Random halves, for error bars.")] = 10,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Of the halves and permutations.")] = 0,
-    reading: opt.Reading = opt.Reading(),  # noqa: B008 - frozen
-    pictures: opt.Pictures = opt.Pictures(),  # noqa: B008 - frozen
+    reading: opt.Reading = opt.Reading(),
+    pictures: opt.Pictures = opt.Pictures(),
     json: opt.Json = False,
 ) -> None:
     """Tell which parameters matter: by permuting their values, before learning and in runs left out, and by Sobol."""

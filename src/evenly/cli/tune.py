@@ -52,7 +52,7 @@ def tune(
     save: Annotated[
         Path | None, typer.Option("--save", help="Table of all runs: .csv or .parquet (default: beside the store).")
     ] = None,
-    pictures: opt.Pictures = opt.Pictures(),  # noqa: B008 - frozen
+    pictures: opt.Pictures = opt.Pictures(),
     json: opt.Json = False,
 ) -> None:
     """Find the fastest configuration of a program in few runs; the same command goes on after an interruption."""

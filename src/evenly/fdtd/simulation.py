@@ -72,6 +72,9 @@ class Options:
     fused : bool
         Update E and H in one sweep where the physics allows it. Without it the timer tells E and H apart, at the
         price of speed.
+    decimation : int, optional
+        Fourier monitors take at most every how many steps; left out, as few as the bands of sources and monitor allow,
+        which is never exceeded. What a monitor says itself (`every`) counts.
     """
 
     courant: float | None = None
@@ -79,12 +82,17 @@ class Options:
     threads: int = 1
     subpixel: bool = True
     fused: bool = True
+    decimation: int | None = None
 
     def __post_init__(self) -> None:
         if self.precision not in ("float64", "float32"):
             raise InputError(f'`precision` must be "float64" or "float32", but got {self.precision!r}.')
-        if isinstance(self.threads, bool) or self.threads not in range(1, 100_000):
-            raise InputError(f"`threads` must be a whole number of at least 1, but got {self.threads!r}.")
+        for name, given in (
+            ("threads", self.threads),
+            ("decimation", 1 if self.decimation is None else self.decimation),
+        ):
+            if isinstance(given, bool) or given not in range(1, 100_000):
+                raise InputError(f"`{name}` must be a whole number of at least 1, but got {given!r}.")
 
 
 class Simulation:
@@ -151,6 +159,7 @@ class Simulation:
         self.timer = PhaseTimer()
         self.step_count = self.timed_steps = 0
         self.monitors: list[FourierMonitor | FieldRecorder] = []
+        self.decimation = self.options.decimation
         self.outcome: Outcome | None = None
         self.conditions: list[Condition] = []
         self.resumed: dict[str, Any] = {}

@@ -185,6 +185,11 @@ def test_transforms() -> None:
     every = fields.sampling(sim)
     assert every > 1
     assert often.sampling(sim) == 1
+    # An option asks for more samples, never for fewer than bands allow, and not of monitors that say it themselves.
+    for option, sampled in ((every - 1, every - 1), (every + 1, every)):
+        asked = Simulation(cell=(2, 2, 2), resolution=10, sources=sim.sources, options=Options(decimation=option))
+        assert fields.sampling(asked) == sampled
+        assert often.sampling(asked) == 1
     wanted = [
         (region.box.volume / monitor.sampling(sim), len(monitor.frequencies))
         for monitor in (flux, fields, often)

@@ -56,6 +56,10 @@ class Stage(Protocol):
     @property
     def sources(self) -> Sequence[Source]: ...
 
+    @property
+    def decimation(self) -> int | None:
+        """Monitors that don't say take at most every how many steps; None where they may take what bands allow."""
+
 
 @dataclass(frozen=True)
 class Local:
@@ -135,7 +139,8 @@ class FourierMonitor(ABC):
 
     def sampling(self, stage: Stage) -> int:
         """Return every how many steps fields of a simulation are taken."""
-        return self.every or self._widest(stage)
+        widest = self._widest(stage)
+        return self.every or min(widest, stage.decimation or widest)
 
     def record(self, step: int) -> None:
         """Take the fields of `step`; E is at ``step * dt``, H half a step later."""
