@@ -153,20 +153,21 @@ class Campaign:
         """
         while (turn := self._next()) is not None:
             record = self._made(turn)
-            self.store.add(record)
             self._schedule.add(record)
             if progress is not None:
                 progress(record, self._schedule.progress)
 
     def _made(self, turn: Turn) -> Record:
+        """Make a run and keep it. However it ends, it isn't left as one that is under way."""
         mark = uuid.uuid4().hex
-        self.store.begin(mark, self.study.program.launcher, turn.configuration)
         configuration = self._ordered(self.store.configuration(turn.configuration))
         fastest = self._fastest(configuration)
         many = self.study.plan.limit
         limit_s = None if many is None or fastest is None else many * fastest.took
         try:
-            return self._bounded(self._runner.made(turn, configuration, mark, limit_s), fastest)
+            self.store.begin(mark, self.study.program.launcher, turn.configuration)
+            record = self._bounded(self._runner.made(turn, configuration, mark, limit_s), fastest)
+            self.store.add(record)
         except OSError as error:
             self.store.forget_running()
             if error.errno in (errno.ENOSPC, errno.EDQUOT):
@@ -178,6 +179,7 @@ class Campaign:
         except (KeyboardInterrupt, SystemExit, InputError):
             self.store.forget_running()
             raise
+        return record
 
     def _fastest(self, configuration: Mapping[str, Any]) -> Record | None:
         """Return the fastest run so far of a configuration's task."""
