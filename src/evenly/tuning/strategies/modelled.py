@@ -22,6 +22,7 @@ from evenly.tuning.first_runs import most_telling
 from evenly.tuning.strategies.base import Choice, Strategy, row_of
 from evenly.tuning.successes import Successes
 from evenly.tuning.surrogates.base import Beliefs, Observed
+from evenly.tuning.surrogates.compressed import PartlyCompressed
 from evenly.tuning.surrogates.process import SampledProcess
 from evenly.tuning.surrogates.transferred import TransferredProcess
 from evenly.tuning.transfer import Transfer
@@ -34,7 +35,7 @@ Floats = NDArray[np.float64]
 _FASTEST = 5
 #: What runs well with less than this probability is only tried when all else has been.
 _HOPEFUL = 0.2
-#: Processes of which beliefs are the average; from so many runs on, which leave little open, half as many.
+#: Processes of which beliefs are the average; from so many runs on, which leave little open, half as many of one kind.
 _SAMPLES, _MANY = 6, 100
 
 
@@ -111,11 +112,13 @@ def _least(trials: Trials, table: pd.DataFrame, beliefs: Beliefs) -> Floats:
 
 def _alone(trials: Trials, candidates: Candidates, table: pd.DataFrame, random: np.random.Generator) -> Beliefs:
     known, waiting = _ended(trials), trials.of("pending")
-    surrogate = SampledProcess(candidates.placed, samples=_samples(len(known)))
+    # A task whose runs are all slower than those of others must not be compressed as a whole.
+    of_one_kind = bool(trials.tasks) or len(known) >= _MANY
+    kind = SampledProcess if of_one_kind else PartlyCompressed
+    surrogate = kind(candidates.placed, samples=_samples(len(known)))
     surrogate.learn(observed_of(known, trials, candidates), random)
     if waiting:
-        there = candidates.inputs(trials.table(waiting))
-        surrogate.suppose(there, surrogate.believe(there).mean)
+        surrogate.suppose(candidates.inputs(trials.table(waiting)))
     return surrogate.believe(candidates.inputs(table))
 
 

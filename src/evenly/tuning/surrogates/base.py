@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +58,11 @@ class Beliefs:
 
     means: Floats
     deviations: Floats
+
+    @classmethod
+    def joined(cls, parts: Sequence[Self]) -> Self:
+        """Return the explanations of all parts, each as likely as any other."""
+        return cls(np.concatenate([one.means for one in parts]), np.concatenate([one.deviations for one in parts]))
 
     @property
     def mean(self) -> Floats:

@@ -88,8 +88,9 @@ class SampledProcess(Surrogate):
         """Forget all but so many of the drawn processes."""
         self._experts = self._experts[-samples:]
 
-    def suppose(self, inputs: Inputs, logs: Floats) -> None:
-        """Take runs for made that took so long, without asking what hyper-parameters they suggest."""
+    def suppose(self, inputs: Inputs, logs: Floats | None = None) -> None:
+        """Take runs for made that took so long (as is expected), without asking what hyper-parameters they suggest."""
+        logs = self.believe(inputs).mean if logs is None else logs
         values = (logs - self._centre) / self._scale
         self._experts = [one.with_runs(inputs, values) for one in self._experts]
 

@@ -75,6 +75,4 @@ class TransferredProcess:
             parts.append(Beliefs(missed.means + expected, missed.deviations))
         if self._alone is not None:
             parts.append(self._alone.believe(asked))
-        return Beliefs(
-            np.concatenate([part.means for part in parts]), np.concatenate([part.deviations for part in parts])
-        )
+        return Beliefs.joined(parts)
