@@ -19,6 +19,7 @@ from evenly.space import Space
 from evenly.tuning.candidates import Candidates
 from evenly.tuning.search import STRATEGIES, Search
 from evenly.tuning.surrogates.base import Observed
+from evenly.tuning.surrogates.compressed import PartlyCompressed, compressed
 from evenly.tuning.surrogates.process import SampledProcess
 from evenly.tuning.tuning import tune
 
@@ -161,6 +162,31 @@ def test_runs_that_were_ended_early_are_slow_not_fast() -> None:
     for x in ended:
         search.tell({"x": x}, None, at_least=3.0)
     assert all(c is not None and 40 < c["x"] < 55 for c in (search.ask() for _ in range(3)))
+
+
+@given(st.lists(st.floats(-50, 50), min_size=1, max_size=20))
+def test_compressing_moves_slow_runs_alone_and_keeps_their_order(logs: list[float]) -> None:
+    before = np.array(logs)
+    after = compressed(before)
+    fast = before <= np.median(before)
+    assert np.array_equal(after[fast], before[fast])
+    assert np.all(after <= before + 1e-12)
+    assert np.all(np.diff(after[np.argsort(before, kind="stable")]) >= -1e-12)
+
+
+def test_half_of_the_explanations_see_slow_runs_less_slow() -> None:
+    space = Space(x=Integer(0, 60))
+    candidates = Candidates(space)
+    ran = np.arange(0, 61, 4)
+    logs = np.array([0.002 * (x - 10.0) ** 2 for x in ran], dtype=np.float64)
+    observed = Observed(candidates.inputs(space.frame({"x": ran})), logs, np.ones(len(ran)), np.zeros(len(ran), bool))
+    surrogate = PartlyCompressed(candidates.placed, samples=6)
+    surrogate.learn(observed, np.random.default_rng(0))
+    means = surrogate.believe(observed.inputs).means
+    assert len(means) == 6
+    np.testing.assert_allclose(means[:3], np.tile(logs, (3, 1)), atol=0.05)
+    np.testing.assert_allclose(means[3:], np.tile(compressed(logs), (3, 1)), atol=0.05)
+    assert logs[-1] > 2 * compressed(logs)[-1]
 
 
 def test_greedy_is_algorithm_1() -> None:

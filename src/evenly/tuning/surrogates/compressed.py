@@ -62,7 +62,7 @@ def compressed(logs: Floats) -> Floats:
     Examples
     --------
     >>> compressed(np.array([-3.0, -3.0, 0.0, 1.0, 30.0])).round(2).tolist()
-    [-3.0, -3.0, 0.0, 0.84, 6.2]
+    [-3.0, -3.0, 0.0, 0.84, 6.33]
     """
     middle = float(np.median(logs))
     low = logs[logs <= middle]
