@@ -1,0 +1,75 @@
+"""What a proposal of `evenly.tune`'s default search costs, in CPU seconds of one thread.
+
+    OPENBLAS_NUM_THREADS=1 python benchmarks/proposals.py [--repeats 5]
+
+Spaces of 5,000 and 10^6 feasible configurations of six parameters, none listed beforehand by the user; runs of a smooth
+function with 3 % noise; medians over searches with other seeds, each told as many runs before. The first proposal of
+a search in a new process also imports and compiles, and isn't counted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+import numpy as np
+
+from evenly.parameters import Categorical, Integer
+from evenly.space import Space
+from evenly.tuning.candidates import Candidates
+from evenly.tuning.search import Search
+
+RUNS = (20, 50, 99, 217)
+SPACES = {
+    "5,000 configurations": Space(
+        ranks=Integer(1, 50, scale="log"),
+        threads=Integer(1, 5, scale="log"),
+        block=Integer(1, 5, scale="log"),
+        solver=Categorical("cg", "gmres"),
+        order=Categorical("x", "y"),
+        tiles=Integer(1, 1),
+    ),
+    "10^6 configurations": Space(
+        ranks=Integer(1, 100, scale="log"),
+        threads=Integer(1, 50, scale="log"),
+        block=Integer(1, 25, scale="log"),
+        solver=Categorical("cg", "gmres"),
+        order=Categorical("x", "y"),
+        tiles=Integer(1, 2),
+    ),
+}
+
+
+def seconds(configuration: dict[str, object], random: np.random.Generator) -> float:
+    """Return what a configuration takes."""
+    numbers = np.log([float(configuration[name]) for name in ("ranks", "threads", "block")])  # type: ignore[arg-type]
+    labels = {"cg": 0.0, "gmres": 0.3, "x": 0.0, "y": 0.1}
+    label = labels[str(configuration["solver"])] + labels[str(configuration["order"])]
+    return float(np.exp(label + 0.2 * np.sum((numbers - [2.5, 0.7, 1.0]) ** 2) + 0.03 * random.normal()))
+
+
+def proposal_s(space: Space, candidates: Candidates, runs: int, seed: int) -> float:
+    """Return CPU seconds of the proposal after so many runs at random."""
+    random = np.random.default_rng(seed)
+    search = Search(space, seed=seed, candidates=candidates)
+    for configuration in space.sample(runs, design="random", seed=seed).to_dict("records"):
+        search.tell(configuration, seconds(configuration, random))
+    begin = time.process_time()
+    search.choose()
+    return time.process_time() - begin
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--repeats", type=int, default=5)
+    options = parser.parse_args()
+    print(f"{'CPU seconds of a proposal after':32s}" + "".join(f"{n:6d}" for n in RUNS) + "  runs")
+    for name, space in SPACES.items():
+        candidates = Candidates(space)
+        proposal_s(space, candidates, 20, 99)
+        found = [[proposal_s(space, candidates, n, seed) for seed in range(options.repeats)] for n in RUNS]
+        print(f"{name:32s}" + "".join(f"{np.median(times):6.2f}" for times in found))
+
+
+if __name__ == "__main__":
+    main()
