@@ -26,6 +26,14 @@ WITH_RANKS = (
     "tests/parallel", "tests/adapters/meep", "tests/cli/test_fdtd.py", "tests/docs", "tests/fdtd/test_compilation.py",
     "tests/demo", "tests/cli/test_demo.py",
 )  # fmt: skip
+#: What takes long as a whole, left out of make test-fast besides tests marked as slow.
+LONG = (
+    "tests/parallel", "tests/adapters/meep", "tests/docs", "tests/demo", "tests/cli/test_demo.py",
+    "tests/cli/test_forecasting.py", "tests/fdtd/physics", "tests/fdtd/running/test_relayout.py",
+    "tests/fdtd/test_checkpoint.py", "tests/balance/forecast", "tests/balance/rebalancing", "tests/models/nets",
+    "tests/models/test_coverage.py", "tests/tuning/test_sensitivity.py", "tests/unit/test_walking.py",
+    "tests/campaign/test_campaign.py",
+)  # fmt: skip
 #: Tests that run the same lines a million times, with other numbers: tracing makes them three times as long, so that of
 #: each only the first case is traced.
 TRACED_ONCE = ("tests/fdtd/physics", "tests/models/test_coverage.py", "tests/parallel/test_same_fields.py")
@@ -45,6 +53,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         function = item.nodeid.partition("[")[0]
         if item.get_closest_marker("slow") or (_is_in(path, TRACED_ONCE) and function in traced):
             item.add_marker(pytest.mark.no_cover)
+        if _is_in(path, LONG):
+            item.add_marker(pytest.mark.long)
         traced.add(function)
 
 
