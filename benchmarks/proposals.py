@@ -20,24 +20,15 @@ from evenly.tuning.candidates import Candidates
 from evenly.tuning.search import Search
 
 RUNS = (20, 50, 99, 217)
-SPACES = {
-    "5,000 configurations": Space(
-        ranks=Integer(1, 50, scale="log"),
-        threads=Integer(1, 5, scale="log"),
-        block=Integer(1, 5, scale="log"),
-        solver=Categorical("cg", "gmres"),
-        order=Categorical("x", "y"),
-        tiles=Integer(1, 1),
-    ),
-    "10^6 configurations": Space(
-        ranks=Integer(1, 100, scale="log"),
-        threads=Integer(1, 50, scale="log"),
-        block=Integer(1, 25, scale="log"),
-        solver=Categorical("cg", "gmres"),
-        order=Categorical("x", "y"),
-        tiles=Integer(1, 2),
-    ),
-}
+#: Of ranks, threads, blocks and tiles; beside them there are two parameters of two labels.
+MOST = {"5,000 configurations": (50, 5, 5, 1), "10^6 configurations": (100, 50, 25, 2)}
+
+
+def space_of(most: tuple[int, ...]) -> Space:
+    """Return a space of six parameters."""
+    numbers = zip(("ranks", "threads", "block", "tiles"), most, strict=True)
+    labels = {"solver": Categorical("cg", "gmres"), "order": Categorical("x", "y")}
+    return Space.of({name: Integer(1, high, scale="log") for name, high in numbers} | labels)
 
 
 def seconds(configuration: dict[str, object], random: np.random.Generator) -> float:
@@ -64,7 +55,8 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5)
     options = parser.parse_args()
     print(f"{'CPU seconds of a proposal after':32s}" + "".join(f"{n:6d}" for n in RUNS) + "  runs")
-    for name, space in SPACES.items():
+    for name, most in MOST.items():
+        space = space_of(most)
         candidates = Candidates(space)
         proposal_s(space, candidates, 20, 99)
         found = [[proposal_s(space, candidates, n, seed) for seed in range(options.repeats)] for n in RUNS]

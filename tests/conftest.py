@@ -28,12 +28,10 @@ WITH_RANKS = (
 )  # fmt: skip
 #: What takes long as a whole, left out of make test-fast besides tests marked as slow.
 LONG = (
-    "tests/parallel", "tests/adapters/meep", "tests/docs", "tests/demo", "tests/cli/test_demo.py",
-    "tests/cli/test_forecasting.py", "tests/fdtd/physics", "tests/fdtd/running/test_relayout.py",
+    *WITH_RANKS, "tests/cli/test_forecasting.py", "tests/fdtd/physics", "tests/fdtd/running/test_relayout.py",
     "tests/fdtd/test_checkpoint.py", "tests/balance/forecast", "tests/balance/rebalancing", "tests/models/nets",
     "tests/models/test_coverage.py", "tests/tuning", "tests/cli/test_tune.py", "tests/cli/test_sensitivity.py",
-    "tests/cli/test_fdtd.py", "tests/fdtd/test_compilation.py", "tests/launch", "tests/unit/test_walking.py",
-    "tests/campaign/test_campaign.py",
+    "tests/launch", "tests/unit/test_walking.py", "tests/campaign/test_campaign.py",
 )  # fmt: skip
 #: Tests that run the same lines a million times, with other numbers: tracing makes them three times as long, so that of
 #: each only the first case is traced.

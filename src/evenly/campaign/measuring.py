@@ -158,7 +158,7 @@ class Campaign:
                 progress(record, self._schedule.progress)
 
     def _made(self, turn: Turn) -> Record:
-        """Make a run and keep it. However it ends, it isn't left as one that is under way."""
+        """Make a run and keep it; where that is interrupted, it isn't left as one that is under way."""
         mark = uuid.uuid4().hex
         configuration = self._ordered(self.store.configuration(turn.configuration))
         fastest = self._fastest(configuration)

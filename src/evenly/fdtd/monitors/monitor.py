@@ -139,8 +139,10 @@ class FourierMonitor(ABC):
 
     def sampling(self, stage: Stage) -> int:
         """Return every how many steps fields of a simulation are taken."""
+        if self.every is not None:
+            return self.every
         widest = self._widest(stage)
-        return self.every or min(widest, stage.decimation or widest)
+        return min(widest, stage.decimation or widest)
 
     def record(self, step: int) -> None:
         """Take the fields of `step`; E is at ``step * dt``, H half a step later."""

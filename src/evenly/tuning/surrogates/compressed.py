@@ -3,7 +3,7 @@
 How much slower than the others the slow half of all runs is says little about where the fastest is, but a process whose
 values spread over it spends its length-scales there. So half of the explanations are learned from logarithms whose
 slow half is drawn together [after the warped outputs of Song et al., The Vizier Gaussian process bandit algorithm,
-2024]. The others know better what is far off: each alone finds the fastest later on some programs.
+2024]. The others know better what is far off (`docs/decisions.md`, 73).
 """
 
 from __future__ import annotations
