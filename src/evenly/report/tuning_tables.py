@@ -47,14 +47,13 @@ def alike_table(result: Result) -> Table:
     well = result.history[result.history["status"] == "ok"].sort_values("seconds", kind="stable")
     title = "the fastest" if len(well) > _MOST else ""
     table = new_table(title, f"{_MOST} of {len(result.history)} that were tried" if len(well) > _MOST else "")
-    for name in (*names, "seconds", "above", "runs"):
-        table.add_column(name, justify="right")
+    _add_columns(table, names, "time", "above", "runs")
     same = set(result.alike[names].itertuples(index=False, name=None))
     for row in well.head(_MOST).to_dict("records"):
         above = row["seconds"] / result.seconds - 1
         alike = tuple(row[name] for name in names) in same and above > 0
         add_row(
-            table, *(value_text(row[name]) for name in names), compact(row["seconds"]),
+            table, *(value_text(row[name]) for name in names), quantity(row["seconds"]),
             f"{above:.1%}" + (" ≈" if alike else ""), str(row["repetitions"]),
         )  # fmt: skip
     return table
@@ -65,11 +64,18 @@ def tasks_table(result: Result) -> Table:
     title, caption = "the fastest of each task", f"{len(result.history)} configurations were run"
     table = new_table(title, caption)
     table.min_width = len(caption) + 2
-    for name in (*result.space.names, "seconds"):
-        table.add_column(name, justify="right")
+    _add_columns(table, result.space.names, "time")
     for row in result.tasks.to_dict("records"):
-        add_row(table, *(value_text(row[name]) for name in result.space.names), compact(row["seconds"]))
+        add_row(table, *(value_text(row[name]) for name in result.space.names), quantity(row["seconds"]))
     return table
+
+
+def _add_columns(table: Table, parameters: Sequence[str], *others: str) -> None:
+    """Add columns of which nothing is cut off where a terminal is narrow: parameters get more lines instead."""
+    for name in parameters:
+        table.add_column(name, justify="right", overflow="fold")
+    for name in others:
+        table.add_column(name, justify="right", no_wrap=True)
 
 
 def result_as_dict(result: Result) -> dict[str, Any]:
