@@ -16,14 +16,14 @@ import numpy as np
 import pandas as pd
 
 import evenly
-from evenly.balance.allocate import allocate
-from evenly.balance.curves import SolverCurve
-from evenly.balance.fronts import build
-from evenly.balance.layout import parse_layout
-from evenly.balance.limits import Limits
+from evenly.allocation.allocate import allocate
+from evenly.allocation.balancers.pareto_fronts import build
+from evenly.allocation.problem.curves import SolverCurve
+from evenly.allocation.problem.layout import parse_layout
+from evenly.allocation.problem.limits import Limits
 from evenly.errors import ExtrapolationWarning
 from evenly.models.base import Model
-from evenly.runs import Runs
+from evenly.runs.runs import Runs
 
 MILLION = 10**6
 METHODS = ("pmnf", "log-quadratic", "offset-power-law", "power-law", "piecewise-linear")

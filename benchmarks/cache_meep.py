@@ -16,10 +16,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from evenly.balance.cost import meep
-from evenly.balance.cost.model import CostModel
-from evenly.balance.cost.places import find_cost
-from evenly.balance.cost.regression import regress
+from evenly.decomposition.calibration.nonnegative_regression import regress
+from evenly.decomposition.costs import meep
+from evenly.decomposition.costs.cost_model import CostModel
+from evenly.decomposition.costs.locations import find_cost
 
 Array = NDArray[np.float64]
 THRESHOLDS = (1, 2, 3, 4, 6, 8, 12, 16)

@@ -22,13 +22,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenly.balance.cost.calibration import calibrate
-from evenly.balance.cost.designs import Design, Timed
-from evenly.balance.cost.fdtd_runs import built, run_design
-from evenly.balance.cost.learning import HeldOut
-from evenly.balance.cost.model import CostModel, program_named
-from evenly.balance.cost.places import find_cost
-from evenly.balance.cost.store import TimingStore
+from evenly.decomposition.calibration.calibration import calibrate
+from evenly.decomposition.calibration.designs import Design, Timed
+from evenly.decomposition.calibration.fdtd_runs import built, run_design
+from evenly.decomposition.calibration.fitting import HeldOut
+from evenly.decomposition.calibration.timing_store import TimingStore
+from evenly.decomposition.costs.cost_model import CostModel, program_named
+from evenly.decomposition.costs.locations import find_cost
 from evenly.fdtd.simulation import Simulation
 
 Array = NDArray[np.float64]

@@ -21,14 +21,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from evenly.adapters.meep.ranks import MeepRun, RankTimes, Split, cell_of_run, time_ranks
-from evenly.adapters.meep.rehearsing import pace_of
-from evenly.balance.cost.learning import share_errors
-from evenly.balance.cost.model import CostModel, program_named
-from evenly.balance.cost.places import find_cost
-from evenly.balance.cutting.cell import Cell
-from evenly.balance.cutting.neighbours import owners_borders, touching
-from evenly.balance.cutting.pieces import pieces_of
+from evenly.adapters.meep.timing.ranks import MeepRun, RankTimes, Split, cell_of_run, time_ranks
+from evenly.adapters.meep.timing.rehearsals import pace_of
+from evenly.decomposition.calibration.fitting import share_errors
+from evenly.decomposition.cells.cell import Cell
+from evenly.decomposition.cells.pieces import pieces_of
+from evenly.decomposition.costs.cost_model import CostModel, program_named
+from evenly.decomposition.costs.locations import find_cost
+from evenly.decomposition.partitioning.neighbours import owners_borders, touching
 
 CELLS = Path(__file__).parent / "meep_cells.py"
 NAMES = ("oled", "cmos", "tandem", "tall")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from evenly.balance.cost.model import Coefficient, CostModel, program_named
-from evenly.balance.cost.places import find_cost
-from evenly.balance.cutting.cell import Cell
-from evenly.balance.cutting.fdtd_cell import cell_of
+from evenly.decomposition.cells.cell import Cell
+from evenly.decomposition.cells.fdtd.cell import cell_of
+from evenly.decomposition.costs.cost_model import Coefficient, CostModel, program_named
+from evenly.decomposition.costs.locations import find_cost
 from evenly.errors import ReadError
 from evenly.fdtd import Block, Medium, Simulation
 from evenly.fdtd.media.library import medium

@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 
 import evenly
-from evenly.balance.cost.fdtd_runs import lone_ranks, paced_seconds
-from evenly.balance.cost.places import find_cost
-from evenly.balance.cutting.fdtd_cell import cell_of
+from evenly.decomposition.calibration.fdtd_runs import lone_ranks, paced_seconds
+from evenly.decomposition.cells.fdtd.cell import cell_of
+from evenly.decomposition.costs.locations import find_cost
 from evenly.fdtd import Block, DrudePole, LorentzPole, Medium, Simulation
 from evenly.fdtd.scaling.runs import run_once
 from evenly.fdtd.structures import build

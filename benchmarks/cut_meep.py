@@ -3,8 +3,8 @@
     python benchmarks/cut_meep.py
     python benchmarks/cut_meep.py --cells tall --ranks 3 --cost costs.json
 
-CPU time per step of each rank, waiting left out (see `evenly.adapters.meep.ranks`): the least over batches and over
-runs, which take turns between the three ways, so that all see the same machine.
+CPU time per step of each rank, waiting left out (see `evenly.adapters.meep.timing.ranks`): the least over batches and
+over runs, which take turns between the three ways, so that all see the same machine.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from evenly.adapters.meep.ranks import MeepRun, Split, cell_of_run, time_ranks
-from evenly.balance.cost.places import find_cost
-from evenly.balance.cutting.partition import partition
+from evenly.adapters.meep.timing.ranks import MeepRun, Split, cell_of_run, time_ranks
+from evenly.decomposition.costs.locations import find_cost
+from evenly.decomposition.partitioning.partition import partition
 
 CELLS = Path(__file__).parent / "meep_cells.py"
 ROWS: Mapping[str, Sequence[int]] = {"oled": (8, 16), "cmos": (4, 8, 16), "tandem": (4, 8, 16), "tall": (3, 8)}

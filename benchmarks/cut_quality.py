@@ -25,13 +25,13 @@ from typing import Any
 import numpy as np
 
 from cut_cells import corner, costs, structure
-from evenly.balance.cost.model import Coefficient, CostModel, program_named
-from evenly.balance.cost.program import BOUNDARY
-from evenly.balance.cutting.cell import NO_LAYERS, Cell
-from evenly.balance.cutting.density import Density
-from evenly.balance.cutting.partition import partition
-from evenly.balance.cutting.predict import corners, times
-from evenly.balance.cutting.survey import Survey
+from evenly.decomposition.cells.cell import NO_LAYERS, Cell
+from evenly.decomposition.cells.survey import Survey
+from evenly.decomposition.costs.cost_model import Coefficient, CostModel, program_named
+from evenly.decomposition.costs.program import BOUNDARY
+from evenly.decomposition.partitioning.density import Density
+from evenly.decomposition.partitioning.partition import partition
+from evenly.decomposition.partitioning.predict import corners, times
 from evenly.fdtd.cell.partition import BinaryPartition
 
 try:

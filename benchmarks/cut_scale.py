@@ -27,8 +27,8 @@ def peak_bytes() -> int:
 def child(edge: int, count: int, chunks: int, cost_file: Path | None) -> None:
     """Survey and cut once, and print figures as JSON; a small cell goes first, so that all is compiled by then."""
     from cut_cells import costs, objects
-    from evenly.balance.cutting.fdtd_cell import cell_of
-    from evenly.balance.cutting.partition import partition
+    from evenly.decomposition.cells.fdtd.cell import cell_of
+    from evenly.decomposition.partitioning.partition import partition
 
     cost, about = costs(cost_file)
     partition(cell_of(objects(40, 5)), 8, cost)

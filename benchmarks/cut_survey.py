@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from evenly.balance.cutting.cell import Cell
-from evenly.balance.cutting.fdtd_cell import cell_of
+from evenly.decomposition.cells.cell import Cell
+from evenly.decomposition.cells.fdtd.cell import cell_of
 from evenly.fdtd import (
     PML,
     Block,

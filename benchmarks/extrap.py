@@ -122,9 +122,9 @@ def case(group: str, names: list[str], x: Array, y: Array, asked: Array, truth: 
 
 def errors(case: Case, rival: list[list[float] | None]) -> dict[str, float]:
     from evenly.metrics import mlogq
-    from evenly.models.log_quadratic import LogQuadratic
-    from evenly.models.pmnf import PMNF
-    from evenly.models.power_law import PowerLaw
+    from evenly.models.pmnf.pmnf import PMNF
+    from evenly.models.scaling_laws.log_quadratic import LogQuadratic
+    from evenly.models.scaling_laws.power_law import PowerLaw
 
     columns = dict(zip(case["names"], np.array(case["x"]).T, strict=True))
     asked = dict(zip(case["names"], np.array(case["asked"]).T, strict=True))

@@ -25,18 +25,18 @@ import pandas as pd
 from numpy.typing import NDArray
 
 import evenly
-from evenly.balance.cost.model import CostModel
-from evenly.balance.cost.places import find_cost
-from evenly.balance.cutting.fdtd_cell import cell_of
-from evenly.balance.forecast.foresight import SHARES, foresee
-from evenly.balance.forecast.gathering import gather, training_settings
-from evenly.balance.forecast.rehearsal import Rehearsal, RehearsalStore, Setting
-from evenly.balance.forecast.replay import replay
-from evenly.balance.forecast.step_model import StepModel
+from evenly.decomposition.cells.fdtd.cell import cell_of
+from evenly.decomposition.costs.cost_model import CostModel
+from evenly.decomposition.costs.locations import find_cost
+from evenly.decomposition.forecasting.features import SHARES, foresee
+from evenly.decomposition.forecasting.rehearsal import Rehearsal, RehearsalStore, Setting
+from evenly.decomposition.forecasting.replay import replay
+from evenly.decomposition.forecasting.step_model import StepModel
+from evenly.decomposition.forecasting.training_data import gather, training_settings
 from evenly.errors import ExtrapolationWarning
 from evenly.fdtd.simulation import Simulation
 from evenly.fdtd.structures import build
-from evenly.machine import Machine
+from evenly.machine.machine import Machine
 from evenly.models.factorized import Factorized
 
 Array = NDArray[np.float64]
@@ -210,7 +210,7 @@ def measured_twice(store: Path, cost: CostModel, options: argparse.Namespace) ->
 
 def real(cost: CostModel, options: argparse.Namespace) -> None:
     """Print measured and predicted times of real ranks."""
-    from evenly.balance.cost.fdtd_runs import Pace
+    from evenly.decomposition.calibration.fdtd_runs import Pace
     from evenly.fdtd.scaling.runs import run_once
 
     with RehearsalStore(options.store, cost) as kept:

@@ -22,13 +22,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenly.adapters.meep.drawn import RANKS, random_settings
-from evenly.adapters.meep.ranks import MeepRun
-from evenly.adapters.meep.rehearsing import random_run, rehearse
-from evenly.balance.cost.model import CostModel
-from evenly.balance.cost.places import find_cost
-from evenly.balance.forecast.rehearsal import Rehearsal, RehearsalStore, Setting
-from evenly.balance.forecast.step_model import StepModel
+from evenly.adapters.meep.timing.random_cells import RANKS, random_settings
+from evenly.adapters.meep.timing.ranks import MeepRun
+from evenly.adapters.meep.timing.rehearsals import random_run, rehearse
+from evenly.decomposition.costs.cost_model import CostModel
+from evenly.decomposition.costs.locations import find_cost
+from evenly.decomposition.forecasting.rehearsal import Rehearsal, RehearsalStore, Setting
+from evenly.decomposition.forecasting.step_model import StepModel
 from evenly.errors import EvenlyError
 
 CELLS = Path(__file__).parent / "meep_cells.py"

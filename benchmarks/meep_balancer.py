@@ -27,8 +27,8 @@ def inside(name: str, way: str, cost: str) -> None:
     import structures
 
     from evenly.adapters.meep import ChunkBalancer
-    from evenly.adapters.meep.measuring import forget, timings_of
-    from evenly.balance.cost.model import CostModel
+    from evenly.adapters.meep.balancing.measuring import forget, timings_of
+    from evenly.decomposition.costs.cost_model import CostModel
 
     mp.verbosity(0)
     balancer = ChunkBalancer(CostModel.load(cost) if cost else None)
@@ -47,7 +47,7 @@ def inside(name: str, way: str, cost: str) -> None:
 
 def measured(name: str, way: str, ranks: int, cost: str) -> list[float]:
     """Return max/mean at the start and after each adjustment."""
-    from evenly.adapters.meep.interpreter import environment, find_mpirun, find_python, package_folder
+    from evenly.adapters.meep.cell.interpreter import environment, find_mpirun, find_python, package_folder
 
     python = find_python()
     mpirun = find_mpirun(python)

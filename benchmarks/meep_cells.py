@@ -1,4 +1,4 @@
-"""The cells that the benchmarks of Meep cut; they run in Meep's own Python, through `evenly.adapters.meep.ranks`.
+"""The cells that the benchmarks of Meep cut, run in Meep's own Python by `evenly.adapters.meep.timing.ranks`.
 
 The three structures are those of the tests; the tall cell is one third metal.
 """

@@ -25,8 +25,8 @@ import numpy as np
 import evenly
 from evenly.errors import ExtrapolationWarning
 from evenly.metrics import mlogq
-from evenly.models.automatic import state_bytes
 from evenly.models.base import Model
+from evenly.models.ensemble.automatic import state_bytes
 from evenly.models.registry import model_class
 from models_data import DATA, SEEDS, Case, load
 

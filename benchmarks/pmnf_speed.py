@@ -19,10 +19,10 @@ from typing import Any, get_args
 
 import numpy as np
 
-from evenly.models._candidates import TermSet, all_factors
-from evenly.models._points import spread_points
-from evenly.models._problem import Candidate, Conditions, Fit, Loss, Problem, Search
-from evenly.models._search import search_all
+from evenly.models.pmnf.problem import Candidate, Conditions, Fit, Loss, Problem, Search
+from evenly.models.pmnf.search import search_all
+from evenly.models.pmnf.terms import TermSet, all_factors
+from evenly.models.scaling_laws.dense_points import spread_points
 
 RUNS = 176
 

@@ -14,8 +14,8 @@ import time
 
 import numpy as np
 
-from evenly.parameters import Categorical, Integer
-from evenly.space import Space
+from evenly.space.parameters import Categorical, Integer
+from evenly.space.space import Space
 from evenly.tuning.candidates import Candidates
 from evenly.tuning.search import Search
 

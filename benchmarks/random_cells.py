@@ -20,12 +20,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evenly.balance.cutting.cell import Cell
-from evenly.balance.cutting.fdtd_cell import cell_of
-from evenly.balance.forecast.foresight import shares_of
-from evenly.balance.forecast.gathering import POINTS, POINTS_PER_RANK, RANKS, training_settings
-from evenly.balance.forecast.overlap import BOUNDED, Overlap
-from evenly.balance.forecast.rehearsal import Setting
+from evenly.decomposition.cells.cell import Cell
+from evenly.decomposition.cells.fdtd.cell import cell_of
+from evenly.decomposition.forecasting.features import shares_of
+from evenly.decomposition.forecasting.rehearsal import Setting
+from evenly.decomposition.forecasting.training_data import POINTS, POINTS_PER_RANK, RANKS, training_settings
+from evenly.decomposition.forecasting.training_overlap import BOUNDED, Overlap
 from evenly.errors import InputError
 from evenly.fdtd.simulation import Simulation
 from evenly.fdtd.structures import build
@@ -124,8 +124,8 @@ def drawn_to(path: Path, training: pd.DataFrame, asked: Mapping[str, pd.DataFram
     """Draw the picture; as .png with few colours, which takes a third of the bytes."""
     from PIL import Image
 
-    from evenly.report.overlap_plots import plot_overlap
-    from evenly.report.style import save_figure
+    from evenly.report.plots.overlap import plot_overlap
+    from evenly.report.plots.style import save_figure
 
     save_figure(plot_overlap(training, asked, overlap), path)
     if path.suffix == ".png":

@@ -23,11 +23,17 @@ import numpy as np
 
 import evenly
 from cut_cells import costs
-from evenly.balance.cost.fdtd_runs import lone_ranks, paced_seconds
-from evenly.balance.cost.model import Coefficient, CostModel
-from evenly.balance.cutting.cell import Cell
-from evenly.balance.cutting.fdtd_cell import cell_of
-from evenly.balance.rebalancing import AbstractChunkBalancer, ChunkBalancer, CostBalancer, Timings, host
+from evenly.decomposition.calibration.fdtd_runs import lone_ranks, paced_seconds
+from evenly.decomposition.cells.cell import Cell
+from evenly.decomposition.cells.fdtd.cell import cell_of
+from evenly.decomposition.costs.cost_model import Coefficient, CostModel
+from evenly.decomposition.rebalancing import (
+    AbstractChunkBalancer,
+    ChunkBalancer,
+    CostBalancer,
+    Timings,
+    simulation_interface,
+)
 from evenly.fdtd import BinaryPartition, Simulation
 from evenly.fdtd.structures import build
 
@@ -70,7 +76,7 @@ def adjustments(case: Case, balancer: AbstractChunkBalancer, start: BinaryPartit
     """Return how many adjustments were needed, and the measured max/mean after each."""
     layout, timings, seen = start, first, list[float]()
     while timings.imbalance > GOAL and len(seen) < most:
-        volumes = [host.volume(case.cell.grid, box) for box in layout.boxes(case.cell.grid)]
+        volumes = [simulation_interface.volume(case.cell.grid, box) for box in layout.boxes(case.cell.grid)]
         layout = balancer.compute_new_chunk_layout(timings, layout, volumes, layout.owners)
         timings = case.timings(layout, first.ranks)
         seen.append(timings.imbalance)

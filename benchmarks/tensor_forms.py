@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from evenly.errors import ExtrapolationWarning
 from evenly.metrics import mlogq
-from evenly.models._inputs import Coding
-from evenly.models.completion import CPR
+from evenly.models.completion.cpr import CPR
+from evenly.models.inputs.coding import Coding
 from models_data import Case, load
 
 Floats = NDArray[np.float64]

@@ -30,8 +30,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from evenly.runs import Runs
-from evenly.space import Space
+from evenly.runs.runs import Runs
+from evenly.space.space import Space
 from evenly.tuning.search import Search
 
 Array = NDArray[np.float64]

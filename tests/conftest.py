@@ -23,15 +23,17 @@ ROOT = Path(__file__).resolve().parents[1]
 #: Tests that start several ranks, wait for them or stop them: one after the other, since ranks that wait for a core
 #: make others wait. A folder stands for all that is in it.
 WITH_RANKS = (
-    "tests/parallel", "tests/adapters/meep", "tests/cli/test_fdtd.py", "tests/docs", "tests/fdtd/test_compilation.py",
-    "tests/demo", "tests/cli/test_demo.py",
+    "tests/parallel", "tests/adapters/meep", "tests/cli/commands/test_fdtd.py", "tests/docs",
+    "tests/fdtd/running/test_compilation.py", "tests/demo", "tests/cli/commands/test_demo.py",
 )  # fmt: skip
 #: What takes long as a whole, left out of make test-fast besides tests marked as slow.
 LONG = (
-    *WITH_RANKS, "tests/cli/test_forecasting.py", "tests/fdtd/physics", "tests/fdtd/running/test_relayout.py",
-    "tests/fdtd/test_checkpoint.py", "tests/balance/forecast", "tests/balance/rebalancing", "tests/models/nets",
-    "tests/models/test_coverage.py", "tests/tuning", "tests/cli/test_tune.py", "tests/cli/test_sensitivity.py",
-    "tests/launch", "tests/unit/test_walking.py", "tests/campaign/test_campaign.py",
+    *WITH_RANKS, "tests/cli/test_unrun.py", "tests/fdtd/physics", "tests/fdtd/running/test_relayout.py",
+    "tests/fdtd/storage/test_checkpoint.py", "tests/decomposition/forecasting", "tests/decomposition/rebalancing",
+    "tests/models/neural_net",
+    "tests/models/test_coverage.py", "tests/tuning", "tests/cli/commands/test_tune.py",
+    "tests/cli/commands/test_sensitivity.py", "tests/launch", "tests/space/test_constrained_walks.py",
+    "tests/campaign/test_campaign.py",
 )  # fmt: skip
 #: Tests that run the same lines a million times, with other numbers: tracing makes them three times as long, so that of
 #: each only the first case is traced.

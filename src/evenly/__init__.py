@@ -17,82 +17,82 @@ from evenly._lazy import lazy
 if TYPE_CHECKING:
     from evenly import fdtd as fdtd
     from evenly import metrics as metrics
-    from evenly.balance.allocate import allocate as allocate
-    from evenly.balance.cost.model import CostModel as CostModel
-    from evenly.balance.cutting.partition import partition as partition
-    from evenly.balance.cutting.plan import CutPlan as CutPlan
-    from evenly.balance.forecast.choosing import Goal as Goal
-    from evenly.balance.forecast.forecast import Forecast as Forecast
-    from evenly.balance.forecast.forecast import forecast as forecast
-    from evenly.balance.forecast.step_model import StepModel as StepModel
-    from evenly.balance.limits import Bound as Bound
-    from evenly.balance.limits import Limits as Limits
-    from evenly.balance.noise import Compare as Compare
-    from evenly.balance.noise import Noise as Noise
-    from evenly.balance.objective import Objective as Objective
-    from evenly.balance.plan import Plan as Plan
+    from evenly.allocation.allocate import allocate as allocate
+    from evenly.allocation.plan import Plan as Plan
+    from evenly.allocation.problem.limits import Bound as Bound
+    from evenly.allocation.problem.limits import Limits as Limits
+    from evenly.allocation.problem.noise import Compare as Compare
+    from evenly.allocation.problem.noise import Noise as Noise
+    from evenly.allocation.problem.objective import Objective as Objective
     from evenly.campaign.measuring import measure as measure
     from evenly.campaign.study import Study as Study
+    from evenly.decomposition.costs.cost_model import CostModel as CostModel
+    from evenly.decomposition.forecasting.forecast import Forecast as Forecast
+    from evenly.decomposition.forecasting.forecast import forecast as forecast
+    from evenly.decomposition.forecasting.goal import Goal as Goal
+    from evenly.decomposition.forecasting.step_model import StepModel as StepModel
+    from evenly.decomposition.partitioning.partition import partition as partition
+    from evenly.decomposition.partitioning.plan import CutPlan as CutPlan
     from evenly.errors import EvenlyError as EvenlyError
     from evenly.errors import InfeasibleError as InfeasibleError
     from evenly.errors import InputError as InputError
     from evenly.errors import RunFailed as RunFailed
-    from evenly.machine import Machine as Machine
-    from evenly.machine_link import Link as Link
+    from evenly.machine.link import Link as Link
+    from evenly.machine.machine import Machine as Machine
     from evenly.models.base import Model as Model
-    from evenly.models.distilling import distil as distil
+    from evenly.models.ensemble.distillation import distil as distil
     from evenly.models.fitting import fit as fit
     from evenly.models.storage import load as load
     from evenly.models.storage import save as save
-    from evenly.parameters import Categorical as Categorical
-    from evenly.parameters import Integer as Integer
-    from evenly.parameters import Ordinal as Ordinal
-    from evenly.parameters import Real as Real
     from evenly.readers import read as read
-    from evenly.runs import Runs as Runs
-    from evenly.space import Constraint as Constraint
-    from evenly.space import Space as Space
+    from evenly.runs.runs import Runs as Runs
+    from evenly.space.parameters import Categorical as Categorical
+    from evenly.space.parameters import Integer as Integer
+    from evenly.space.parameters import Ordinal as Ordinal
+    from evenly.space.parameters import Real as Real
+    from evenly.space.space import Constraint as Constraint
+    from evenly.space.space import Space as Space
     from evenly.tuning.search import Search as Search
     from evenly.tuning.sensitivity import sensitivity as sensitivity
     from evenly.tuning.tuning import tune as tune
 
 _HOMES = {
-    "Bound": "evenly.balance.limits",
-    "Compare": "evenly.balance.noise",
-    "CostModel": "evenly.balance.cost.model",
-    "CutPlan": "evenly.balance.cutting.plan",
-    "Forecast": "evenly.balance.forecast.forecast",
-    "Goal": "evenly.balance.forecast.choosing",
-    "StepModel": "evenly.balance.forecast.step_model",
-    "forecast": "evenly.balance.forecast.forecast",
-    "Limits": "evenly.balance.limits",
-    "Link": "evenly.machine_link",
-    "Noise": "evenly.balance.noise",
-    "Objective": "evenly.balance.objective",
-    "Plan": "evenly.balance.plan",
-    "Categorical": "evenly.parameters",
-    "Constraint": "evenly.space",
+    "Bound": "evenly.allocation.problem.limits",
+    "Compare": "evenly.allocation.problem.noise",
+    "CostModel": "evenly.decomposition.costs.cost_model",
+    "CutPlan": "evenly.decomposition.partitioning.plan",
+    "Forecast": "evenly.decomposition.forecasting.forecast",
+    "Goal": "evenly.decomposition.forecasting.goal",
+    "StepModel": "evenly.decomposition.forecasting.step_model",
+    "forecast": "evenly.decomposition.forecasting.forecast",
+    "Limits": "evenly.allocation.problem.limits",
+    "Link": "evenly.machine.link",
+    "Noise": "evenly.allocation.problem.noise",
+    "Objective": "evenly.allocation.problem.objective",
+    "Plan": "evenly.allocation.plan",
+    "Categorical": "evenly.space.parameters",
+    "Constraint": "evenly.space.space",
     "EvenlyError": "evenly.errors",
     "InfeasibleError": "evenly.errors",
     "InputError": "evenly.errors",
-    "Integer": "evenly.parameters",
-    "Machine": "evenly.machine",
+    "Integer": "evenly.space.parameters",
+    "Machine": "evenly.machine.machine",
     "Model": "evenly.models.base",
-    "Ordinal": "evenly.parameters",
-    "Real": "evenly.parameters",
+    "Ordinal": "evenly.space.parameters",
+    "Real": "evenly.space.parameters",
     "RunFailed": "evenly.errors",
-    "Runs": "evenly.runs",
+    "Runs": "evenly.runs.runs",
     "Search": "evenly.tuning.search",
     "Study": "evenly.campaign.study",
-    "Space": "evenly.space",
-    "allocate": "evenly.balance.allocate",
-    "distil": "evenly.models.distilling",
+    "Space": "evenly.space.space",
+    "allocate": "evenly.allocation.allocate",
+    "distil": "evenly.models.ensemble.distillation",
     "fdtd": "evenly.fdtd",
     "fit": "evenly.models.fitting",
     "load": "evenly.models.storage",
     "measure": "evenly.campaign.measuring",
     "metrics": "evenly.metrics",
-    "partition": "evenly.balance.cutting.partition",
+    "partition": "evenly.decomposition.partitioning.partition",
     "read": "evenly.readers",
     "save": "evenly.models.storage",
     "sensitivity": "evenly.tuning.sensitivity",

@@ -15,7 +15,7 @@ def lazy(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], 
 
     Examples
     --------
-    >>> get, names = lazy("evenly", {"Runs": "evenly.runs"})
+    >>> get, names = lazy("evenly", {"Runs": "evenly.runs.runs"})
     >>> get("Runs").__name__
     'Runs'
     """

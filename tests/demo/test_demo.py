@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evenly.balance.cost.model import Coefficient, CostModel
-from evenly.balance.cutting.fdtd_cell import cell_of
-from evenly.balance.forecast.foresight import foresee
+from evenly.decomposition.cells.fdtd.cell import cell_of
+from evenly.decomposition.costs.cost_model import Coefficient, CostModel
+from evenly.decomposition.forecasting.features import foresee
 from evenly.demo import loop, stages
 from evenly.demo.comparing import comparison, gain_sentence, steps_sentence
 from evenly.demo.extent import NORMAL, QUICK
@@ -21,7 +21,7 @@ from evenly.demo.stages import Told
 from evenly.demo.telling import page_of
 from evenly.errors import InputError
 from evenly.fdtd import Simulation
-from evenly.fdtd.scaling.measurement import Measurement, RankRecord
+from evenly.fdtd.measurement.measurement import Measurement, RankRecord
 from evenly.report.formatting import compact
 from evenly.report.html_page import Remark
 

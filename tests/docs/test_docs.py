@@ -49,7 +49,7 @@ def run_console(body: str, folder: Path) -> None:
 def needs(document: Path) -> None:
     """Skip a guide whose program isn't here, unless it must be."""
     if document.name == "meep.md" and os.environ.get("EVENLY_NEEDS_MEEP") != "1":
-        from evenly.adapters.meep.interpreter import find_python
+        from evenly.adapters.meep.cell.interpreter import find_python
 
         try:
             find_python()

@@ -11,7 +11,7 @@ import pytest
 
 import evenly
 from evenly import examples
-from evenly.balance.limits import Limits
+from evenly.allocation.problem.limits import Limits
 
 # Assignments that reach a little beyond the measured counts are told so; the tests ask for them on purpose.
 pytestmark = pytest.mark.filterwarnings("ignore::evenly.errors.ExtrapolationWarning")

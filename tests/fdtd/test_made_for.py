@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from evenly.balance.cutting.moved import moved
+from evenly.decomposition.partitioning.shifted_layouts import moved
 from evenly.errors import InputError, ReadError
 from evenly.fdtd import Simulation
 from evenly.fdtd.cell.grid import Grid

@@ -14,11 +14,11 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
-from tests.models.toy_model import Toy
 
 from evenly.errors import ExtrapolationWarning, InputError
-from evenly.parameters import Categorical, Integer
-from evenly.space import Space
+from evenly.space.parameters import Categorical, Integer
+from evenly.space.space import Space
+from tests.models.toy_model import Toy
 
 X = pd.DataFrame({"cores": [1, 2, 4, 8], "solver": ["a", "a", "b", "b"]})
 Y = np.array([8.0, 4.0, 2.0, 1.0])

@@ -4,21 +4,21 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.typing import NDArray
-from tests.models.contract import LAWS
 
 from evenly.models.base import Model
-from evenly.models.beyond import Beyond
-from evenly.models.completion import CPR
+from evenly.models.completion.cpr import CPR
+from evenly.models.completion.positive import PositiveCompletion
+from evenly.models.extrapolation.beyond import Beyond
 from evenly.models.factorized import Factorized
-from evenly.models.gaussian_process import GaussianProcess
-from evenly.models.log_quadratic import LogQuadratic
-from evenly.models.nearest import NearestNeighbours
-from evenly.models.offset_power_law import OffsetPowerLaw
-from evenly.models.piecewise_linear import PiecewiseLinear
-from evenly.models.pmnf import PMNF
-from evenly.models.positive_completion import PositiveCompletion
-from evenly.models.power_law import PowerLaw
-from evenly.models.support_vectors import SupportVectors
+from evenly.models.gaussian_process.gaussian_process import GaussianProcess
+from evenly.models.kernel_methods.nearest_neighbours import NearestNeighbours
+from evenly.models.kernel_methods.support_vectors import SupportVectors
+from evenly.models.pmnf.pmnf import PMNF
+from evenly.models.scaling_laws.log_quadratic import LogQuadratic
+from evenly.models.scaling_laws.offset_power_law import OffsetPowerLaw
+from evenly.models.scaling_laws.piecewise_linear import PiecewiseLinear
+from evenly.models.scaling_laws.power_law import PowerLaw
+from tests.models.contract import LAWS
 
 Data = tuple[pd.DataFrame, NDArray[np.float64]]
 

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from evenly.errors import ExtrapolationWarning
 from evenly.models.base import Model
-from evenly.models.log_quadratic import LogQuadratic
-from evenly.models.pmnf import PMNF
-from evenly.models.power_law import PowerLaw
+from evenly.models.pmnf.pmnf import PMNF
+from evenly.models.scaling_laws.log_quadratic import LogQuadratic
+from evenly.models.scaling_laws.power_law import PowerLaw
 
 Floats = NDArray[np.float64]
 Truth = Callable[[Floats], Floats]

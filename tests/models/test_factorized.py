@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 import evenly
 from evenly.errors import InputError
 from evenly.metrics import mlogq
-from evenly.models.coefficient_laws import CoefficientLaws
-from evenly.models.extra_trees import ExtraTrees
 from evenly.models.factorized import Factorized
+from evenly.models.scaling_laws.coefficient_laws import CoefficientLaws
+from evenly.models.trees.extra_trees import ExtraTrees
 
 FACTORS = {"work": "cells / ranks", "talk": "surface"}
 Floats = NDArray[np.float64]

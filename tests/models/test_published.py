@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from evenly.errors import ExtrapolationWarning
 from evenly.models.base import Model
-from evenly.models.offset_power_law import OffsetPowerLaw
-from evenly.models.piecewise_linear import PiecewiseLinear
-from evenly.models.pmnf import PMNF
-from evenly.models.power_law import PowerLaw
+from evenly.models.pmnf.pmnf import PMNF
+from evenly.models.scaling_laws.offset_power_law import OffsetPowerLaw
+from evenly.models.scaling_laws.piecewise_linear import PiecewiseLinear
+from evenly.models.scaling_laws.power_law import PowerLaw
 
 Floats = NDArray[np.float64]
 

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenly import fdtd
-from evenly.balance.cost.model import Coefficient, CostModel
-from evenly.balance.cutting.fdtd_cell import cell_of
-from evenly.balance.cutting.predict import predict
-from evenly.balance.rebalancing import CostBalancer, Rebalance, host
+from evenly.decomposition.cells.fdtd.cell import cell_of
+from evenly.decomposition.costs.cost_model import Coefficient, CostModel
+from evenly.decomposition.partitioning.predict import predict
+from evenly.decomposition.rebalancing import CostBalancer, Rebalance, simulation_interface
 
 STEPS, EVERY = 120, 30
 # What the balancer believes, and what is true: polarisations cost half as much again, everything else less. Steps are
@@ -62,7 +62,7 @@ def main(path: str) -> None:
         found = predict(cell, sim.layout, ranks, cost(TRUE)).rank_s
         return float(found[sim.communicator.rank]) * sim.timed_steps
 
-    host.work_seconds = planted
+    simulation_interface.work_seconds = planted
     rebalance = Rebalance(CostBalancer(cost(BELIEVED), cell), every=EVERY)
 
     def watch(sim: fdtd.Simulation) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 import evenly
 from evenly.errors import InputError
-from evenly.fdtd.scaling.measurement import Measurement
+from evenly.fdtd.measurement.measurement import Measurement
 from evenly.fdtd.scaling.runs import run_study
 from evenly.fdtd.scaling.study import ScalingStudy
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 
 import evenly
 from evenly.errors import ExtrapolationWarning, InputError, ReadError
-from evenly.fdtd.scaling.measurement import COMMUNICATION, FOURIER, STEPPING, Measurement, RankRecord
+from evenly.fdtd.measurement.measurement import COMMUNICATION, FOURIER, STEPPING, Measurement, RankRecord
 from evenly.readers import read, scan
 from evenly.readers.fdtd_measurement import FdtdMeasurementReader
 from tests.readers.damage import check_reads_or_refuses, damaged

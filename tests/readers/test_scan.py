@@ -15,7 +15,7 @@ import pytest
 from evenly.errors import InputError, ReadError, SkippedFilesWarning
 from evenly.readers import Measurements, Reader, format_names, option_names, read, readers, registry, scan
 from evenly.readers.merging import Part, merge
-from evenly.runs import Runs
+from evenly.runs.runs import Runs
 
 GOOD = "cores,seconds\n2,1.5\n4,0.75\n"
 

@@ -11,8 +11,8 @@ import pytest
 from numpy.typing import NDArray
 
 from evenly.models.base import Model
-from evenly.parameters import Categorical
-from evenly.runs import Runs
+from evenly.runs.runs import Runs
+from evenly.space.parameters import Categorical
 
 Floats = NDArray[np.float64]
 

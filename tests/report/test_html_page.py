@@ -15,7 +15,7 @@ from rich.table import Table as RichTable
 
 from evenly.errors import InputError
 from evenly.report.html_page import Command, Fold, Page, Part, Picture, Remark, Section, Table, Text
-from evenly.report.style import new_figure
+from evenly.report.plots.style import new_figure
 
 _ALONE = {"meta", "img", "br"}
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import evenly
 from evenly.errors import EvenlyError, InfeasibleError, InputError, RunFailed
 from evenly.models.fitting import new_model
-from evenly.parameters import Categorical, Integer, Ordinal, Real
-from evenly.space import Space
+from evenly.space.parameters import Categorical, Integer, Ordinal, Real
+from evenly.space.space import Space
 from evenly.tuning.candidates import Candidates
 from evenly.tuning.search import STRATEGIES, Search
 from evenly.tuning.surrogates.base import Observed

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from evenly.errors import InputError
-from evenly.runs import Runs
+from evenly.runs.runs import Runs
 from evenly.tuning.sensitivity import sensitivity
 
 

@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from evenly.errors import InputError
-from evenly.parameters import Categorical, Ordinal
-from evenly.runs import Runs
-from evenly.space import Space
+from evenly.runs.runs import Runs
+from evenly.space.parameters import Categorical, Ordinal
+from evenly.space.space import Space
 from evenly.tuning.search import Search
 from evenly.tuning.surrogates.base import Observed
 from evenly.tuning.surrogates.transferred import TransferredProcess

@@ -18,7 +18,7 @@ from evenly.campaign.store import Record, Store
 from evenly.campaign.study import Study
 from evenly.errors import InputError
 from evenly.launch import launcher_class
-from evenly.runs import Runs
+from evenly.runs.runs import Runs
 
 __all__ = ["Campaign", "measure", "place_of"]
 

@@ -14,7 +14,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from evenly.bookkeeping import Status
 from evenly.campaign.noise import busy_seconds
 from evenly.campaign.planning import Turn
 from evenly.campaign.store import Record
@@ -23,6 +22,7 @@ from evenly.campaign.templates import Template
 from evenly.errors import InputError, RunFailed
 from evenly.launch import Outcome, Task, launcher_class
 from evenly.launch.call import CONFIGURATION, RESULT
+from evenly.runs.columns import Status
 
 __all__ = ["Runner"]
 

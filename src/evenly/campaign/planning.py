@@ -13,7 +13,7 @@ from evenly.campaign.noise import half_width
 from evenly.campaign.store import Record
 from evenly.campaign.study import Repetitions, Study
 from evenly.errors import InfeasibleError, InputError
-from evenly.runs import Runs
+from evenly.runs.runs import Runs
 
 __all__ = ["Advisor", "Progress", "Schedule", "Turn", "first_configurations", "rows_of"]
 

@@ -16,8 +16,8 @@ from typing import IO, Any, Self
 
 import pandas as pd
 
-from evenly.bookkeeping import Status
 from evenly.errors import EvenlyError, InputError, ReadError
+from evenly.runs.columns import Status
 
 __all__ = ["Record", "Store", "StoreFullError"]
 

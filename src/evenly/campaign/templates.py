@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from evenly.errors import InputError
-from evenly.expressions import Expression
+from evenly.space.expressions import Expression
 
 __all__ = ["Template"]
 

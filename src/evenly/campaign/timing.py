@@ -12,7 +12,7 @@ import numpy as np
 
 from evenly.errors import EvenlyError, InputError, RunFailed
 from evenly.launch import Outcome
-from evenly.units import base_unit, to_base
+from evenly.runs.units import base_unit, to_base
 
 __all__ = ["Pattern", "Timing"]
 
@@ -29,7 +29,7 @@ class Pattern:
     pattern : str
         A regular expression with one group; its last match counts.
     unit : str
-        See `evenly.units.to_base`.
+        See `evenly.runs.units.to_base`.
     file : str
         Where to look, from the run's folder; what the program printed when left out.
 

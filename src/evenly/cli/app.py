@@ -11,7 +11,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 from typer.core import TyperCommand
 
-from evenly.cli import (
+from evenly.cli.commands import (
     advise,
     allocate,
     calibrate,
@@ -33,7 +33,7 @@ from evenly.cli import (
     tune,
 )
 from evenly.cli.console import be_quiet, err, start
-from evenly.cli.groups import with_quiet
+from evenly.cli.option_groups import with_quiet
 from evenly.errors import EvenlyError, InfeasibleError, InputError
 
 __all__ = ["app", "main"]

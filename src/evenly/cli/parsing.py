@@ -9,9 +9,9 @@ from fractions import Fraction
 from typing import Any
 
 from evenly.errors import InputError
-from evenly.readers.columns import canonical_unit
+from evenly.readers.tables.columns import canonical_unit
+from evenly.runs.units import base_unit, to_base
 from evenly.spelling import did_you_mean
-from evenly.units import base_unit, to_base
 
 __all__ = [
     "assignments", "configurations", "counts", "duration", "names", "numbers", "one_of", "pairs", "probability",

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenly.balance.cost.model import CostModel
-from evenly.balance.cutting.plan import CutPlan
-from evenly.balance.forecast.forecast import Forecast
-from evenly.balance.forecast.foresight import Foresight
-from evenly.balance.plan import Plan
+from evenly.allocation.plan import Plan
+from evenly.decomposition.costs.cost_model import CostModel
+from evenly.decomposition.forecasting.features import Foresight
+from evenly.decomposition.forecasting.forecast import Forecast
+from evenly.decomposition.partitioning.plan import CutPlan
 from evenly.demo.extent import Extent
-from evenly.fdtd.scaling.measurement import Clock, Measurement
-from evenly.machine import Machine
+from evenly.fdtd.measurement.measurement import Clock, Measurement
+from evenly.machine.machine import Machine
 
 __all__ = ["BALANCED", "EVEN", "ONE", "Compared", "Findings"]
 
@@ -124,7 +124,7 @@ class Findings:
     @property
     def cost_path(self) -> Path:
         """Where its costs are."""
-        from evenly.balance.cost.places import cost_file
+        from evenly.decomposition.costs.locations import cost_file
 
         return self.home / "costs" / cost_file("fdtd").name
 

@@ -12,7 +12,7 @@ from evenly.demo.extent import NORMAL, Extent
 from evenly.demo.findings import Findings
 from evenly.demo.stages import STAGES, Told, why_no_ranks
 from evenly.errors import EvenlyError, InputError
-from evenly.fdtd.scaling.measure import available_cores
+from evenly.fdtd.measurement.measure import available_cores
 
 __all__ = ["Shown", "run_loop"]
 

@@ -9,32 +9,32 @@ from collections.abc import Callable
 from time import perf_counter
 from typing import Any
 
-from evenly.balance.allocate import allocate
-from evenly.balance.cost.designs import Design
-from evenly.balance.cost.fdtd_calibration import calibrate_fdtd
-from evenly.balance.cost.fdtd_designs import fdtd_designs
-from evenly.balance.cost.fdtd_runs import Pace
-from evenly.balance.cost.model import CostModel
-from evenly.balance.cost.places import shipped_file, store_file
-from evenly.balance.cutting.cell import Cell
-from evenly.balance.cutting.fdtd_cell import cell_of
-from evenly.balance.cutting.partition import partition
-from evenly.balance.cutting.predict import predict as predict_layout
-from evenly.balance.forecast.forecast import forecast, forecast_step
-from evenly.balance.forecast.foresight import foresee
+from evenly.allocation.allocate import allocate
+from evenly.decomposition.calibration.designs import Design
+from evenly.decomposition.calibration.fdtd_calibration import calibrate_fdtd
+from evenly.decomposition.calibration.fdtd_designs import fdtd_designs
+from evenly.decomposition.calibration.fdtd_runs import Pace
+from evenly.decomposition.cells.cell import Cell
+from evenly.decomposition.cells.fdtd.cell import cell_of
+from evenly.decomposition.costs.cost_model import CostModel
+from evenly.decomposition.costs.locations import shipped_file, store_file
+from evenly.decomposition.forecasting.features import foresee
+from evenly.decomposition.forecasting.forecast import forecast, forecast_step
+from evenly.decomposition.partitioning.partition import partition
+from evenly.decomposition.partitioning.predict import predict as predict_layout
 from evenly.demo.extent import QUICK
 from evenly.demo.findings import BALANCED, EVEN, ONE, Compared, Findings
 from evenly.errors import EvenlyError, EvenlyWarning, InputError, RunFailed
 from evenly.examples import copy
 from evenly.fdtd.cell.partition import BinaryPartition
+from evenly.fdtd.measurement.measurement import Measurement
 from evenly.fdtd.ranks.launching import find_launcher
-from evenly.fdtd.scaling.measurement import Measurement
 from evenly.fdtd.scaling.rank import run_task
 from evenly.fdtd.scaling.runs import run_once
 from evenly.fdtd.scaling.study import file_name
 from evenly.fdtd.structures.programs import Program, load
-from evenly.machine import Machine
-from evenly.machine_measuring.measuring import default_name, measure_machine
+from evenly.machine.machine import Machine
+from evenly.machine.measuring.measuring import default_name, measure_machine
 from evenly.models.fitting import fit
 from evenly.readers import read
 

@@ -7,21 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from evenly.balance.cost.places import taken_over
+from evenly.decomposition.costs.locations import taken_over
 from evenly.demo.comparing import comparison
 from evenly.demo.findings import BALANCED, EVEN, Findings
 from evenly.demo.stages import CLOUD, CORES, costs
-from evenly.report.allocation_plots import plot_plan as plot_coupled
-from evenly.report.cost_plots import plot_predictions
-from evenly.report.cost_tables import cost_table, errors_line
-from evenly.report.forecast_plots import plot_time
-from evenly.report.forecast_tables import forecast_table
 from evenly.report.formatting import compact, interval, percent, quantity
 from evenly.report.html_page import Command, Fold, Page, Part, Picture, Remark, Section, Table, Text
-from evenly.report.machine_tables import machine_table, messages_table
-from evenly.report.partition_plots import plot_chunks, plot_where
-from evenly.report.partition_tables import cuts_headline, cuts_table, ranks_text, shares_table
-from evenly.report.plan_tables import plan_table
+from evenly.report.plots.allocation import plot_plan as plot_coupled
+from evenly.report.plots.cost import plot_predictions
+from evenly.report.plots.forecast import plot_time
+from evenly.report.plots.partition import plot_chunks, plot_where
+from evenly.report.tables.cost import cost_table, errors_line
+from evenly.report.tables.forecast import forecast_table
+from evenly.report.tables.machine import machine_table, messages_table
+from evenly.report.tables.partition import cuts_headline, cuts_table, ranks_text, shares_table
+from evenly.report.tables.plan import plan_table
 
 __all__ = ["page_of"]
 

@@ -20,10 +20,11 @@ if TYPE_CHECKING:
     from evenly.fdtd.cell.boundaries import Metal as Metal
     from evenly.fdtd.cell.boundaries import Periodic as Periodic
     from evenly.fdtd.cell.box import Box as Box
-    from evenly.fdtd.cell.counts import Counts as Counts
-    from evenly.fdtd.cell.counts import count as count
     from evenly.fdtd.cell.grid import Grid as Grid
     from evenly.fdtd.cell.partition import BinaryPartition as BinaryPartition
+    from evenly.fdtd.counting.counts import Counts as Counts
+    from evenly.fdtd.counting.counts import count as count
+    from evenly.fdtd.measurement.measurement import Measurement as Measurement
     from evenly.fdtd.media import library as library
     from evenly.fdtd.media.geometry import ArrayMaterial as ArrayMaterial
     from evenly.fdtd.media.geometry import Block as Block
@@ -66,7 +67,6 @@ if TYPE_CHECKING:
     from evenly.fdtd.running.decays import DftDecayed as DftDecayed
     from evenly.fdtd.running.decays import EnergyDecayed as EnergyDecayed
     from evenly.fdtd.running.decays import FieldsDecayed as FieldsDecayed
-    from evenly.fdtd.scaling.measurement import Measurement as Measurement
     from evenly.fdtd.scaling.runs import run_study as run_study
     from evenly.fdtd.scaling.study import ScalingStudy as ScalingStudy
     from evenly.fdtd.simulation import Options as Options
@@ -89,7 +89,7 @@ _HOMES = {
     "Box": "evenly.fdtd.cell.box",
     "Checkpoints": "evenly.fdtd.storage.checkpoint",
     "ContinuousWave": "evenly.fdtd.sources.pulses",
-    "Counts": "evenly.fdtd.cell.counts",
+    "Counts": "evenly.fdtd.counting.counts",
     "CustomPulse": "evenly.fdtd.sources.pulses",
     "Cylinder": "evenly.fdtd.media.geometry",
     "DftDecayed": "evenly.fdtd.running.decays",
@@ -104,7 +104,7 @@ _HOMES = {
     "GaussianPulse": "evenly.fdtd.sources.pulses",
     "Grid": "evenly.fdtd.cell.grid",
     "LorentzPole": "evenly.fdtd.media.materials",
-    "Measurement": "evenly.fdtd.scaling.measurement",
+    "Measurement": "evenly.fdtd.measurement.measurement",
     "Medium": "evenly.fdtd.media.materials",
     "Metal": "evenly.fdtd.cell.boundaries",
     "NearToFar": "evenly.fdtd.monitors.near_to_far",
@@ -130,7 +130,7 @@ _HOMES = {
     "at_every": "evenly.fdtd.running.callbacks",
     "at_time": "evenly.fdtd.running.callbacks",
     "check_writable": "evenly.fdtd.storage.output_places",
-    "count": "evenly.fdtd.cell.counts",
+    "count": "evenly.fdtd.counting.counts",
     "count_processors": "evenly.fdtd.ranks.parallel",
     "directions": "evenly.fdtd.monitors.near_to_far",
     "divide_parallel_processes": "evenly.fdtd.ranks.parallel",

@@ -36,7 +36,8 @@ from evenly.fdtd.stepping.timing import Clock, PhaseTimer
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from evenly.fdtd.cell.counts import Counts
+    from evenly.fdtd.counting.counts import Counts
+    from evenly.fdtd.measurement.measurement import Measurement
     from evenly.fdtd.monitors.monitor import FourierMonitor
     from evenly.fdtd.monitors.probes import Place
     from evenly.fdtd.monitors.recorder import FieldRecorder
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
     from evenly.fdtd.running.conditions import Condition
     from evenly.fdtd.running.progress import ProgressChoice
     from evenly.fdtd.running.run_control import Outcome, Until
-    from evenly.fdtd.scaling.measurement import Measurement
     from evenly.fdtd.stepping.chunk import Chunk
     from evenly.fdtd.stepping.stepper import Stepper
 
@@ -224,7 +224,7 @@ class Simulation:
     @cached_property
     def stepper(self) -> Stepper:
         """Steps this rank's chunks; collective when first asked for."""
-        from evenly.fdtd.stepping.compilation import prepare
+        from evenly.fdtd.running.compilation import prepare
         from evenly.fdtd.stepping.stepper import Stepper
 
         prepare(self)
@@ -348,27 +348,28 @@ class Simulation:
     def counts(self, monitors: Iterable[FourierMonitor] = ()) -> Counts:
         """Return the points of each kind of the whole cell, with these monitors too; all ranks must ask.
 
-        Nothing is allocated. See `evenly.fdtd.cell.inventory` for tables by chunk and rank, on any number of ranks.
+        Nothing is allocated. See `evenly.fdtd.counting.chunk_counts` for tables by chunk and rank, on any number of
+        ranks.
         """
-        from evenly.fdtd.cell.inventory import cell_counts, tallies
+        from evenly.fdtd.counting.chunk_counts import cell_counts, tallies
 
         return cell_counts(tallies(self, monitors=monitors))
 
     def chunk_counts(self, **options: Any) -> list[dict[str, Any]]:
-        """Return the points of each kind of every chunk; see `evenly.fdtd.cell.inventory.chunk_counts`."""
-        from evenly.fdtd.cell.inventory import chunk_counts
+        """Return the points of each kind of every chunk; see `evenly.fdtd.counting.chunk_counts.chunk_counts`."""
+        from evenly.fdtd.counting.chunk_counts import chunk_counts
 
         return chunk_counts(self, **options)
 
     def rank_counts(self, **options: Any) -> list[dict[str, Any]]:
-        """Return the points of each kind of every rank; see `evenly.fdtd.cell.inventory.rank_counts`."""
-        from evenly.fdtd.cell.inventory import rank_counts
+        """Return the points of each kind of every rank; see `evenly.fdtd.counting.chunk_counts.rank_counts`."""
+        from evenly.fdtd.counting.chunk_counts import rank_counts
 
         return rank_counts(self, **options)
 
     def estimated_bytes(self, **options: Any) -> list[int]:
-        """Return the bytes that each rank's arrays will take; see `evenly.fdtd.cell.footprint.rank_bytes`."""
-        from evenly.fdtd.cell.footprint import rank_bytes
+        """Return the bytes that each rank's arrays will take; see `evenly.fdtd.counting.memory.rank_bytes`."""
+        from evenly.fdtd.counting.memory import rank_bytes
 
         return rank_bytes(self, **options)
 
@@ -387,7 +388,7 @@ class Simulation:
 
     def measurement(self, **about: Any) -> Measurement:
         """Return what stepping took so far; see `scaling.measure.measure` for name, parameters, repetition."""
-        from evenly.fdtd.scaling.measure import measure
+        from evenly.fdtd.measurement.measure import measure
 
         return measure(self, **about)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
-from evenly.bookkeeping import Status
+from evenly.runs.columns import Status
 
 __all__ = ["Launcher", "Outcome", "Task"]
 

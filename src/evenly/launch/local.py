@@ -12,9 +12,9 @@ import signal
 from collections.abc import Sequence
 from typing import ClassVar, final
 
-from evenly.bookkeeping import Status
 from evenly.fdtd.ranks.watching import end_job, follow
 from evenly.launch.base import Launcher, Outcome, Task
+from evenly.runs.columns import Status
 
 __all__ = ["Local", "watched"]
 

@@ -18,9 +18,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.exceptions import NotFittedError
 
-from evenly.configurations import as_table
 from evenly.errors import ExtrapolationWarning, InputError
-from evenly.space import Configurations, Space
+from evenly.space.configurations import as_table
+from evenly.space.space import Configurations, Space
 
 __all__ = ["Model", "digest"]
 

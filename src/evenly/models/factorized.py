@@ -21,16 +21,16 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from evenly.errors import InputError
-from evenly.expressions import Expression
-from evenly.models._inputs import Coding
-from evenly.models._local_conformal import LocalConformal
-from evenly.models._nested import nested_state, restored
-from evenly.models._regression import canonical_order
 from evenly.models.base import Model
-from evenly.models.coefficient_laws import CoefficientLaws
 from evenly.models.efforts import Effort, check_effort
+from evenly.models.inputs.coding import Coding
+from evenly.models.nested import nested_state, restored
 from evenly.models.registry import model_class
-from evenly.space import Configurations, Space
+from evenly.models.regression_model import canonical_order
+from evenly.models.scaling_laws.coefficient_laws import CoefficientLaws
+from evenly.models.uncertainty.local_conformal import LocalConformal
+from evenly.space.expressions import Expression
+from evenly.space.space import Configurations, Space
 
 __all__ = ["Factorized"]
 

@@ -13,8 +13,8 @@ from evenly.models.base import Model
 from evenly.models.efforts import Effort, check_effort
 from evenly.models.factorized import Factorized
 from evenly.models.registry import model_class
-from evenly.parameters import Categorical
-from evenly.runs import Runs, Statistic
+from evenly.runs.runs import Runs, Statistic
+from evenly.space.parameters import Categorical
 
 __all__ = ["Effort", "default_method", "fit", "new_model"]
 
@@ -94,7 +94,8 @@ def default_method(runs: Runs) -> str:
     """Return the method that `fit` takes where none is named.
 
     PMNF for one number, where laws of scaling are what counts, and for very few runs of up to three numbers; a
-    log-quadratic model for very few with labels; else the methods are raced and blended (`evenly.models.automatic`).
+    log-quadratic model for very few with labels; else the methods are raced and blended
+    (`evenly.models.ensemble.automatic`).
 
     Examples
     --------

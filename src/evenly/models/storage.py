@@ -20,7 +20,7 @@ import numpy as np
 from evenly.errors import InputError, ReadError
 from evenly.models.base import Model
 from evenly.models.registry import model_class
-from evenly.space import Space
+from evenly.space.space import Space
 
 __all__ = ["FORMAT_VERSION", "load", "save"]
 
@@ -52,7 +52,7 @@ def save(model: Model | Mapping[str, Model], path: str | Path) -> None:
     Examples
     --------
     >>> import tempfile
-    >>> from evenly.models.power_law import PowerLaw
+    >>> from evenly.models.scaling_laws.power_law import PowerLaw
     >>> model = PowerLaw().fit({"cores": [1, 2, 4]}, [8.0, 4.0, 2.0])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     save(model, Path(folder, "model.evenly"))

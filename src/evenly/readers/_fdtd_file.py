@@ -12,7 +12,7 @@ from typing import Any
 
 from evenly.errors import ReadError
 from evenly.readers.files import text
-from evenly.runs import BOOKKEEPING
+from evenly.runs.runs import BOOKKEEPING
 
 __all__ = ["KINDS", "MARK", "OPTIONS", "PHASES", "STEPPING", "SUFFIX", "UNITS", "WAITING", "MeasurementFile", "parse"]
 

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from evenly.errors import InputError, ReadError
 from evenly.readers.registry import Skipped
-from evenly.runs import Runs
+from evenly.runs.runs import Runs
 
 __all__ = [
     "Execution",

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import ClassVar
 
-from evenly.runs import Runs
+from evenly.runs.runs import Runs
 
 __all__ = ["Reader"]
 

@@ -26,12 +26,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from evenly.errors import EvenlyError, ReadError
+from evenly.readers.apes.seeder_header import read_mesh_header
 from evenly.readers.base import Reader
 from evenly.readers.files import text
 from evenly.readers.merging import Part, merge
 from evenly.readers.registry import Skipped, build, check_options, reader_class, readers
-from evenly.readers.seeder_header import read_mesh_header
-from evenly.runs import Runs
+from evenly.runs.runs import Runs
 
 __all__ = ["CaseFolderReader"]
 

@@ -18,7 +18,7 @@ from evenly.errors import ReadError
 from evenly.readers.base import Reader
 from evenly.readers.files import head, lines
 from evenly.readers.registry import name_list
-from evenly.runs import Runs
+from evenly.runs.runs import Runs
 
 __all__ = ["CesmTimingReader"]
 

@@ -30,7 +30,7 @@ from evenly.readers._fdtd_file import (
 from evenly.readers.base import Reader
 from evenly.readers.files import head, is_file
 from evenly.readers.registry import Skipped, name_list
-from evenly.runs import Runs
+from evenly.runs.runs import Runs
 
 __all__ = ["FdtdMeasurementReader"]
 

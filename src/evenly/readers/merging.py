@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evenly.readers.registry import Skipped
-from evenly.runs import Runs
+from evenly.runs.runs import Runs
 
 __all__ = ["Part", "merge"]
 

@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 
 from evenly.errors import EvenlyError, InputError, ReadError, SkippedFilesWarning
+from evenly.readers.apes.coupling import find_coupling
 from evenly.readers.base import Reader
-from evenly.readers.coupling import find_coupling
 from evenly.readers.merging import Part, merge
 from evenly.readers.registry import Skipped, build_all, format_names
 from evenly.readers.walking import Walk
-from evenly.runs import Runs
+from evenly.runs.runs import Runs
 
 __all__ = ["Measurements", "read", "scan"]
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from evenly.readers.registry import Skipped
 from evenly.readers.scan import scan
-from evenly.runs import Runs
+from evenly.runs.runs import Runs
 
 __all__ = ["read_steps"]
 

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from evenly.errors import InputError
 from evenly.models.base import Model
-from evenly.parameters import Categorical, Integer, Ordinal, Parameter, Real
-from evenly.runs import Runs
+from evenly.runs.runs import Runs
+from evenly.space.parameters import Categorical, Integer, Ordinal, Parameter, Real
 
 __all__ = [
     "Line",

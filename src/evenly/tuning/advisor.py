@@ -15,12 +15,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from evenly.drawing import combinations
 from evenly.errors import ExtrapolationWarning, InputError
-from evenly.expressions import Expression
-from evenly.models.gaussian_process import GaussianProcess
-from evenly.runs import Runs
-from evenly.space import Space
+from evenly.models.gaussian_process.gaussian_process import GaussianProcess
+from evenly.runs.runs import Runs
+from evenly.space.expressions import Expression
+from evenly.space.sampling import combinations
+from evenly.space.space import Space
 
 __all__ = ["advise", "next_runs"]
 

@@ -15,14 +15,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from evenly.drawing import combinations
 from evenly.errors import InfeasibleError
-from evenly.models._inputs import Coding, Inputs
-from evenly.models.process_parts.levels import Levels
-from evenly.parameters import Integer, Real
-from evenly.space import Space
+from evenly.models.gaussian_process.few_valued import Levels
+from evenly.models.inputs.coding import Coding, Inputs
+from evenly.space.constrained_walks import neighbours, random_table, walk
+from evenly.space.parameters import Integer, Real
+from evenly.space.sampling import combinations
+from evenly.space.space import Space
 from evenly.tuning.trials import Key
-from evenly.walking import neighbours, random_table, walk
 
 __all__ = ["DRAWN", "LISTED", "Candidates", "corners"]
 

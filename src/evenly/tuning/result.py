@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t as student
 
-from evenly.runs import Runs
-from evenly.space import Space
+from evenly.runs.runs import Runs
+from evenly.space.space import Space
 from evenly.tuning.trials import Trial, Trials
 
 __all__ = ["Result"]

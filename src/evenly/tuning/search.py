@@ -9,8 +9,8 @@ import numpy as np
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from evenly.errors import InputError
-from evenly.runs import Runs
-from evenly.space import Space
+from evenly.runs.runs import Runs
+from evenly.space.space import Space
 from evenly.spelling import did_you_mean
 from evenly.tuning.candidates import Candidates
 from evenly.tuning.strategies.base import Choice, Strategy
@@ -55,7 +55,7 @@ class Search:
 
     Examples
     --------
-    >>> from evenly.parameters import Integer
+    >>> from evenly.space.parameters import Integer
     >>> search = Search(Space(n=Integer(0, 100)))
     >>> for _ in range(14):
     ...     configuration = search.ask()

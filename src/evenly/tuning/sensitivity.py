@@ -16,10 +16,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evenly.errors import EvenlyWarning, InputError
-from evenly.models._inputs import Coding, Inputs
 from evenly.models.base import Model
 from evenly.models.fitting import fit
-from evenly.runs import Runs
+from evenly.models.inputs.coding import Coding, Inputs
+from evenly.runs.runs import Runs
 
 __all__ = ["Sensitivity", "sensitivity"]
 

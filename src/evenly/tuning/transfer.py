@@ -14,10 +14,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from evenly.models._inputs import Coding
-from evenly.models._regression import Regressor
-from evenly.models.gaussian_process import GaussianProcess
-from evenly.space import Space
+from evenly.models.gaussian_process.gaussian_process import GaussianProcess
+from evenly.models.inputs.coding import Coding
+from evenly.models.regression_model import Regressor
+from evenly.space.space import Space
 
 __all__ = ["Transfer"]
 

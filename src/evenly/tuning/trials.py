@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evenly.errors import InputError
-from evenly.space import Space
+from evenly.space.space import Space
 
 __all__ = ["Key", "Status", "Trial", "Trials", "key_of"]
 
@@ -64,7 +64,7 @@ class Trials:
 
     Examples
     --------
-    >>> from evenly.parameters import Integer
+    >>> from evenly.space.parameters import Integer
     >>> trials = Trials(Space(n=Integer(1, 9)))
     >>> trials.ask({"n": 3}, "first")
     >>> trials.tell({"n": 3}, 2.5)

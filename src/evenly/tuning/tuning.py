@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from evenly.errors import EvenlyError, InputError, RunFailed
-from evenly.space import Space
+from evenly.space.space import Space
 from evenly.tuning.result import Result
 from evenly.tuning.search import Search
 from evenly.tuning.strategies.base import Choice, pays_no_more
@@ -75,7 +75,7 @@ def tune(
 
     Examples
     --------
-    >>> from evenly.parameters import Categorical, Integer
+    >>> from evenly.space.parameters import Categorical, Integer
     >>> space = Space(block=Integer(1, 64, scale="log"), solver=Categorical("cg", "gmres"))
     >>> def run(configuration):
     ...     slower = 1.5 if configuration["solver"] == "gmres" else 1.0

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from evenly.adapters.meep.interpreter import environment, find_mpirun, find_python, package_folder
+from evenly.adapters.meep.cell.interpreter import environment, find_mpirun, find_python, package_folder
 from evenly.errors import InputError
 
 # Modules that run in Meep's Python can't be looked through for doctests in this one.

@@ -14,14 +14,14 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import structures  # type: ignore[import-not-found]
 
-from evenly.adapters.meep.cells import cell_of, grid_of
-from evenly.adapters.meep.geometry import structure_of
+from evenly.adapters.meep.cell.cell import cell_of, grid_of
+from evenly.adapters.meep.cell.geometry import structure_of
+from evenly.adapters.meep.cell.monitors import period_of
+from evenly.adapters.meep.cell.solids import solid_of
 from evenly.adapters.meep.layouts import from_meep, to_meep
-from evenly.adapters.meep.monitors import period_of
-from evenly.adapters.meep.solids import solid_of
-from evenly.balance.cutting.cell import NO_LAYERS
-from evenly.balance.cutting.moved import moved
-from evenly.balance.cutting.pieces import pieces_of
+from evenly.decomposition.cells.cell import NO_LAYERS
+from evenly.decomposition.cells.pieces import pieces_of
+from evenly.decomposition.partitioning.shifted_layouts import moved
 from evenly.fdtd.cell.boundaries import Layers
 from evenly.fdtd.cell.partition import BinaryPartition
 from evenly.fdtd.media.materials import vacuum

@@ -14,12 +14,12 @@ from meep.chunk_balancer import AbstractChunkBalancer as Abstract
 sys.path.insert(0, str(Path(__file__).parent))
 
 
-from evenly.adapters.meep.balancer import ChunkBalancer, apply_layout
+from evenly.adapters.meep.balancing.balancer import ChunkBalancer, apply_layout
+from evenly.adapters.meep.balancing.measuring import forget, latest_timings_of, timings_of, watch
+from evenly.adapters.meep.collectives import gathered, of_first, slowest
 from evenly.adapters.meep.layouts import from_meep, layout
-from evenly.adapters.meep.measuring import forget, latest_timings_of, timings_of, watch
-from evenly.adapters.meep.together import gathered, of_first, slowest
-from evenly.balance.cost.model import Coefficient, CostModel
-from evenly.balance.rebalancing.cost_balancer import CostBalancer
+from evenly.decomposition.costs.cost_model import Coefficient, CostModel
+from evenly.decomposition.rebalancing.cost_balancer import CostBalancer
 from evenly.errors import InputError
 from evenly.fdtd.cell.partition import BinaryPartition
 

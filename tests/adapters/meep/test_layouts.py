@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenly.adapters.meep.layouts import from_meep
-from evenly.balance.cost.model import Coefficient, CostModel
-from evenly.balance.cutting.cell import Cell
-from evenly.balance.cutting.moved import moved
-from evenly.balance.cutting.partition import partition
-from evenly.balance.cutting.survey import Survey
+from evenly.decomposition.cells.cell import Cell
+from evenly.decomposition.cells.survey import Survey
+from evenly.decomposition.costs.cost_model import Coefficient, CostModel
+from evenly.decomposition.partitioning.partition import partition
+from evenly.decomposition.partitioning.shifted_layouts import moved
 from evenly.errors import InputError
 from evenly.fdtd.cell.grid import Grid
 from evenly.fdtd.cell.partition import BinaryPartition

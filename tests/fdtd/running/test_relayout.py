@@ -15,7 +15,7 @@ import pytest
 from evenly import fdtd
 from evenly.errors import InputError
 from evenly.fdtd.stepping import chunk as chunk_module
-from tests.fdtd.test_checkpoint import everything
+from tests.fdtd.storage.test_checkpoint import everything
 from tests.parallel.checkpoints import HALF, WHOLE, results, simulation, steps
 from tests.parallel.everything import SCENES, layouts, worst
 from tests.parallel.relayouts import run

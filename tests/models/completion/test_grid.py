@@ -8,9 +8,9 @@ import pytest
 
 from evenly import Space
 from evenly.errors import InputError
-from evenly.models._inputs import Coding
-from evenly.models.completion import CPR
-from evenly.models.completion_parts.grid import Grid, wishes
+from evenly.models.completion.cpr import CPR
+from evenly.models.completion.grid import Grid, wishes
+from evenly.models.inputs.coding import Coding
 
 TABLE = pd.DataFrame({
     "n": [10, 20, 40, 80, 160, 320, 640, 1000],

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from evenly.models._inputs import Inputs
-from evenly.models.completion_parts.cells import cell_means
-from evenly.models.completion_parts.coordinate_descent import coordinate_descent
-from evenly.models.completion_parts.factors import Factors, Penalty, Problem, equations, objective, solve
-from evenly.models.completion_parts.gradient_descent import stochastic_gradient_descent
-from evenly.models.completion_parts.grid import Grid, Mode
-from evenly.models.completion_parts.kernels import batch_gradient
-from evenly.models.completion_parts.least_squares import alternating_least_squares
-from evenly.models.completion_parts.variational import Posterior, VariationalFit
+from evenly.models.completion.cells import cell_means
+from evenly.models.completion.coordinate_descent import coordinate_descent
+from evenly.models.completion.factors import Factors, Penalty, Problem, equations, objective, solve
+from evenly.models.completion.gradient_descent import stochastic_gradient_descent
+from evenly.models.completion.grid import Grid, Mode
+from evenly.models.completion.kernels import batch_gradient
+from evenly.models.completion.least_squares import alternating_least_squares
+from evenly.models.completion.variational import Posterior, VariationalFit
+from evenly.models.inputs.coding import Inputs
 
 Floats = NDArray[np.float64]
 GRID = Grid((

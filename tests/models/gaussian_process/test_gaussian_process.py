@@ -5,12 +5,11 @@ import pytest
 from numpy.typing import NDArray
 
 from evenly.errors import ExtrapolationWarning
-from evenly.models import gaussian_process
-from evenly.models._inputs import Inputs
-from evenly.models._regression import left_out_logs
-from evenly.models.gaussian_process import GaussianProcess, _Process
-from evenly.models.process_parts import experts
-from evenly.models.process_parts.levels import Levels
+from evenly.models.gaussian_process import experts, gaussian_process
+from evenly.models.gaussian_process.few_valued import Levels
+from evenly.models.gaussian_process.gaussian_process import GaussianProcess, _Process
+from evenly.models.inputs.coding import Inputs
+from evenly.models.regression_model import left_out_logs
 
 Floats = NDArray[np.float64]
 

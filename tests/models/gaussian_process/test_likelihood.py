@@ -5,10 +5,16 @@ import pytest
 from numpy.typing import NDArray
 from sklearn.gaussian_process.kernels import Matern
 
-from evenly.models._inputs import Inputs
-from evenly.models.process_parts.hyperparameters import Shape
-from evenly.models.process_parts.kernels import MATERN_32, MATERN_52, add_covariance, weighted_sums_32, weighted_sums_64
-from evenly.models.process_parts.likelihood import LEAST_NOISE, cost, covariance_matrix, learn, objective
+from evenly.models.gaussian_process.hyperparameters import Shape
+from evenly.models.gaussian_process.kernels import (
+    MATERN_32,
+    MATERN_52,
+    add_covariance,
+    weighted_sums_32,
+    weighted_sums_64,
+)
+from evenly.models.gaussian_process.likelihood import LEAST_NOISE, cost, covariance_matrix, learn, objective
+from evenly.models.inputs.coding import Inputs
 
 Floats = NDArray[np.float64]
 SIZES = (3, 2)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from evenly.models.grid_parts.least_squares import Equations
-from evenly.models.grid_parts.points import LABELS, Basis, Point, Shape
-from evenly.models.grid_parts.refinement import Family, Refinement
+from evenly.models.sparse_grid.least_squares import Equations
+from evenly.models.sparse_grid.points import LABELS, Basis, Point, Shape
+from evenly.models.sparse_grid.refinement import Family, Refinement
 
 Floats = NDArray[np.float64]
 

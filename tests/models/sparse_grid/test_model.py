@@ -3,12 +3,12 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from tests.models.contract import LAWS
 
 from evenly.errors import InputError
 from evenly.models.base import Model
-from evenly.models.sparse_grid import SparseGrid
+from evenly.models.sparse_grid.sparse_grid import SparseGrid
 from evenly.models.storage import load, save
+from tests.models.contract import LAWS
 
 
 def _table(n: int, seed: int = 0) -> pd.DataFrame:

@@ -10,9 +10,9 @@ import pytest
 from numpy.typing import NDArray
 from sklearn.ensemble import ExtraTreesRegressor, HistGradientBoostingRegressor, RandomForestRegressor
 
-from evenly.models.tree_parts.ensemble import TreeEnsemble
-from evenly.models.tree_parts.lightgbm_trees import trees_of
-from evenly.models.tree_parts.sklearn_trees import boosted_trees, forest_trees
+from evenly.models.trees.ensemble import TreeEnsemble
+from evenly.models.trees.lightgbm_trees import trees_of
+from evenly.models.trees.sklearn_trees import boosted_trees, forest_trees
 
 Floats = NDArray[np.float64]
 

@@ -11,15 +11,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.typing import NDArray
-from tests.models.contract import LAWS
 
 from evenly.errors import InputError, MissingExtraError
 from evenly.models.base import Model
-from evenly.models.boosting import Boosting, HistBoosting
-from evenly.models.extra_trees import ExtraTrees
-from evenly.models.forest import RandomForest
 from evenly.models.storage import load, save
-from evenly.models.tree_parts.boosted import Budget
+from evenly.models.trees.boosted import Budget
+from evenly.models.trees.boosting import Boosting, HistBoosting
+from evenly.models.trees.extra_trees import ExtraTrees
+from evenly.models.trees.forest import RandomForest
+from tests.models.contract import LAWS
 
 Floats = NDArray[np.float64]
 MAKERS: dict[str, Callable[[], Model]] = {
@@ -93,7 +93,7 @@ def test_without_lightgbm_scikit_learn_grows_the_trees(monkeypatch: pytest.Monke
     monkeypatch.setattr(Budget, "of", lambda _: Budget(20, 1, 0.2, 40))
     table, seconds = _small()
     by_sklearn = HistBoosting(effort="quick", folds=0).fit(table, seconds).predict(table)
-    monkeypatch.setattr("evenly.models.tree_parts.fitters.find_spec", lambda _: None)
+    monkeypatch.setattr("evenly.models.trees.fitters.find_spec", lambda _: None)
     np.testing.assert_array_equal(Boosting(effort="quick", folds=0).fit(table, seconds).predict(table), by_sklearn)
 
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from evenly.models._inputs import Inputs
-from evenly.models.tree_parts.trend import Trend
+from evenly.models.inputs.coding import Inputs
+from evenly.models.trees.trend import Trend
 
 
 def _inputs(n: int, seed: int = 0) -> Inputs:
@@ -36,7 +36,7 @@ def test_left_out_predictions_are_those_of_refits() -> None:
 
 def _at_same_ridge(inputs: Inputs, moved: np.ndarray, weights: np.ndarray, logs: np.ndarray) -> np.ndarray:
     """Predictions of a linear smoother are linear in the values: move them along the smoother fitted to `logs`."""
-    from evenly.models.tree_parts import trend as module
+    from evenly.models.trees import trend as module
 
     original = module._RIDGES
     fits = []

@@ -16,17 +16,17 @@ from typing import TYPE_CHECKING
 from evenly._lazy import lazy
 
 if TYPE_CHECKING:
-    from evenly.adapters.meep.balancer import ChunkBalancer as ChunkBalancer
-    from evenly.adapters.meep.cells import cell_of as cell_of
+    from evenly.adapters.meep.balancing.balancer import ChunkBalancer as ChunkBalancer
+    from evenly.adapters.meep.cell.cell import cell_of as cell_of
+    from evenly.adapters.meep.cell.scripts import cell_of_script as cell_of_script
     from evenly.adapters.meep.layouts import from_meep as from_meep
     from evenly.adapters.meep.layouts import layout as layout
     from evenly.adapters.meep.layouts import to_meep as to_meep
-    from evenly.adapters.meep.scripts import cell_of_script as cell_of_script
 
 _HOMES = {
-    "ChunkBalancer": "evenly.adapters.meep.balancer",
-    "cell_of": "evenly.adapters.meep.cells",
-    "cell_of_script": "evenly.adapters.meep.scripts",
+    "ChunkBalancer": "evenly.adapters.meep.balancing.balancer",
+    "cell_of": "evenly.adapters.meep.cell.cell",
+    "cell_of_script": "evenly.adapters.meep.cell.scripts",
     "from_meep": "evenly.adapters.meep.layouts",
     "layout": "evenly.adapters.meep.layouts",
     "to_meep": "evenly.adapters.meep.layouts",

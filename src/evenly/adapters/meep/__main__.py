@@ -88,7 +88,7 @@ def main(arguments: list[str]) -> None:
 
 
 def _run(path: str, script: Path, arguments: list[str]) -> None:
-    from evenly.adapters.meep.scripts import simulations_in
+    from evenly.adapters.meep.cell.scripts import simulations_in
 
     layout = _Layout(path, several=simulations_in(script) > 1)
     layout.install()

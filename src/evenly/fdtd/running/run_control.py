@@ -24,9 +24,9 @@ import numpy as np
 
 from evenly.errors import InputError, RunFailed
 from evenly.fdtd.running.callbacks import Callback, at_every
+from evenly.fdtd.running.compilation import prepare
 from evenly.fdtd.running.conditions import Condition, SourcesEnded, UntilTime
 from evenly.fdtd.running.progress import Progress, ProgressChoice, progress
-from evenly.fdtd.stepping.compilation import prepare
 
 if TYPE_CHECKING:
     from evenly.fdtd.simulation import Simulation

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from evenly.fdtd.cell.partition import BinaryPartition
+from evenly.fdtd.measurement.measurement import Measurement
 from evenly.fdtd.ranks.parallel import am_really_master
-from evenly.fdtd.scaling.measurement import Measurement
 from evenly.fdtd.simulation import Options
 from evenly.fdtd.structures.programs import Program, load
 

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from evenly.errors import InputError
+from evenly.fdtd.measurement.measurement import Measurement, Parameter
 from evenly.fdtd.ranks.launching import launch_python
 from evenly.fdtd.ranks.watching import Job
-from evenly.fdtd.scaling.measurement import Measurement, Parameter
 from evenly.fdtd.scaling.study import ScalingStudy, file_name
 
 __all__ = ["Progress", "run_once", "run_study"]

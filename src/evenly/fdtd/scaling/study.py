@@ -5,10 +5,10 @@ came out and the numbers behind the usual figures: run time against ranks, the r
 and where it crosses one, the time of each rank, and mean inverse times (rates), which scale linearly where all is well.
 
 Communication is boundary copies, sending and receiving, and waiting; computation is stepping and Fourier transforms.
-Where ranks outnumber the cores in any of the runs, all times are CPU times (see `evenly.fdtd.scaling.measurement`), and
-`ScalingStudy.clock_label` says so.
+Where ranks outnumber the cores in any of the runs, all times are CPU times (see `evenly.fdtd.measurement.measurement`),
+and `ScalingStudy.clock_label` says so.
 
->>> from evenly.fdtd.scaling.measurement import RankRecord
+>>> from evenly.fdtd.measurement.measurement import RankRecord
 >>> def run(ranks):
 ...     share = {"fused": 8 / ranks, "waiting": 0.5 * ranks}
 ...     records = tuple(RankRecord(r, share, share) for r in range(ranks))
@@ -29,7 +29,7 @@ from functools import cached_property
 from pathlib import Path
 
 from evenly.errors import InputError, ReadError
-from evenly.fdtd.scaling.measurement import (
+from evenly.fdtd.measurement.measurement import (
     COMMUNICATION,
     COMPUTATION,
     FOURIER,
@@ -261,7 +261,7 @@ class ScalingStudy:
 
         Examples
         --------
-        >>> from evenly.fdtd.scaling.measurement import RankRecord
+        >>> from evenly.fdtd.measurement.measurement import RankRecord
         >>> one = Measurement(steps=1, ranks=(RankRecord(0, {"fused": 2.0, "output": 0.5}, {}),))
         >>> times = ScalingStudy((one,)).per_rank(1)[0]
         >>> times.stepping.mean, times.other.mean
@@ -287,7 +287,7 @@ class ScalingStudy:
         Examples
         --------
         >>> import tempfile
-        >>> from evenly.fdtd.scaling.measurement import RankRecord
+        >>> from evenly.fdtd.measurement.measurement import RankRecord
         >>> study = ScalingStudy((Measurement("box", steps=1, ranks=(RankRecord(0, {"fused": 2.0}, {}),)),))
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     [path.name for path in study.save(folder)], ScalingStudy.load(folder).fastest.run_s.mean

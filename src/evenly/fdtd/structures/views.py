@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from evenly.errors import InputError, ReadError
 from evenly.fdtd.cell.box import AXES, Box
 from evenly.fdtd.cell.grid import Grid, Vector, vector
-from evenly.fdtd.cell.inventory import boxes_for
+from evenly.fdtd.counting.chunk_counts import boxes_for
 from evenly.fdtd.media.structure import Response
 from evenly.fdtd.monitors.flux import Flux
 from evenly.fdtd.monitors.monitor import FourierMonitor

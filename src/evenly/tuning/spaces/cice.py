@@ -41,8 +41,8 @@ import numpy as np
 import pandas as pd
 
 from evenly.errors import InputError
-from evenly.parameters import Categorical, Ordinal
-from evenly.space import Space
+from evenly.space.parameters import Categorical, Ordinal
+from evenly.space.space import Space
 
 __all__ = ["GRID", "LISTED_BLOCKS", "NEWER", "TASKS", "Reading", "cice_space", "namelist", "with_domain"]
 

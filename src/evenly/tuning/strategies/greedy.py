@@ -12,8 +12,8 @@ from typing import final
 import numpy as np
 
 from evenly.errors import InputError
-from evenly.models._regression import RegressionModel
 from evenly.models.fitting import new_model
+from evenly.models.regression_model import RegressionModel
 from evenly.tuning.candidates import Candidates
 from evenly.tuning.strategies.base import Choice, Strategy, row_of
 from evenly.tuning.strategies.random_search import RandomSearch

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from evenly.tuning.acquisition import expected_improvement, log_expected_improvement, log_lower_bound
 from evenly.tuning.candidates import Candidates, corners
-from evenly.tuning.first_runs import most_telling
+from evenly.tuning.feasibility_model import Successes
+from evenly.tuning.initial_design import most_telling
 from evenly.tuning.strategies.base import Choice, Strategy, row_of
-from evenly.tuning.successes import Successes
 from evenly.tuning.surrogates.base import Beliefs, Observed
 from evenly.tuning.surrogates.compressed import PartlyCompressed
 from evenly.tuning.surrogates.process import SampledProcess

@@ -10,7 +10,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from evenly.models._inputs import Inputs
+from evenly.models.inputs.coding import Inputs
 
 __all__ = ["Beliefs", "Observed", "Surrogate"]
 

@@ -14,7 +14,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from evenly.models._inputs import Inputs
+from evenly.models.inputs.coding import Inputs
 from evenly.tuning.surrogates.base import Beliefs, Observed, Surrogate
 from evenly.tuning.surrogates.process import SampledProcess
 

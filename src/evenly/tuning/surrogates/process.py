@@ -2,7 +2,7 @@
 
 From five or ten runs no length-scale is known, and the most likely ones promise too much. So hyper-parameters are drawn
 from their posterior by elliptical slice sampling [Murray, Adams and MacKay, Elliptical slice sampling, 2010; the priors
-of `evenly.models.process_parts.hyperparameters` are Gaussian, as it needs], from the most likely ones on, and the
+of `evenly.models.gaussian_process.hyperparameters` are Gaussian, as it needs], from the most likely ones on, and the
 beliefs of all drawn processes are averaged [as Snoek, Larochelle and Adams, Practical Bayesian optimization of machine
 learning algorithms, 2012, do with slice sampling].
 """
@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 
-from evenly.models._inputs import Inputs
-from evenly.models.process_parts.experts import Experts
-from evenly.models.process_parts.hyperparameters import Shape
-from evenly.models.process_parts.likelihood import cost, minimised
+from evenly.models.gaussian_process.experts import Experts
+from evenly.models.gaussian_process.hyperparameters import Shape
+from evenly.models.gaussian_process.likelihood import cost, minimised
+from evenly.models.inputs.coding import Inputs
 from evenly.tuning.surrogates.base import Beliefs, Observed, Surrogate
 
 __all__ = ["SampledProcess", "elliptical_slices"]

@@ -1,0 +1,262 @@
+"""A balancer that takes the place of Meep's own: ``from evenly.adapters.meep import ChunkBalancer``.
+
+It is a subclass of ``meep.chunk_balancer.AbstractChunkBalancer``, with the four methods of Meep's document. What
+differs: times are CPU times, so that ranks may be more than cores; the cost model says where in a chunk the work is; a
+layout is changed only where that pays; and monitors survive the change. Costs come from ``evenly calibrate meep``;
+where there are none, Meep's algorithm is used, on CPU times.
+
+The first process decides and tells the others, by Meep's own collectives: no mpi4py is needed, and where Meep's
+processes are divided into groups each group decides for itself.
+
+Make it before the first run, which it then times.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evenly.adapters.meep.balancing.measuring import forget, latest_timings_of, timings_of_meep, volumes_of, watch
+from evenly.adapters.meep.collectives import of_first, slowest
+from evenly.adapters.meep.layouts import from_meep, to_meep
+from evenly.decomposition.costs.cost_model import CostModel
+from evenly.decomposition.partitioning.shifted_layouts import moved
+from evenly.errors import InputError, ReadError
+from evenly.fdtd.cell.partition import BinaryPartition
+
+if TYPE_CHECKING:
+    from evenly.decomposition.rebalancing.cost_balancer import CostBalancer
+    from evenly.decomposition.rebalancing.decision import Decision
+    from evenly.decomposition.rebalancing.measured_times import Timings
+
+    Base: Any = object
+else:
+    try:
+        from meep.chunk_balancer import AbstractChunkBalancer as Base
+    except ImportError:
+        Base = object
+
+__all__ = ["ChunkBalancer", "apply_layout"]
+
+
+class ChunkBalancer(Base):  # type: ignore[misc]  # Meep's, where it can be imported
+    """Adjusts the chunks of a Meep simulation by what its processes took.
+
+    Parameters
+    ----------
+    cost : CostModel or path, optional
+        What Meep's chunks cost; by default what ``evenly calibrate meep`` saved on this machine, or what comes with
+        evenly.
+    steps_left : float
+        Time steps still to be made, where that is known: an adjustment must pay within them.
+
+    Attributes
+    ----------
+    decision : Decision or None
+        Whether the last adjustment was made, and why or why not (``balancer.decision.why``).
+    """
+
+    def __init__(self, cost: CostModel | Path | str | None = None, *, steps_left: float = math.inf) -> None:
+        self.cost = _cost(cost)
+        self.steps_left = steps_left
+        self.decision: Decision | None = None
+        self._rebuild_s = math.nan
+        self._ours: CostBalancer | None = None
+        self._center = (0.0, 0.0, 0.0)
+        watch()
+
+    def make_initial_chunk_layout(self, sim: Any = None) -> Any:
+        """Return the layout that the cost model finds best, or None (Meep's own) where it has none or no simulation.
+
+        Parameters
+        ----------
+        sim : meep.Simulation
+            With all of its monitors, before it is initialised.
+        """
+        if sim is None or self.cost is None:
+            return None
+        return to_meep(BinaryPartition(of_first(lambda: self._best_cut(sim).to_list())))
+
+    def should_adjust_chunk_layout(self, sim: Any) -> bool:
+        """Whether another layout gains more than noise and error, and pays within the steps that are left."""
+        return self.decide(sim).adjust
+
+    def decide(self, sim: Any) -> Decision:
+        """Return whether to adjust the chunks of a simulation that ran, to which layout, and why; all processes ask.
+
+        Raises
+        ------
+        InputError
+            If it made no step, or Meep's chunks aren't those of a layout.
+        """
+        timings, layout = latest_timings_of(sim), _layout_of(sim)
+        chunks = _chunks(sim)
+        told = of_first(lambda: _as_plain(self._decided(sim, timings, layout, chunks)))
+        self.decision = _from_plain(told)
+        return self.decision
+
+    def compute_new_chunk_layout(
+        self,
+        timing_measurements: Any,
+        old_partition: Any,
+        chunk_volumes: Sequence[Any],
+        chunk_owners: Any,
+        **kwargs: Any,
+    ) -> Any:
+        """Return a layout by Meep's algorithm, from times and volumes alone; `sensitivity` is passed on.
+
+        Parameters
+        ----------
+        timing_measurements : MeepTimingMeasurements or Timings
+        old_partition : meep.BinaryPartition
+        chunk_volumes, chunk_owners
+            As ``sim.structure`` gives them.
+        """
+        timings = timings_of_meep(timing_measurements)
+        return to_meep(
+            _by_volumes(timings, from_meep(old_partition), volumes_of(chunk_volumes), chunk_owners, **kwargs)
+        )
+
+    def adjust_chunk_layout(self, sim: Any, **kwargs: Any) -> None:
+        """Go over to a better layout, if that pays: the simulation begins anew, with its monitors.
+
+        Parameters
+        ----------
+        sim : meep.Simulation
+            That ran on the layout to be judged.
+        **kwargs
+            ``sensitivity``, 0 to 1: move cuts so far by Meep's algorithm, whether or not it pays.
+        """
+        if kwargs:
+            told = latest_timings_of(sim), _layout_of(sim), *_chunks(sim)
+            layout = BinaryPartition(of_first(lambda: _by_volumes(*told, **kwargs).to_list()))
+        else:
+            decision = self.decide(sim)
+            if not decision.adjust or decision.layout is None:
+                return
+            layout = decision.layout
+        begin = time.perf_counter()
+        apply_layout(sim, layout)
+        self._rebuild_s = slowest(time.perf_counter() - begin)
+
+    def _best_cut(self, sim: Any) -> BinaryPartition:
+        import meep
+
+        from evenly.adapters.meep.cell.cell import cell_of
+        from evenly.decomposition.partitioning.partition import partition
+
+        return partition(cell_of(sim), meep.count_processors(), self.cost).in_program
+
+    def _decided(self, sim: Any, timings: Timings, layout: BinaryPartition, chunks: tuple[Any, Any]) -> Decision:
+        """Return the decision, layouts in Meep's coordinates; the first process asks, which remembers."""
+        from evenly.decomposition.rebalancing.decision import Price, Prospect, judged
+        from evenly.decomposition.rebalancing.noise import measurement_doubt
+
+        price = Price(self._rebuild_s, self.steps_left)
+        ours = self._balancer(sim)
+        if ours is not None:
+            back = (-self._center[0], -self._center[1], -self._center[2])
+            found = ours.decide(timings, moved(layout, back), steps_left=price.steps_left, rebuild_s=price.rebuild_s)
+            there = None if found.layout is None else moved(found.layout, self._center)
+            return replace(found, prospect=replace(found.prospect, layout=there))
+        other = _by_volumes(timings, layout, *chunks)
+        now_s, mean_s = float(timings.seconds.max()), float(timings.seconds.mean())
+        return judged(Prospect(now_s, (now_s + mean_s) / 2, measurement_doubt(timings), other), price)
+
+    def _balancer(self, sim: Any) -> CostBalancer | None:
+        """Return the balancer that remembers what was measured of this simulation's cell."""
+        if self.cost is None:
+            return None
+        from evenly.adapters.meep.cell.cell import cell_of, grid_of
+        from evenly.decomposition.rebalancing.cost_balancer import CostBalancer
+
+        grid, center = grid_of(sim)
+        if self._ours is None or (self._ours.cell.grid, self._center) != (grid, center):
+            self._ours, self._center = CostBalancer(self.cost, cell_of(sim)), center
+        return self._ours
+
+
+def apply_layout(sim: Any, layout: BinaryPartition) -> None:
+    """Give a simulation another layout; it begins anew, at time 0, and keeps its monitors.
+
+    Meep's `reset_meep` drops monitors. Here they are kept as the script made them and are evaluated again by the next
+    run; what was accumulated or loaded before is gone, as the fields are.
+
+    Parameters
+    ----------
+    sim : meep.Simulation
+    layout : BinaryPartition
+        In Meep's coordinates.
+    """
+    monitors = list(sim.dft_objects)
+    sim.reset_meep()
+    for monitor in monitors:
+        monitor.swigobj = None
+    sim.dft_objects = monitors
+    # What a simulation goes back to when it begins anew once more, as those of `meep.adjoint` do for each iteration.
+    sim.chunk_layout = sim._chunk_layout_original = to_meep(layout)
+    sim.num_chunks = sim._num_chunks_original = sim.chunk_layout.numchunks()
+    forget(sim)
+    sim.init_sim()
+
+
+def _cost(given: CostModel | Path | str | None) -> CostModel | None:
+    from evenly.decomposition.costs.locations import load_cost
+
+    if isinstance(given, (str, Path)):
+        given = CostModel.load(given)
+    if given is None:
+        try:
+            return load_cost("meep")
+        except ReadError:
+            return None
+    if given.program != "meep":
+        raise InputError(f"The cost model must be one of meep, but it was measured with {given.program}.")
+    return given
+
+
+def _layout_of(sim: Any) -> BinaryPartition:
+    if not hasattr(sim.chunk_layout, "split_pos"):
+        raise InputError(
+            f"A simulation that is balanced must have a BinaryPartition or none, but it has {sim.chunk_layout!r}."
+        )
+    return from_meep(sim.chunk_layout)
+
+
+def _chunks(sim: Any) -> tuple[Any, Any]:
+    return volumes_of(sim.structure.get_chunk_volumes()), sim.structure.get_chunk_owners()
+
+
+def _by_volumes(timings: Timings, layout: BinaryPartition, volumes: Any, owners: Any, **kwargs: Any) -> BinaryPartition:
+    from evenly.decomposition.rebalancing.chunk_balancer import ChunkBalancer as ByVolumes
+
+    return ByVolumes().compute_new_chunk_layout(timings, layout, volumes, owners, **kwargs)
+
+
+def _as_plain(decision: Decision) -> dict[str, Any]:
+    """Return a decision as the first process tells it to the others."""
+    prospect = decision.prospect
+    return {
+        "adjust": decision.adjust,
+        "why": decision.why,
+        "times": [prospect.now_s, prospect.predicted_s, prospect.doubt_s],
+        "layout": None if prospect.layout is None else prospect.layout.to_list(),
+        "ranks": None if prospect.rank_s is None else prospect.rank_s.tolist(),
+        "price": [decision.price.rebuild_s, decision.price.steps_left],
+    }
+
+
+def _from_plain(told: dict[str, Any]) -> Decision:
+    from evenly.decomposition.rebalancing.decision import Decision, Price, Prospect
+
+    layout = None if told["layout"] is None else BinaryPartition(told["layout"])
+    now_s, predicted_s, doubt_s = told["times"]
+    rank_s = None if told["ranks"] is None else np.array(told["ranks"])
+    prospect = Prospect(now_s, predicted_s, doubt_s, layout, rank_s)
+    return Decision(told["adjust"], told["why"], prospect, Price(*told["price"]))

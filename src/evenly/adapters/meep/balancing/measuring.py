@@ -1,0 +1,184 @@
+"""How long each process of a Meep run works, in CPU time: taken around every run from the moment it is asked for.
+
+A balancer is told after a run that it should have been timed, so `watch` has Meep's simulations time each of their
+runs, step by step: what windows of steps differ by is the noise that a decision must know.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenly.adapters.meep.collectives import gathered
+from evenly.adapters.meep.layouts import from_meep
+from evenly.adapters.meep.timing.clock import working_clock
+from evenly.decomposition.rebalancing.measured_times import ChunkVolume, Timings
+from evenly.decomposition.rebalancing.noise import Windows, standard_error
+from evenly.errors import InputError
+
+__all__ = ["PHASES", "forget", "latest_timings_of", "timings_of", "timings_of_meep", "volumes_of", "watch"]
+
+#: Phases in which a process works, by their names in ``meep.timing_measurements``; in all others it waits.
+PHASES = ("time_stepping", "boundaries_copying", "fourier_transform")
+_RECORD = "_evenly_measured"
+_MARK = "_evenly_watches"
+_TOLD = "_evenly_told"
+
+
+@dataclass
+class _Record:
+    """Work of this process on a layout: all of it, and that since it was last asked for."""
+
+    layout: Any
+    whole: Windows = field(default_factory=Windows)
+    latest: Windows = field(default_factory=Windows)
+
+    def add(self, seconds: float, steps: int = 1) -> None:
+        self.whole.add(seconds, steps)
+        self.latest.add(seconds, steps)
+
+
+def watch() -> None:
+    """Have every simulation time its runs from now on; once is enough."""
+    import meep
+
+    kind = meep.Simulation
+    if hasattr(kind, _MARK):
+        return
+    usual = kind._run_until
+
+    @functools.wraps(usual)
+    def timed(sim: Any, condition: Any, step_functions: Any) -> Any:
+        if sim.fields is None:
+            sim.init_sim()
+        with working_clock() as clock:
+            if clock is None:
+                return _timed_whole(sim, lambda: usual(sim, condition, step_functions))
+            return usual(sim, condition, [_ticks(sim, clock), *step_functions])
+
+    kind._run_until = timed
+    setattr(kind, _MARK, True)
+
+
+def _ticks(sim: Any, clock: Callable[[], float]) -> Callable[[Any], None]:
+    """Return a step function, which Meep calls before every step and after the last, that notes what each took."""
+    record = _record(sim)
+    # The first step after Meep began anew connects the chunks.
+    state = {"mark": clock(), "calls": 0, "left out": int(sim.fields.t == 0)}
+
+    def tick(_sim: Any) -> None:
+        if state["calls"]:
+            now = clock()
+            if state["calls"] > state["left out"]:
+                record.add(now - state["mark"])
+            state["mark"] = now
+        state["calls"] += 1
+
+    return tick
+
+
+def _timed_whole(sim: Any, run: Callable[[], Any]) -> Any:
+    """Run, timed by Meep's own clock, whose readings all processes must ask for."""
+    record, begin, step = _record(sim), _own_work(sim), int(sim.fields.t)
+    result = run()
+    steps = int(sim.fields.t) - step
+    if steps > 0:
+        record.add(_own_work(sim) - begin, steps)
+    return result
+
+
+def forget(sim: Any) -> None:
+    """Begin anew: what was measured of a simulation belongs to another layout."""
+    vars(sim).pop(_RECORD, None)
+    vars(sim).pop(_TOLD, None)
+
+
+def timings_of(sim: Any) -> Timings:
+    """Return what each process took per step on the present layout; all processes must ask.
+
+    Raises
+    ------
+    InputError
+        If no step was made.
+    """
+    record = vars(sim).get(_RECORD)
+    if record is not None and record.whole.steps > 0:
+        return _timings(record.whole)
+    if sim.fields is None or sim.fields.t < 1:
+        raise InputError("A simulation must make steps before it is balanced, but none was made: run it first.")
+    # It ran before anybody watched: Meep's own clock is what is left.
+    return Timings(_worked(sim) / int(sim.fields.t), int(sim.fields.t))
+
+
+def latest_timings_of(sim: Any) -> Timings:
+    """Return the same of the steps since this was last asked; if none was made since, the last answer."""
+    record = vars(sim).get(_RECORD)
+    if record is not None and record.latest.steps > 0:
+        vars(sim)[_TOLD] = _timings(record.latest)
+        record.latest = Windows()
+    elif _TOLD not in vars(sim):
+        vars(sim)[_TOLD] = timings_of(sim)
+    return vars(sim)[_TOLD]  # type: ignore[no-any-return]
+
+
+def _record(sim: Any) -> _Record:
+    """Return what was measured on the layout that a simulation has now; of another one nothing is kept."""
+    layout = from_meep(sim.chunk_layout) if hasattr(sim.chunk_layout, "split_pos") else None
+    record = vars(sim).get(_RECORD)
+    if record is None or record.layout != layout:
+        forget(sim)
+        record = vars(sim)[_RECORD] = _Record(layout)
+    return record  # type: ignore[no-any-return]
+
+
+def _timings(work: Windows) -> Timings:
+    seconds = np.maximum(gathered(work.seconds), 0.0) / work.steps
+    # All processes made the same steps, so their windows are the same.
+    rates = np.array([gathered(rate) for rate in work.rates]).reshape(-1, len(seconds)).T
+    return Timings(seconds, work.steps, standard_error(rates))
+
+
+def timings_of_meep(measured: Any) -> Timings:
+    """Return a ``MeepTimingMeasurements`` as timings; its seconds are those of a wall clock."""
+    if isinstance(measured, Timings):
+        return measured
+    table: Mapping[str, Any] = measured.measurements
+    seconds = np.sum([np.asarray(table[name], dtype=np.float64) for name in PHASES], axis=0)
+    steps = max(1, int(measured.num_time_steps))
+    return Timings(seconds / steps, steps)
+
+
+def volumes_of(volumes: Any) -> list[ChunkVolume]:
+    """Return Meep's grid volumes of chunks as plain numbers, in Meep's coordinates."""
+    return [_volume(one) for one in volumes]
+
+
+def _volume(one: Any) -> ChunkVolume:
+    import meep
+
+    axes = {meep.D1: (2,), meep.D2: (0, 1), meep.D3: (0, 1, 2)}[one.dim]
+    low, high, shape = [0.0] * 3, [0.0] * 3, [1] * 3
+    for axis in axes:
+        shape[axis] = int(one.num_direction(axis))
+        low[axis] = float(one.origin_in_direction(axis))
+        high[axis] = low[axis] + shape[axis] / float(one.a)
+    return ChunkVolume((low[0], low[1], low[2]), (high[0], high[1], high[2]), (shape[0], shape[1], shape[2]))
+
+
+def _own_work(sim: Any) -> float:
+    import meep
+
+    return float(_worked(sim)[meep.my_rank()])
+
+
+def _worked(sim: Any) -> NDArray[np.float64]:
+    """Return the seconds that each process has worked, by whatever clock Meep has now, (processes,)."""
+    from meep.timing_measurements import TIMING_MEASUREMENT_IDS
+
+    parts = [np.asarray(sim.time_spent_on(TIMING_MEASUREMENT_IDS[name]), dtype=np.float64) for name in PHASES]
+    return np.asarray(np.sum(parts, axis=0))

@@ -1,0 +1,213 @@
+"""The cell of a Meep simulation, from the simulation object itself, before any step and before anything is allocated.
+
+Run it in Meep's own Python; `evenly.adapters.meep.cell.scripts` does so for a whole script. What it needs there beside
+Meep is numpy.
+
+Meep stores the cell on a grid whose middle need not be the origin (``geometry_center``; an odd number of points),
+splits off chunks for PML one point deeper than the layer, and makes room for every susceptibility in every chunk.
+Absorbers are conductivities and no chunks of their own.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from evenly.adapters.meep.cell.couplings import coarser, with_couplings
+from evenly.adapters.meep.cell.geometry import media_of, structure_of
+from evenly.adapters.meep.cell.media import poles_of
+from evenly.adapters.meep.cell.monitors import transforms_of
+from evenly.adapters.meep.cell.solids import numbers
+from evenly.decomposition.cells.cell import NO_LAYERS, Cell
+from evenly.decomposition.cells.survey import Survey
+from evenly.errors import InputError
+from evenly.fdtd.cell.boundaries import Layers
+from evenly.fdtd.cell.grid import ELECTRIC, MAGNETIC, Grid, Vector
+from evenly.fdtd.media.structure import Structure
+
+__all__ = ["BLOCKS", "POINTS", "active_components", "cell_of", "check_cuttable", "grid_of"]
+
+#: Largest cell whose every point is sampled.
+POINTS = 2_000_000
+#: Most blocks of a survey.
+BLOCKS = 2_000_000
+Pair = tuple[int, int]
+Depths = tuple[Pair, Pair, Pair]
+
+
+def cell_of(sim: Any, *, points: int = POINTS, blocks: int = BLOCKS, name: str = "cell") -> Cell:
+    """Return the cell of a simulation; add all monitors first, as they count.
+
+    Parameters
+    ----------
+    sim : meep.Simulation
+        It is left as it is.
+    points : int
+        Largest cell whose every point is sampled; a larger one is surveyed object by object.
+    blocks : int
+        Most blocks of the survey.
+    name : str
+        How tables call it.
+
+    Raises
+    ------
+    InputError
+        If the simulation has symmetries or cylindrical coordinates, which Meep can't combine with a layout, or objects
+        that evenly doesn't know.
+    """
+    check_cuttable(sim)
+    grid, origin = grid_of(sim)
+    periodic = bool(sim.k_point)
+    pml, absorber = (_depths(sim, grid, kind) for kind in ("PML", "Absorber"))
+    kinds = ["periodic" if periodic or thin else "metal" for thin in grid.thin]
+    # The conductivity of absorbers isn't one of a medium, so the structure hears nothing of them.
+    layers = Layers(grid, (kinds[0], kinds[1], kinds[2]), pml, NO_LAYERS)
+    structure = structure_of(sim, grid, origin, layers)
+    active = active_components(sim, grid)
+    return Cell(
+        "meep",
+        grid,
+        _survey(sim, structure, points, blocks),
+        (periodic, periodic, periodic),
+        pml,
+        absorber,
+        layers_apart=("pml",),
+        transforms=transforms_of(sim, grid, origin, active),
+        complex_fields=not sim.using_real_fields(),
+        name=name,
+        traits=_traits(sim, structure, active),
+        center=origin,
+    )
+
+
+def grid_of(sim: Any) -> tuple[Grid, Vector]:
+    """Return the grid of a simulation's cell, and its middle in Meep's coordinates."""
+    dimensions, cylindrical = sim.dimensions, sim.is_cylindrical
+    volume = sim._create_grid_volume(sim.k_point)
+    sizes, middle = [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]
+    for axis in _axes(sim):
+        points = volume.num_direction(axis)
+        if sim.dimensions == 3 and numbers(sim.cell_size)[axis] == 0:
+            continue  # one point along z, along which nothing varies but a phase
+        sizes[axis] = points / sim.resolution
+        middle[axis] = volume.origin_in_direction(axis) + sizes[axis] / 2
+    sim.dimensions, sim.is_cylindrical = dimensions, cylindrical
+    count = sum(size > 0 for size in sizes)
+    courant = min(float(sim.Courant), 1 / np.sqrt(max(1, count)))
+    return Grid((sizes[0], sizes[1], sizes[2]), float(sim.resolution), courant), (middle[0], middle[1], middle[2])
+
+
+def check_cuttable(sim: Any) -> None:
+    """Refuse a simulation that Meep can't run on a layout.
+
+    Raises
+    ------
+    InputError
+        If it has symmetries or cylindrical coordinates.
+    """
+    import meep
+
+    if sim.dimensions == meep.CYLINDRICAL or sim.is_cylindrical:
+        raise InputError(
+            "The cell is in cylindrical coordinates, but layouts cut across x, y and z: run the script without one and "
+            "leave the chunks to Meep."
+        )
+    if any(type(one).__name__ != "Identity" for one in sim.symmetries):
+        raise InputError(
+            "The simulation has symmetries. Meep 1.25 steps the whole cell where it is given a layout, and then counts "
+            "mirror images twice (fluxes and energies come out too large): leave `symmetries` out to use a layout, or "
+            "keep them and leave the chunks to Meep."
+        )
+
+
+def active_components(sim: Any, grid: Grid) -> tuple[str, ...]:
+    """Return the components of E and H that Meep steps: in two dimensions only those that the sources excite."""
+    if grid.dimensions == 3 or (sim.dimensions == 3 and sim._infer_dimensions(sim.k_point) == 3):
+        return (*ELECTRIC, *MAGNETIC)
+    wanted = {_name(source.component) for source in sim.sources}
+    if sim.dimensions == 1:
+        return ("Ex", "Hy")
+    across, within = ("Ez", "Hx", "Hy"), ("Ex", "Ey", "Hz")
+    mixed = sim.force_all_components or sim.special_kz or _couples_z(sim) or "" in wanted or not wanted
+    found = [*(across if mixed or wanted & set(across) else ()), *(within if mixed or wanted & set(within) else ())]
+    return tuple(name for name in (*ELECTRIC, *MAGNETIC) if name in found)
+
+
+def _axes(sim: Any) -> list[int]:
+    return {1: [2], 2: [0, 1], 3: [0, 1, 2]}[sim.dimensions]
+
+
+def _depths(sim: Any, grid: Grid, kind: str) -> Depths:
+    found = [[0, 0], [0, 0], [0, 0]]
+    for layer in sim.boundary_layers:
+        if type(layer).__name__ != kind:
+            continue
+        told = int(layer.direction)
+        for axis in range(3) if told < 0 else (told,):
+            for side in (0, 1) if int(layer.side) < 0 else (_side(layer.side),):
+                if grid.shape[axis] > 1:
+                    found[axis][side] = max(found[axis][side], _points(layer.thickness, grid, kind))
+    pairs = [_fitting(low, high, n) for (low, high), n in zip(found, grid.shape, strict=True)]
+    return pairs[0], pairs[1], pairs[2]
+
+
+def _side(side: Any) -> int:
+    import meep
+
+    return 0 if side == meep.Low else 1
+
+
+def _points(thickness: float, grid: Grid, kind: str) -> int:
+    if thickness <= 0:
+        return 0
+    # A chunk of PML is one point deeper than the layer.
+    return int(thickness * grid.resolution + 0.5) + (kind == "PML")
+
+
+def _fitting(low: int, high: int, points: int) -> Pair:
+    low = min(low, points)
+    return low, min(high, points - low)
+
+
+def _couples_z(sim: Any) -> bool:
+    """Whether a medium couples fields along z with those across."""
+    media = [thing.material for thing in sim.geometry] + [sim.default_material, *sim.extra_materials]
+    for medium in media:
+        for name in ("epsilon_offdiag", "mu_offdiag"):
+            off = getattr(medium, name, None)
+            if off is not None and (off.y != 0 or off.z != 0):
+                return True
+    return False
+
+
+def _name(component: Any) -> str:
+    """Return the name of a source's component; "" where it is all of them."""
+    code = int(component)
+    if not 0 <= code < 10:
+        return ""
+    return "EH"[code // 5] + {0: "x", 1: "y", 4: "z"}.get(code % 5, "z")
+
+
+def _survey(sim: Any, structure: Structure, points: int, blocks: int) -> Survey:
+    from evenly.decomposition.cells.fdtd.exact_survey import exact_survey
+    from evenly.decomposition.cells.fdtd.object_survey import object_survey
+
+    grid, (x, y, z) = structure.grid, structure.layers.kinds
+    if grid.box.volume <= points:
+        return with_couplings(exact_survey(structure, blocks=blocks), structure)
+
+    def rough() -> Structure:
+        fewer = Grid(grid.size, coarser(grid.resolution, grid.box.volume, grid.dimensions))
+        return structure_of(sim, fewer, grid_of(sim)[1], Layers(fewer, (x, y, z), NO_LAYERS, NO_LAYERS))
+
+    return with_couplings(object_survey(structure, blocks=blocks), structure, rough)
+
+
+def _traits(sim: Any, structure: Structure, active: tuple[str, ...]) -> dict[str, float]:
+    electric, magnetic = poles_of(media_of(sim, structure))
+    return {
+        "electric poles": float(electric),
+        "magnetic poles": float(magnetic),
+        "components": float(len(active)),
+    }

@@ -1,0 +1,122 @@
+"""Which pairs of axes the permittivity couples, and where: Meep makes room for each pair in each chunk that has it.
+
+Averaging at slanted interfaces couples axes as an anisotropic medium does: the side of a rod along z couples x and y
+alone, a ball all three pairs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenly.decomposition.cells.survey import Survey
+from evenly.fdtd.cell.box import Box
+from evenly.fdtd.media.structure import Structure
+
+__all__ = ["KINDS", "coarser", "with_couplings"]
+
+Flags = NDArray[np.bool_]
+#: Kinds of a survey, in the order in which a `Structure` keeps the elements: yz, zx, xy.
+KINDS = ("off-diagonal yz", "off-diagonal xz", "off-diagonal xy")
+FOUND_IN = "electric_anisotropic"
+SLAB = 250_000
+#: Points of the coarser grid on which a large cell is looked at.
+COARSE = 200_000
+# At rims of faces evenly couples axes that Meep doesn't: a pair that is found at so few points is one of these.
+RIMS = 0.2
+
+
+def with_couplings(survey: Survey, structure: Structure, coarse: Callable[[], Structure] | None = None) -> Survey:
+    """Return a survey with the points at which each pair of axes is coupled.
+
+    Parameters
+    ----------
+    survey : Survey
+        Of the structure.
+    structure : Structure
+        It is sampled where axes are coupled at all, unless `coarse` is given.
+    coarse : callable, optional
+        Gives the structure on a coarser grid, by which pairs are told for the whole cell.
+    """
+    if FOUND_IN not in survey.kinds:
+        return survey
+    blocks = _blocks(survey)
+    if coarse is not None:
+        rough = coarse()
+        pairs = [bool(mask.any()) for mask in _without_rims(_masks(rough, rough.grid.box))]
+        column = blocks[..., survey.kinds.index(FOUND_IN)]
+        counts = [column * pair for pair in pairs]
+    else:
+        box = _reach(survey, blocks)
+        counts = [_summed(mask, box, survey) for mask in _without_rims(_masks(structure, box))]
+    kept = [n for n, count in enumerate(counts) if count.any()]
+    if not kept:
+        return survey
+    table = np.concatenate([blocks, np.stack([counts[n] for n in kept], axis=-1)], axis=-1)
+    return Survey.of_blocks(survey.edges, (*survey.kinds, *(KINDS[n] for n in kept)), table)
+
+
+def coarser(resolution: float, points: int, dimensions: int) -> float:
+    """Return the resolution at which a cell of so many points has `COARSE` of them.
+
+    Examples
+    --------
+    >>> round(coarser(40.0, 8 * COARSE, 3), 6)
+    20.0
+    """
+    return resolution * float(min(1.0, COARSE / points) ** (1 / dimensions))
+
+
+def _blocks(survey: Survey) -> NDArray[np.float64]:
+    table = survey.table
+    for axis in range(3):
+        table = np.diff(table, axis=axis)
+    return table
+
+
+def _reach(survey: Survey, blocks: NDArray[np.float64]) -> Box:
+    """Return the box outside which no axes are coupled."""
+    there = blocks[..., survey.kinds.index(FOUND_IN)] > 0
+    ends = []
+    for axis in range(3):
+        found = np.flatnonzero(there.any(axis=tuple(a for a in range(3) if a != axis)))
+        ends.append((int(survey.edges[axis][found[0]]), int(survey.edges[axis][found[-1] + 1])))
+    (a, d), (b, e), (c, f) = ends
+    return Box((a, b, c), (d, e, f))
+
+
+def _masks(structure: Structure, box: Box) -> list[Flags]:
+    """Return the points of a box at whose node each pair is coupled."""
+    found = [np.zeros(box.shape, dtype=bool) for _ in KINDS]
+    longest = max(range(3), key=lambda axis: box.shape[axis])
+    own = tuple(slice(None) if thin else slice(None, -1) for thin in structure.grid.thin)
+    for slab in box.slabs(longest, SLAB):
+        elements = structure.sample(slab).electric.off_diagonal
+        if elements is not None:
+            where = slab.slices(box.lo)
+            for mask, values in zip(found, elements, strict=True):
+                mask[where] = np.abs(values[own]) > 1e-9
+    return found
+
+
+def _without_rims(masks: list[Flags]) -> list[Flags]:
+    most = max(int(np.count_nonzero(mask)) for mask in masks)
+    return [mask if np.count_nonzero(mask) > RIMS * most else np.zeros_like(mask) for mask in masks]
+
+
+def _summed(mask: Flags, box: Box, survey: Survey) -> NDArray[np.float64]:
+    """Return the points of each block of the survey."""
+    full = np.zeros([len(e) - 1 for e in survey.edges])
+    if not mask.any():
+        return full
+    counts = mask.astype(np.float64)
+    where = []
+    for axis in range(3):
+        edges = survey.edges[axis]
+        first, last = np.searchsorted(edges, (box.lo[axis], box.hi[axis]))
+        counts = np.add.reduceat(counts, edges[first:last] - box.lo[axis], axis=axis)
+        where.append(slice(int(first), int(last)))
+    full[tuple(where)] = counts
+    return full

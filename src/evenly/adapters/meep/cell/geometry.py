@@ -1,0 +1,143 @@
+"""A simulation's geometry as a `Structure` of evenly: what each grid point is made of, later objects on top.
+
+Meep's own statistics count overlaps twice; here a point belongs to the object that Meep will make it of.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from evenly.adapters.meep.cell.media import is_medium, medium_of
+from evenly.adapters.meep.cell.solids import numbers, solid_of
+from evenly.adapters.meep.cell.varying_materials import Varied, from_array, from_function, from_grid, parts, shifted
+from evenly.errors import InputError, ReadError
+from evenly.fdtd.cell.boundaries import Layers
+from evenly.fdtd.cell.grid import Grid, Vector
+from evenly.fdtd.media.materials import Medium, vacuum
+from evenly.fdtd.media.solids import Block, GeometricObject
+from evenly.fdtd.media.structure import Structure
+
+__all__ = ["media_of", "structure_of"]
+
+# Only points are counted, so any time step is stable.
+NO_TIME_STEP = 1e-9
+
+
+def structure_of(sim: Any, grid: Grid, origin: Vector, layers: Layers) -> Structure:
+    """Return what the points of a simulation's cell are made of.
+
+    Parameters
+    ----------
+    sim : meep.Simulation
+    grid : Grid
+    origin : three floats
+        Middle of the cell in Meep's coordinates.
+    layers : Layers
+        Of the cell.
+    """
+    background, objects = _background(sim, grid, origin)
+    for thing in sim.geometry:
+        made = _objects(thing, thing.material, grid, origin)
+        if sim.ensure_periodicity and sim.k_point:
+            made = _repeated(made, grid)
+        objects += made
+    still = Grid(grid.size, grid.resolution, NO_TIME_STEP)
+    return Structure(still, objects, background, subpixel=bool(sim.eps_averaging), layers=layers)
+
+
+def media_of(sim: Any, structure: Structure) -> list[Medium]:
+    """Return all media that Meep makes room for: those of objects, hidden ones too, and the extra ones."""
+    found = [thing.material for thing in structure.objects if isinstance(thing.material, Medium)]
+    return found + [medium_of(material) for material in sim.extra_materials if is_medium(material)]
+
+
+def _background(sim: Any, grid: Grid, origin: Vector) -> tuple[Medium, list[GeometricObject]]:
+    given = sim.material_function or sim.epsilon_func or sim.epsilon_input_file or sim.default_material
+    if sim.epsilon_func and given is sim.epsilon_func:
+        given.eps = True
+    elif sim.material_function and given is sim.material_function:
+        given.eps = False
+    if is_medium(given):
+        return medium_of(given), []
+    everywhere = Block(size=(np.inf,) * 3)
+    size = [n * grid.dx for n in grid.shape]
+    frame = _frame((0.0, 0.0, 0.0), np.eye(3), size)
+    return vacuum, list(parts(everywhere, _varied(given, grid, origin, everywhere, frame)))
+
+
+def _objects(thing: Any, material: Any, grid: Grid, origin: Vector) -> list[GeometricObject]:
+    if is_medium(material):
+        return [solid_of(thing, medium_of(material), origin)]
+    solid = solid_of(thing, vacuum, origin)
+    frame = None
+    if hasattr(material, "weights"):
+        axes = np.array([numbers(e) for e in (thing.e1, thing.e2, thing.e3)])
+        center = [c - o for c, o in zip(numbers(thing.center), origin, strict=True)]
+        frame = _frame(center, axes / np.linalg.norm(axes, axis=1)[:, None], numbers(thing.size))
+    return list(parts(solid, _varied(material, grid, origin, solid, frame)))
+
+
+def _varied(
+    material: Any, grid: Grid, origin: Vector, solid: GeometricObject, frame: Callable[..., Any] | None
+) -> Varied:
+    if hasattr(material, "weights") and frame is not None:
+        return from_grid(material, frame)
+    if isinstance(material, str):
+        return from_array(_read(material), grid)
+    if isinstance(material, np.ndarray):
+        return from_array(material, grid)
+    if callable(material):
+        import meep
+
+        return from_function(material, grid, origin, solid.bounds(), meep.Vector3)
+    raise InputError(
+        f"A material of the simulation is {material!r}: evenly knows media, material functions, material grids, arrays "
+        "and files of them."
+    )
+
+
+def _frame(center: Sequence[float], axes: Any, size: Sequence[float]) -> Callable[..., Any]:
+    """Return what gives coordinates as shares 0 … 1 of a block."""
+    inverse = np.linalg.inv(np.asarray(axes).T)
+
+    def shares(x: Any, y: Any, z: Any) -> list[Any]:
+        away = [v - c for v, c in zip((x, y, z), center, strict=True)]
+        along = [sum(w * a for w, a in zip(row, away, strict=True)) for row in inverse]
+        return [c / s + 0.5 if s and np.isfinite(s) else 0 * c + 0.5 for c, s in zip(along, size, strict=True)]
+
+    return shares
+
+
+def _read(name: str) -> Any:
+    """Return the data set that ``file.h5:name`` names, or the first one."""
+    path, _, dataset = name.partition(".h5")
+    path, dataset = path + ".h5", dataset.lstrip(":")
+    try:
+        import h5py
+    except ImportError as error:
+        raise InputError(f"To see what is in {path}, h5py is needed in Meep's Python, where it is missing.") from error
+    try:
+        with h5py.File(path) as file:
+            names = [key for key, value in file.items() if hasattr(value, "shape")]
+            return np.asarray(file[dataset or names[0]])
+    except (OSError, KeyError, IndexError) as error:
+        raise ReadError(path, f"no data set {dataset!r} can be read from it: {error}") from error
+
+
+def _repeated(objects: list[GeometricObject], grid: Grid) -> list[GeometricObject]:
+    """Return objects with those copies, a period away, that reach into the cell, as Meep makes them."""
+    made = []
+    for thing in objects:
+        low, high = thing.bounds()
+        shifts: list[list[float]] = []
+        for axis in range(3):
+            length = grid.shape[axis] * grid.dx
+            reaching = [s for s in (-length, length) if low[axis] + s < length / 2 and high[axis] + s > -length / 2]
+            wide = low[axis] <= -length / 2 and high[axis] >= length / 2
+            shifts.append([0.0] if grid.thin[axis] or wide else [0.0, *reaching])
+        made += [shifted(thing, (x, y, z)) for x, y, z in itertools.product(*shifts)]
+    return made

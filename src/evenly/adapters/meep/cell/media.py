@@ -1,0 +1,131 @@
+"""Meep's media as evenly's, as far as counting goes: what a point is made of, not how strong it is.
+
+Signs and strengths that evenly's own simulation would refuse (a negative ε∞, a perfect conductor) become others that
+count the same.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from evenly.adapters.meep.cell.solids import numbers
+from evenly.fdtd.cell.grid import Vector
+from evenly.fdtd.media.materials import DrudePole, LorentzPole, Medium, Pole
+
+__all__ = ["is_medium", "medium_of", "mixture", "poles_of"]
+
+# What stands for infinity: a perfect conductor has ε = -∞ in Meep.
+LARGE = 1e6
+
+
+def is_medium(material: Any) -> bool:
+    """Whether something is one of Meep's homogeneous media."""
+    return hasattr(material, "epsilon_diag") and hasattr(material, "E_susceptibilities")
+
+
+def medium_of(material: Any) -> Medium:
+    """Return a medium of evenly that counts as one of Meep's does."""
+    nonlinear = _any_of(material, "H_chi2_diag", "H_chi3_diag")
+    chi3 = _magnitudes(material.E_chi3_diag)
+    epsilon, mu = (_response(material, name) for name in ("epsilon", "mu"))
+    return Medium(
+        epsilon=epsilon[0],
+        epsilon_off_diagonal=epsilon[1],
+        mu=mu[0],
+        mu_off_diagonal=mu[1],
+        electric_poles=[_pole(s) for s in material.E_susceptibilities],
+        magnetic_poles=[_pole(s) for s in material.H_susceptibilities],
+        electric_conductivity=_conductivity(material, "D"),
+        magnetic_conductivity=_conductivity(material, "B"),
+        chi2=_magnitudes(material.E_chi2_diag),
+        chi3=(1.0, 1.0, 1.0) if nonlinear and not any(chi3) else chi3,
+    )
+
+
+def mixture(first: Medium, second: Medium, *, lossy: bool) -> Medium:
+    """Return a medium that counts as one between two does; `lossy` gives it a conductivity of its own."""
+    loss = tuple(max(a, b, float(lossy)) for a, b in zip(*_both(first, second, "electric_conductivity"), strict=True))
+    middle = [
+        tuple((a + b) / 2 for a, b in zip(*_both(first, second, name), strict=True)) for name in ("epsilon", "mu")
+    ]
+    poles = [
+        tuple({pole.unit(): pole for pole in (*getattr(first, side), *getattr(second, side))}.values())
+        for side in ("electric_poles", "magnetic_poles")
+    ]
+    return Medium(
+        epsilon=middle[0],  # type: ignore[arg-type]
+        mu=middle[1],  # type: ignore[arg-type]
+        electric_poles=poles[0],
+        magnetic_poles=poles[1],
+        electric_conductivity=loss,  # type: ignore[arg-type]
+        chi2=first.chi2 if any(_vector(first.chi2)) else second.chi2,
+        chi3=first.chi3 if any(_vector(first.chi3)) else second.chi3,
+    )
+
+
+def poles_of(materials: Iterable[Medium]) -> tuple[int, int]:
+    """Return how many different electric and magnetic poles there are in some media; Meep keeps each everywhere."""
+    sides: tuple[set[Pole], set[Pole]] = (set(), set())
+    for material in materials:
+        sides[0].update(pole.unit() for pole in material.electric_poles)
+        sides[1].update(pole.unit() for pole in material.magnetic_poles)
+    return len(sides[0]), len(sides[1])
+
+
+def _vector(value: Any) -> Vector:
+    return value  # type: ignore[no-any-return]  # `Medium` keeps three floats
+
+
+def _both(first: Medium, second: Medium, name: str) -> tuple[Vector, Vector]:
+    return _vector(getattr(first, name)), _vector(getattr(second, name))
+
+
+def _magnitudes(vector: Any) -> Vector:
+    x, y, z = (min(abs(v), LARGE) if math.isfinite(abs(v)) else LARGE for v in (vector.x, vector.y, vector.z))
+    return x, y, z
+
+
+def _any_of(material: Any, *names: str) -> bool:
+    return any(any(_magnitudes(getattr(material, name))) for name in names if hasattr(material, name))
+
+
+def _response(material: Any, name: str) -> tuple[Vector, Vector]:
+    """Return a positive diagonal, and off-diagonal elements that keep it positive definite, of ε or μ."""
+    given = _magnitudes(getattr(material, f"{name}_diag"))
+    real = numbers(getattr(material, f"{name}_diag"))
+    diagonal = [g if r > 0 else max(2.0, g) for g, r in zip(given, real, strict=True)]
+    present = _magnitudes(getattr(material, f"{name}_offdiag"))
+    small = 0.1 * min(diagonal)
+    off = [small if value else 0.0 for value in present]
+    return (diagonal[0], diagonal[1], diagonal[2]), (off[0], off[1], off[2])
+
+
+def _conductivity(material: Any, side: str) -> Vector:
+    diagonal = _magnitudes(getattr(material, f"{side}_conductivity_diag"))
+    off = _magnitudes(getattr(material, f"{side}_conductivity_offdiag"))
+    return _joined(diagonal, off)
+
+
+def _joined(diagonal: Vector, off: Vector) -> Vector:
+    """Return a diagonal that isn't 0 along axes which elements xy, xz, yz couple."""
+    xy, xz, yz = off
+    x, y, z = (d or float(bool(a or b)) for d, a, b in zip(diagonal, (xy, xy, xz), (xz, yz, yz), strict=True))
+    return x, y, z
+
+
+def _pole(susceptibility: Any) -> Pole:
+    kind = DrudePole if "Drude" in type(susceptibility).__name__ else LorentzPole
+    frequency = abs(float(getattr(susceptibility, "frequency", 0.0) or _first_transition(susceptibility)))
+    gamma = abs(float(getattr(susceptibility, "gamma", 0.0)))
+    sigma = _joined(_magnitudes(susceptibility.sigma_diag), _magnitudes(susceptibility.sigma_offdiag))
+    # Meep allows 0, evenly doesn't.
+    return kind(frequency=max(frequency, 1e-12), gamma=gamma, sigma=sigma if any(sigma) else 1.0)
+
+
+def _first_transition(susceptibility: Any) -> float:
+    transitions: Sequence[Any] = getattr(susceptibility, "transitions", ())
+    return float(np.real(transitions[0].frequency)) if transitions else 0.0

@@ -1,0 +1,160 @@
+"""What runs in Meep's Python: a script as it is, up to its first time step, whose cell goes to a file.
+
+``python -m evenly.adapters.meep.cell.script_runner REQUEST script.py [arguments]``, REQUEST a JSON file; `scripts`
+starts it. Nothing of the script is changed: ``meep.Simulation.run`` and what else steps are replaced around it.
+"""
+
+from __future__ import annotations
+
+import json
+import runpy
+import sys
+import traceback
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from evenly.errors import EvenlyError
+
+__all__ = ["main"]
+
+#: What the process ends with, by what happened.
+FOUND, NOTHING, FAILED, REFUSED = 0, 3, 4, 5
+#: Methods of a simulation that step it, or lead there.
+STEPPING = ("run", "run_k_point", "run_k_points", "solve_cw", "solve_eigfreq")
+
+
+class _Reached(BaseException):
+    """The step that was waited for; no ``except Exception`` of a script catches it."""
+
+
+class _Watch:
+    """Counts the simulations that run, and takes the cell of one.
+
+    Parameters
+    ----------
+    request : mapping
+        `cell`: where to save; `simulation`: which one that runs, from 1; `name`; `ranks`.
+    """
+
+    def __init__(self, request: dict[str, Any]) -> None:
+        self.request = request
+        self.seen: list[tuple[Any, int]] = []
+        self.resets: dict[int, int] = {}
+
+    def install(self) -> None:
+        """Replace what steps, and what depends on the number of processes."""
+        import meep
+
+        import evenly.adapters.meep as adapter
+
+        kind = meep.Simulation
+        for name in STEPPING:
+            setattr(kind, name, self._instead(getattr(kind, name)))
+        self._around(kind, "reset_meep", self._count_reset)
+        ranks = int(self.request["ranks"])
+        meep.count_processors = lambda: ranks
+        meep.divide_parallel_processes = lambda _groups: 0
+        # The script may name the layout that is only about to be made.
+        vars(adapter)["layout"] = lambda _source: None
+
+    def _instead(self, usual: Callable[..., Any]) -> Callable[..., Any]:
+        def stepped(sim: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ARG001 - whatever the script gives
+            number = self._number(sim)
+            if number < self.request["simulation"]:
+                return None
+            self._take(sim)
+            raise _Reached
+
+        stepped.__doc__ = usual.__doc__
+        return stepped
+
+    def _take(self, sim: Any) -> None:
+        from evenly.adapters.meep.cell.cell import cell_of
+
+        cell_of(sim, name=self.request["name"]).save(self.request["cell"])
+
+    def _number(self, sim: Any) -> int:
+        """Return which simulation this is among those that ran, from 1; a reset makes another one of it."""
+        key = self.resets.get(id(sim), 0)
+        for number, (other, resets) in enumerate(self.seen, 1):
+            if other is sim and resets == key:
+                return number
+        self.seen.append((sim, key))
+        return len(self.seen)
+
+    def _around(self, kind: Any, name: str, noted: Callable[[Any], None]) -> None:
+        usual = getattr(kind, name)
+
+        def wrapped(sim: Any, *args: Any, **kwargs: Any) -> Any:
+            noted(sim)
+            return usual(sim, *args, **kwargs)
+
+        wrapped.__doc__ = usual.__doc__
+        setattr(kind, name, wrapped)
+
+    def _count_reset(self, sim: Any) -> None:
+        self.resets[id(sim)] = self.resets.get(id(sim), 0) + 1
+
+
+def main(arguments: list[str]) -> int:
+    """Run a script up to the step that was asked for; what happened goes to the request's `report`."""
+    request = json.loads(Path(arguments[0]).read_text(encoding="utf-8"))
+    script = arguments[1]
+    watch = _Watch(request)
+    watch.install()
+    sys.argv = arguments[1:]
+    sys.path[0] = str(Path(script).resolve().parent)
+    report: dict[str, Any] = {"notes": []}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        status = _run(script, report)
+    report["notes"] = sorted({str(w.message) for w in caught if issubclass(w.category, UserWarning) and _ours(w)})
+    report["seen"] = len(watch.seen)
+    Path(request["report"]).write_text(json.dumps(report), encoding="utf-8")
+    return status
+
+
+def _ours(warning: warnings.WarningMessage) -> bool:
+    from evenly.errors import EvenlyWarning
+
+    return issubclass(warning.category, EvenlyWarning)
+
+
+def _run(script: str, report: dict[str, Any]) -> int:
+    try:
+        runpy.run_path(script, run_name="__main__")
+    except _Reached:
+        return FOUND
+    except EvenlyError as error:
+        report["error"] = str(error)
+        return REFUSED
+    except SystemExit as error:
+        if error.code in (None, 0):
+            return NOTHING
+        report["error"] = f"SystemExit: {error.code}"
+        return FAILED
+    except BaseException as error:
+        report["error"] = _trimmed(error, script)
+        return FAILED
+    return NOTHING
+
+
+def _trimmed(error: BaseException, script: str) -> str:
+    """Return the traceback from the script's own lines on."""
+    found = traceback.TracebackException.from_exception(error)
+    own = [n for n, frame in enumerate(found.stack) if Path(frame.filename).name == Path(script).name]
+    if own:
+        found.stack = traceback.StackSummary.from_list(found.stack[own[0] :])
+    return "".join(found.format()).rstrip()
+
+
+if __name__ == "__main__":
+    # No exit handlers: Meep's print statistics, and may wait for other processes.
+    code = main(sys.argv[1:])
+    sys.stdout.flush()
+    sys.stderr.flush()
+    import os
+
+    os._exit(code)

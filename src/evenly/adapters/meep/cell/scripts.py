@@ -1,0 +1,137 @@
+"""The cell of a user's Meep script, which is run unchanged in Meep's own Python up to its first time step.
+
+evenly need not be installed there: the child finds evenly's sources, and nothing else of this environment, on its path.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import subprocess
+import tempfile
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from evenly.adapters.meep.cell.interpreter import environment, find_python, package_folder
+from evenly.adapters.meep.cell.script_runner import FAILED, FOUND, NOTHING, REFUSED
+from evenly.decomposition.cells.cell import Cell
+from evenly.errors import EvenlyWarning, InputError, RunFailed
+
+__all__ = ["cell_of_script", "simulations_in"]
+
+LINES = 12
+
+
+def cell_of_script(
+    script: Path | str, args: Sequence[str] = (), ranks: int = 1, python: str | None = None, *, simulation: int = 1
+) -> Cell:
+    """Return the cell of a simulation of a Meep script.
+
+    The script runs unchanged until the simulation is about to take its first step, with all monitors that were added by
+    then; simulations that would run before it are passed over without a step. It sees `ranks` processes, so that what
+    it computes from their number is right.
+
+    Parameters
+    ----------
+    script : path
+    args : sequence of str
+        The script's own arguments.
+    ranks : int
+        How many processes the run will have.
+    python : str, optional
+        Meep's Python; see `evenly.adapters.meep.cell.interpreter.find_python`.
+    simulation : int
+        Which of the simulations that run, from 1; a reset simulation is another one.
+
+    Raises
+    ------
+    InputError
+        If there is no such script or Python, the script runs no (or not so many) simulations, or the simulation can't
+        be cut.
+    RunFailed
+        If the script fails before, with its own last lines.
+
+    Warns
+    -----
+    EvenlyWarning
+        Where the script makes several simulations and none was chosen.
+    """
+    path = Path(script)
+    if not path.is_file():
+        raise InputError(f"There is no script {path}.")
+    if simulation < 1:
+        raise InputError(f"`simulation` counts from 1, but got {simulation}.")
+    found = find_python(python)
+    with tempfile.TemporaryDirectory(prefix="evenly-") as name:
+        folder = Path(name)
+        request = {
+            "cell": str(folder / "cell.npz"),
+            "report": str(folder / "report.json"),
+            "simulation": simulation,
+            "ranks": ranks,
+            "name": path.stem,
+        }
+        (folder / "request.json").write_text(json.dumps(request), encoding="utf-8")
+        result = _run(str(found), [str(folder / "request.json"), str(path), *args])
+        report = _report(folder / "report.json")
+        if result.returncode == FOUND:
+            _tell(path, report, simulation)
+            return Cell.load(folder / "cell.npz")
+    raise _problem(path, result, report, simulation)
+
+
+def _run(python: str, arguments: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    command = [python, "-m", "evenly.adapters.meep.cell.script_runner", *arguments]
+    with package_folder() as package:
+        # The user's own modules stay where the script looks for them.
+        path = os.pathsep.join(part for part in (str(package), os.environ.get("PYTHONPATH", "")) if part)
+        variables = environment(package, PYTHONPATH=path)
+        variables.pop("MEEP_STATS", None)
+        return subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
+
+
+def _report(path: Path) -> dict[str, Any]:
+    return dict(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else {}
+
+
+def _tell(path: Path, report: dict[str, Any], simulation: int) -> None:
+    for text in report.get("notes", ()):
+        warnings.warn(f"{path}: {text}", EvenlyWarning, stacklevel=3)
+    if simulation == 1 and simulations_in(path) > 1:
+        warnings.warn(f"{path} makes several simulations: the first that runs was taken.", EvenlyWarning, stacklevel=3)
+
+
+def simulations_in(path: Path) -> int:
+    """Return at how many places a script makes a simulation; 0 where it is no Python or does so elsewhere."""
+    try:
+        tree = ast.parse(path.read_bytes())
+    except (SyntaxError, ValueError):
+        return 0  # Python itself says what is wrong, where it runs
+    calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    names = [call.attr if isinstance(call, ast.Attribute) else getattr(call, "id", "") for call in calls]
+    return names.count("Simulation")
+
+
+def _problem(path: Path, result: Any, report: dict[str, Any], simulation: int) -> Exception:
+    if result.returncode == NOTHING:
+        ran = int(report.get("seen", 0))
+        if ran:
+            return InputError(f"{path} runs {ran} simulation(s), so there is no simulation {simulation}.")
+        return InputError(
+            f"{path} ended without running a simulation of Meep: give the script that calls `run`, with the arguments "
+            "that make it do so."
+        )
+    if result.returncode == REFUSED:
+        return InputError(f"{path}: {report['error']}")
+    said = f"{result.stdout}\n{result.stderr}"
+    text = str(report.get("error", "")) if result.returncode == FAILED else said
+    if text.startswith("SystemExit"):
+        # What the script says of its own arguments, for example.
+        text = f"{said}\n{text}"
+    last = "\n".join(text.strip().splitlines()[-LINES:])
+    return RunFailed(
+        f"{path} failed before its first time step:\n{last}", exit_code=int(result.returncode), output=text
+    )

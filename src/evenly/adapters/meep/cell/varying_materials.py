@@ -1,0 +1,224 @@
+"""Materials that vary within an object: functions of position, files, and material grids.
+
+A varying material is taken apart into media, each of which fills part of the object: `classify` tells at any point
+which one, so that later objects hide it as they hide any other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evenly.adapters.meep.cell.media import is_medium, medium_of, mixture
+from evenly.adapters.meep.cell.solids import moved
+from evenly.errors import InputError
+from evenly.fdtd.cell.grid import Grid, Vector
+from evenly.fdtd.media.materials import Medium, vacuum
+from evenly.fdtd.media.solids import GeometricObject
+
+__all__ = ["POINTS", "Varied", "from_array", "from_function", "from_grid", "parts", "shifted"]
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Classify = Callable[[Array, Array, Array], Ints]
+#: Points at which a function is looked at: a call takes some microseconds.
+POINTS = 100_000
+FAR = 1e20
+DIELECTRIC = Medium(epsilon=2.0, name="dielectric")
+
+
+@dataclass(frozen=True)
+class Varied:
+    """A material that varies.
+
+    Parameters
+    ----------
+    media : sequence of Medium
+    classify : callable
+        Which of them is at points x, y, z (arrays that broadcast, from the middle of the cell).
+    """
+
+    media: Sequence[Medium]
+    classify: Classify
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Part(GeometricObject):
+    """Where one medium of a varied material is within a solid; its borders are never near, as Meep doesn't average."""
+
+    solid: GeometricObject
+    classify: Classify
+    which: int
+
+    def distance(self, x: ArrayLike, y: ArrayLike, z: ArrayLike) -> Array:
+        points = [np.asarray(v, dtype=np.float64) for v in (x, y, z)]
+        there = self.classify(points[0], points[1], points[2]) == self.which
+        return np.asarray(np.where(there & self.solid.contains(x, y, z), -FAR, FAR))
+
+    def bounds(self) -> tuple[Vector, Vector]:
+        return self.solid.bounds()
+
+
+def parts(solid: GeometricObject, varied: Varied) -> list[GeometricObject]:
+    """Return the parts of a solid that are filled with each medium."""
+    return [
+        _Part(solid=solid, classify=varied.classify, which=k, material=medium) for k, medium in enumerate(varied.media)
+    ]
+
+
+def shifted(part: GeometricObject, by: Vector) -> GeometricObject:
+    """Return a part of a solid, or a solid, a period away."""
+    if not isinstance(part, _Part) or not any(by):
+        return moved(part, by)
+    own, (dx, dy, dz) = part.classify, by
+    return replace(part, solid=moved(part.solid, by), classify=lambda x, y, z: own(x - dx, y - dy, z - dz))
+
+
+def from_function(function: Any, grid: Grid, origin: Vector, bounds: tuple[Vector, Vector], vector: Any) -> Varied:
+    """Return the material of a function of position, looked at once per grid point or more coarsely.
+
+    Parameters
+    ----------
+    function : callable
+        Meep's: takes a vector, returns a medium, or ε where it has an attribute ``eps`` that is true.
+    grid : Grid
+    origin : three floats
+        Middle of the cell in Meep's coordinates.
+    bounds : two times three floats
+        Of the object, from the middle of the cell.
+    vector : callable
+        Makes a vector of x, y, z: ``meep.Vector3``.
+    """
+    lattice = _Lattice.within(grid, bounds)
+    known: dict[Medium, int] = {}
+    labels = np.empty(lattice.shape, dtype=np.int64)
+    for index, point in lattice.points(origin):
+        medium = _kind_of(function(vector(*point)))
+        labels[index] = known.setdefault(medium, len(known))
+    return Varied(list(known), lattice.nearest(labels))
+
+
+def from_array(values: Array, grid: Grid) -> Varied:
+    """Return the material of ε given on a lattice that fills the cell, interpolated, such as a file's."""
+    full = np.asarray(values, dtype=np.float64)
+    full = full.reshape(full.shape + (1,) * (3 - full.ndim))
+    size = [max(s, grid.dx) for s in grid.size]
+
+    def classify(x: Array, y: Array, z: Array) -> Ints:
+        share = [v / s + 0.5 for v, s in zip((x, y, z), size, strict=True)]
+        return np.asarray(_interpolated(full, share) != 1.0, dtype=np.int64)
+
+    return Varied([vacuum, DIELECTRIC], classify)
+
+
+def from_grid(material: Any, frame: Callable[[Array, Array, Array], list[Array]]) -> Varied:
+    """Return the media of a ``meep.MaterialGrid``: the first, what is between, the second.
+
+    Parameters
+    ----------
+    material : meep.MaterialGrid
+    frame : callable
+        Coordinates x, y, z as shares 0 … 1 of the block that the grid fills.
+    """
+    size = material.grid_size
+    weights = np.asarray(material.weights, dtype=np.float64).reshape(int(size.x), int(size.y), int(size.z))
+    beta, eta = float(material.beta), float(material.eta)
+
+    def classify(x: Array, y: Array, z: Array) -> Ints:
+        u = _interpolated(weights, frame(x, y, z))
+        if beta:
+            ends = math.tanh(beta * eta) if math.isfinite(beta) else 1.0
+            top = math.tanh(beta * (1 - eta)) if math.isfinite(beta) else 1.0
+            u = (ends + np.tanh(beta * (u - eta))) / (ends + top) if math.isfinite(beta) else (u > eta).astype(float)
+        return np.asarray(np.where(u <= 1e-9, 0, np.where(u >= 1 - 1e-9, 2, 1)), dtype=np.int64)
+
+    first, second = medium_of(material.medium1), medium_of(material.medium2)
+    between = mixture(first, second, lossy=bool(material.damping))
+    return Varied([first, between, second], classify)
+
+
+@dataclass(frozen=True)
+class _Lattice:
+    """Equal boxes that fill a region, from the middle of the cell."""
+
+    low: Vector
+    step: Vector
+    shape: tuple[int, int, int]
+
+    @classmethod
+    def within(cls, grid: Grid, bounds: tuple[Vector, Vector]) -> _Lattice:
+        half = [0.0 if thin else n * grid.dx / 2 for n, thin in zip(grid.shape, grid.thin, strict=True)]
+        low = [max(-h, b) for h, b in zip(half, bounds[0], strict=True)]
+        long = [max(0.0, min(h, b) - a) for h, b, a in zip(half, bounds[1], low, strict=True)]
+        wanted = [max(1.0, length / grid.dx) for length in long]
+        factor = max(1.0, (math.prod(wanted) / POINTS) ** (1 / sum(w > 1 for w in wanted))) if max(wanted) > 1 else 1.0
+        shape = [max(1, math.ceil(w / factor)) for w in wanted]
+        step = [length / n for length, n in zip(long, shape, strict=True)]
+        return cls((low[0], low[1], low[2]), (step[0], step[1], step[2]), (shape[0], shape[1], shape[2]))
+
+    def points(self, origin: Vector) -> Any:
+        """Yield the index and the place, in Meep's coordinates, of each box's middle."""
+        for index in np.ndindex(*self.shape):
+            parts = zip(index, self.low, self.step, origin, strict=True)
+            yield index, [a + (i + 0.5) * s + o for i, a, s, o in parts]
+
+    def nearest(self, labels: Ints) -> Classify:
+        """Return what tells the label of the box that a point is in, or of the nearest one."""
+
+        def classify(x: Array, y: Array, z: Array) -> Ints:
+            index = []
+            for v, low, step, n in zip((x, y, z), self.low, self.step, self.shape, strict=True):
+                at = np.floor((v - low) / step) if step else np.zeros(np.shape(v))
+                index.append(np.clip(at, 0, n - 1).astype(np.int64))
+            return np.asarray(labels[tuple(np.broadcast_arrays(*index))])
+
+        return classify
+
+
+def _interpolated(values: Array, share: Sequence[Array]) -> Array:
+    """Return values at the middles of equal boxes, interpolated linearly, at shares 0 … 1 of their region."""
+    ends = []
+    for s, n in zip(share, values.shape, strict=True):
+        at = np.clip(np.asarray(s) * n - 0.5, 0, n - 1)
+        low = np.floor(at).astype(np.int64)
+        ends.append((low, np.minimum(low + 1, n - 1), at - low))
+    result: Any = 0.0
+    for corner in np.ndindex(2, 2, 2):
+        weight: Any = 1.0
+        for end, (_, _, w) in zip(corner, ends, strict=True):
+            weight = weight * (w if end else 1 - w)
+        result = result + weight * values[tuple(e[end] for end, e in zip(corner, ends, strict=True))]
+    return np.asarray(result)
+
+
+def _kind_of(given: Any) -> Medium:
+    """Return the medium that stands for all that count the same as what a function returned."""
+    if is_medium(given):
+        return _standard(medium_of(given))
+    if isinstance(given, (int, float, complex, np.number)):
+        return vacuum if given == 1 else DIELECTRIC
+    raise InputError(f"A material function must return a medium or a number, but it returned {given!r}.")
+
+
+def _standard(medium: Medium) -> Medium:
+    def flags(value: Any, usual: float, other: float) -> Vector:
+        x, y, z = (usual if v == usual else other for v in value)
+        return x, y, z
+
+    return Medium(
+        epsilon=flags(medium.epsilon, 1.0, 2.0),
+        epsilon_off_diagonal=flags(medium.epsilon_off_diagonal, 0.0, 0.1),
+        mu=flags(medium.mu, 1.0, 2.0),
+        mu_off_diagonal=flags(medium.mu_off_diagonal, 0.0, 0.1),
+        electric_poles=[pole.unit() for pole in medium.electric_poles],
+        magnetic_poles=[pole.unit() for pole in medium.magnetic_poles],
+        electric_conductivity=flags(medium.electric_conductivity, 0.0, 1.0),
+        magnetic_conductivity=flags(medium.magnetic_conductivity, 0.0, 1.0),
+        chi2=flags(medium.chi2, 0.0, 1.0),
+        chi3=flags(medium.chi3, 0.0, 1.0),
+    )

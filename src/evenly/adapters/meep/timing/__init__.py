@@ -1,0 +1,1 @@
+"""Timing Meep: cells for calibration, ranks, clocks."""

@@ -1,0 +1,171 @@
+"""The runs that `evenly calibrate meep` times: eight sizes of each feature, presence, cuts, pairs of features.
+
+>>> designs = meep_designs()
+>>> len({design.key for design in designs}) == len(designs)
+True
+>>> min(sum(d.group == group for d in designs) for group in ("vacuum", "PML 2d", "poles", "nonlinear", "flux"))
+8
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from evenly.decomposition.calibration.designs import Design
+
+__all__ = ["meep_designs"]
+
+#: Edges of the cubes that features are measured on, and of those that are cut.
+EDGES = (12, 16, 20, 24, 28, 32, 40, 48)
+EDGE = 32
+Settings = dict[str, Any]
+PAIRS = ("xy", "yz", "xz")
+
+
+def meep_designs() -> list[Design]:
+    """Return all designs, the same every time."""
+    makers = (_vacuum, _shapes, _media, _poles, _layers, _fields, _monitors, _cuts, _presence, _pairs, _planes, _large)
+    return [design for make in makers for design in make()]
+
+
+def _cube(n: int, **more: Any) -> Settings:
+    return {"points": [n, n, n], **more}
+
+
+def _vacuum() -> Iterator[Design]:
+    for n in (*EDGES, 8, 60):
+        yield Design("vacuum", f"{n}^3", _cube(n))
+
+
+def _shapes() -> Iterator[Design]:
+    """Long and short rows, thick and thin slabs."""
+    slabs = (40, 40, 8), (8, 40, 40), (40, 8, 40), (100, 32, 8), (8, 32, 100)
+    for points in (*slabs, (120, 8, 16), (16, 8, 120), (12, 12, 160)):
+        yield Design("shapes", "x".join(map(str, points)), {"points": list(points)})
+
+
+MEDIA: Mapping[str, Settings] = {
+    "permeability": {"mu": 2.0},
+    "conductivity": {"epsilon": 2.0, "conductivity": 0.1},
+    "nonlinear": {"epsilon": 2.0, "chi3": 1e-3},
+    "off-diagonal": {"epsilon": 2.0, "coupled": [0.1, 0.2, 0.3]},
+}
+
+
+def _media() -> Iterator[Design]:
+    for name, medium in MEDIA.items():
+        for n in EDGES:
+            yield Design(name, f"{n}^3", _cube(n, medium=medium))
+    for n in (20, 32):
+        yield Design(
+            "conductivity", f"{n}^3 of both", _cube(n, medium={"conductivity": 0.1, "magnetic_conductivity": 0.1})
+        )
+
+
+def _poles() -> Iterator[Design]:
+    """Numbers of poles, everywhere, and in a corner alone of one, two or many chunks."""
+    for n, count in zip(EDGES, (1, 2, 5, 1, 3, 2, 1, 5), strict=True):
+        yield Design("poles", f"{n}^3 x {count}", _cube(n, medium={"poles": count}))
+    for count in (1, 2, 5, 10):
+        for cuts in ((1, 1, 1), (2, 1, 1), (1, 1, 4), (2, 2, 2)):
+            name = f"x {count} in one of {cuts[0] * cuts[1] * cuts[2]} chunks"
+            yield Design("poles of others", name, _cube(EDGE, cuts=cuts, objects=[_corner(EDGE, {"poles": count})]))
+    for n in (20, 32):
+        yield Design("poles", f"{n}^3 of H", _cube(n, medium={"mu": 2.0, "magnetic_poles": 1}))
+
+
+def _corner(n: int, medium: Settings) -> Settings:
+    return {"medium": medium, "size": [4, 4, 4], "center": [4 - n / 2] * 3}
+
+
+def _layers() -> Iterator[Design]:
+    for n, axis in zip(EDGES, "xyzxyzxy", strict=True):
+        yield Design("PML 1d", f"{n}^3 {axis}", _layered(n, axis))
+        yield Design("absorber", f"{n}^3 {axis}", _layered(n, axis, "absorber"))
+    for n, axes in zip(EDGES, (*PAIRS, *PAIRS, "xy", "yz"), strict=True):
+        yield Design("PML 2d", f"{n}^3 {axes}", _layered(n, axes))
+    for n in EDGES:
+        yield Design("PML 3d", f"{n}^3", _layered(n, "xyz"))
+
+
+def _layered(n: int, axes: str, kind: str = "pml", **more: Any) -> Settings:
+    """A cube of which the upper two thirds along some axes are a layer."""
+    layers = [{"kind": kind, "axis": axis, "points": 2 * n // 3, "side": "high"} for axis in axes]
+    return _cube(n, layers=layers, source=[(1 - n / 2) / 10] * 3, **more)
+
+
+def _fields() -> Iterator[Design]:
+    for n in EDGES:
+        yield Design("periodic", f"{n}^3", _cube(n, periodic=True))
+        yield Design("complex", f"{n}^3", _cube(n, complex=True))
+    for n, count in zip(EDGES, (8, 5, 3, 8, 2, 5, 3, 1), strict=True):
+        yield Design("periodic with poles", f"{n}^3 x {count}", _cube(n, periodic=True, medium={"poles": count}))
+    for cuts in ((2, 2, 1), (1, 2, 4)):
+        yield Design("complex", f"cut {cuts}", _cube(EDGE, complex=True, cuts=list(cuts)))
+
+
+def _monitors() -> Iterator[Design]:
+    n = EDGE
+    for side, count in zip((8, 16, 24, 32, 32, 24, 16, 32), (100, 50, 20, 1, 10, 5, 2, 50), strict=True):
+        for across, size in (("Z", [side, side, 0]), ("X", [0, side, side])):
+            monitor = {"kind": "flux", "size": size, "across": across, "frequencies": count}
+            yield Design("flux", f"{side}^2 x {count} across {across}", _cube(n, monitors=[monitor]))
+    for side, count in ((8, 20), (16, 1), (16, 10), (24, 5)):
+        monitor = {"kind": "fields", "size": [side] * 3, "frequencies": count}
+        yield Design("transformed fields", f"{side}^3 x {count}", _cube(n, monitors=[monitor]))
+
+
+def _cuts() -> Iterator[Design]:
+    """The same cell in more and more chunks, along different axes, with what makes borders heavier."""
+    lattices = ((2, 1, 1), (4, 1, 1), (8, 1, 1), (1, 2, 1), (1, 4, 1), (1, 1, 2), (1, 1, 4))
+    for n in (24, 32, 40):
+        for cuts in (*lattices, (2, 2, 1), (1, 2, 2), (2, 1, 2), (2, 2, 2), (4, 2, 2), (2, 2, 3)):
+            yield Design("cuts", f"{n}^3 in {cuts}", _cube(n, cuts=list(cuts)))
+    for cuts, count in (((4, 1, 1), 8), ((1, 4, 1), 5), ((1, 1, 4), 8), ((2, 2, 2), 8), ((1, 1, 2), 3)):
+        medium = {"poles": count}
+        yield Design("cuts", f"{count} poles in {cuts}", _cube(24, cuts=list(cuts), medium=medium))
+        yield Design(
+            "cuts", f"{count} poles, periodic, in {cuts}", _cube(24, cuts=list(cuts), medium=medium, periodic=True)
+        )
+    for cuts in ((4, 1, 1), (1, 1, 4), (2, 2, 2), (4, 4, 1)):
+        yield Design("cuts", f"poles in {cuts}", _cube(EDGE, cuts=list(cuts), medium={"poles": 3}))
+        yield Design("cuts", f"permeability in {cuts}", _cube(EDGE, cuts=list(cuts), medium={"mu": 2.0}))
+        yield Design("cuts", f"periodic in {cuts}", _cube(EDGE, cuts=list(cuts), periodic=True))
+
+
+def _presence() -> Iterator[Design]:
+    """A tiny object of each kind in one of eight chunks."""
+    for name, medium in MEDIA.items():
+        yield Design("presence", name, _cube(40, cuts=[2, 2, 2], objects=[_corner(40, medium)]))
+
+
+def _pairs() -> Iterator[Design]:
+    """Two features at once: what they share must not be counted twice."""
+    for axes in ("x", "yz", "xyz"):
+        for name, medium in {**MEDIA, "two poles": {"poles": 2}}.items():
+            yield Design("pairs", f"{name} in PML {axes}", _layered(28, axes, medium=medium))
+    for name, medium in {**MEDIA, "two poles": {"poles": 2}}.items():
+        yield Design("pairs", f"{name} in an absorber", _layered(28, "x", "absorber", medium=medium))
+        yield Design("pairs", f"{name}, complex", _cube(24, complex=True, medium=medium))
+    for cuts in ((2, 1, 1), (1, 2, 2)):
+        yield Design("pairs", f"PML cut {cuts}", _layered(36, "z", cuts=list(cuts)))
+        yield Design("pairs", f"poles in PML cut {cuts}", _layered(36, "z", cuts=list(cuts), medium={"poles": 4}))
+
+
+def _planes() -> Iterator[Design]:
+    """Cells of two dimensions."""
+    for n in (60, 120, 180):
+        yield Design("two dimensions", f"{n}^2", {"points": [n, n, 1]})
+        yield Design("two dimensions", f"{n}^2 of Ez", {"points": [n, n, 1], "sources": ["Ez"]})
+        yield Design("two dimensions", f"{n}^2 in 4", {"points": [n, n, 1], "sources": ["Ez"], "cuts": [2, 2, 1]})
+
+
+def _large() -> Iterator[Design]:
+    """Cells from what the last cache holds to what it doesn't."""
+    for n, count in ((40, 3), (40, 8), (48, 2), (48, 5), (56, 0), (56, 3), (64, 0), (64, 2)):
+        yield Design("large", f"{n}^3 x {count}", _cube(n, medium={"poles": count} if count else {"epsilon": 2.0}))
+    for cuts in ((2, 2, 2), (4, 4, 1)):
+        yield Design("large", f"56^3 x 3 in {cuts}", _cube(56, cuts=list(cuts), medium={"poles": 3}))
+    yield Design("large", "56^3 in PML", _layered(56, "x"))
+    yield Design("large", "52^3 x 3 in PML", _layered(52, "z", medium={"poles": 3}))

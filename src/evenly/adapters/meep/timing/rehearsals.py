@@ -1,0 +1,88 @@
+"""Rehearsals of Meep: cells cut by evenly whose ranks were timed on real MPI, to learn forecasts from.
+
+Ranks run together, as they would, and what they wait is left out (see `ranks`). Beside its steps each rank steps a
+small vacuum cell of its own, so that what is kept is at the speed at which the cost model was measured.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from evenly.adapters.meep.timing import simulation_builder
+from evenly.adapters.meep.timing.random_cells import design_of
+from evenly.adapters.meep.timing.ranks import MeepRun, cell_of_run, time_ranks
+from evenly.adapters.meep.timing.worker import Pace
+from evenly.decomposition.cells.cell import Cell
+from evenly.decomposition.cells.survey import Survey
+from evenly.decomposition.costs.cost_model import CostModel
+from evenly.decomposition.forecasting.features import foresee, shares_of
+from evenly.decomposition.forecasting.rehearsal import Rehearsal, Setting
+from evenly.decomposition.partitioning.partition import partition
+from evenly.fdtd.cell.grid import Grid
+
+__all__ = ["pace_of", "random_run", "rehearse"]
+
+
+def rehearse(
+    setting: Setting, run: MeepRun, cost: CostModel, *, python: Path | str | None = None, batch_s: float = 0.02
+) -> Rehearsal:
+    """Cut a cell and time all of its ranks.
+
+    Parameters
+    ----------
+    setting : Setting
+        What the rehearsal is kept by; its ranks count.
+    run : MeepRun
+        The simulation, such as `random_run` gives it.
+    cost : CostModel
+        Of Meep.
+    python : Path or str, optional
+        Meep's own.
+    batch_s : float
+        CPU seconds that a batch of steps takes at least.
+
+    Raises
+    ------
+    InputError
+        If there is no Meep, no MPI, or no C compiler.
+    RunFailed
+        If the run fails.
+    """
+    cell = cell_of_run(run, python)
+    plan = partition(cell, setting.ranks, cost)
+    known = foresee(cell, setting.ranks, cost, plan.layout)
+    with tempfile.TemporaryDirectory(prefix="evenly-meep-") as folder:
+        layout = plan.save(Path(folder) / "layout.json")
+        times = time_ranks(run, setting.ranks, layout, beside_pace=True, python=python, batch_s=batch_s)
+    assert times.paces is not None  # noqa: S101 - they were asked for
+    seconds = times.seconds / times.paces * pace_of(cost)
+    traits = {"points": float(cell.grid.box.volume), **shares_of(cell)}
+    return Rehearsal(setting, traits, known.load, known.messages, seconds, np.arange(setting.ranks))
+
+
+def random_run(setting: Setting) -> MeepRun:
+    """Return the simulation of a random cell."""
+    return MeepRun(Path(simulation_builder.__file__), "simulation", {"settings": design_of(setting.parameters)})
+
+
+def pace_of(cost: CostModel) -> float:
+    """Return the seconds that a step of the pace took when a cost model was measured.
+
+    Where the model doesn't know, it is what it says of such a cell.
+
+    Examples
+    --------
+    >>> from evenly.decomposition.costs.cost_model import Coefficient
+    >>> round(pace_of(CostModel("meep", {"points": Coefficient(1e-9)})) * 1e6, 3)    # 24³ points
+    13.824
+    """
+    if np.isfinite(cost.pace_s):
+        return cost.pace_s
+    edge = Pace.SETTINGS["points"][0]
+    empty = Survey.of_blocks([(0, edge)] * 3, (), np.zeros((1, 1, 1, 0)))
+    cell = Cell("meep", Grid((float(edge),) * 3, 1), empty, layers_apart=("pml",))
+    corners = np.zeros((1, 3), dtype=np.int64), np.full((1, 3), edge, dtype=np.int64)
+    return float(cost.chunk_seconds(cell, *corners).sum())

@@ -1,0 +1,173 @@
+"""Times small runs of Meep, one request after the other; it runs in Meep's own Python.
+
+``python -m evenly.adapters.meep.timing.worker`` reads settings from its input, one line of JSON each, and answers each
+with one line: ``{"seconds": …, "pace": …, "amounts": {…}}``, or ``{"error": …}``. Starting Meep takes longer than most
+runs, so one process serves many, and keeps simulations for the next repeat while there is room.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, TextIO
+
+import numpy as np
+
+from evenly.adapters.meep.cell.cell import cell_of
+from evenly.adapters.meep.timing.simulation_builder import boxes, simulation
+from evenly.decomposition.cells.pieces import pieces_of
+from evenly.decomposition.costs.meep import Meep
+
+if TYPE_CHECKING:
+    from evenly.decomposition.cells.cell import Cell
+
+__all__ = ["Pace", "Workbench", "amounts_of", "paced_seconds", "serve"]
+
+#: A batch of steps takes at least so long, and so many batches are timed.
+BATCH_S, BATCHES = 0.004, 10
+#: Steps before a batch that bring back the caches: of so long together, so many at most.
+WARM_S, WARM = 0.004, 5
+#: Where a step takes longer, the caches don't hold its fields.
+LONG_S = 0.008
+#: Monitors transform once in so many steps, so batches are multiples.
+GROUP = 4
+#: Points of the simulations that are kept.
+ROOM = 4_000_000
+Settings = Mapping[str, Any]
+Step = Callable[[], object]
+
+
+@dataclass(frozen=True)
+class Workbench:
+    """Simulations that were built, by their settings."""
+
+    pace: Pace
+    kept: dict[str, Any]
+    amounts: dict[str, dict[str, float]]
+
+    def run(self, settings: Settings) -> dict[str, Any]:
+        """Time a design once, and say what it has to do per step."""
+        key = json.dumps(settings, sort_keys=True)
+        sim = self.kept.pop(key, None) or self._built(key, settings)
+        seconds, pace = paced_seconds(sim.fields.step, self.pace.seconds)
+        if sum(_points(one) for one in self.kept.values()) + _points(sim) <= ROOM:
+            self.kept[key] = sim
+        else:
+            sim.reset_meep()
+        return {"seconds": seconds, "pace": pace, "amounts": self.amounts[key]}
+
+    def _built(self, key: str, settings: Settings) -> Any:
+        if key not in self.amounts:
+            self.amounts[key] = amounts_of(cell_of(simulation(settings)), *boxes(settings))
+        return _ready(settings)
+
+
+def _ready(settings: Settings) -> Any:
+    """Return a simulation that has gone far enough to be timed."""
+    sim = simulation(settings)
+    sim.init_sim()
+    # Monitors are made when the first run begins; fields fill the cell, and connections are made, before timing.
+    sim.run(until=sim.fields.dt)
+    for _ in range(20 + max(settings["points"])):
+        sim.fields.step()
+    return sim
+
+
+def amounts_of(cell: Cell, low: Any, high: Any) -> dict[str, float]:
+    """Return what one process does for the chunks that boxes (n, 3) of a cell become; terms of nothing left out."""
+    program = Meep()
+    total = program.amounts(pieces_of(cell, low, high)).sum(axis=0)
+    found = {term.name: float(amount) for term, amount in zip(program.terms, total, strict=True) if amount}
+    return found | {"processes": 1.0}
+
+
+class Pace:
+    """A fixed piece of work, to tell how fast this core is while something else is timed."""
+
+    SETTINGS: ClassVar[Settings] = {"points": [24, 24, 24]}
+    STEPS = 6
+    #: Equal cells: how fast one is depends on where in memory it lies.
+    COPIES = 3
+
+    def __init__(self) -> None:
+        self._sims = [_ready(self.SETTINGS) for _ in range(self.COPIES)]
+        self.seconds()
+
+    def seconds(self) -> float:
+        """Return the CPU seconds of a step, with caches as its own steps leave them."""
+        return float(np.mean([self._warm_seconds(sim.fields.step) for sim in self._sims]))
+
+    def _warm_seconds(self, step: Step) -> float:
+        # Without a first batch, the pace seems slower beside large cells, which empty the caches.
+        _batch(step, self.STEPS)
+        return _batch(step, self.STEPS)
+
+
+def paced_seconds(step: Step, pace: Callable[[], float]) -> tuple[float, float]:
+    """Return the CPU seconds of a step, and the pace at that time.
+
+    Batches of steps and of the pace take turns, so that both see the same load of the machine; medians count. The
+    first steps after the pace, which have to bring the fields back into the caches, don't, unless these couldn't hold
+    them anyway.
+
+    Examples
+    --------
+    >>> seconds, pace = paced_seconds(lambda: sum(range(1000)), lambda: 1e-3)
+    >>> pace
+    0.001
+    """
+    spent = max(_batch(step, GROUP), 1e-9)
+    steps = GROUP * max(1, round(BATCH_S / (GROUP * spent)))
+    warm = math.ceil(min(WARM_S / spent, WARM)) if spent < LONG_S else 0
+    around, ratios = [pace()], []
+    for _ in range(BATCHES):
+        _batch(step, warm)
+        seconds = _batch(step, steps)
+        around.append(pace())
+        ratios.append(seconds / (0.5 * (around[-2] + around[-1])))
+    usual = float(np.median(around))
+    return float(np.median(ratios)) * usual, usual
+
+
+def _batch(step: Step, steps: int) -> float:
+    begin = time.process_time()
+    for _ in range(steps):
+        step()
+    return (time.process_time() - begin) / max(steps, 1)
+
+
+def serve(requests: TextIO, replies: TextIO) -> None:
+    """Answer requests until there are no more."""
+    bench = Workbench(Pace(), {}, {})
+    for line in requests:
+        try:
+            answer = bench.run(json.loads(line))
+        except Exception as error:  # whatever a design does, the next one must still be served
+            answer = {"error": f"{type(error).__name__}: {error}"}
+        replies.write(json.dumps(answer) + "\n")
+        replies.flush()
+
+
+def _points(sim: Any) -> int:
+    return int(np.prod([max(1.0, round(side * sim.resolution)) for side in sim.cell_size]))
+
+
+def _main() -> None:
+    # Meep prints to the standard output, at any time: answers go through a copy, everything else to the errors.
+    with os.fdopen(os.dup(1), "w") as replies:
+        os.dup2(2, 1)
+        import meep
+
+        meep.verbosity(0)
+        replies.write(json.dumps({"ready": meep.__version__}) + "\n")
+        replies.flush()
+        serve(sys.stdin, replies)
+
+
+if __name__ == "__main__":
+    _main()

@@ -1,0 +1,273 @@
+"""How many cores each coupled solver gets.
+
+`allocate` is the door: it takes models (or functions, or tables) of the solvers' times, the cores there are and how the
+solvers wait for each other, and returns a `Plan`.
+
+Source: thesis, section 1.3, equation 1.6.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import warnings
+from collections.abc import Iterable, Mapping
+from importlib.metadata import entry_points
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from evenly.allocation.plan import Plan
+from evenly.allocation.problem.base import Balancer, Problem, check_names
+from evenly.allocation.problem.curves import SolverCurve, Table, call, cores_parameter
+from evenly.allocation.problem.layout import Layout, parse_layout
+from evenly.allocation.problem.limits import Limits, possible_counts
+from evenly.allocation.problem.noise import Compare, Noise
+from evenly.allocation.problem.objective import Objective
+from evenly.allocation.scaling import best_total
+from evenly.errors import ExtrapolationWarning, InfeasibleError, InputError
+from evenly.machine.machine import Machine
+from evenly.runs.runs import Runs
+from evenly.space.parameters import Categorical
+from evenly.space.ranges import ends
+
+__all__ = ["allocate", "balancer_named", "balancers"]
+
+GROUP = "evenly.balancers"
+
+
+def allocate(
+    solvers: Mapping[str, Any],
+    cores: int | None = None,
+    *,
+    layout: str | Layout = "parallel",
+    limits: Limits | Mapping[str, Any] | None = None,
+    at: Mapping[str, Any] | None = None,
+    objective: Objective | str = "time",
+    compare: Compare | None = None,
+    noise: Noise | None = None,
+    machine: Machine | None = None,
+    balancer: str | Balancer = "optimal",
+) -> Plan:
+    """Find how many cores each coupled solver gets.
+
+    Parameters
+    ----------
+    solvers : mapping of str to Model, callable or table
+        What each solver takes: a fitted model, a function of an array of core counts (n,) to seconds (n,), or a
+        mapping of core counts to seconds, of which only these counts are used.
+    cores : int, optional
+        All cores there are; by default those of `machine`.
+    layout : str or Layout
+        How solvers wait for each other, see `evenly.allocation.problem.layout`: ``"max(a, b)"`` side by side, ``"sum(a,
+        b)"`` one after the other on own cores, ``"a + b"`` on the same cores, ``"3 * a"`` three iterations;
+        ``"parallel"`` and ``"serial"`` are max and sum over all solvers.
+    limits : Limits, or mapping of str to Limits or dict, optional
+        Which counts solvers may get (of all solvers, or by solver).
+    at : mapping, optional
+        Values of the models' other parameters, ``{"level": 8}``, or by solver, ``{"inner": {"level": 8}}``.
+    objective : {"time", "cost", "cores"} or Objective
+        What to minimise.
+    compare : Compare, optional
+        The present assignment and the solvers' sizes, to say how much better the plan is.
+    noise : Noise, optional
+        Level of the intervals; times per step, from which waiting by jitter is predicted.
+    machine : Machine, optional
+        Cores, memory and price.
+    balancer : str or Balancer
+        ``"optimal"``, ``"proportional"`` or a name that a plug-in brings.
+
+    Returns
+    -------
+    Plan
+        Cores per solver, the time of a step and all that follows.
+
+    Raises
+    ------
+    InputError
+        If something given breaks a rule.
+    InfeasibleError
+        If no assignment keeps to the limits; `constraint` names which.
+
+    Examples
+    --------
+    >>> plan = allocate({"inner": lambda p: 60 / p, "outer": lambda p: 30 / p}, cores=90, layout="max(inner, outer)")
+    >>> plan.cores, plan.seconds
+    ({'inner': 60, 'outer': 30}, 1.0)
+    """
+    machine, noise, compare = machine or Machine(), noise or Noise(), compare or Compare()
+    problem = _problem(solvers, cores, layout, limits, at or {}, compare, machine)
+    chosen = balancer_named(balancer) if isinstance(balancer, str) else balancer
+    goal = Objective.of(objective)
+    budget = _budget(problem, chosen, goal, machine)
+    found = chosen.assign(budget)
+    if noise.optimise:
+        from evenly.allocation.problem.step_jitter import refine
+
+        found = refine(budget, found, noise)
+    plan = Plan(problem, found, chosen, machine=machine, noise=noise, compare=compare, objective=goal)
+    if plan.extrapolated:
+        warnings.warn("; ".join(plan.extrapolated), ExtrapolationWarning, stacklevel=2)
+    return plan
+
+
+def balancers() -> dict[str, type[Balancer]]:
+    """Return all balancers by name: evenly's own and those of plug-ins.
+
+    Examples
+    --------
+    >>> sorted(balancers())[:2]
+    ['optimal', 'proportional']
+    """
+    return {entry.name: entry.load() for entry in entry_points(group=GROUP)}
+
+
+def balancer_named(name: str) -> Balancer:
+    """Return a balancer by name.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
+    known = balancers()
+    if name not in known:
+        raise InputError(f"the balancer must be one of {', '.join(sorted(known))}, but got {name!r}")
+    return known[name]()
+
+
+def _problem(
+    solvers: Mapping[str, Any],
+    cores: int | None,
+    layout: str | Layout,
+    limits: Limits | Mapping[str, Any] | None,
+    at: Mapping[str, Any],
+    compare: Compare,
+    machine: Machine,
+) -> Problem:
+    _check_solvers(solvers)
+    tree = parse_layout(str(layout), solvers)
+    total = _total(cores, machine)
+    by_solver = _by_solver(limits, solvers)
+    fixed = _values_at(at, solvers)
+    curves = {
+        name: _curve(name, source, by_solver[name], fixed[name], total, machine) for name, source in solvers.items()
+    }
+    problem = Problem(tree, curves, total, compare.degrees_of_freedom or {})
+    _check_others(problem, compare)
+    return problem
+
+
+def _check_solvers(solvers: Any) -> None:
+    if isinstance(solvers, Runs) or (
+        isinstance(solvers, Mapping) and any(isinstance(s, Runs) for s in solvers.values())
+    ):
+        raise InputError(
+            "solvers must be models, functions or tables of their times, but got measured runs: fit them first: "
+            "evenly.allocate(evenly.fit(runs), …)"
+        )
+    if not isinstance(solvers, Mapping):
+        raise InputError(
+            f"solvers must be a mapping of names to models, but got {type(solvers).__name__}: give each solver a name, "
+            "as in {'inner': model, 'outer': other}"
+        )
+    if not solvers:
+        raise InputError("allocate needs at least one solver, but got none")
+
+
+def _check_others(problem: Problem, compare: Compare) -> None:
+    """Refuse now what a comparison would stumble over later: solvers missing, counts without a time."""
+    for what, given in (("current", compare.current), ("degrees_of_freedom", compare.degrees_of_freedom)):
+        check_names(what, given or {}, problem.curves)
+        missing = [name for name in problem.names if given and name not in given]
+        if missing:
+            raise InputError(
+                f"{what} must name every solver ({', '.join(problem.names)}), but {', '.join(map(repr, missing))} is "
+                f"missing: give its {'cores' if what == 'current' else 'size'} too"
+            )
+    if compare.current:
+        problem.times(compare.current)
+
+
+def _total(cores: Any, machine: Machine) -> int:
+    total: Any = machine.cores if cores is None else cores
+    if total is None:
+        raise InputError("how many cores are there? give cores, or a machine with nodes and cores_per_node")
+    if isinstance(total, Iterable) and not isinstance(total, str | bytes | Mapping):
+        raise InputError(
+            f"cores must be one whole number, but got {total!r}: allocate for the most, then ask plan.at(cores) for "
+            "fewer, or plan.curve for all"
+        )
+    whole = isinstance(total, int | float | np.number) and not isinstance(total, bool) and float(total).is_integer()
+    if not whole or total < 1:
+        raise InputError(f"cores must be a whole number of at least 1, but got {total!r}: give all cores there are")
+    return int(total)
+
+
+def _by_solver(limits: Limits | Mapping[str, Any] | None, solvers: Mapping[str, Any]) -> dict[str, Limits]:
+    if limits is None or isinstance(limits, Limits):
+        return dict.fromkeys(solvers, limits or Limits())
+    check_names("limits", limits, solvers)
+    return {name: Limits.of(limits.get(name, Limits())) for name in solvers}
+
+
+def _values_at(at: Mapping[str, Any], solvers: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the fixed parameters by solver: entries of `at` that are mappings are for one solver, others for all."""
+    common = {k: v for k, v in at.items() if not isinstance(v, Mapping)}
+    own = {k: v for k, v in at.items() if isinstance(v, Mapping)}
+    check_names("at", own, solvers)
+    return {name: {**common, **own.get(name, {})} for name in solvers}
+
+
+def _curve(name: str, source: Any, limits: Limits, at: Mapping[str, Any], total: int, machine: Machine) -> SolverCurve:
+    asked = limits
+    if isinstance(source, pd.Series | Mapping):
+        source, limits = _table(name, source, limits)
+    if not (hasattr(source, "predict") or callable(source)):
+        raise InputError(
+            f"solver {name!r} must be a model, a function cores -> seconds or a mapping of cores to seconds, "
+            f"but got {type(source).__name__}"
+        )
+    counts = possible_counts(name, limits, total, machine, lambda quantity, asked: call(quantity, asked, at))
+    _check_learned(name, source, counts, at)
+    return SolverCurve(name, source, counts, at, asked)
+
+
+def _check_learned(name: str, source: Any, counts: Any, at: Mapping[str, Any]) -> None:
+    """Refuse a model that can't know how time depends on cores: its constant would look like a reason to use one."""
+    space = getattr(source, "space_", None)
+    kind = None if space is None else space.parameters[cores_parameter(source, at)]
+    if kind is None or isinstance(kind, Categorical):
+        return
+    low, high = ends(kind)
+    if low == high and any(count != low for count in counts):
+        only = f"{low:g}"
+        raise InputError(
+            f"{name!r} was measured on {only} cores only, so how its time depends on cores is not known: measure it on "
+            f"at least one more count, or keep it there with limits={{{name!r}: {{'allowed': [{only}]}}}} "
+            f"(--allowed {name}={only})"
+        )
+
+
+def _table(name: str, source: Any, limits: Limits) -> tuple[Any, Limits]:
+    table = {int(count): float(seconds) for count, seconds in source.items()}
+    if not table:
+        raise InputError(f"the table of solver {name!r} is empty")
+    known = np.array(sorted(table), dtype=np.int64)
+    seconds = np.array([table[int(count)] for count in known])
+    wanted = known if limits.allowed is None else np.intersect1d(known, np.asarray(limits.allowed, dtype=np.int64))
+    if not len(wanted):
+        raise InfeasibleError(
+            f"{name!r} was measured on {', '.join(map(str, known[:8]))} cores, but may only get "
+            f"{', '.join(map(str, list(limits.allowed or ())[:8]))}: allow a measured count, or give a model",
+            constraint=f"{name}.allowed",
+        )
+    allowed = [int(count) for count in wanted]
+    return Table(name, known, seconds), dataclasses.replace(limits, allowed=allowed)
+
+
+def _budget(problem: Problem, balancer: Balancer, objective: Objective, machine: Machine) -> Problem:
+    """Return the problem with the total that the objective picks."""
+    if objective.is_fastest:
+        return problem
+    return dataclasses.replace(problem, cores=best_total(problem, balancer, objective, machine))

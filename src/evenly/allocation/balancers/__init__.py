@@ -1,0 +1,1 @@
+"""Balancers: algorithms that find the assignment of cores. One algorithm, one file."""

@@ -1,0 +1,198 @@
+"""The fastest assignments of solvers side by side, without tabulating every count.
+
+For models that certify where they rise and fall, the best time of a solver with at least p cores is known exactly on
+any few counts that include the ends of these intervals. From such a coarse table follow bounds on the best time of the
+step, and with them the gaps between counts in which the answer may lie; looking closer there, a few rounds lead from a
+million counts to a few hundred. The answer is exact: the same as from full tables. Several totals are looked for at
+once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenly.allocation.problem.base import Problem
+from evenly.allocation.problem.curves import SolverCurve
+from evenly.allocation.problem.layout import Layout, Repeated, SideBySide, Solver
+
+__all__ = ["can_zoom", "zoom"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_WORTH_IT = 100_000
+#: Counts that a round looks at per solver, and at least per total.
+_POINTS, _POINTS_PER_TOTAL = 160, 8
+_OUT_OF_REACH = 1 << 44
+
+
+def can_zoom(problem: Problem) -> bool:
+    """Tell whether the layout is all side by side, and every model certifies its shape on enough counts."""
+    factors = _factors(problem.layout)
+    if factors is None or sum(len(problem.curves[name].counts) for name in problem.names) < _WORTH_IT:
+        return False
+    return all(isinstance(problem.curves[name].counts, range) for name in problem.names) and all(
+        problem.curves[name].certified is not None for name in problem.names
+    )
+
+
+def zoom(problem: Problem, totals: Ints | None = None) -> dict[str, Ints] | None:
+    """Return the fastest assignments; among equally fast ones, those with the fewest cores.
+
+    Parameters
+    ----------
+    problem : Problem
+        One that `can_zoom`.
+    totals : array of int (n,), optional
+        Cores there are; by default only all of the problem's.
+
+    Returns
+    -------
+    dict of str to array of int (n,), or None
+        Each solver's cores; None if some total is too small for finite times.
+    """
+    wanted = np.array([problem.cores]) if totals is None else np.asarray(totals, dtype=np.int64)
+    factors = _factors(problem.layout) or {}
+    points = max(_POINTS, _POINTS_PER_TOTAL * len(wanted))
+    lenses = [_Lens.over(problem.curves[name], factors[name], points) for name in problem.names]
+    while all(len(lens.front.cores) for lens in lenses):
+        bounds = _bracket(lenses, wanted)
+        closer = [lens.closer(*bounds, points) for lens in lenses]
+        if all(new is old for new, old in zip(closer, lenses, strict=True)):
+            found = [lens.cores_for(bounds[1]) for lens in lenses]
+            return dict(zip(problem.names, found, strict=True)) if np.all(sum(found) <= wanted) else None
+        lenses = closer
+    return None
+
+
+def _factors(layout: Layout) -> dict[str, float] | None:
+    """Return by how much each solver's time is multiplied, if the layout is all side by side."""
+    if isinstance(layout, Solver):
+        return {layout.name: 1.0}
+    if isinstance(layout, Repeated):
+        inner = _factors(layout.part)
+        return None if inner is None else {name: layout.count * factor for name, factor in inner.items()}
+    if not isinstance(layout, SideBySide):
+        return None
+    found = [_factors(part) for part in layout.parts]
+    return None if any(f is None for f in found) else {n: v for part in found for n, v in (part or {}).items()}
+
+
+def _bracket(lenses: list[_Lens], totals: Ints) -> tuple[Floats, Floats]:
+    """Return bounds (n,) on the best time: the smallest that may be, and that is surely, in reach of the totals (n,).
+
+    The largest time known where none is in reach.
+    """
+    times = np.sort(np.concatenate([lens.front.seconds for lens in lenses]))
+    in_reach = _first(times, totals, lambda asked: sum(lens.cores_for(asked) for lens in lenses))
+    possible = _first(times, totals, lambda asked: sum(lens.fewest_possible(asked) for lens in lenses))
+    return times[possible], times[in_reach]
+
+
+def _first(times: Floats, totals: Ints, needed: Any) -> Ints:
+    """Return the positions (n,) of the smallest times that need no more than the totals (n,)."""
+    low, high = np.zeros(len(totals), np.int64), np.full(len(totals), len(times) - 1)
+    while np.any(low < high):
+        middle = (low + high) // 2
+        holds = needed(times[middle]) <= totals
+        low, high = np.where(holds | (low == high), low, middle + 1), np.where(holds, middle, high)
+    return low
+
+
+@dataclass(frozen=True)
+class _Front:
+    """Steps (K,) of the best time known; `after`: the fewest cores that may already reach each step's time."""
+
+    cores: Ints
+    seconds: Floats
+    after: Ints
+
+
+@dataclass(frozen=True)
+class _Lens:
+    """One solver's curve on a few counts.
+
+    Parameters
+    ----------
+    curve : SolverCurve
+        The curve.
+    factor : float
+        What its seconds are multiplied by in the layout.
+    cores, seconds : array (n,)
+        What was looked at: counts, the first, the last and all ends of certified intervals among them.
+    """
+
+    curve: SolverCurve
+    factor: float
+    cores: Ints
+    seconds: Floats
+
+    @classmethod
+    def over(cls, curve: SolverCurve, factor: float, points: int) -> _Lens:
+        cores = _spread(curve, points)
+        return cls(curve, factor, cores, factor * curve.seconds(cores))
+
+    @cached_property
+    def front(self) -> _Front:
+        best = np.minimum.accumulate(self.seconds)
+        kept = np.concatenate([[True], best[1:] < best[:-1]]) & np.isfinite(best)
+        after = np.concatenate([self.cores[:1], self.cores[:-1] + _step(self.curve)])
+        return _Front(self.cores[kept], best[kept], after[kept])
+
+    def cores_for(self, seconds: Floats) -> Ints:
+        """Return enough cores (n,) to reach `seconds` (n,): the fewest where no gap is left before them."""
+        found: Ints = np.append(self.front.cores, _OUT_OF_REACH)[self._steps_for(seconds)]
+        return found
+
+    def fewest_possible(self, seconds: Floats) -> Ints:
+        """Return counts (n,) below which `seconds` (n,) are surely out of reach."""
+        found: Ints = np.append(self.front.after, _OUT_OF_REACH)[self._steps_for(seconds)]
+        return found
+
+    def closer(self, lower: Floats, upper: Floats, points: int) -> _Lens:
+        """Look into the gaps before the times from `lower` to `upper` (n,); the same lens if there are none."""
+        front, last = self.front, len(self.front.cores) - 1
+        change = np.zeros(last + 2, np.int64)
+        np.add.at(change, np.minimum(self._steps_for(upper), last), 1)
+        np.add.at(change, np.minimum(self._steps_for(lower), last) + 1, -1)
+        widths = (front.cores - front.after) // _step(self.curve)
+        gaps = np.flatnonzero((np.cumsum(change[:-1]) > 0) & (widths > 0))
+        if not len(gaps):
+            return self
+        more = _inside(front.after[gaps], widths[gaps], _step(self.curve), max(2, points // len(gaps)))
+        cores = np.concatenate([self.cores, more])
+        seconds = np.concatenate([self.seconds, self.factor * self.curve.seconds(more)])
+        order = np.argsort(cores, kind="stable")
+        return _Lens(self.curve, self.factor, cores[order], seconds[order])
+
+    def _steps_for(self, seconds: Floats) -> Ints:
+        return np.searchsorted(-self.front.seconds, -seconds, side="left")
+
+
+def _step(curve: SolverCurve) -> int:
+    return curve.counts.step if isinstance(curve.counts, range) else 1
+
+
+def _inside(starts: Ints, widths: Ints, step: int, most: int) -> Ints:
+    """Return counts in gaps of `widths` counts from `starts` on: all, or `most` of each in equal distances."""
+    chosen = np.minimum(widths, most)
+    gap = np.repeat(np.arange(len(starts)), chosen)
+    number = np.arange(len(gap)) - np.repeat(np.cumsum(chosen) - chosen, chosen)
+    inside: Ints = starts[gap] + step * ((2 * number + 1) * widths[gap] // (2 * chosen[gap]))
+    return inside
+
+
+def _spread(curve: SolverCurve, points: int) -> Ints:
+    """Return counts (n,), increasing: some in equal ratios, and all ends of certified intervals."""
+    start, step, last = int(curve.counts[0]), _step(curve), len(curve.counts) - 1
+    ends = [(end - start) // step + side for piece in curve.certified or () for end in piece for side in (0, 1)]
+    turning = np.array([end for end in ends if 0 <= end <= last], dtype=np.int64)
+    ratios = np.rint(np.geomspace(1, last + 1, points)).astype(np.int64) - 1
+    places = np.sort(np.concatenate([ratios, turning, [0, last]]))
+    found: Ints = start + step * places[np.concatenate([[True], places[1:] > places[:-1]])]
+    return found

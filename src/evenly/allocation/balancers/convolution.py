@@ -1,0 +1,145 @@
+"""The (min,+) convolution of two fronts: parts that run in turn, each on its own cores.
+
+The best time with p cores is the least ``a(q) + b(p - q)`` over all divisions. How it is found depends on the shapes:
+
+* both convex: take the steeper next step, O(P);
+* one convex: the best division moves one way as p grows (the matrix is totally monotone), O(P log P);
+* neither: one is cut into convex pieces where few are enough, else all pairs are tried, O(K_a K_b), which is
+  meant for counts in blocks (whole nodes).
+
+A curve counts as convex if it lies within 1e-13 of its lower convex hull, since rounding bends straight lines:
+results are exact to that relative tolerance.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenly.allocation.balancers import kernels
+from evenly.allocation.problem.curves import Front
+from evenly.errors import InputError
+
+__all__ = ["convolve", "divide"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_CONVEX_TOLERANCE = 1e-13
+_TOO_MANY_STEPS = 2e11
+
+
+class _Convex(NamedTuple):
+    """A convex curve on consecutive grid points from `start`: values and their hull, each (n,)."""
+
+    start: int
+    seconds: Floats
+    hull: Floats
+
+
+def convolve(a: Front, b: Front, limit: int) -> Front:
+    """Return the front of two parts in turn on own cores, for totals up to `limit`.
+
+    Raises
+    ------
+    InputError
+        If both curves are irregular and too long to try all pairs.
+
+    Examples
+    --------
+    >>> a = Front(np.array([1, 2, 3]), np.array([6.0, 3.0, 2.0]))
+    >>> convolve(a, a, 6)
+    Front(cores=array([2, 3, 4, 5, 6]), seconds=array([12.,  9.,  6.,  5.,  4.]))
+    """
+    if not len(a.cores) or not len(b.cores) or a.cores[0] + b.cores[0] > limit:
+        return Front(a.cores[:0], a.seconds[:0])
+    start = int(a.cores[0] + b.cores[0])
+    step = _step(a, b, limit - start)
+    grid_a, grid_b = (a.cores - a.cores[0]) // step, (b.cores - b.cores[0]) // step
+    size = min((limit - start) // step, int(grid_a[-1] + grid_b[-1])) + 1
+    values = _values(grid_a, a.seconds, grid_b, b.seconds, size)
+    kept = kernels.prefix_minimum(values)
+    return Front(start + step * kept, values[kept])
+
+
+def divide(a: Front, b: Front, cores: Ints) -> tuple[Ints, Ints]:
+    """Return the cores of both parts, each (n,), that give the best time for totals `cores` (n,)."""
+    own = np.empty(len(cores), dtype=np.int64)
+    for k, total in enumerate(cores):
+        room = int(np.searchsorted(b.cores, total - a.cores[0], side="right"))
+        own[k] = b.cores[int(np.argmin(a.at(total - b.cores[:room]) + b.seconds[:room]))]
+    return np.asarray(cores) - own, own
+
+
+def _step(a: Front, b: Front, longest: int) -> int:
+    gaps = np.concatenate([np.diff(a.cores), np.diff(b.cores)])
+    return int(np.gcd.reduce(gaps)) if len(gaps) else max(longest, 1)
+
+
+def _values(ca: Ints, ta: Floats, cb: Ints, tb: Floats, size: int) -> Floats:
+    convex_a, convex_b = _as_convex(ca, ta), _as_convex(cb, tb)
+    if convex_a and convex_b:
+        return np.asarray(kernels.merge_convex(ta, convex_a.hull, tb, convex_b.hull, size - 1), dtype=np.float64)
+    out = np.full(size, np.inf)
+    if convex_a or convex_b:
+        piece = convex_a or convex_b
+        other = (cb, tb) if convex_a else (ca, ta)
+        assert piece is not None  # noqa: S101 - for the type checker
+        _lower_by_piece(piece, *other, out)
+        return out
+    _by_pieces_or_pairs((ca, ta), (cb, tb), out)
+    return out
+
+
+def _by_pieces_or_pairs(a: tuple[Ints, Floats], b: tuple[Ints, Floats], out: Floats) -> None:
+    pairs = float(len(a[0])) * len(b[0])
+    per_piece = (len(out) + max(len(a[0]), len(b[0]))) * np.log2(len(out) + 2)
+    most = int(min(pairs / per_piece, 4096))
+    for one, other in ((a, b), (b, a)):
+        pieces = _convex_pieces(*one, most) if most >= 2 else None
+        if pieces is not None:
+            for piece in pieces:
+                _lower_by_piece(piece, *other, out)
+            return
+    if pairs > _TOO_MANY_STEPS:
+        raise InputError(
+            f"two irregular curves of {len(a[0])} and {len(b[0])} steps in turn are too long to try all pairs: "
+            "give counts in blocks, as in limits={…: Limits(multiple=cores per node)}"
+        )
+    kernels.sum_pairs(*a, *b, out)
+
+
+def _lower_by_piece(piece: _Convex, cores: Ints, seconds: Floats, out: Floats) -> None:
+    kernels.minima_monotone(piece.seconds, piece.hull, piece.start, cores, seconds, out)
+
+
+def _as_convex(cores: Ints, seconds: Floats) -> _Convex | None:
+    if int(cores[-1] - cores[0]) != len(cores) - 1:
+        return None
+    hull = kernels.hull_values(cores, seconds)
+    if np.any(seconds - hull > _CONVEX_TOLERANCE * seconds):
+        return None
+    return _Convex(int(cores[0]), seconds, hull)
+
+
+def _convex_pieces(cores: Ints, seconds: Floats, most: int) -> list[_Convex] | None:
+    """Cut a curve into at most `most` convex pieces, where it strays most from its hull; None if more are needed."""
+    breaks = np.flatnonzero(np.diff(cores) != 1) + 1
+    if len(breaks) >= most:
+        return None
+    waiting = [(int(s), int(e)) for s, e in zip([0, *breaks], [*breaks, len(cores)], strict=True)]
+    pieces: list[_Convex] = []
+    while waiting:
+        if len(pieces) + len(waiting) > most:
+            return None
+        start, end = waiting.pop()
+        hull = kernels.hull_values(cores[start:end], seconds[start:end])
+        excess = (seconds[start:end] - hull) / seconds[start:end]
+        worst = int(np.argmax(excess))
+        if excess[worst] <= _CONVEX_TOLERANCE:
+            pieces.append(_Convex(int(cores[start]), seconds[start:end], hull))
+        else:
+            waiting += [(start, start + worst), (start + worst, end)]
+    return pieces

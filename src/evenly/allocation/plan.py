@@ -1,0 +1,357 @@
+"""The answer to "how many cores for each solver": the assignment and all that follows from it.
+
+What costs time to find out (the curve over all totals, what lies within noise) is computed when it is first asked for.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from evenly.allocation import scaling
+from evenly.allocation.alternatives import Alternatives
+from evenly.allocation.balancers.optimal import OptimalBalancer
+from evenly.allocation.idle_cores import why_idle
+from evenly.allocation.problem.base import Balancer, Problem
+from evenly.allocation.problem.layout import Layout, Repeated, SideBySide, Solver
+from evenly.allocation.problem.noise import Alternative, Compare, Comparison, Draws, Noise
+from evenly.allocation.problem.objective import Objective, core_hours
+from evenly.allocation.problem.step_jitter import Jitter, jitter_of, patterns
+from evenly.allocation.scaling import totals
+from evenly.errors import InfeasibleError
+from evenly.machine.machine import Machine
+
+__all__ = ["Plan", "totals"]
+
+Ints = NDArray[np.int64]
+
+
+class Plan:
+    """An assignment of cores to solvers.
+
+    Parameters
+    ----------
+    problem : Problem
+        What was asked.
+    cores : mapping of str to int
+        The assignment.
+    balancer : Balancer
+        Who found it.
+    machine, noise, compare, objective
+        As given to `evenly.allocate`.
+    total : int, optional
+        Cores that this assignment could use, if not all of the problem's.
+
+    Attributes
+    ----------
+    cores : dict of str to int
+        Cores per solver.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        cores: Mapping[str, int],
+        balancer: Balancer,
+        *,
+        machine: Machine | None = None,
+        noise: Noise | None = None,
+        compare: Compare | None = None,
+        objective: Objective | None = None,
+        total: int | None = None,
+    ) -> None:
+        self.problem = problem
+        self.total = problem.cores if total is None else int(total)
+        self.cores = {name: int(cores[name]) for name in problem.curves}
+        self.balancer = balancer
+        self.machine = machine or Machine()
+        self.noise = noise or Noise()
+        self.compare = compare or Compare()
+        self.objective = objective or Objective()
+
+    # ---- the step ----------------------------------------------------------------------------------------------
+
+    @cached_property
+    def times(self) -> dict[str, float]:
+        """Predicted seconds of each solver, for one of its runs."""
+        found = self.problem.times(self.cores)
+        return {name: float(found[name]) for name in self.cores}
+
+    @cached_property
+    def seconds(self) -> float:
+        """Predicted seconds of one step."""
+        return float(self.problem.layout.seconds(self.times))
+
+    @cached_property
+    def interval(self) -> tuple[float, float] | None:
+        """Bounds of the step's seconds at the level asked for; None where no solver's uncertainty is known.
+
+        `seconds` takes every solver at its prediction. Of several uncertain solvers side by side the slowest decides,
+        so a step likely takes longer than that: then `seconds` lies near the lower bound, and never outside.
+        """
+        return self._draws.interval()
+
+    @property
+    def used(self) -> int:
+        """Cores that the assignment uses."""
+        return int(self.problem.used(self.cores))
+
+    @property
+    def idle(self) -> int:
+        """Cores of the total that the assignment leaves unused."""
+        return self.total - self.used
+
+    @cached_property
+    def idle_reason(self) -> str | None:
+        """Why cores stay idle, in words: the goal, limits, or since they would not help; None where none does."""
+        if not self.idle:
+            return None
+        if not self.is_fastest and not self.objective.is_fastest:
+            return f"the goal is {self.objective}"
+        if self.noise.optimise:
+            return "they would not make varying steps faster on average"
+        if not self.is_fastest:
+            return f"the balancer {self.balancer.name!r} assigns no more"
+        return why_idle(self._own, self.cores)
+
+    @property
+    def core_hours(self) -> float:
+        """Core-hours of one step, as the machine bills them."""
+        return float(core_hours(self.used, self.seconds, self.machine))
+
+    @cached_property
+    def imbalance(self) -> float | None:
+        """Predicted imbalance: the longest over the mean time of the parts that run side by side; 1 is perfect.
+
+        In nested layouts the mean is taken group by group from the inside, and added up over groups that run in turn.
+        None where nothing runs side by side.
+        """
+        if not _side_by_side(self.problem.layout):
+            return None
+        return self.seconds / _balanced(self.problem.layout, self.times)
+
+    @cached_property
+    def waiting(self) -> dict[str, float]:
+        """Fraction of a step in which the cores of each solver do nothing, neither for it nor for those it shares with.
+
+        Parts that share cores start at the same one, as in `evenly.report.plots.timeline`.
+        """
+        work = dict.fromkeys(self.cores, 0.0)
+        _add_work(self.problem.layout, 1.0, self.times, work)
+        first = self.problem.footprint.places(self.cores)
+        ends = {name: (first[name], first[name] + count) for name, count in self.cores.items()}
+        busy = {
+            name: sum(work[other] * _overlap(ends[name], ends[other]) for other in self.cores) / self.cores[name]
+            for name in self.cores
+        }
+        return {name: max(0.0, 1.0 - busy[name] / self.seconds) for name in self.cores}
+
+    @cached_property
+    def jitter(self) -> Jitter | None:
+        """What steps that vary cost on this assignment; None without times per step."""
+        if not self.noise.samples:
+            return None
+        return jitter_of(self.problem, self.cores, patterns(self.noise, self.problem.names))
+
+    @property
+    def expected_seconds(self) -> float:
+        """Expected mean seconds of a step: with the waiting of varying steps where times per step were given."""
+        return self.seconds if self.jitter is None else self.jitter.expected_seconds
+
+    @cached_property
+    def expected_interval(self) -> tuple[float, float] | None:
+        """Bounds of `expected_seconds` at the level asked for; None where no solver's uncertainty is known."""
+        if self.jitter is None:
+            return self.interval
+        return self._draws.expected(patterns(self.noise, self.problem.names))
+
+    # ---- how sure, and against what ----------------------------------------------------------------------------
+
+    @cached_property
+    def extrapolated(self) -> tuple[str, ...]:
+        """What was predicted outside the range that a model was learned on, in words."""
+        notes = (self.problem.curves[name].outside(count) for name, count in self.cores.items())
+        return tuple(note for note in notes if note is not None)
+
+    @cached_property
+    def fastest(self) -> dict[str, int]:
+        """The fastest assignment of the same total: this one, unless another goal or balancer was asked for."""
+        if self.objective.is_fastest and isinstance(self.balancer, OptimalBalancer) and not self.noise.optimise:
+            return self.cores
+        return OptimalBalancer().assign(self._own)
+
+    @cached_property
+    def is_fastest(self) -> bool:
+        """Whether no assignment of the same total is faster."""
+        return bool(self.seconds <= self.problem.seconds(self.fastest) * (1 + 1e-12))
+
+    @cached_property
+    def runner_up(self) -> Alternative | None:
+        """The fastest clearly different assignment, if it can't be told apart from this one by time.
+
+        None for plans that are not the fastest (`is_fastest`): others are faster there.
+        """
+        return self._alternatives.runner_up() if self.is_fastest else None
+
+    @cached_property
+    def within_noise(self) -> dict[str, tuple[int, int]]:
+        """Fewest and most cores of each solver with which a step can't be told apart by time.
+
+        Only the plan's own counts where it is not the fastest (`is_fastest`).
+        """
+        if not self.is_fastest:
+            return {name: (count, count) for name, count in self.cores.items()}
+        return self._alternatives.ranges()
+
+    @cached_property
+    def versus(self) -> dict[str, Comparison]:
+        """How the plan does against ``"fastest"``, where it is not, ``"proportional"`` and ``"current"``, where given.
+
+        Cores in proportion to degrees of freedom are as many as the plan's goal picked.
+        """
+        others: dict[str, Mapping[str, int]] = {} if self.is_fastest else {"fastest": self.fastest}
+        if self.compare.degrees_of_freedom:
+            from evenly.allocation.balancers.proportional import ProportionalBalancer
+
+            cores = self.total if self.objective.is_fastest else self.used
+            others["proportional"] = ProportionalBalancer().assign(dataclasses.replace(self.problem, cores=cores))
+        if self.compare.current:
+            others["current"] = self.compare.current
+        return {name: self._draws.compare(cores) for name, cores in others.items()}
+
+    # ---- other numbers of cores --------------------------------------------------------------------------------
+
+    @cached_property
+    def curve(self) -> pd.DataFrame:
+        """Time against total cores: see `evenly.allocation.scaling.curve_of`."""
+        return scaling.curve_of(self.problem, self.balancer, self.machine, always=(self.used,))
+
+    @property
+    def knee(self) -> int | None:
+        """Total cores at the knee of the curve, past which efficiency falls faster than time; None if it lies beyond.
+
+        Where efficiency over time is largest at the fewest or at all cores, the ends of what was looked at decide.
+        """
+        found = self.curve.loc[self.curve["knee"], "cores"]
+        return int(found.iloc[0]) if len(found) else None
+
+    def cheapest(self, within: float = 0.05) -> Plan:
+        """Return the plan with the fewest core-hours per step among those at most `within` slower than the fastest.
+
+        Examples
+        --------
+        >>> import evenly.allocation.allocate as door
+        >>> plan = door.allocate({"a": lambda p: 8 / p + 1, "b": lambda p: 4 / p + 0.5}, cores=600)
+        >>> plan.cheapest(within=0.2).cores
+        {'a': 37, 'b': 6}
+        """
+        objective = Objective("cost", within=within)
+        total = scaling.best_total(self.problem, self.balancer, objective, self.machine)
+        return self._like(self.at(total).cores, objective=objective)
+
+    def at(self, cores: int) -> Plan:
+        """Return the plan for another total.
+
+        Raises
+        ------
+        InfeasibleError
+            If it is too small.
+        """
+        problem = dataclasses.replace(self.problem, cores=int(cores))
+        if cores > self.problem.cores:
+            raise InfeasibleError(
+                f"this plan knows totals up to {self.problem.cores} cores, but {cores} were asked: allocate again",
+                constraint="cores",
+            )
+        return self._like(self.balancer.assign(problem), total=int(cores))
+
+    def _like(self, cores: Mapping[str, int], **others: Any) -> Plan:
+        """Return a plan of other cores for the same question."""
+        return Plan(
+            self.problem, cores, self.balancer, machine=self.machine, noise=self.noise, compare=self.compare, **others
+        )
+
+    # ---- for people and programs -------------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the answer as plain values, for JSON."""
+        runner_up = self.runner_up
+        return {
+            "layout": str(self.problem.layout),
+            "objective": str(self.objective),
+            "machine": None if self.machine == Machine() else self.machine.to_dict(),
+            "total_cores": self.total,
+            "used_cores": self.used,
+            "idle_cores": self.idle,
+            "idle_reason": self.idle_reason,
+            "cores": self.cores,
+            "seconds": self.seconds,
+            "expected_seconds": self.expected_seconds,
+            "interval_seconds": None if self.interval is None else list(self.interval),
+            "expected_interval_seconds": None if self.expected_interval is None else list(self.expected_interval),
+            "level": self.noise.level,
+            "solver_seconds": self.times,
+            "imbalance": self.imbalance,
+            "waiting": self.waiting,
+            "core_hours": self.core_hours,
+            "jitter": None if self.jitter is None else {**dataclasses.asdict(self.jitter), "loss": self.jitter.loss},
+            "runner_up": None if runner_up is None else dataclasses.asdict(runner_up),
+            "is_fastest": self.is_fastest,
+            "within_noise": {name: list(ends) for name, ends in self.within_noise.items()},
+            "versus": {
+                name: {**dataclasses.asdict(found), "used_cores": int(self.problem.used(found.cores))}
+                for name, found in self.versus.items()
+            },
+            "extrapolated": list(self.extrapolated),
+        }
+
+    def __repr__(self) -> str:
+        given = ", ".join(f"{name}={count}" for name, count in self.cores.items())
+        return f"Plan({given}; {self.seconds:.4g} s per step, {self.used} of {self.total} cores)"
+
+    @cached_property
+    def _draws(self) -> Draws:
+        return Draws(self._own, self.cores, self.noise)
+
+    @cached_property
+    def _alternatives(self) -> Alternatives:
+        return Alternatives(self._own, self._draws)
+
+    @property
+    def _own(self) -> Problem:
+        """The problem with the cores that this assignment could use."""
+        return dataclasses.replace(self.problem, cores=self.total)
+
+
+def _side_by_side(layout: Layout) -> bool:
+    return isinstance(layout, SideBySide) or any(_side_by_side(part) for part in layout.children())
+
+
+def _overlap(one: tuple[int, int], other: tuple[int, int]) -> int:
+    return max(0, min(one[1], other[1]) - max(one[0], other[0]))
+
+
+def _balanced(layout: Layout, times: Mapping[str, float]) -> float:
+    """Return the time that a step would take if parts side by side were levelled to their mean."""
+    if isinstance(layout, Solver):
+        return float(times[layout.name])
+    inside = [_balanced(part, times) for part in layout.children()]
+    if isinstance(layout, Repeated):
+        return layout.count * inside[0]
+    return sum(inside) / len(inside) if isinstance(layout, SideBySide) else sum(inside)
+
+
+def _add_work(layout: Layout, count: float, times: Mapping[str, float], work: dict[str, float]) -> None:
+    """Add up the time that each solver's cores are busy in a step; groups that share cores keep them busy together."""
+    if isinstance(layout, Solver):
+        work[layout.name] += count * times[layout.name]
+        return
+    factor = layout.count if isinstance(layout, Repeated) else 1.0
+    for part in layout.children():
+        _add_work(part, count * factor, times, work)

@@ -1,0 +1,1 @@
+"""The problem that a balancer solves: layout, curves, limits, objective."""

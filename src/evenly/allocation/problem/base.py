@@ -1,0 +1,156 @@
+"""What a balancer is: from a problem to an assignment of cores.
+
+A `Problem` holds everything that a decision may look at: the layout, each solver's curve, and the cores there are.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenly.allocation.problem.core_usage import Footprint, footprint_of
+from evenly.allocation.problem.curves import Front, SolverCurve
+from evenly.allocation.problem.layout import Layout
+from evenly.errors import InfeasibleError, InputError
+
+__all__ = ["Balancer", "Problem"]
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """How to spread cores over coupled solvers.
+
+    Parameters
+    ----------
+    layout : Layout
+        How the solvers wait for each other and share cores.
+    curves : mapping of str to SolverCurve
+        One per solver, with the counts that it may get.
+    cores : int
+        All cores there are.
+    degrees_of_freedom : mapping of str to float
+        Size of each solver's domain; may be empty.
+    """
+
+    layout: Layout
+    curves: Mapping[str, SolverCurve]
+    cores: int
+    degrees_of_freedom: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The solvers."""
+        return self.layout.names
+
+    @cached_property
+    def footprint(self) -> Footprint:
+        """What an assignment uses in total, given who shares cores with whom."""
+        return footprint_of(self.layout)
+
+    def used(self, cores: Mapping[str, Any]) -> Any:
+        """Return the cores that an assignment uses in total (numbers, or integer arrays of one shape)."""
+        return self.footprint.cores(cores)
+
+    def times(self, cores: Mapping[str, Any]) -> dict[str, Any]:
+        """Return each solver's seconds (n,) for its counts (n,); floats for whole numbers."""
+        out: dict[str, Any] = {}
+        for name in self.names:
+            values = self.curves[name].seconds(np.atleast_1d(cores[name]))
+            out[name] = values if np.ndim(cores[name]) else float(values[0])
+        return out
+
+    def seconds(self, cores: Mapping[str, Any]) -> Any:
+        """Return the time of one step for an assignment, or an array (n,) for arrays of counts."""
+        value = self.layout.seconds(self.times(cores))
+        return value if np.ndim(value) else float(value)
+
+    def fewest(self) -> dict[str, int]:
+        """Return the smallest allowed assignment.
+
+        Raises
+        ------
+        InfeasibleError
+            If even that needs more cores than there are.
+        """
+        smallest = {name: int(self.curves[name].counts[0]) for name in self.names}
+        needed = self.used(smallest)
+        if needed > self.cores:
+            raise self._too_few(smallest, needed)
+        return smallest
+
+    def allows(self, cores: Mapping[str, int]) -> bool:
+        """Tell whether an assignment keeps to the counts that each solver may get and to the cores there are."""
+        fits = all(_contains(self.curves[name].counts, int(cores[name])) for name in self.names)
+        return fits and bool(self.used(cores) <= self.cores)
+
+    def _too_few(self, smallest: Mapping[str, int], needed: int) -> InfeasibleError:
+        if needed == len(self.names):
+            rule = f"`cores` must be at least the number of solvers ({needed})"
+        else:
+            listed = ", ".join(f"{name} {count}" for name, count in smallest.items())
+            rule = f"`cores` must be at least what the solvers need together ({needed}: {listed})"
+        remedy = "raise --cores" if needed == len(self.names) else "raise --cores or lower the solvers' minimum"
+        return InfeasibleError(f"{rule}, but got {self.cores}: {remedy}.", constraint="cores")
+
+
+class Balancer(ABC):
+    """Assigns cores to solvers.
+
+    A balancer is a class with a `name`, a one-line `summary` and one method; it is offered to `evenly.allocate` by an
+    entry point in the group ``evenly.balancers``.
+
+    Laws, checked for every balancer by ``tests/allocation/contract.py``:
+
+    * an assignment has every solver of the problem and no other, each with one of the counts it may get;
+    * it never uses more cores than there are;
+    * the same problem gives the same assignment, and the problem is not changed;
+    * where no assignment exists, `assign` raises `InfeasibleError`;
+    * none is faster than the balancer ``optimal``.
+    """
+
+    #: Name by which ``evenly.allocate(…, balancer=…)`` calls it.
+    name: ClassVar[str]
+    #: One line for lists of balancers.
+    summary: ClassVar[str]
+
+    @abstractmethod
+    def assign(self, problem: Problem) -> dict[str, int]:
+        """Return cores per solver.
+
+        Raises
+        ------
+        InfeasibleError
+            If no assignment keeps to the rules.
+        """
+
+    def assign_all(self, problem: Problem, totals: Ints) -> dict[str, Ints]:
+        """Return cores per solver, each (n,), for totals (n,) up to the problem's: those of `assign`, one by one."""
+        found = [self.assign(dataclasses.replace(problem, cores=int(total))) for total in totals]
+        return {name: np.array([cores[name] for cores in found], dtype=np.int64) for name in problem.names}
+
+    def front(self, problem: Problem) -> Front | None:  # noqa: ARG002 - for those that know it
+        """Return the best time for every total up to the cores there are; None where the balancer doesn't know it."""
+        return None
+
+
+def _contains(counts: Any, count: int) -> bool:
+    if isinstance(counts, range):
+        return count in counts
+    at = int(np.searchsorted(counts, count))
+    return at < len(counts) and int(counts[at]) == count
+
+
+def check_names(what: str, given: Mapping[str, Any], solvers: Mapping[str, Any]) -> None:
+    """Refuse names that are no solvers."""
+    for name in given:
+        if name not in solvers:
+            raise InputError(f"{what} names {name!r}, but the solvers are {', '.join(solvers)}")

@@ -1,0 +1,260 @@
+"""One solver's time as a function of its cores.
+
+A `SolverCurve` puts a model, a function or a table behind one small face: `seconds(counts)`. A model of several
+parameters is looked at along its cores, the others held at given values. Models that can certify where they rise and
+fall (``monotone_pieces(low, high)``) are searched without tabulating every count.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from evenly.allocation.problem.limits import Counts, Limits
+from evenly.errors import ExtrapolationWarning, InputError
+from evenly.space.parameters import Categorical, Parameter
+from evenly.space.ranges import ends
+
+__all__ = ["Front", "SolverCurve", "Table", "call", "cores_parameter"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_ONE_BY_ONE = 200_000
+#: From so many counts on, a model's formula is asked instead of the model, where both agree.
+_LONG = 10_000
+_PROBES = 256
+_AGREE = 1e-9
+
+
+class Front(NamedTuple):
+    """The best time for every number of cores, as steps.
+
+    With at least ``cores[k]`` (and fewer than ``cores[k + 1]``) cores, the best time is ``seconds[k]``; below
+    ``cores[0]`` there is none. `cores` (K,) increases, `seconds` (K,) decreases.
+    """
+
+    cores: Ints
+    seconds: Floats
+
+    def at(self, cores: Any) -> Any:
+        """Return the best times, infinite where there is none, for `cores` (n,)."""
+        step = np.searchsorted(self.cores, cores, side="right") - 1
+        return np.where(step < 0, np.inf, self.seconds[np.maximum(step, 0)])
+
+    def cores_for(self, seconds: Any) -> Ints:
+        """Return the fewest cores (n,) that reach `seconds` (n,), which must be reachable."""
+        step = np.searchsorted(-self.seconds, -np.asarray(seconds, dtype=np.float64), side="left")
+        chosen: Ints = self.cores[step]
+        return chosen
+
+
+@dataclass(frozen=True)
+class SolverCurve:
+    """Seconds of one solver on the counts it may get.
+
+    Parameters
+    ----------
+    name : str
+        The solver.
+    source : Model or callable
+        A model, or a function: cores (n,) int → seconds (n,).
+    counts : range or array of int (n_counts,)
+        Core counts it may get, increasing.
+    at : mapping
+        Values of a model's other parameters.
+    limits : Limits
+        What left these counts; only for messages.
+    """
+
+    name: str
+    source: Any
+    counts: Counts
+    at: Mapping[str, Any] = field(default_factory=dict)
+    limits: Limits = field(default_factory=Limits)
+
+    def seconds(self, counts: Any) -> Floats:
+        """Return seconds (n,) on `counts` (n,); infinite where the function says it can't run.
+
+        Raises
+        ------
+        InputError
+            If a time is not a number above zero; the solver and count are named.
+        """
+        asked = np.asarray(counts, dtype=np.int64)
+        times = self._formula(asked) if self._by_formula(asked) else call(self.source, asked, self.at)
+        bad = np.flatnonzero(~(times > 0))
+        if len(bad):
+            raise InputError(
+                f"predicted times must be above zero, but {self.name!r} is predicted to take {times[bad[0]]:g} s on "
+                f"{asked[bad[0]]} cores: limit its cores to where its model is sane (limits), or choose another model"
+            )
+        return times
+
+    def interval(self, count: int, level: float) -> tuple[float, float] | None:
+        """Return bounds in seconds for one count, or None where the source knows no uncertainty."""
+        if not hasattr(self.source, "interval"):
+            return None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ExtrapolationWarning)
+            lower, upper = self.source.interval(_frame(self.source, np.array([count]), self.at), level)
+        return float(lower[0]), float(upper[0])
+
+    @cached_property
+    def certified(self) -> list[tuple[int, int]] | None:
+        """Intervals of cores, together covering all counts, on each of which the time only rises or only falls.
+
+        None where the model can't certify any; then every count is tabulated.
+        """
+        certify = getattr(self.source, "monotone_pieces", None)
+        if certify is None or not len(self.counts) or not isinstance(self.counts, range):
+            return None
+        if _parameters(self.source) is not None and len(_parameters(self.source) or ()) != 1:
+            return None
+        try:
+            found = certify(int(self.counts[0]), int(self.counts[-1]))
+        except InputError:
+            return None
+        if found is None or not self._agrees([int(piece[1]) for piece in found]):
+            return None
+        return [(int(piece[0]), int(piece[1])) for piece in found]
+
+    def _by_formula(self, asked: Ints) -> bool:
+        if len(self.counts) < _LONG or getattr(self.source, "formula_", None) is None or self.certified is None:
+            return False
+        return bool(len(asked)) and int(asked.min()) >= self.counts[0] and int(asked.max()) <= self.counts[-1]
+
+    def _formula(self, asked: Ints) -> Floats:
+        # Without a table of configurations, which takes longer than the formula itself.
+        return np.asarray(self.source.formula_.evaluate(asked.astype(np.float64)), dtype=np.float64)
+
+    def _agrees(self, ends: list[int]) -> bool:
+        """Tell whether the model's formula, where it has one, is what it predicts: it may be bounded below."""
+        if getattr(self.source, "formula_", None) is None:
+            return True
+        spread = np.rint(np.geomspace(self.counts[0], self.counts[-1], _PROBES)).astype(np.int64)
+        asked = np.concatenate([spread, np.array(ends, dtype=np.int64)])
+        return bool(np.allclose(self._formula(asked), call(self.source, asked, self.at), rtol=_AGREE, atol=0.0))
+
+    def outside(self, count: int) -> str | None:
+        """Say in words that `count` lies outside what the model was learned on; None where it doesn't."""
+        space = getattr(self.source, "space_", None)
+        if space is None:
+            return None
+        table = _frame(self.source, np.array([count]), self.at)
+        beyond = list(space.outside(table))
+        if not beyond:
+            return None
+        told = ", ".join(f"{n} = {table[n].iloc[0]}, learned on {_learned_on(space.parameters[n])}" for n in beyond)
+        return f"{self.name!r} is extrapolated ({told})"
+
+
+@dataclass(frozen=True)
+class Table:
+    """Seconds (n,) of a solver on the only counts (n,), increasing, on which they are known."""
+
+    name: str
+    counts: Ints
+    seconds: Floats
+
+    def __call__(self, cores: Ints) -> Floats:
+        places = np.minimum(np.searchsorted(self.counts, cores), len(self.counts) - 1)
+        strange = cores[self.counts[places] != cores]
+        if len(strange):
+            held = ", ".join([*map(str, self.counts[:8]), *(["…"] if len(self.counts) > 8 else [])])
+            raise InputError(
+                f"{self.name!r} has no time on {strange[0]} cores: its table holds {held}: add it, or give a model"
+            )
+        return self.seconds[places]
+
+
+def call(source: Any, counts: Ints, at: Mapping[str, Any]) -> Floats:
+    """Return a model's or function's values (n,) on `counts` (n,), in one call where it takes arrays.
+
+    Examples
+    --------
+    >>> call(lambda cores: 100 / cores, np.array([1, 2, 4]), {})
+    array([100.,  50.,  25.])
+    >>> call({8: 3.0, 16: 2.0}.get, np.array([8, 16]), {})
+    array([3., 2.])
+    """
+    if isinstance(source, Table):
+        return source(counts)
+    if hasattr(source, "predict"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ExtrapolationWarning)
+            return np.asarray(source.predict(_frame(source, counts, at)), dtype=np.float64)
+    return _call_function(source, counts)
+
+
+def cores_parameter(source: Any, at: Mapping[str, Any]) -> str:
+    """Return the name of the parameter that stands for the cores: the one of a model's parameters not in `at`.
+
+    Raises
+    ------
+    InputError
+        If several parameters are left.
+    """
+    names = _parameters(source) or ("cores",)
+    left = [name for name in names if name not in at]
+    if len(left) == 1:
+        return left[0]
+    if not left:
+        raise InputError(
+            f"`at` must leave the cores open, but it fixes all of the model's parameters ({', '.join(names)})"
+        )
+    others = [name for name in left if name != "cores"]
+    raise InputError(
+        f"a model of {', '.join(names)} needs values for all but the cores: give {', '.join(others)} in `at`, "
+        f"as in at={{{others[0]!r}: …}}"
+    )
+
+
+def _learned_on(kind: Parameter) -> str:
+    if isinstance(kind, Categorical):
+        return ", ".join(map(str, kind.options))
+    low, high = ends(kind)
+    return f"{low:.6g}" if low == high else f"{low:.6g} … {high:.6g}"
+
+
+def _parameters(source: Any) -> tuple[str, ...] | None:
+    names = getattr(source, "feature_names_in_", None)
+    return None if names is None else tuple(map(str, names))
+
+
+def _frame(source: Any, counts: Ints, at: Mapping[str, Any]) -> pd.DataFrame:
+    fixed = {k: v for k, v in at.items() if k in (_parameters(source) or at)}
+    return pd.DataFrame({cores_parameter(source, at): counts, **fixed})
+
+
+def _call_function(function: Callable[..., Any], counts: Ints) -> Floats:
+    # Integers first, since a function may index by them; floats next, since NumPy refuses negative integer powers.
+    for dtype in (np.int64, np.float64):
+        try:
+            values = np.asarray(function(counts.astype(dtype)), dtype=np.float64)
+        except (TypeError, ValueError, KeyError):
+            continue
+        if values.shape == counts.shape:
+            return values
+    return _one_by_one(function, counts)
+
+
+def _one_by_one(function: Callable[..., Any], counts: Ints) -> Floats:
+    if len(counts) > _ONE_BY_ONE:
+        raise InputError(
+            f"a function that takes one count at a time can't be tabulated on {len(counts)} counts: "
+            "write it for arrays of counts, or limit the counts (multiple, allowed)"
+        )
+    try:
+        return np.array([float(function(int(count))) for count in counts], dtype=np.float64)
+    except (TypeError, ValueError, KeyError) as error:
+        raise InputError(
+            f"a solver must be a model or a function cores -> seconds, but calling it failed: {error}"
+        ) from error

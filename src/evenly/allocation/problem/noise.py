@@ -1,0 +1,250 @@
+"""What uncertain models make of an assignment: intervals, alternatives within noise, gains.
+
+A solver's error is drawn as one factor on its time, log-normal on each side of the prediction with the widths of the
+model's interval, and independent between solvers. The same factors are used for all assignments that are compared,
+since a model that errs at one count errs alike at the next. Draws are seeded: the same question gives the same answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evenly.allocation.problem.base import Problem
+from evenly.allocation.problem.limits import is_count
+from evenly.errors import InputError
+
+__all__ = ["Alternative", "Compare", "Comparison", "Draws", "Noise"]
+
+Floats = NDArray[np.float64]
+
+#: Steps that are drawn in all for the mean step's interval, and the fewest draws.
+_STEPS_DRAWN, _FEWEST_DRAWS = 4_000_000, 200
+
+
+@dataclass(frozen=True)
+class Noise:
+    """How sure answers are to be, and how steps vary.
+
+    Parameters
+    ----------
+    level : float
+        Probability with which intervals hold the step's time.
+    samples : mapping of str to array_like (n_steps,), optional
+        Times per step of each solver, at any one core count: only their ratio to their median counts. Series of one
+        length are taken as the same steps of one run; others as independent.
+    optimise : bool
+        Minimise the expected time of a step, with the waiting that varying steps cause, instead of the time of a
+        typical step.
+    draws : int
+        Number of random draws.
+    seed : int
+        Seed of the draws.
+    """
+
+    level: float = 0.9
+    samples: Mapping[str, ArrayLike] | None = None
+    optimise: bool = False
+    draws: int = 4000
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.level < 1:
+            raise InputError(f"level must lie between 0 and 1, but got {self.level}")
+        if self.draws < 100:
+            raise InputError(f"draws must be at least 100, but got {self.draws}")
+        if self.optimise and not self.samples:
+            raise InputError("minimising the expected time of a step needs times per step: give samples")
+
+
+@dataclass(frozen=True)
+class Compare:
+    """What a plan is compared with.
+
+    Parameters
+    ----------
+    current : mapping of str to int, optional
+        The present assignment.
+    degrees_of_freedom : mapping of str to float, optional
+        Size of each solver's domain, for the usual practice: cores in proportion to it.
+    """
+
+    current: Mapping[str, int] | None = None
+    degrees_of_freedom: Mapping[str, float] | None = None
+
+    def __post_init__(self) -> None:
+        for name, count in (self.current or {}).items():
+            if not is_count(count):
+                raise InputError(f"current cores must be whole numbers of at least 1, but {name!r} has {count!r}")
+        for name, size in (self.degrees_of_freedom or {}).items():
+            if not (np.isfinite(size) and size > 0):
+                raise InputError(f"degrees of freedom must be above zero, but {name!r} has {size!r}")
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """Another assignment.
+
+    Attributes
+    ----------
+    cores : dict of str to int
+        Cores per solver.
+    seconds : float
+        Predicted time of a step.
+    as_fast : float
+        Probability that it is at least as fast as the plan.
+    """
+
+    cores: dict[str, int]
+    seconds: float
+    as_fast: float
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How a plan does against an assignment.
+
+    Attributes
+    ----------
+    cores : dict of str to int
+        The other assignment.
+    seconds : float
+        Its predicted time of a step.
+    gain : float
+        Fraction of its time that the plan saves: as likely more as less, given how unsure the models are (the median
+        over their errors); where no solver's uncertainty is known, by prediction.
+    interval : tuple of float or None
+        Bounds of the gain; None where no solver's uncertainty is known.
+    """
+
+    cores: dict[str, int]
+    seconds: float
+    gain: float
+    interval: tuple[float, float] | None
+
+
+class Draws:
+    """Random factors on the solvers' times around an assignment.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    cores : mapping of str to int
+        The assignment at which the models' intervals are read.
+    noise : Noise
+        Level, number of draws and seed.
+    """
+
+    def __init__(self, problem: Problem, cores: Mapping[str, int], noise: Noise) -> None:
+        self.problem = problem
+        self.cores = dict(cores)
+        self.noise = noise
+
+    @cached_property
+    def factors(self) -> dict[str, Floats] | None:
+        """Factors (n_draws,) by solver; None where no solver's uncertainty is known."""
+        widths = {name: self._widths(name) for name in self.problem.names}
+        if all(width is None for width in widths.values()):
+            return None
+        random = np.random.default_rng(self.noise.seed)
+        normal = {name: random.standard_normal(self.noise.draws) for name in self.problem.names}
+        return {name: _factors(normal[name], width) for name, width in widths.items()}
+
+    def seconds(self, times: Mapping[str, float]) -> Floats:
+        """Return the step's time (n_draws,) from the solvers' predicted times."""
+        factors = self.factors or {}
+        return np.atleast_1d(self.problem.layout.seconds({n: t * factors.get(n, 1.0) for n, t in times.items()}))
+
+    @cached_property
+    def own(self) -> Floats:
+        """The step's time (n_draws,) on the assignment itself."""
+        return self.seconds(self.problem.times(self.cores))
+
+    def interval(self) -> tuple[float, float] | None:
+        """Return bounds of the step's time that contain its prediction; None where no uncertainty is known."""
+        if self.factors is None:
+            return None
+        lower, upper = self._quantiles(self.own)
+        predicted = self.problem.seconds(self.cores)
+        return min(lower, predicted), max(upper, predicted)
+
+    def compare(self, cores: Mapping[str, int]) -> Comparison:
+        """Say how the assignment does against another."""
+        times = self.problem.times(cores)
+        other = float(self.problem.layout.seconds(times))
+        counts = {name: int(count) for name, count in cores.items()}
+        if self.factors is None:
+            return Comparison(counts, other, 1.0 - self.problem.seconds(self.cores) / other, None)
+        # Not of the predictions: the plan was chosen to be the fastest by them, so they flatter it.
+        gains = 1.0 - self.own / self.seconds(times)
+        return Comparison(counts, other, float(np.median(gains)), self._quantiles(gains))
+
+    def alternative(self, cores: Mapping[str, int], times: Mapping[str, float] | None = None) -> Alternative:
+        """Say how likely another assignment is at least as fast; `times`: its solvers' seconds, where known."""
+        times = self.problem.times(cores) if times is None else times
+        as_fast = float(np.mean(self.seconds(times) <= self.own * (1 + 1e-12)))
+        return Alternative(dict(cores), float(self.problem.layout.seconds(times)), as_fast)
+
+    def within_noise(self, other: Alternative) -> bool:
+        """Tell whether it can't be said, at the level of the intervals, that the assignment is the faster one."""
+        return other.as_fast >= (1.0 - self.noise.level) / 2.0
+
+    def expected(self, ratios: Mapping[str, Floats]) -> tuple[float, float] | None:
+        """Return bounds of the mean step's time, with `ratios` (n_steps,) of each solver's steps to a typical one.
+
+        None where no uncertainty is known.
+        """
+        if self.factors is None:
+            return None
+        times = self.problem.times(self.cores)
+        varying = {name: times[name] * ratios[name] for name in times}
+        steps = max(len(values) for values in ratios.values())
+        draws = int(np.clip(_STEPS_DRAWN // steps, _FEWEST_DRAWS, self.noise.draws))
+        means = np.array([
+            np.mean(self.problem.layout.seconds({n: self.factors[n][k] * varying[n] for n in times}))
+            for k in range(draws)
+        ])  # fmt: skip
+        lower, upper = self._quantiles(means)
+        predicted = float(np.mean(self.problem.layout.seconds(varying)))
+        return min(lower, predicted), max(upper, predicted)
+
+    def _quantiles(self, values: Floats) -> tuple[float, float]:
+        tail = (1.0 - self.noise.level) / 2.0
+        lower, upper = np.quantile(values, [tail, 1.0 - tail])
+        return float(lower), float(upper)
+
+    def _widths(self, name: str) -> tuple[float, float] | None:
+        curve = self.problem.curves[name]
+        bounds = curve.interval(self.cores[name], self.noise.level)
+        if bounds is None:
+            return None
+        predicted = float(curve.seconds(np.array([self.cores[name]]))[0])
+        z = NormalDist().inv_cdf(0.5 + self.noise.level / 2.0)
+        return np.log(predicted / max(bounds[0], 1e-300)) / z, np.log(max(bounds[1], predicted) / predicted) / z
+
+
+def _factors(normal: Floats, width: tuple[float, float] | None) -> Floats:
+    if width is None:
+        return np.ones_like(normal)
+    below, above = width
+    return np.asarray(np.exp(np.where(normal < 0, below, above) * normal), dtype=np.float64)
+
+
+def check_samples(samples: Mapping[str, Any], names: Sequence[str]) -> dict[str, Floats]:
+    """Return times per step divided by their median, (n_steps,) by solver, for the solvers that have any."""
+    out = {}
+    for name, values in samples.items():
+        if name not in names:
+            raise InputError(f"samples name {name!r}, but the solvers are {', '.join(names)}")
+        steps = np.asarray(values, dtype=np.float64).ravel()
+        if len(steps) < 2 or not np.all(np.isfinite(steps) & (steps >= 0)) or not np.median(steps) > 0:
+            raise InputError(f"times per step of {name!r} must be at least two finite numbers, typically above zero")
+        out[name] = steps / np.median(steps)
+    return out

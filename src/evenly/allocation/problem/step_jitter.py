@@ -1,0 +1,110 @@
+"""Waiting that the mean hides: steps of side-by-side solvers vary, and each step takes as long as its slowest part.
+
+The expected maximum is at least the maximum of the means, so a pair that is balanced on average still waits. Given
+times per step, each solver's pattern (step over median) is laid on its predicted time: step by step where the
+patterns come from the same steps, drawn independently otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenly.allocation.problem.base import Problem
+from evenly.allocation.problem.noise import Noise, check_samples
+
+__all__ = ["Jitter", "patterns", "refine"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Jitter:
+    """What varying steps cost.
+
+    Attributes
+    ----------
+    expected_seconds : float
+        Mean time of a step.
+    seconds_of_means : float
+        What the step would take if each solver always took its mean.
+    """
+
+    expected_seconds: float
+    seconds_of_means: float
+
+    @property
+    def loss(self) -> float:
+        """By which fraction steps are slower than their solvers' means say."""
+        return self.expected_seconds / self.seconds_of_means - 1.0
+
+
+def patterns(noise: Noise, names: tuple[str, ...]) -> dict[str, Floats]:
+    """Return each solver's time per step over its median, all of one length (n,); ones where it has no samples.
+
+    Examples
+    --------
+    >>> found = patterns(Noise(samples={"a": [1, 1, 4], "b": [2, 4, 4]}), ("a", "b", "c"))
+    >>> found["a"], found["b"], found["c"]
+    (array([1., 1., 4.]), array([0.5, 1. , 1. ]), array([1., 1., 1.]))
+    """
+    ratios = check_samples(noise.samples or {}, names)
+    lengths = {len(values) for values in ratios.values()}
+    if len(lengths) > 1:
+        random = np.random.default_rng(noise.seed)
+        ratios = {name: _drawn(values, noise.draws, random) for name, values in ratios.items()}
+        lengths = {noise.draws}
+    return {name: ratios.get(name, np.ones(max(lengths, default=1))) for name in names}
+
+
+def jitter_of(problem: Problem, cores: Mapping[str, int], ratios: Mapping[str, Floats]) -> Jitter:
+    """Return what varying steps cost on an assignment."""
+    times = problem.times(cores)
+    steps = np.atleast_1d(problem.layout.seconds({name: times[name] * ratios[name] for name in times}))
+    means = problem.layout.seconds({name: times[name] * float(ratios[name].mean()) for name in times})
+    return Jitter(float(np.mean(steps)), float(means))
+
+
+def refine(problem: Problem, cores: Mapping[str, int], noise: Noise) -> dict[str, int]:
+    """Improve the expected time of a step by moving cores between solvers.
+
+    A local search from the assignment that is best for the typical step: one solver's count changes, or two change
+    in opposite directions, by steps that halve down to the next count. The end can't be improved by any such move of
+    the smallest size.
+    """
+    ratios = patterns(noise, problem.names)
+    best = dict(cores)
+    best_seconds = jitter_of(problem, best, ratios).expected_seconds
+    stride = max(len(problem.curves[name].counts) for name in problem.names) // 4 + 1
+    while stride:
+        moved = False
+        for trial in _moves(problem, best, stride):
+            seconds = jitter_of(problem, trial, ratios).expected_seconds
+            if seconds < best_seconds * (1 - 1e-12):
+                best, best_seconds, moved = trial, seconds, True
+                break
+        stride = stride if moved else stride // 2
+    return best
+
+
+def _moves(problem: Problem, cores: dict[str, int], stride: int) -> list[dict[str, int]]:
+    shifted = {name: {s: _shift(problem, name, cores[name], s * stride) for s in (-1, 1)} for name in cores}
+    singles = [{name: count} for name in cores for count in shifted[name].values()]
+    pairs = [{one: shifted[one][1], other: shifted[other][-1]} for one in cores for other in cores if one != other]
+    trials = [{**cores, **change} for change in singles + pairs]
+    return [trial for trial in trials if trial != cores and problem.used(trial) <= problem.cores]
+
+
+def _shift(problem: Problem, name: str, count: int, places: int) -> int:
+    counts = problem.curves[name].counts
+    at = counts.index(count) if isinstance(counts, range) else int(np.searchsorted(counts, count))
+    return int(counts[min(max(at + places, 0), len(counts) - 1)])
+
+
+def _drawn(values: Floats, n: int, random: np.random.Generator) -> Floats:
+    levels = (np.arange(n) + 0.5) / n
+    drawn: Floats = random.permutation(np.quantile(values, levels, method="inverted_cdf"))
+    return drawn

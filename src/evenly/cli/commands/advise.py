@@ -1,0 +1,62 @@
+"""``evenly advise``: which runs next would teach a model most for what they cost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from evenly.cli import options as opt
+from evenly.cli.console import note, out, print_json
+from evenly.cli.option_groups import grouped
+from evenly.errors import InputError
+
+
+@grouped
+def advise(
+    path: Annotated[Path, typer.Argument(metavar="RUNS", help="What was measured: a table of runs.")],
+    runs: Annotated[int, typer.Option("--runs", min=1, help="How many to propose.")] = 5,
+    budget: Annotated[
+        float | None, typer.Option("--budget", help="Core-hours that they may take together.", min=0)
+    ] = None,
+    cores: Annotated[
+        str | None, typer.Option("--cores", help="On how many cores a configuration runs, as 'ranks * threads'.")
+    ] = None,
+    study: Annotated[
+        Path | None, typer.Option("--study", help="A study: its parameters say what may be run (default: what was).")
+    ] = None,
+    save: Annotated[Path | None, typer.Option("--save", help="Save the proposals as .csv.")] = None,
+    reading: opt.Reading = opt.Reading(),
+    json: opt.Json = False,
+) -> None:
+    """Propose the runs that lower a model's error most per core-hour, over all that may be run."""
+    from evenly.cli.run_input import one_program
+    from evenly.report.tables.tuning import advice_table
+    from evenly.tuning.advisor import advise as advised
+
+    found = one_program(path, reading)
+    if study is not None:
+        from evenly.campaign import Study
+        from evenly.runs.runs import Runs
+
+        space = Study.load(study).space
+        found = Runs.from_frame(found.to_frame(), space.names, space=space)
+    if save is not None:
+        opt.check_writable(save, "table of proposals")
+    table = advised(found, runs, budget=budget, cores=cores)
+    if save is not None:
+        table.to_csv(save, index=False)
+    if json:
+        print_json(table.to_dict("records"))
+        return
+    if not len(table):
+        why = (
+            "nothing is left to run"
+            if budget is None
+            else f"nothing that is left takes less than {budget:g} core-hours"
+        )
+        raise InputError(f"{why}: --study with more values, or a larger --budget, gives more")
+    out.print(advice_table(table, found.parameters, per_core=cores is None))
+    if save is not None:
+        note(f"saved {save}")

@@ -1,0 +1,337 @@
+"""``evenly allocate``: how many cores for each coupled solver."""
+
+from __future__ import annotations
+
+import dataclasses
+import shlex
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from evenly.cli import options as opt
+from evenly.cli import parsing
+from evenly.cli.console import note, out, print_json, silence
+from evenly.cli.memory_bounds import MemoryIs, memory_bounds
+from evenly.cli.option_groups import grouped
+from evenly.cli.run_input import Learned, learn
+from evenly.cli.step_input import Steps, check_steps, measured_steps, steps_in
+from evenly.errors import ExtrapolationWarning, InputError
+
+if TYPE_CHECKING:
+    from evenly.allocation.plan import Plan
+    from evenly.allocation.problem.limits import Limits
+    from evenly.allocation.problem.noise import Compare, Noise
+    from evenly.allocation.problem.objective import Objective
+    from evenly.machine.machine import Machine
+    from evenly.runs.runs import Runs
+
+
+def _limits(*names: str, **settings: Any) -> Any:
+    return typer.Option(*names, rich_help_panel="Limits", **settings)
+
+
+def _goal(*names: str, **settings: Any) -> Any:
+    return typer.Option(*names, rich_help_panel="Goal", **settings)
+
+
+def _compare(*names: str, **settings: Any) -> Any:
+    return typer.Option(*names, rich_help_panel="Comparison and noise", **settings)
+
+
+@dataclass(frozen=True)
+class LimitOptions:
+    """What bounds the core counts: of a solver (``ocn=8``) or of all (``8``)."""
+
+    minimum: Annotated[list[str] | None, _limits("--min", help="Fewest cores: ocn=8.")] = None
+    maximum: Annotated[list[str] | None, _limits("--max", help="Most cores: ocn=512.")] = None
+    multiple: Annotated[list[str] | None, _limits("--multiple", help="Multiples: 28, or ocn=8.")] = None
+    allowed: Annotated[list[str] | None, _limits("--allowed", help="Only these: ocn=480,960.")] = None
+    memory: Annotated[
+        str | None, _limits("--memory", help="Most memory of a node: 96GiB. Measured per rank: see --memory-is.")
+    ] = None
+    memory_quantity: Annotated[str, _limits("--memory-quantity", help="Which measured quantity that is.")] = (
+        "peak_memory"
+    )
+    memory_is: Annotated[
+        MemoryIs, _limits("--memory-is", help="What the measured memory is that of: one rank (core), one node, or all.")
+    ] = "per-rank"
+    cores_per_node: Annotated[int | None, _limits("--cores-per-node", min=1, help="Cores of one node.")] = None
+    machine: Annotated[
+        Path | None, _limits("--machine", help="A machine: a file, or a name of `evenly machine list`.")
+    ] = None
+
+    def by_solver(self, learned: Learned, at: dict[str, Any]) -> dict[str, Limits]:
+        """Return the limits of each solver."""
+        from evenly.allocation.problem.limits import Limits
+
+        fields: dict[str, dict[str, Any]] = {name: {} for name in learned.models}
+        for key, option, items in (
+            ("minimum", "--min", self.minimum), ("maximum", "--max", self.maximum),
+            ("multiple", "--multiple", self.multiple),
+        ):  # fmt: skip
+            for name, count in parsing.assignments(_for_all(items or [], fields), option).items():
+                _known(fields, name, option)[key] = count
+        for name, text in parsing.pairs(_for_all(self.allowed or [], fields), "--allowed").items():
+            _known(fields, name, "--allowed")["allowed"] = tuple(parsing.counts(text, f"--allowed {name}"))
+        if self.memory is not None:
+            for name, bound in memory_bounds(
+                learned, self.memory_quantity, self.memory_is, at, self.spent().cores_per_node
+            ).items():
+                fields[name]["bounds"] = bound
+        return {name: Limits(**given) for name, given in fields.items()}
+
+    def check(self) -> None:
+        """Refuse what can't be read, before anything is learned."""
+        self.spent()
+
+    def spent(self) -> Machine:
+        """Return the machine: that of the file, with what was typed beside it."""
+        from evenly.machine.machine import Machine
+
+        base = Machine() if self.machine is None else Machine.load(self.machine)
+        told: dict[str, Any] = {} if self.cores_per_node is None else {"cores_per_node": self.cores_per_node}
+        if self.memory is not None:
+            told["memory_bytes_per_node"] = parsing.size_in_bytes(self.memory)
+        return dataclasses.replace(base, **told)
+
+
+@dataclass(frozen=True)
+class GoalOptions:
+    """What to minimise."""
+
+    minimise: Annotated[Literal["time", "cost", "cores"], _goal("--minimise", help="Seconds, core-hours or cores.")] = (
+        "time"
+    )
+    within: Annotated[
+        str | None, _goal("--within", help="The cheapest, at most this much slower than the fastest: 5%.")
+    ] = None
+    max_seconds: Annotated[float | None, _goal("--max-seconds", help="Longest allowed step.")] = None
+
+    def objective(self) -> Objective:
+        """Return the objective; a share means the cheapest within it, unless something else is minimised."""
+        from evenly.allocation.problem.objective import Objective
+
+        share = None if self.within is None else parsing.share(self.within, "--within")
+        minimise: Any = "cost" if share is not None and self.minimise == "time" else self.minimise
+        return Objective(minimise, within=share, max_seconds=self.max_seconds)
+
+    def as_typed(self) -> str:
+        """Return what was typed of these options."""
+        typed = {
+            "--minimise": None if self.minimise == "time" else self.minimise,
+            "--within": self.within,
+            "--max-seconds": None if self.max_seconds is None else f"{self.max_seconds:g}",
+        }
+        return " with ".join(f"{option} {value}" for option, value in typed.items() if value is not None)
+
+
+@dataclass(frozen=True)
+class CompareOptions:
+    """What the answer is compared with, and how sure it is to be."""
+
+    current: Annotated[list[str] | None, _compare("--current", help="The present assignment: inner=140.")] = None
+    degrees_of_freedom: Annotated[list[str] | None, _compare("--dof", help="Sizes of the domains: inner=262144.")] = (
+        None
+    )
+    jitter: Annotated[bool, _compare("--jitter", help="Minimise the expected time of varying steps.")] = False
+    steps: Annotated[
+        list[Path] | None,
+        _compare("--steps", help="Files, or folders, with the times of single steps of each solver at any core count."),
+    ] = None
+    steps_time: Annotated[str | None, _compare("--steps-time", help="Tables of --steps: the column with the time.")] = (
+        None
+    )
+    level: opt.Level = 0.9
+
+    def compare(self) -> Compare:
+        """Return the other assignments."""
+        from evenly.allocation.problem.noise import Compare
+
+        dof = parsing.assignments(self.degrees_of_freedom or [], "--dof")
+        sizes = {name: float(count) for name, count in dof.items()}
+        return Compare(parsing.assignments(self.current or [], "--current") or None, sizes or None)
+
+    def noise(self, learned: Learned, steps: Steps | None) -> Noise:
+        """Return the level, and the steps that were measured, if they were of every solver."""
+        from evenly.allocation.problem.noise import Noise
+
+        samples = measured_steps(learned, steps)
+        if self.jitter and not samples:
+            raise InputError(
+                "--jitter needs the times of several steps of every solver, which these measurements lack: "
+                "give files of steps with --steps"
+            )
+        return Noise(level=self.level, samples=samples or None, optimise=self.jitter)
+
+
+@grouped
+def allocate(
+    path: opt.Paths,
+    cores: Annotated[
+        str | None, typer.Option("--cores", "-P", help="All cores there are: 560, or several: 280,336 or 280:560:56.")
+    ] = None,
+    layout: Annotated[
+        str | None,
+        typer.Option(
+            "--layout",
+            help="max(a, b): side by side; sum(a, b): in turn on own cores; a + b: in turn on the same cores; "
+            "3 * a: three iterations; parallel; serial. Default: the preCICE configuration found, else parallel.",
+        ),
+    ] = None,
+    at: opt.At = None,
+    limits: LimitOptions = LimitOptions(),
+    goal: GoalOptions = GoalOptions(),
+    against: CompareOptions = CompareOptions(),
+    pictures: opt.Pictures = opt.Pictures(),
+    learning: opt.Learning = opt.Learning(),
+    reading: opt.Reading = opt.Reading(),
+    json: opt.Json = False,
+) -> None:
+    """Find how many cores each coupled solver gets, and how long a step will take.
+
+    PATH holds measured run times of the solvers (log files, tables) or models saved by `evenly fit`.
+    """
+    totals = parsing.counts(cores, "--cores") if cores else []
+    fixed, objective, compare = opt.one_value_each(at), goal.objective(), against.compare()
+    pictures.check()
+    limits.check()
+    silence(ExtrapolationWarning)  # the plan says it
+    if len(totals) > 1 and not objective.is_fastest:
+        raise InputError(
+            f"{goal.as_typed()} picks the number of cores itself: give --cores only the most there are, {max(totals)}"
+        )
+    most, steps = max(totals, default=None), steps_in(against.steps, against.steps_time)
+
+    def accept(solvers: list[str]) -> None:
+        check_names(solvers, layout, limits, compare)
+        check_steps(steps, solvers)
+
+    learned = learn(path, reading, learning, lambda runs, known: _asked(runs, known, most, fixed), accept=accept)
+    opt.check_parameters(fixed, learned.models.values())
+    for model in learned.models.values():
+        _check_fixed(model.space_.names, fixed)
+    question = {
+        "layout": _layout(layout, learned), "limits": limits.by_solver(learned, fixed), "at": fixed,
+        "objective": objective, "compare": compare, "noise": against.noise(learned, steps), "machine": limits.spent(),
+    }  # fmt: skip
+    plan = _plan(learned, most, question)
+    _show(plan, totals, json=json)
+    if pictures.plot is not None:
+        _save_pictures(learned, plan, pictures)
+
+
+def _asked(runs: Runs, known: list[str], cores: int | None, fixed: dict[str, Any]) -> dict[str, Any]:
+    """Tell a method that wants to know on which range it will be asked: from one core to all there are."""
+    _check_fixed(runs.parameters, fixed)
+    left = [name for name in runs.parameters if name not in fixed]
+    wanted = "asked" in known and cores is not None and len(left) == 1
+    return {"asked": {left[0]: (1, cores)}} if wanted else {}
+
+
+def _check_fixed(parameters: list[str], fixed: dict[str, Any]) -> None:
+    """Refuse a model of which more is open than the cores."""
+    left = [name for name in parameters if name not in fixed]
+    if len(left) > 1:
+        others = [name for name in left if name != "cores"] if "cores" in left else left[1:]
+        listed = " ".join(f"--at {shlex.quote(f'{name}=…')}" for name in others)
+        raise InputError(
+            f"the measurements vary {', '.join(parameters)}, but an assignment decides only on cores: give a value for "
+            f"{', '.join(others)}, as in {listed}"
+        )
+
+
+def _plan(learned: Learned, cores: int | None, question: dict[str, Any]) -> Plan:
+    from evenly.allocation.allocate import allocate as decide
+
+    return decide(learned.models, cores, **question)
+
+
+def _layout(layout: str | None, learned: Learned) -> str:
+    if layout is not None:
+        return layout
+    found = learned.found
+    if found is not None and found.coupling is not None and set(found.coupling.participants) == set(learned.models):
+        note(f"layout {found.layout}, from the preCICE configuration found")
+        return str(found.layout)
+    return "parallel"
+
+
+def _for_all(items: list[str], solvers: Iterable[str]) -> list[str]:
+    """Spell out items without a name, which are for all solvers."""
+    return [word for item in items for word in ([item] if "=" in item else [f"{s}={item}" for s in solvers])]
+
+
+def _known(fields: dict[str, dict[str, Any]], name: str, option: str) -> dict[str, Any]:
+    return fields[parsing.one_of(name, fields, f"the solver that {option} names")]
+
+
+def check_names(solvers: list[str], layout: str | None, limits: LimitOptions, compare: Compare) -> None:
+    """Refuse names that are no solvers, and a layout that leaves solvers out, before anything is learned."""
+    typed = {
+        "--min": limits.minimum,
+        "--max": limits.maximum,
+        "--multiple": limits.multiple,
+        "--allowed": limits.allowed,
+    }
+    given: dict[str, Iterable[str]] = {
+        option: parsing.pairs(_for_all(items, solvers), option) for option, items in typed.items() if items
+    }
+    given |= {"--current": compare.current or (), "--dof": compare.degrees_of_freedom or ()}
+    for option, names in given.items():
+        for name in names:
+            parsing.one_of(name, solvers, f"the solver that {option} names")
+    for option in ("--current", "--dof"):
+        missing = [name for name in solvers if given[option] and name not in given[option]]
+        if missing:
+            raise InputError(
+                f"{option} must name every solver ({', '.join(solvers)}), but {', '.join(missing)} is missing: "
+                f"add {missing[0]}=…"
+            )
+    if layout is not None and layout.strip() not in ("parallel", "serial"):
+        _check_layout(layout, solvers)
+
+
+def _check_layout(layout: str, solvers: list[str]) -> None:
+    from evenly.allocation.problem.layout import parse_layout
+
+    named = parse_layout(layout).names
+    missing = [name for name in solvers if name not in named]
+    if missing and set(named) < set(solvers):
+        raise InputError(
+            f"the layout names {', '.join(named)}, but {', '.join(missing)} {'was' if len(missing) == 1 else 'were'} "
+            f"measured too: leave the rest out with --only {shlex.quote(','.join(named))}, or add it to --layout"
+        )
+    parse_layout(layout, solvers)
+
+
+def _show(plan: Plan, totals: list[int], *, json: bool) -> None:
+    from evenly.report.tables import plan as tables
+
+    if len(totals) > 1:
+        if json:
+            print_json(tables.curve_as_dict(plan, totals))
+        else:
+            out.print(tables.curve_table(plan, totals))
+    elif json:
+        print_json(tables.plan_as_dict(plan))
+    else:
+        out.print(tables.plan_table(plan))
+        if plan.versus or plan.runner_up:
+            out.print(tables.comparison_table(plan))
+
+
+def _save_pictures(learned: Learned, plan: Plan, where: opt.Pictures) -> None:
+    from evenly.cli.saving_pictures import save_all
+    from evenly.report.plots.allocation import plot_curve, plot_plan
+    from evenly.report.plots.model import plot_models
+
+    level = plan.noise.level
+    figures = {
+        "models": plot_models(learned.models, learned.runs or None, level=level, test=learned.test or None),
+        "curve": plot_curve(plan),
+        "timeline": plot_plan(plan),
+    }
+    save_all(figures, where)

@@ -1,0 +1,186 @@
+"""``evenly fit``: learn one model per solver."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from evenly.cli import options as opt
+from evenly.cli import parsing
+from evenly.cli.console import note, out, print_json
+from evenly.cli.option_groups import grouped
+from evenly.cli.run_input import Learned, learn
+from evenly.errors import InputError
+
+
+def _searches(*names: str, **settings: Any) -> Any:
+    return typer.Option(*names, rich_help_panel="PMNF search", **settings)
+
+
+@dataclass(frozen=True)
+class SearchOptions:
+    """The PMNF search: what is typed, and what it means."""
+
+    terms: Annotated[int | None, _searches("--terms", "-n", min=1, max=9, help="Number of terms.")] = None
+    exponents: Annotated[
+        str | None, _searches("--exponents", "-I", help="Of the parameters: -2:2.75:0.25 or 0,1/2,1.")
+    ] = None
+    log_exponents: Annotated[str | None, _searches("--log-exponents", "-J", help="Of their logarithms: -2:2.")] = None
+    ridge: Annotated[float | None, _searches("--ridge", help="Ridge parameter α.")] = None
+    log: Annotated[bool, _searches("--log", help="Learn the logarithm of the times.")] = False
+    loss: Annotated[str | None, _searches("--loss", help="Of left-out runs: mlogq2, mlogq, smape or se.")] = None
+    validation: Annotated[str | None, _searches("--validation", help="loo, or a number of folds.")] = None
+    search: Annotated[str | None, _searches("--search", help="full, hierarchical, golden-section or auto.")] = None
+    monotone: Annotated[
+        list[str] | None, _searches("--monotone", help="cores=decreasing: keep only such candidates.")
+    ] = None
+    asked: Annotated[list[str] | None, _searches("--asked", help="Range to stay positive on: cores=1:4096.")] = None
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments of the method's class for what was typed."""
+        given: dict[str, Any] = {
+            "terms": self.terms,
+            "exponents": None if self.exponents is None else parsing.numbers(self.exponents, "--exponents"),
+            "log_exponents": None
+            if self.log_exponents is None
+            else parsing.numbers(self.log_exponents, "--log-exponents"),
+            "ridge": self.ridge,
+            "residuals": "log" if self.log else None,
+            "loss": self.loss,
+            "validation": _validation(self.validation),
+            "search": self.search,
+            "monotone": parsing.pairs(self.monotone, "--monotone") if self.monotone else None,
+            "asked": _ranges(self.asked) if self.asked else None,
+        }
+        return {name: value for name, value in given.items() if value is not None}
+
+
+@dataclass(frozen=True)
+class Showing:
+    """How models are shown."""
+
+    details: Annotated[
+        bool, typer.Option("--details", help="All about each model: candidates, terms by share, every error.")
+    ] = False
+    scale: Annotated[
+        list[str] | None, typer.Option("--scale", help="With --details: where terms are ranked, as cores=4096.")
+    ] = None
+    latex: Annotated[bool, typer.Option("--latex", help="Print the formulas in LaTeX.")] = False
+    json: opt.Json = False
+
+
+@grouped
+def fit(
+    path: opt.OptionalPaths = None,
+    methods: Annotated[bool, typer.Option("--methods", help="List the methods.")] = False,
+    save: Annotated[Path | None, typer.Option("--save", "-o", help="Save the models, as models.evenly.")] = None,
+    compact: Annotated[
+        bool, typer.Option("--compact", help="One small model instead of a blend; says what it loses.")
+    ] = False,
+    showing: Showing = Showing(),
+    pictures: opt.Pictures = opt.Pictures(),
+    learning: opt.Learning = opt.Learning(),
+    search: SearchOptions = SearchOptions(),
+    reading: opt.Reading = opt.Reading(),
+) -> None:
+    """Learn from measured run times how long configurations take: one model per solver, as a formula with errors."""
+    if methods:
+        _list_methods(json=showing.json)
+        return
+    if not path:
+        raise InputError("which file or folder? as in: evenly fit case/ (--methods lists the methods)")
+    arguments = search.arguments()
+    pictures.check()
+    if save is not None:
+        opt.check_writable(save, "models", read=path)
+    learned = learn(path, reading, learning, lambda _runs, _known: arguments, others=opt.typed(search))
+    if compact:
+        learned = _compacted(learned)
+    if save is not None:
+        from evenly.models.storage import save as write
+
+        write(next(iter(learned.models.values())) if learned.unnamed else learned.models, save)
+        note(f"saved {save}")
+    _show(learned, showing)
+    if pictures.plot is not None:
+        from evenly.cli.commands.plot import pictures_of
+        from evenly.cli.saving_pictures import save_all
+
+        save_all(pictures_of(learned, level=0.9), pictures)
+
+
+def _compacted(learned: Learned) -> Learned:
+    """Return the models with blends distilled; tell what was lost."""
+    from evenly.models.ensemble.automatic import Automatic
+    from evenly.models.ensemble.distillation import distil
+    from evenly.report.formatting import percent, quantity
+    from evenly.report.tables.choice import blend_of
+
+    made = dict(learned.models)
+    for name, model in learned.models.items():
+        if not isinstance(model, Automatic):
+            note(f"{name} is one model already ({model.method}), left as it is")
+            continue
+        made[name] = small = distil(model)
+        known = small.training_["distilled"]
+        size, off = quantity(known["bytes"], "B", 2), percent(known["difference"], 2)
+        note(f"{name}: {blend_of(model)} (error {known['error']:.4f}) in {size}, which differs from it by {off}")
+    return replace(learned, models=made)
+
+
+def _list_methods(*, json: bool) -> None:
+    from evenly.models.registry import method_names, model_class
+
+    known = {name: model_class(name).summary for name in method_names()}
+    if json:
+        print_json(known)
+        return
+    for name, summary in known.items():
+        out.print(f"{name:<20}{summary}", markup=False)
+
+
+def _validation(text: str | None) -> str | int | None:
+    if text is None or text == "loo":
+        return text
+    return parsing.counts(text, "--validation")[0]
+
+
+def _ranges(items: list[str]) -> dict[str, tuple[float, float]]:
+    found: dict[str, tuple[float, float]] = {}
+    for name, text in parsing.pairs(items, "--asked").items():
+        bounds = text.split(":")
+        if len(bounds) != 2:
+            raise InputError(f"--asked takes low:high, as cores=1:4096, but {name!r} has {text!r}")
+        found[name] = (parsing.numbers(bounds[0], "--asked")[0], parsing.numbers(bounds[1], "--asked")[0])
+    return found
+
+
+def _show(learned: Learned, showing: Showing) -> None:
+    from evenly.models.ensemble.automatic import Automatic
+    from evenly.report.tables.choice import choice_table
+    from evenly.report.tables.model import model_table, models_as_dict, models_table
+
+    if showing.json:
+        print_json(models_as_dict(learned.models, learned.runs, learned.test))
+    elif showing.latex:
+        _show_latex(learned)
+    elif showing.details or showing.scale:
+        at = parsing.values(showing.scale or [], "--scale")
+        for name, model in learned.models.items():
+            out.print(model_table(model, learned.runs.get(name), learned.test.get(name), name=name, at=at))
+    else:
+        out.print(models_table(learned.models, learned.runs, learned.test))
+        for name, model in learned.models.items():
+            if isinstance(model, Automatic):
+                out.print(choice_table(model, title=name))
+
+
+def _show_latex(learned: Learned) -> None:
+    for name, model in learned.models.items():
+        formula = getattr(model, "formula_", None)
+        if formula is None:
+            raise InputError(f"{model.method} has no formula to print: use another --method")
+        out.print(f"{name}: {formula.latex()}" if name else formula.latex(), markup=False, soft_wrap=True)

@@ -1,0 +1,153 @@
+"""``evenly predict``: how long configurations take."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from evenly.cli import options as opt
+from evenly.cli import parsing
+from evenly.cli.console import note, out, print_json, silence
+from evenly.cli.fdtd_options import What
+from evenly.cli.option_groups import grouped
+from evenly.cli.run_input import Learned, learn
+from evenly.cli.unrun import Unrun, predict_unrun, refuse_unrun
+from evenly.errors import ExtrapolationWarning, InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from evenly.models.base import Model
+
+
+@grouped
+def predict(
+    path: opt.OptionalPaths = None,
+    at: opt.At = None,
+    file: Annotated[
+        Path | None,
+        typer.Option("--file", help="A CSV file of configurations, one per row; a column may name the solver of each."),
+    ] = None,
+    save: Annotated[Path | None, typer.Option("--save", "-o", help="Save the predictions as CSV.")] = None,
+    level: opt.Level = 0.9,
+    unrun: Unrun = Unrun(),
+    what: What = What(),
+    learning: opt.Learning = opt.Learning(),
+    reading: opt.Reading = opt.Reading(),
+    pictures: opt.Pictures = opt.Pictures(),
+    json: opt.Json = False,
+) -> None:
+    """Predict how long configurations take, with intervals, from saved models or straight from measurements.
+
+    With --simulation: how long a simulation takes that nobody has run, on numbers of ranks of a machine, what that
+    costs, and which number is best.
+    """
+    if unrun.simulation is not None:
+        given = [*(["PATH"] if path else []), *(["--at"] if at else []), *(["--file"] if file else [])]
+        given += [*opt.typed(learning), *opt.typed(reading)]
+        if given:
+            raise InputError(f"{given[0]} can't be used with --simulation: it needs no measurements")
+        predict_unrun(unrun, what, level, pictures, save, json=json)
+        return
+    refuse_unrun(unrun, what, pictures)
+    if not path:
+        raise InputError("give measurement files or a saved model as PATH, or a simulation with --simulation")
+    asked = _asked(at, file)
+    if save is not None:
+        opt.check_writable(save, "predictions", read=[*path, *([file] if file else [])])
+    silence(ExtrapolationWarning)  # a star marks it
+    learned = learn(path, reading, learning)
+    if at is not None:
+        opt.check_parameters(asked.columns, learned.models.values())
+    parts = _parts(learned, asked, reading.solver)
+    if save is not None:
+        _save(_predicted(parts, level), save)
+    if json:
+        print_json({"level": level, "predictions": _predicted(parts, level)})
+    else:
+        _show(parts, level)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Rows that are asked of some models."""
+
+    models: dict[str, Model]
+    rows: pd.DataFrame
+    solver: str = ""
+
+
+def _parts(learned: Learned, asked: pd.DataFrame, given: str | None) -> list[_Part]:
+    """Ask each row only of the solver that it names, where a column names solvers; else of all."""
+    models = learned.models
+    column = _solver_column([*models, *learned.left_out], models, asked, given)
+    if column is None:
+        return [_Part(models, asked)]
+    asked = asked[~asked[column].astype(str).isin(learned.left_out)]
+    if not len(asked):
+        raise InputError(f"no row of --file is left: those of {', '.join(learned.left_out)} are left out")
+    names = asked[column].astype(str)
+    for name in names.unique():
+        parsing.one_of(name, models, f"the column {column!r} of --file")
+    left = asked.drop(columns=column)
+    return [_Part({name: models[name]}, left[names == name], name) for name in names.unique()]
+
+
+def _solver_column(solvers: list[str], models: dict[str, Model], asked: pd.DataFrame, given: str | None) -> str | None:
+    from evenly.readers.tables.columns import SOLVER_NAMES
+
+    if given is not None:
+        return parsing.one_of(given, map(str, asked.columns), "--solver")
+    parameters = {name for model in models.values() for name in model.space_.names}
+    free = [name for name in asked.columns if name not in parameters]
+    named = [
+        name for name in free if name.strip().lower() in SOLVER_NAMES and asked[name].astype(str).isin(solvers).any()
+    ]
+    return named[0] if named else None
+
+
+def _predicted(parts: list[_Part], level: float) -> list[dict[str, Any]]:
+    """Return all predictions, those of rows that name their solver in the order of the rows."""
+    from evenly.report.tables.model import predictions_as_dict
+
+    found = [predictions_as_dict(part.models, part.rows, level=level)["predictions"] for part in parts]
+    if len(parts) == 1:
+        return list(found[0])
+    numbered = [
+        pair for part, rows in zip(parts, found, strict=True) for pair in zip(part.rows.index, rows, strict=True)
+    ]
+    return [row for _, row in sorted(numbered, key=lambda pair: int(pair[0]))]
+
+
+def _show(parts: list[_Part], level: float) -> None:
+    from evenly.report.tables.model import predictions_table
+
+    for part in parts:
+        out.print(predictions_table(part.models, part.rows, level=level, title=part.solver))
+
+
+def _save(predictions: list[dict[str, Any]], path: Path) -> None:
+    import pandas as pd
+
+    rows = [{**row.pop("configuration"), **row} for row in predictions]
+    try:
+        pd.DataFrame(rows).to_csv(path, index=False)
+    except OSError as error:
+        raise InputError(f"predictions can't be saved in {path}: {error.strerror or error}") from None
+    note(f"saved {path}")
+
+
+def _asked(at: list[str] | None, file: Path | None) -> pd.DataFrame:
+    import pandas as pd
+
+    if (at is None) == (file is None):
+        raise InputError("give the configurations either with --at, as --at cores=64,128, or with --file table.csv")
+    if file is None:
+        return pd.DataFrame(parsing.configurations(at or []))
+    try:
+        return pd.read_csv(file)
+    except (OSError, UnicodeDecodeError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
+        raise InputError(f"{file} can't be read as a table of configurations: {error}") from None

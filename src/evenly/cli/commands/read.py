@@ -1,0 +1,97 @@
+"""``evenly read``: what is there, as a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from evenly.cli import options as opt
+from evenly.cli.console import note, out, print_json
+from evenly.cli.option_groups import grouped
+from evenly.cli.run_input import measurements, tell_about
+from evenly.errors import InputError
+
+if TYPE_CHECKING:
+    from evenly.readers import Measurements
+
+
+@grouped
+def read(
+    path: Annotated[
+        list[Path] | None, typer.Argument(metavar="PATH", help="Measurement files, or folders of them.")
+    ] = None,
+    formats: Annotated[bool, typer.Option("--formats", help="List the formats that can be read.")] = False,
+    reading: opt.Reading = opt.Reading(),
+    save: Annotated[
+        Path | None,
+        typer.Option("--save", help="Save all runs as .csv or .parquet; a folder gets one file per solver."),
+    ] = None,
+    details: Annotated[bool, typer.Option("--details", help="Show every measured quantity.")] = False,
+    json: opt.Json = False,
+) -> None:
+    """Show what was measured: solvers, configurations, repetitions, spread, and what was left out and why."""
+    if formats:
+        _list_formats(json=json)
+        return
+    if not path:
+        raise InputError("which file or folder? as in: evenly read case/ (--formats lists what can be read)")
+    if save is not None:
+        _check_place(save, path)
+    found = measurements(path, reading)
+    if save is not None:
+        _save(found, save)
+    _show(found, details=details, json=json)
+
+
+def _show(found: Measurements, *, details: bool, json: bool) -> None:
+    from evenly.report.tables.run import runs_as_dict, runs_table
+
+    if json:
+        told = {"layout": found.layout, "notes": list(found.notes)}
+        print_json({**runs_as_dict(found.runs, sources=found.sources, skipped=found.skipped), **told})
+        return
+    out.print(runs_table(found.runs, sources=found.sources, details=details))
+    tell_about(found)
+    if found.layout is not None:
+        note(f"preCICE couples them as {found.layout}")
+
+
+def _list_formats(*, json: bool) -> None:
+    from evenly.readers import readers
+
+    known = {reader.name: reader.summary for reader in readers()}
+    if json:
+        print_json(known)
+        return
+    for name, summary in known.items():
+        out.print(f"{name:<24}{summary}", markup=False)
+
+
+def _is_folder(place: Path) -> bool:
+    return place.is_dir() or not place.suffix
+
+
+def _check_place(place: Path, read: list[Path]) -> None:
+    """Refuse a file or folder that nothing can be saved in, before anything is read."""
+    if _is_folder(place):
+        opt.check_writable(place / ".runs", "runs", folder_is_made=True)
+    else:
+        opt.check_writable(place, "runs", read=read)
+
+
+def _save(found: Measurements, place: Path) -> None:
+    runs = found.runs
+    if not _is_folder(place) and len(runs) > 1:
+        raise InputError(
+            f"there are {len(runs)} solvers ({', '.join(runs)}): give a folder to --save, not {place.name}"
+        )
+    files = {place if not _is_folder(place) else place / f"{name.replace('/', '-')}.csv": name for name in runs}
+    for file in files:
+        opt.check_writable(file, "runs", folder_is_made=True, read=[source for source, _ in found.sources])
+    if _is_folder(place):
+        place.mkdir(parents=True, exist_ok=True)
+    for file, name in files.items():
+        runs[name].save(file)
+    note(f"saved {place}" if place in files else f"saved {len(files)} files in {place}")

@@ -1,0 +1,59 @@
+"""What commands that run a study share: what is shown meanwhile, and what is saved where they are interrupted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evenly.cli.console import live, note
+from evenly.errors import EvenlyError
+
+if TYPE_CHECKING:
+    from evenly.campaign import Campaign
+    from evenly.campaign.planning import Progress
+    from evenly.campaign.store import Record
+
+__all__ = ["leave", "shown"]
+
+#: Rows of the table that is shown while runs are made.
+_SHOWN = 12
+
+
+def leave(campaign: Campaign, target: Path) -> None:
+    """Save what there is before going."""
+    kept = campaign.store.count()
+    try:
+        campaign.runs().save(target)
+    except EvenlyError:
+        target = campaign.store.path
+    note(f"interrupted: {kept} runs are kept, in {target} too; the same command goes on from there")
+
+
+@contextmanager
+def shown(campaign: Campaign) -> Iterator[Callable[[Record, Progress], None]]:
+    """Show a table and a bar on a terminal, and a line per run elsewhere."""
+    from evenly.report.tables.campaign import campaign_table
+
+    with live(f"measuring {campaign.study.name}") as update:
+
+        def show(record: Record, progress: Progress) -> None:
+            if update is None:
+                note(_line(campaign, record, progress))
+                return
+            known = campaign.configurations
+            table = campaign_table(known, campaign.store.records(), most=_SHOWN)
+            update(table, progress.done, progress.done + progress.left, progress.seconds_left)
+
+        yield show
+
+
+def _line(campaign: Campaign, record: Record, progress: Progress) -> str:
+    from evenly.report.formatting import quantity
+
+    configuration = campaign.configurations[record.configuration]
+    told = ", ".join(f"{name}={value}" for name, value in configuration.items())
+    took = quantity(record.quantities["seconds"]) if record.status == "ok" else f"{record.status}, {record.message}"
+    of = progress.done + progress.left
+    return f"run {progress.done} of about {of}: {told}: {took}; {quantity(progress.seconds_left, digits=2)} left"

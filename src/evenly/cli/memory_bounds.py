@@ -1,0 +1,90 @@
+"""Bounds on memory from what was measured: per rank, per node, or of all ranks together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from evenly.cli.console import note
+from evenly.cli.run_input import Learned
+from evenly.errors import InputError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from evenly.allocation.problem.limits import Bound
+    from evenly.models.base import Model
+
+__all__ = ["MemoryIs", "memory_bounds"]
+
+MemoryIs = Literal["per-rank", "per-node", "total"]
+_WORDS = {"per-rank": "each rank (core)", "per-node": "each node", "total": "all ranks of a solver together"}
+
+
+def memory_bounds(
+    learned: Learned, quantity: str, measured: MemoryIs, at: dict[str, Any], cores_per_node: int | None
+) -> dict[str, Bound]:
+    """Return a bound on the memory of a node for each solver.
+
+    Parameters
+    ----------
+    learned : Learned
+        With the runs in which the memory was measured.
+    quantity : str
+        Its name.
+    measured : {"per-rank", "per-node", "total"}
+        What one measured value is the memory of.
+    at : dict
+        Values of the parameters other than the cores.
+    cores_per_node : int, optional
+        Of the machine.
+
+    Raises
+    ------
+    InputError
+        If it was not measured, or it is not known how many cores a node has.
+    """
+    from evenly.allocation.problem.limits import Bound
+    from evenly.models.fitting import fit
+
+    _check(learned, quantity)
+    if cores_per_node is None:
+        raise InputError("--memory is a bound per node: say with --cores-per-node how many cores a node has")
+    others = [word for word in _WORDS if word != measured]
+    note(f"--memory: {quantity} is taken as that of {_WORDS[measured]} (otherwise: --memory-is {' or '.join(others)})")
+    models = {name: fit(runs, response=quantity) for name, runs in learned.runs.items()}
+    return {name: Bound(_PerRank(model, measured, at, cores_per_node)) for name, model in models.items()}
+
+
+def _check(learned: Learned, quantity: str) -> None:
+    if not learned.runs:
+        raise InputError("--memory needs measured runs, not a saved model: give the measurements' folder")
+    missing = [name for name, runs in learned.runs.items() if quantity not in runs.quantities]
+    if missing:
+        have = ", ".join(learned.runs[missing[0]].quantities)
+        raise InputError(
+            f"--memory needs the quantity {quantity!r} of {missing[0]!r}, but only {have} was measured: name its "
+            f"column with --quantity {quantity}=GiB, or choose another with --memory-quantity"
+        )
+
+
+@dataclass(frozen=True)
+class _PerRank:
+    """The memory of one rank, in bytes, on any number of cores."""
+
+    model: Model
+    measured: MemoryIs
+    at: dict[str, Any]
+    cores_per_node: int
+
+    def __call__(self, cores: NDArray[np.int64]) -> NDArray[np.float64]:
+        import numpy as np
+
+        from evenly.allocation.problem.curves import call
+
+        counts = np.atleast_1d(np.asarray(cores))
+        values: NDArray[np.float64] = call(self.model, counts, self.at)
+        if self.measured == "total":
+            return values / counts
+        return values / np.minimum(counts, self.cores_per_node) if self.measured == "per-node" else values

@@ -1,0 +1,188 @@
+"""From a path on the command line to runs and models: reads, reports what was left out, fits with a progress bar."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evenly.cli import parsing
+from evenly.cli.console import note, note_once_per_text, progress
+from evenly.cli.options import Learning, Reading, typed
+from evenly.errors import InputError
+
+if TYPE_CHECKING:
+    from evenly.models.base import Model
+    from evenly.readers import Measurements
+    from evenly.runs.runs import Runs
+
+__all__ = ["Learned", "learn", "measurements", "name_of", "one_program", "split", "tell_about"]
+
+
+@dataclass(frozen=True)
+class Learned:
+    """Models by solver, with what they were learned from and tested on where that is known.
+
+    `unnamed` tells that the only solver has its name from its file; `left_out` are solvers that the user doesn't want.
+    """
+
+    models: dict[str, Model]
+    runs: dict[str, Runs] = field(default_factory=dict)
+    test: dict[str, Runs] = field(default_factory=dict)
+    found: Measurements | None = None
+    unnamed: bool = False
+    left_out: tuple[str, ...] = ()
+
+
+def measurements(paths: Sequence[Path], reading: Reading) -> Measurements:
+    """Read `paths`, tell what was left out, and keep the solvers that the user wants.
+
+    A solver that no file names is called by the name of the first path.
+    """
+    found = _measured(paths, reading)
+    return dataclasses.replace(found, runs={name: found.runs[name] for name in reading.chosen(found.runs)})
+
+
+def one_program(path: Path, reading: Reading) -> Runs:
+    """Read the runs of one program and tell what was left out and guessed.
+
+    Raises
+    ------
+    InputError
+        If there are several programs' runs.
+    """
+    found = measurements([path], reading)
+    tell_about(found)
+    if len(found.runs) > 1:
+        raise InputError(
+            f"runs of one program are needed, but {path} has those of {', '.join(found.runs)}: choose one with --only, "
+            "or name all columns that were varied with --parameters where these are values of a parameter"
+        )
+    return next(iter(found.runs.values()))
+
+
+def _measured(paths: Sequence[Path], reading: Reading) -> Measurements:
+    from evenly.readers import scan
+
+    if saved := [path for path in paths if path.suffix == ".evenly"]:
+        raise InputError(f"{saved[0]} holds models, not measurements: give it to predict, allocate, fit or plot, alone")
+    found = scan(list(paths), **reading.arguments())
+    for skipped in found.skipped:
+        if not skipped.benign:
+            note(f"left out: {skipped}")
+    return dataclasses.replace(found, runs={name or name_of(paths[0]): runs for name, runs in found.runs.items()})
+
+
+def name_of(path: Path) -> str:
+    """Return what a solver is called that only a file or folder names.
+
+    Examples
+    --------
+    >>> name_of(Path("runs/ocean.csv.gz")), name_of(Path("models.evenly"))
+    ('ocean', 'models')
+    """
+    name = path.resolve().name
+    return (name if path.is_dir() else name.split(".")[0]) or name or "runs"
+
+
+def tell_about(found: Measurements) -> None:
+    """Tell what was guessed on reading."""
+    note_once_per_text(found.notes, [path for path, _ in found.sources])
+
+
+def learn(
+    paths: Sequence[Path],
+    reading: Reading,
+    learning: Learning,
+    arguments: Callable[[Runs, list[str]], dict[str, Any]] | None = None,
+    *,
+    accept: Callable[[list[str]], None] | None = None,
+    others: Sequence[str] = (),
+) -> Learned:
+    """Load the models in a ``.evenly`` file, or read measurements and fit one model per solver.
+
+    `arguments` gives further arguments of a method for runs, knowing the names of those that it takes. `accept` is
+    called with the solvers before any is fitted. `others` are options that don't suit models that are there already.
+    """
+    from evenly.models.registry import method_names
+
+    if learning.method is not None:
+        parsing.one_of(learning.method, method_names(), "--method")
+    if len(paths) == 1 and paths[0].suffix == ".evenly":
+        return _load(paths[0], reading, [*typed(reading), *typed(learning), *others], accept)
+    found = _measured(paths, reading)
+    tell_about(found)
+    chosen = reading.chosen(found.runs)
+    if learning.response is not None:
+        measured = dict.fromkeys(quantity for name in chosen for quantity in found.runs[name].quantities)
+        parsing.one_of(learning.response, measured, "--learn")
+    if accept is not None:
+        accept(chosen)
+    train, test = split({name: found.runs[name] for name in chosen}, learning.train)
+    _tell_failed(train)
+    models = {solver: _fit(solver, runs, learning, arguments) for solver, runs in train.items()}
+    left_out = tuple(name for name in found.runs if name not in chosen)
+    return Learned(models, train, test, found, unnamed=list(found.runs) == [name_of(paths[0])], left_out=left_out)
+
+
+def _load(path: Path, reading: Reading, options: Sequence[str], accept: Callable[[list[str]], None] | None) -> Learned:
+    from evenly.models.storage import load
+
+    useless = [option for option in options if option not in ("--only", "--without")]
+    if useless:
+        raise InputError(
+            f"{path} holds models that are fitted already, so {', '.join(useless)} can't change them: leave that out, "
+            "or give the measurements to fit them anew"
+        )
+    loaded = load(path)
+    models = loaded if isinstance(loaded, dict) else {name_of(path): loaded}
+    chosen = reading.chosen(models)
+    if accept is not None:
+        accept(chosen)
+    left_out = tuple(name for name in models if name not in chosen)
+    return Learned({name: models[name] for name in chosen}, left_out=left_out)
+
+
+def _tell_failed(runs: Mapping[str, Runs]) -> None:
+    for solver, one in runs.items():
+        if failed := len(one.failed):
+            note(f"{failed} failed run{'s' if failed > 1 else ''} of {solver} left out of {len(one)}")
+
+
+def split(runs: dict[str, Runs], condition: str | None) -> tuple[dict[str, Runs], dict[str, Runs]]:
+    """Return training and test runs per solver; without a condition all is for training."""
+    if condition is None:
+        return dict(runs), {}
+    halves = {solver: one.split(condition) for solver, one in runs.items()}
+    empty = [solver for solver, (train, _) in halves.items() if not len(train)]
+    if empty:
+        raise InputError(f"--train {condition!r} leaves no runs to learn from{f' for {empty[0]}' if empty[0] else ''}")
+    return {s: train for s, (train, _) in halves.items()}, {s: test for s, (_, test) in halves.items() if len(test)}
+
+
+def _fit(
+    solver: str, runs: Runs, learning: Learning, arguments: Callable[[Runs, list[str]], dict[str, Any]] | None
+) -> Model:
+    from evenly.models.fitting import default_method, fit
+    from evenly.models.registry import model_class
+
+    method = learning.method
+    factors = parsing.pairs(learning.factors, "--factor") if learning.factors else {}
+    if factors:
+        method = method or "factorized"
+    known = model_class(method or default_method(runs))._get_param_names()
+    if factors and "factors" not in known:
+        raise InputError(f"--factor is for --method factorized, but {method} is asked for")
+    given = arguments(runs, known) if arguments else {}
+    with progress(f"learning {solver or method or 'a model'}") as done:
+        told: dict[str, Any] = {"progress": done} if "progress" in known else {}
+        told |= {"factors": factors} if factors else {}
+        try:
+            return fit(
+                runs, method=method, statistic=learning.statistic, effort=learning.effort,
+                response=learning.response, **told, **given,
+            )  # fmt: skip
+        except InputError as error:
+            raise InputError(f"{solver}: {error}" if solver else str(error)) from None

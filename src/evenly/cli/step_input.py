@@ -1,0 +1,93 @@
+"""How much the steps of each solver vary: from the measurements, or from files of steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evenly.cli.console import note
+from evenly.cli.run_input import Learned, name_of
+from evenly.errors import InputError, ReadError
+from evenly.spelling import did_you_mean
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["Steps", "check_steps", "measured_steps", "steps_in"]
+
+Steps = Mapping[str, "NDArray[np.float64]"]
+
+
+def steps_in(paths: Sequence[Path] | None, time: str | None) -> Steps | None:
+    """Return the times of steps, by solver, in the files of ``--steps``; None where there are none.
+
+    Raises
+    ------
+    InputError
+        If nothing can be read, or ``--steps-time`` is given alone.
+
+    Examples
+    --------
+    >>> steps_in(None, None) is None
+    True
+    """
+    from evenly.readers.step_files import read_steps
+
+    if not paths:
+        if time is not None:
+            raise InputError("--steps-time names a column in the files of --steps: give these too")
+        return None
+    try:
+        found, lost = read_steps(paths, time=time)
+    except ReadError as error:
+        raise InputError(f"--steps: {_as_typed(error)}") from None
+    for skipped in lost:
+        note(f"--steps: left out: {_as_typed(skipped)}")
+    return {name or name_of(paths[0]): steps for name, steps in found.items()}
+
+
+def _as_typed(problem: object) -> str:
+    """Name the option that is meant for the steps."""
+    return str(problem).replace("(--time)", "(--steps-time)").replace(", and unit= (--unit) if it isn't in seconds", "")
+
+
+def check_steps(steps: Steps | None, solvers: Iterable[str]) -> None:
+    """Refuse steps that lack a solver.
+
+    Raises
+    ------
+    InputError
+        If a solver has no steps, or only one.
+
+    Examples
+    --------
+    >>> check_steps({"ocean": [0.2, 0.3]}, ["ocean"])
+    """
+    if steps is None:
+        return
+    solvers = list(solvers)
+    for name in solvers:
+        if name not in steps:
+            others = [other for other in steps if other not in solvers]
+            raise InputError(
+                f"--steps must hold steps of every solver ({', '.join(solvers)}), but has only those of "
+                f"{', '.join(steps)}: name the file of each solver as the solver, here {name}.csv"
+                f"{did_you_mean(name, others)}"
+            )
+        if len(steps[name]) < 2:
+            raise InputError(
+                f"--steps must hold at least two steps of every solver, but has {len(steps[name])} of {name}"
+            )
+
+
+def measured_steps(learned: Learned, steps: Steps | None) -> dict[str, NDArray[np.float64]]:
+    """Return the times of steps of every solver: those of ``--steps``, else those that the measurements hold.
+
+    Empty where some solver has none.
+    """
+    if steps is not None:
+        return {name: steps[name] for name in learned.models}
+    found = {name: times for name, runs in learned.runs.items() if len(times := runs.steps()) > 1}
+    return found if set(found) == set(learned.models) else {}

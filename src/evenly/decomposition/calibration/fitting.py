@@ -1,0 +1,195 @@
+"""From timed designs to a cost model, with how far it is off on cells that it hasn't seen.
+
+>>> from evenly.decomposition.calibration.designs import Design
+>>> sizes = (1000.0, 2000.0, 4000.0)
+>>> timed = [Timed(Design("vacuum", str(n)), ({"points": n},), ((3e-9 * n,),)) for n in sizes]
+>>> model = learn("fdtd", timed, machine="this one")
+>>> round(model.coefficients["points"].seconds * 1e9, 6)
+3.0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenly.decomposition.calibration.designs import Timed
+from evenly.decomposition.calibration.nonnegative_regression import Regression, regress
+from evenly.decomposition.costs.cost_model import Coefficient, CostModel, program_named
+from evenly.errors import InputError
+
+__all__ = ["HeldOut", "held_out", "learn", "share_errors"]
+
+Array = NDArray[np.float64]
+#: What terms take relative to each other differs between machines by about so much, as a share.
+BETWEEN_MACHINES = 0.5
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """What a cell's times were and what was predicted without having seen it.
+
+    Parameters
+    ----------
+    group, name, key : str
+        Of the design.
+    measured, predicted : (ranks,)
+        Seconds per step.
+    """
+
+    group: str
+    name: str
+    key: str
+    measured: Array
+    predicted: Array
+
+    @property
+    def share_errors(self) -> Array:
+        """Of each rank's share of the work, as a fraction of it, (ranks,)."""
+        return share_errors(self.measured, self.predicted)
+
+    @property
+    def time_error(self) -> float:
+        """Of the whole time, as a fraction."""
+        return float(abs(self.predicted.sum() / self.measured.sum() - 1))
+
+
+def share_errors(measured: Array, predicted: Array) -> Array:
+    """Return how far each rank's predicted share of all ranks' time is off, as a fraction of its share, (ranks,).
+
+    Examples
+    --------
+    >>> share_errors(np.array([1.0, 1.0]), np.array([2.2, 1.8])).round(3).tolist()
+    [0.1, 0.1]
+    """
+    return np.asarray(np.abs((predicted / predicted.sum()) / (measured / measured.sum()) - 1))
+
+
+def learn(program: str, timed: Sequence[Timed], *, prior: CostModel | None = None, **about: Any) -> CostModel:
+    """Return the cost model that explains what was timed.
+
+    Parameters
+    ----------
+    program : str
+        Whose designs these are.
+    timed : sequence of Timed
+    prior : CostModel, optional
+        What terms take elsewhere, at this machine's speed: where those come from that nothing was timed of, and what
+        the others are drawn to as far as what was timed leaves them open.
+    **about
+        Passed on to `CostModel`: machine, when, versions.
+
+    Raises
+    ------
+    InputError
+        If nothing was timed.
+    """
+    if not timed:
+        raise InputError(f"A cost model of {program} needs timed runs, but there are none: give more time.")
+    names = [term.name for term in program_named(program).all_terms]
+    found = _regression(timed, names, prior)
+    coefficients = {
+        name: Coefficient(float(found.coefficients[i]), float(found.errors[i]))
+        for i, name in enumerate(names)
+        if found.known[i]
+    }
+    if prior is not None:
+        coefficients |= _filled(prior, timed, names, [n for n in names if n not in coefficients])
+    outside = held_out(timed, names, prior)
+    shares = np.concatenate([one.share_errors for one in outside]) if outside else np.array([np.nan])
+    predicted = {one.key: one.predicted for one in outside}
+    times = [one.time_error for one in outside] or [np.nan]
+    return CostModel(
+        program,
+        coefficients,
+        share_error=float(shares.mean()),
+        share_error_p90=float(np.percentile(shares, 90)),
+        time_error=float(np.mean(times)),
+        measured=tuple(row for one in timed for row in _rows(one, predicted.get(one.design.key))),
+        **({"when": datetime.now(timezone.utc).isoformat(timespec="seconds")} | about),  # noqa: UP017
+    )
+
+
+def held_out(timed: Sequence[Timed], names: Sequence[str], prior: CostModel | None = None) -> list[HeldOut]:
+    """Return each cell as it is predicted by everything but its own group."""
+    result: list[HeldOut] = []
+    for group in dict.fromkeys(one.design.group for one in timed if one.design.purpose == "cell"):
+        rest = [one for one in timed if one.design.group != group]
+        if not rest:
+            continue
+        coefficients = _regression(rest, names, prior).coefficients
+        cut = [one for one in timed if one.design.group == group and len(one.seconds) > 1]
+        for one in cut:
+            design, predicted = one.design, one.matrix(names) @ coefficients
+            result.append(HeldOut(group, design.name, design.key, one.seconds, predicted))
+    return result
+
+
+def _regression(timed: Sequence[Timed], names: Sequence[str], prior: CostModel | None = None) -> Regression:
+    """Every rank of every design is a row; what isn't known well counts less.
+
+    A prior is a row of each term that was timed, as sure as it was measured itself and as machines are alike.
+    """
+    amounts = np.concatenate([one.matrix(names) for one in timed])
+    seconds = np.concatenate([one.seconds for one in timed])
+    noise = np.concatenate([np.minimum(one.spread / one.seconds, 0.2) for one in timed])
+    weights = 1 / (0.02**2 + noise**2)
+    found = regress(amounts, seconds, weights)
+    if prior is None:
+        return found
+    expected = prior.vector * _slower(prior, amounts, seconds)
+    told = np.flatnonzero(found.known & (expected > 0))
+    known = [prior.coefficients[names[int(k)]] for k in told]
+    errors = np.array([one.error / one.seconds for one in known])
+    # Rows scatter more than their noise says; what is drawn from elsewhere must not outweigh them for that.
+    scatter = float(np.sum(weights * found.residuals**2)) / max(1, len(seconds) - len(told))
+    # A share of what is larger: relative to a small expectation, what was timed would seem impossible.
+    larger = np.maximum(1.0, found.coefficients[told] / expected[told])
+    drawn = scatter / (BETWEEN_MACHINES**2 + np.minimum(errors, 10.0) ** 2) / larger**2
+    return regress(
+        np.vstack([amounts, np.eye(len(names))[told]]),
+        np.concatenate([seconds, expected[told]]),
+        np.concatenate([weights, drawn]),
+    )
+
+
+def _slower(prior: CostModel, amounts: Array, seconds: Array) -> float:
+    """Return how many times as long this machine took as the prior's for what was timed."""
+    before = amounts @ prior.vector
+    return float(np.median(seconds[before > 0] / before[before > 0])) if np.any(before > 0) else 1.0
+
+
+def _filled(
+    prior: CostModel, timed: Sequence[Timed], names: Sequence[str], missing: Sequence[str]
+) -> dict[str, Coefficient]:
+    """Return the prior's coefficients of missing terms times how much slower this machine was on what was timed."""
+    amounts, seconds = np.concatenate([t.matrix(names) for t in timed]), np.concatenate([t.seconds for t in timed])
+    factor = _slower(prior, amounts, seconds)
+    return {
+        name: Coefficient(prior.coefficients[name].seconds * factor, prior.coefficients[name].seconds * factor)
+        for name in missing
+        if name in prior.coefficients
+    }
+
+
+def _rows(one: Timed, held_out: Array | None) -> list[Mapping[str, Any]]:
+    return [
+        {
+            "group": one.design.group,
+            "name": one.design.name,
+            "purpose": one.design.purpose,
+            "rank": rank,
+            "ranks": len(one.seconds),
+            "amounts": {term: amount for term, amount in amounts.items() if amount},
+            "seconds": float(one.seconds[rank]),
+            "spread": None if np.isinf(one.spread[rank]) else float(one.spread[rank]),
+            "repeats": [run[rank] for run in one.runs],
+            **({} if held_out is None else {"held_out": float(held_out[rank])}),
+        }
+        for rank, amounts in enumerate(one.amounts)
+    ]

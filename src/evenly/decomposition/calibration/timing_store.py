@@ -1,0 +1,161 @@
+"""Where timings are kept while a calibration runs: one line of JSON each, written as soon as it is known.
+
+A process that is killed loses at most the run under way; what it left behind is read again, without a torn last line.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+from scipy.stats import norm
+
+from evenly.decomposition.calibration.designs import Design, Timed, Timing
+from evenly.errors import InputError, ReadError
+
+__all__ = ["TimingStore"]
+
+FORMAT = "evenly calibration 1"
+
+
+class TimingStore:
+    """A file of timings.
+
+    Parameters
+    ----------
+    path : Path
+        Made when the first timing is added.
+    about : mapping
+        What makes timings comparable (program, machine, versions): plain values. A file of others is not gone on with.
+
+    pace : float, optional
+        At which pace of the machine times are compared; the usual one, the median of all timings, when left out.
+
+    Raises
+    ------
+    ReadError
+        If the file is damaged, or something else.
+    InputError
+        If it was made by another machine or version.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> store = TimingStore(folder / "timings.jsonl", {"program": "fdtd"})
+    >>> store.add(Design("vacuum", "small"), Timing((1e-3,), ({"points": 10.0},)), wall_s=0.5)
+    >>> again = TimingStore(folder / "timings.jsonl", {"program": "fdtd"})
+    >>> again.spent_s, again.timed(Design("vacuum", "small")).repeats
+    (0.5, 1)
+    """
+
+    def __init__(self, path: Path, about: Mapping[str, Any], *, pace: float | None = None) -> None:
+        self.path, self.about = Path(path), json.loads(json.dumps(dict(about)))
+        self.spent_s = 0.0
+        self._amounts: dict[str, tuple[Mapping[str, float], ...]] = {}
+        self._runs: dict[str, list[tuple[tuple[float, ...], float | None]]] = {}
+        self._given_pace, self._paces = pace, list[float]()
+        if self.path.exists():
+            self._read()
+
+    @property
+    def pace(self) -> float:
+        """CPU seconds of the machine's piece of work at which times are compared; nan where no timing tells."""
+        if self._given_pace is not None:
+            return self._given_pace
+        return median(self._paces) if self._paces else math.nan
+
+    @property
+    def pace_spread(self) -> float:
+        """Standard deviation of the logarithm of the pace between timings; nan where fewer than three tell."""
+        if len(self._paces) < 3:
+            return math.nan
+        # Half of what lies within one standard deviation of the middle: a single interrupted timing tells nothing.
+        low, high = np.quantile(np.log(self._paces), norm.cdf([-1.0, 1.0]))
+        return float(high - low) / 2
+
+    def timed(self, design: Design) -> Timed | None:
+        """Return what is known of a design, its times at one pace; None where nothing is."""
+        if design.key not in self._runs:
+            return None
+        runs = [(seconds, self.pace / pace if pace else 1.0) for seconds, pace in self._runs[design.key]]
+        scaled = tuple(tuple(s * factor for s in seconds) for seconds, factor in runs)
+        return Timed(design, self._amounts[design.key], scaled)
+
+    def add(self, design: Design, timing: Timing, wall_s: float) -> None:
+        """Keep a timing that took `wall_s` seconds to make; it is on disk when this returns.
+
+        Raises
+        ------
+        InputError
+            If it can't be written.
+        """
+        lines = [] if self.path.exists() else [json.dumps({"format": FORMAT, "about": self.about})]
+        row = {"design": design.key, "seconds": timing.seconds, "amounts": timing.amounts, "wall_s": wall_s}
+        row |= {"pace": timing.pace}
+        lines.append(json.dumps(row))
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write("".join(line + "\n" for line in lines))
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise InputError(f"Timings can't be kept in {self.path}: {error.strerror or error}.") from error
+        self._take(row)
+
+    def remove(self) -> None:
+        """Delete the file: what is in it is not needed any more."""
+        self.path.unlink(missing_ok=True)
+
+    def _read(self) -> None:
+        raw = self.path.read_bytes()
+        whole = raw[: raw.rfind(b"\n") + 1]
+        if len(whole) < len(raw):
+            # A process was killed while it wrote the last line.
+            os.truncate(self.path, len(whole))
+        lines = whole.decode("utf-8", errors="replace").splitlines()
+        if not lines:
+            self.path.unlink()
+            return
+        for number, line in enumerate(lines, start=1):
+            try:
+                row = json.loads(line)
+                if number == 1:
+                    self._check(row)
+                else:
+                    self._take(row)
+            except (ValueError, KeyError, TypeError, AttributeError) as error:
+                if isinstance(error, InputError):
+                    raise
+                wrong = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else error
+                reason = f"timings of a calibration were expected ({wrong}): delete the file to begin anew"
+                raise ReadError(self.path, reason, line=number) from error
+
+    def _check(self, header: Mapping[str, Any]) -> None:
+        if header["format"] != FORMAT:
+            raise ValueError(f"format {header['format']!r}")
+        if header["about"] != self.about:
+            differ = [k for k in {*self.about, *header["about"]} if self.about.get(k) != header["about"].get(k)]
+            raise InputError(
+                f"the timings in {self.path} were made with another {', '.join(sorted(differ))}: delete the file to "
+                "begin anew."
+            )
+
+    def _take(self, row: Mapping[str, Any]) -> None:
+        key, seconds = row["design"], tuple(float(s) for s in row["seconds"])
+        amounts = tuple({str(k): float(v) for k, v in rank.items()} for rank in row["amounts"])
+        if len(seconds) != len(amounts) or not seconds or not min(seconds) > 0:
+            raise ValueError("every rank must have a time above 0 and its amounts")
+        pace = row.get("pace")
+        if pace is not None:
+            self._paces.append(float(pace))
+        self._amounts[key] = amounts
+        self._runs.setdefault(key, []).append((seconds, pace))
+        self.spent_s += float(row["wall_s"])

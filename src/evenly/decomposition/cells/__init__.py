@@ -1,0 +1,1 @@
+"""Cells: what is at each place of a simulated domain, counted per block."""

@@ -1,0 +1,1 @@
+"""Cells of evenly's own simulation: its lattice, media and layers, counted per block."""

@@ -1,0 +1,95 @@
+"""The cell of a simulation of `evenly.fdtd`: what the cutter needs to know, without any of its fields.
+
+>>> from evenly.fdtd import Block, Medium, PML, Simulation
+>>> film = Block(size=(9, 9, 0.5), material=Medium(index=2))
+>>> cell = cell_of(Simulation(cell=(2, 2, 2), resolution=10, geometry=[film], boundaries=[PML(0.3)]))
+>>> cell.pml[0], cell.survey.totals["dielectric"], cell.survey.kinds[:2]
+((3, 3), 2400.0, ('dielectric', 'interface'))
+>>> cell.survey.counts([[0, 0, 0]], [[4, 4, 10]])[0, :2].round(9).tolist()
+[48.0, 16.0]
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from evenly.decomposition.cells.cell import Cell, Transform
+from evenly.decomposition.cells.survey import Survey
+
+if TYPE_CHECKING:
+    from evenly.fdtd.monitors.monitor import FourierMonitor
+    from evenly.fdtd.simulation import Simulation
+
+__all__ = ["BLOCKS", "POINTS", "cell_of"]
+
+#: Largest cell whose every point is sampled.
+POINTS = 1_000_000
+#: Most blocks of a survey.
+BLOCKS = 2_000_000
+
+
+def cell_of(
+    sim: Simulation,
+    monitors: Iterable[FourierMonitor] = (),
+    *,
+    points: int = POINTS,
+    blocks: int = BLOCKS,
+    name: str = "cell",
+) -> Cell:
+    """Return the cell of a simulation; none of its fields is allocated.
+
+    Parameters
+    ----------
+    sim : Simulation
+    monitors : iterable of FourierMonitor
+        Monitors beside those that were added.
+    points : int
+        Largest cell whose every point is sampled, so that counts are exact; a larger one is surveyed object by object.
+    blocks : int
+        Most blocks that the survey may have.
+    name : str
+        How tables call it.
+    """
+    layers = sim.layers
+    x, y, z = (kind == "periodic" for kind in layers.kinds)
+    return Cell(
+        "fdtd",
+        sim.grid,
+        _survey(sim, points, blocks),
+        (x, y, z),
+        layers.pml,
+        layers.absorber,
+        transforms=_transforms(sim, monitors),
+        complex_fields=layers.complex_fields,
+        name=name,
+        traits=_traits(sim),
+    )
+
+
+def _survey(sim: Simulation, points: int, blocks: int) -> Survey:
+    from evenly.decomposition.cells.fdtd.exact_survey import exact_survey
+    from evenly.decomposition.cells.fdtd.object_survey import object_survey
+
+    if sim.grid.box.volume <= points:
+        return exact_survey(sim.structure, blocks=blocks)
+    return object_survey(sim.structure, blocks=blocks)
+
+
+def _transforms(sim: Simulation, monitors: Iterable[FourierMonitor]) -> tuple[Transform, ...]:
+    """Return what is transformed; components on one box for one number of frequencies are one."""
+    from evenly.fdtd.monitors.monitor import FourierMonitor
+
+    found: dict[Any, float] = defaultdict(float)
+    for monitor in (*(one for one in sim.monitors if isinstance(one, FourierMonitor)), *monitors):
+        for region in monitor.regions(sim.grid):
+            found[region.box.lo, region.box.hi, len(monitor.frequencies)] += 1 / monitor.sampling(sim)
+    return tuple(Transform(low, high, values, n) for (low, high, n), values in found.items())
+
+
+def _traits(sim: Simulation) -> dict[str, float]:
+    return {
+        "float bytes": 8.0 if sim.options.precision == "float64" else 4.0,
+        "threads": float(sim.options.threads),
+    }

@@ -1,0 +1,107 @@
+"""A survey by looking at every grid point: for cells that can be sampled in a second or two.
+
+What is noted of a point is packed into one number. Neighbouring planes of equal numbers become one layer of blocks:
+that loses nothing, and a stack of films needs few of them. Where more blocks are left than asked for, they are merged;
+their counts stay exact sums, and only boxes that cut through a block are interpolated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenly.decomposition.cells.fdtd.block_edges import Edges, chosen_edges
+from evenly.decomposition.cells.fdtd.point_kinds import PointKinds
+from evenly.decomposition.cells.survey import Survey
+from evenly.fdtd.cell.box import Box
+
+if TYPE_CHECKING:
+    from evenly.fdtd.media.structure import Structure
+
+__all__ = ["exact_survey"]
+
+Ints = NDArray[np.int64]
+#: Points that are sampled at once.
+SLAB = 250_000
+
+
+class _Codes:
+    """Numbers of all points, packed into as few words as they need."""
+
+    def __init__(self, shape: tuple[int, int, int], limits: Mapping[str, int]) -> None:
+        self.limits = limits
+        self.places: dict[str, tuple[int, int]] = {}
+        sizes = [1]
+        for name, limit in limits.items():
+            if sizes[-1] * limit >= 2**62:
+                sizes.append(1)
+            self.places[name] = len(sizes) - 1, sizes[-1]
+            sizes[-1] *= limit
+        self.words = [np.zeros(shape, np.min_scalar_type(size - 1)) for size in sizes]
+
+    def set(self, box: Box, digits: Mapping[str, Any]) -> None:
+        where = box.slices((0, 0, 0))
+        for name, value in digits.items():
+            word, factor = self.places[name]
+            kind = self.words[word].dtype
+            self.words[word][where] += np.asarray(value).astype(kind) * kind.type(factor)
+
+    def get(self, name: str, where: tuple[Any, ...]) -> Ints:
+        word, factor = self.places[name]
+        return np.asarray(self.words[word][where].astype(np.int64) // factor % self.limits[name])
+
+    def changes(self, axis: int) -> Ints:
+        """Return how many points differ from the one before, per index along an axis but the first."""
+        n = self.words[0].shape[axis]
+        others = tuple(a for a in range(3) if a != axis)
+        found = np.zeros(n - 1, dtype=np.int64)
+        for word in self.words:
+            above, below = (np.take(word, range(*ends), axis=axis) for ends in ((1, n), (0, n - 1)))
+            found = np.maximum(found, np.count_nonzero(above != below, axis=others))
+        return found
+
+
+def exact_survey(structure: Structure, *, blocks: int) -> Survey:
+    """Return the survey of a structure whose every point is sampled.
+
+    Parameters
+    ----------
+    structure : Structure
+    blocks : int
+        Most blocks of the survey.
+    """
+    box = structure.grid.box
+    noted = PointKinds(structure)
+    codes = _Codes(box.shape, noted.limits)
+    longest = max(range(3), key=lambda axis: box.shape[axis])
+    for slab in box.slabs(longest, SLAB):
+        codes.set(slab, noted.of(structure.sample(slab)))
+    changes = [codes.changes(axis) for axis in range(3)]
+    edges = chosen_edges([np.r_[1, change, 1] for change in changes], blocks)
+    fine = _unmerged(changes)
+    where = np.ix_(*(one[:-1] for one in fine))
+    present = {name: found for name in noted.limits if (found := codes.get(name, where)).any()}
+    columns = noted.kinds({name: present.get(name, np.zeros(1, np.int64)) for name in (*present, *_labels(noted))})
+    columns = {name: column for name, column in columns.items() if column.any()}
+    table = np.empty((*(len(e) - 1 for e in edges), len(columns)))
+    x, y, z = (np.diff(one).astype(np.float64) for one in fine)
+    volume = x[:, None, None] * y[:, None] * z
+    starts = [np.searchsorted(one, e[:-1]) for one, e in zip(fine, edges, strict=True)]
+    for n, column in enumerate(columns.values()):
+        total: NDArray[np.float64] = column * volume
+        for axis in range(3):
+            total = np.add.reduceat(total, starts[axis], axis=axis)
+        table[..., n] = total
+    return Survey.of_blocks(edges, tuple(columns), table)
+
+
+def _labels(noted: PointKinds) -> list[str]:
+    return [f"{side} label" for side in noted.labels]
+
+
+def _unmerged(changes: list[Ints]) -> Edges:
+    x, y, z = (np.r_[0, np.flatnonzero(change) + 1, len(change) + 1].astype(np.int64) for change in changes)
+    return x, y, z

@@ -1,0 +1,199 @@
+"""What the survey of a simulation notes of every grid point.
+
+Beside the kinds of `evenly.fdtd.counting.counts.Counts` and each pole these are what decides how much a chunk does:
+
+``"polarised"``, ``"polarisations"``
+    Component·points at which some pole acts, and those times the poles there: a chunk updates polarisations one
+    component after the other.
+``"nonlinear values"``
+    Component·points with χ2 or χ3.
+``"electric label"``, ``"magnetic label"``, and ``"… label squared"``
+    Sums of a number that is the same for points of the same instantaneous response, and of its square: by them
+    `varied` tells whether a chunk needs coefficients point by point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenly.decomposition.cells.pieces import Pieces
+from evenly.fdtd.counting.chunk_counts import pole_name
+from evenly.fdtd.counting.counts import masks
+
+if TYPE_CHECKING:
+    from evenly.fdtd.cell.box import Box
+    from evenly.fdtd.media.materials import Pole
+    from evenly.fdtd.media.palette import Palette
+    from evenly.fdtd.media.structure import Response, Sample, Structure
+
+__all__ = ["MASKS", "SIDES", "Labels", "PointKinds", "pole_kind", "varied"]
+
+Digit = Any  # int, or an array of ints of a box's shape.
+SIDES = ("electric", "magnetic")
+#: Kinds of `Counts` that media decide on, in the order of a survey.
+MASKS = (
+    "dielectric",
+    "magnetic",
+    "electric_conductivity",
+    "magnetic_conductivity",
+    "electric_anisotropic",
+    "magnetic_anisotropic",
+    "nonlinear",
+    "interface",
+)
+
+
+def pole_kind(pole: Pole, side: str) -> str:
+    """Return what a survey calls the points of a pole.
+
+    Examples
+    --------
+    >>> from evenly.fdtd.media.materials import LorentzPole
+    >>> pole_kind(LorentzPole(0.5, 0.1), "magnetic")
+    'pole magnetic Lorentz 0.5 (0.1)'
+    """
+    return f"pole {'magnetic ' if side == 'magnetic' else ''}{pole_name(pole)}"
+
+
+def varied(pieces: Pieces, side: str = "electric") -> NDArray[np.bool_]:
+    """Return whether the instantaneous response differs between points of each piece, (n,).
+
+    Parameters
+    ----------
+    pieces : Pieces
+        Of a cell that `cell_of` made.
+    side : "electric" or "magnetic"
+    """
+    first, second = pieces.count(f"{side} label"), pieces.count(f"{side} label squared")
+    # n Σl² - (Σl)² is n - 1 at least where two whole numbers differ, and 0 where they are all the same.
+    return np.asarray(pieces.volume * second - first * first > 0.5 * (pieces.volume - 1) * (pieces.volume > 1))
+
+
+class Labels:
+    """Numbers of the instantaneous responses of a palette's media.
+
+    Parameters
+    ----------
+    tables : Palette
+
+    Attributes
+    ----------
+    of_medium : (media,) of int
+        Its label; `mixed` for materials given point by point.
+    mixed : int
+        Label of points of no single medium. Beside materials given point by point every other one has the next label.
+    """
+
+    def __init__(self, tables: Palette) -> None:
+        triples = np.diagonal(tables.inverse, axis1=1, axis2=2)
+        self.fixed = not any(tables.custom)
+        fixed = np.array([custom is None for custom in tables.custom])
+        self._keys = np.unique(_key(*triples[fixed].T)) if fixed.any() else np.zeros(1)
+        self.mixed = len(self._keys)
+        found = np.searchsorted(self._keys, _key(*triples.T))
+        self.of_medium = np.where(fixed, found, self.mixed).astype(np.int64)
+
+    @property
+    def one(self) -> bool:
+        """Whether all points share one response."""
+        return self.mixed == 1 and self.fixed
+
+    def at(self, response: Response, box: Box) -> Digit:
+        """Return the label of each point of a box."""
+        key = _key(*response.inverse)
+        place = np.minimum(np.searchsorted(self._keys, key), self.mixed - 1)
+        known = self._keys[place] == key
+        if np.all(known):
+            return place
+        if self.fixed:
+            return np.where(known, place, self.mixed)
+        x, y, z = np.ogrid[tuple(slice(a, b) for a, b in zip(box.lo, box.hi, strict=True))]
+        return np.where(known, place, self.mixed + (x + y + z) % 2)
+
+
+class PointKinds:
+    """The numbers that are noted of every point of a structure.
+
+    Parameters
+    ----------
+    structure : Structure
+
+    Attributes
+    ----------
+    limits : dict of str to int
+        What is noted, and one past the largest value.
+    """
+
+    def __init__(self, structure: Structure) -> None:
+        self.structure = structure
+        self.limits: dict[str, int] = dict.fromkeys(MASKS, 2)
+        self.labels: dict[str, Labels] = {}
+        values = 0
+        for side, tables in zip(SIDES, structure.palettes, strict=True):
+            for pole in tables.poles:
+                name = pole_kind(pole, side)
+                self.limits[name] = self.limits.get(name, 1) + 1
+                values += 3
+            labels = Labels(tables)
+            if not labels.one:
+                self.labels[side] = labels
+                self.limits[f"{side} label"] = labels.mixed + 2
+        if values:
+            self.limits |= {"polarised": 7, "polarisations": values + 1}
+        self.limits["nonlinear values"] = 4
+
+    def of(self, sample: Sample) -> dict[str, Digit]:
+        """Return what is noted of each point of a sample; what is left out is 0 everywhere."""
+        found = masks(self.structure, sample)
+        digits: dict[str, Digit] = {name: found[name] for name in MASKS}
+        polarised: list[Digit] = []
+        for side, response in zip(SIDES, (sample.electric, sample.magnetic), strict=True):
+            of_poles: Any = found[f"{side}_poles"]
+            for pole, mask in of_poles.items():
+                name = pole_kind(pole, side)
+                digits[name] = _sum([digits.get(name, 0), mask])
+            polarised += [[_where(v[axis]) for v in response.poles.values()] for axis in range(3)]
+            if side in self.labels:
+                digits[f"{side} label"] = self.labels[side].at(response, sample.box)
+        digits["polarised"] = _sum(_any(acting) for acting in polarised)
+        digits["polarisations"] = _sum(one for acting in polarised for one in acting)
+        digits["nonlinear values"] = _sum(
+            _any([_where(None if chi is None else chi[axis]) for chi in (sample.electric.chi2, sample.electric.chi3)])
+            for axis in range(3)
+        )
+        return {name: value for name, value in digits.items() if name in self.limits}
+
+    def kinds(self, digits: Mapping[str, NDArray[np.int64]]) -> dict[str, NDArray[np.float64]]:
+        """Return the columns of a survey from what was noted."""
+        columns = {name: np.asarray(values, dtype=np.float64) for name, values in digits.items()}
+        for side in self.labels:
+            columns[f"{side} label squared"] = columns[f"{side} label"] ** 2
+        return columns
+
+
+def _key(x: Any, y: Any, z: Any) -> Any:
+    # Weights that no ratio of permittivities is equal to: one number stands for three.
+    return np.asarray(x) + np.asarray(y) * 1.7320508075688772 + np.asarray(z) * 3.605551275463989
+
+
+def _where(value: Any) -> Digit:
+    return False if value is None else value != 0
+
+
+def _any(values: Iterable[Digit]) -> Digit:
+    result: Digit = False
+    for value in values:
+        result = result | value
+    return result
+
+
+def _sum(values: Iterable[Digit]) -> Digit:
+    result: Digit = 0
+    for value in values:
+        if value is not False:
+            result = result + (value.astype(np.int64) if isinstance(value, np.ndarray) else int(value))
+    return result

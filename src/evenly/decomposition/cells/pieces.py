@@ -1,0 +1,143 @@
+"""Boxes of a cell as its program steps them: split where absorbing layers begin, with what each piece holds.
+
+Everything is worked out for many boxes at once.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evenly.decomposition.cells.cell import Cell
+
+__all__ = ["Pieces", "outer_faces", "pieces_of"]
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+# Start, stop, and whether it lies in a PML and in an absorber.
+Run = tuple[int, int, bool, bool]
+# Low, high, number of the box, PML and absorber flags.
+Parts = tuple[Ints, Ints, Ints, Flags, Flags]
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """Chunks of a cell.
+
+    Parameters
+    ----------
+    cell : Cell
+    low, high : (n, 3)
+        First grid index and one past the last along x, y, z.
+    box : (n,)
+        Which of the boxes asked for each piece is part of.
+    pml, absorber : (n, 3) of bool
+        Whether the piece lies in a layer along x, y, z. Layers that the program doesn't set apart are never told.
+    """
+
+    cell: Cell
+    low: Ints
+    high: Ints
+    box: Ints
+    pml: Flags
+    absorber: Flags
+
+    @property
+    def shape(self) -> Ints:
+        """Points along x, y, z, (n, 3)."""
+        return self.high - self.low
+
+    @cached_property
+    def volume(self) -> Array:
+        """Points of each piece, (n,)."""
+        return np.asarray(np.prod(self.shape, axis=1), dtype=np.float64)
+
+    @cached_property
+    def counts(self) -> Array:
+        """Points of each of the survey's kinds, (n, kinds)."""
+        return self.cell.survey.counts(self.low, self.high)
+
+    def count(self, kind: str) -> Array:
+        """Return the points (n,) of one kind; zeros where the cell has none."""
+        return self.cell.column(self.counts, kind)
+
+    @cached_property
+    def faces(self) -> Array:
+        """Faces of points shared with anything else, (n,)."""
+        return outer_faces(self.cell, self.low, self.high)
+
+    @cached_property
+    def transforms(self) -> tuple[Array, Array]:
+        """Values that are Fourier transformed per step, and those times their frequencies, each (n,)."""
+        values = np.zeros(len(self.low))
+        products = np.zeros(len(self.low))
+        for transform in self.cell.transforms:
+            across = np.minimum(self.high, transform.high) - np.maximum(self.low, transform.low)
+            inside = np.prod(np.maximum(across, 0), axis=1) * transform.values * self.cell.parts
+            values += inside
+            products += inside * transform.frequencies
+        return values, products
+
+    def sums(self, values: Array, boxes: int) -> Array:
+        """Return the sums of values (n,) or (n, m) over the pieces of each of so many boxes."""
+        if values.ndim == 1:
+            return np.asarray(np.bincount(self.box, values, boxes), dtype=np.float64)
+        return np.stack([self.sums(column, boxes) for column in values.T], axis=1)
+
+
+def pieces_of(cell: Cell, low: ArrayLike, high: ArrayLike) -> Pieces:
+    """Return the chunks that boxes (n, 3) become."""
+    low, high = np.asarray(low, dtype=np.int64), np.asarray(high, dtype=np.int64)
+    none = np.zeros((len(low), 3), dtype=bool)
+    parts = low, high, np.arange(len(low)), none, none
+    for axis in range(3):
+        parts = _split(parts, axis, _runs(cell, axis))
+    return Pieces(cell, *parts)
+
+
+def _split(parts: Parts, axis: int, runs: list[Run]) -> Parts:
+    """Split boxes where a run of an axis ends and the next begins."""
+    if len(runs) == 1 and not any(runs[0][2:]):
+        return parts
+    low, high, box, pml, absorber = parts
+    found = []
+    for start, stop, in_pml, in_absorber in runs:
+        there = np.flatnonzero((low[:, axis] < stop) & (high[:, axis] > start))
+        new = low[there], high[there], box[there], pml[there], absorber[there]
+        np.maximum(new[0][:, axis], start, out=new[0][:, axis])
+        np.minimum(new[1][:, axis], stop, out=new[1][:, axis])
+        new[3][:, axis], new[4][:, axis] = in_pml, in_absorber
+        found.append(new)
+    a, b, c, d, e = (np.concatenate(columns) for columns in zip(*found, strict=True))
+    return a, b, c, d, e
+
+
+def outer_faces(cell: Cell, low: Ints, high: Ints) -> Array:
+    """Return how many faces of points boxes (n, 3) share with the rest of the cell, over periodic sides too, (n,)."""
+    shape = high - low
+    volume = np.prod(shape, axis=1)
+    faces = np.zeros(len(low))
+    for axis in range(3):
+        if cell.grid.thin[axis]:
+            continue
+        n = cell.grid.shape[axis]
+        joined = (shape[:, axis] < n) if cell.periodic[axis] else np.zeros(len(low), dtype=bool)
+        sides = ((low[:, axis] > 0) | joined).astype(float) + ((high[:, axis] < n) | joined)
+        faces += sides * volume / np.maximum(1, shape[:, axis])
+    return faces
+
+
+def _runs(cell: Cell, axis: int) -> list[Run]:
+    n = cell.grid.shape[axis]
+    depths = [getattr(cell, kind)[axis] if kind in cell.layers_apart else (0, 0) for kind in ("pml", "absorber")]
+    borders = {0, n} | {at for low, high in depths for at in (low, n - high)}
+    runs = []
+    for start, stop in itertools.pairwise(sorted(borders)):
+        inside = [stop <= low or start >= n - high for low, high in depths]
+        runs.append((start, stop, inside[0], inside[1]))
+    return runs

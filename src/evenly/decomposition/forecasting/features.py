@@ -1,0 +1,144 @@
+"""What is known of a simulation on so many ranks before it runs: what it holds, how it is cut, what that should take.
+
+These are the inputs of the models that learn what is missing. The seconds of the slowest rank by the cost model and of
+messages by the machine's links are scales for computing and communicating; the rest are numbers without units.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenly.decomposition.cells.cell import Cell
+from evenly.decomposition.cells.pieces import pieces_of
+from evenly.decomposition.costs.cost_model import CostModel
+from evenly.decomposition.forecasting.lone_rank_timing import Load, load_of
+from evenly.decomposition.forecasting.messages import EXCHANGES, Messages, messages_of
+from evenly.decomposition.forecasting.replay import crowded, nodes_of, wire
+from evenly.decomposition.partitioning.partition import partition
+from evenly.fdtd.cell.partition import BinaryPartition
+
+if TYPE_CHECKING:
+    from evenly.machine.machine import Machine
+
+__all__ = ["SHARES", "Foresight", "foresee", "inputs_on", "shares_of"]
+
+Array = NDArray[np.float64]
+#: Kinds of points whose shares of the cell are inputs.
+SHARES = ("susceptibility", "transforms", "pml", "absorber", "dielectric")
+#: A share below this is as good as none.
+LEAST = 1e-4
+
+
+@dataclass(frozen=True)
+class Foresight:
+    """A simulation cut for so many ranks.
+
+    Parameters
+    ----------
+    cell : Cell
+    layout : BinaryPartition
+    ranks : int
+    load : Load
+    messages : Messages
+    """
+
+    cell: Cell
+    layout: BinaryPartition
+    ranks: int
+    load: Load
+    messages: Messages
+
+    def on(self, machine: Machine) -> dict[str, float]:
+        """Return the inputs of models.
+
+        Returns
+        -------
+        dict
+            ``points``, ``ranks``, ``share of …`` each kind, ``frequencies``; ``surface``, faces that the rank with most
+            shares; ``work_s``, seconds of the slowest rank by the cost model; ``message_s``, seconds of messages and of
+            waiting by the machine's links; ``imbalance``; ``latency share`` of those, ``waiting share``, ``outside
+            share`` of the bytes that leave a node, ``messages over work``.
+        """
+        traits = {"points": float(self.cell.grid.box.volume), **shares_of(self.cell)}
+        return inputs_on(machine, traits, self.load, self.messages)
+
+
+def foresee(cell: Cell, ranks: int, cost: CostModel, layout: BinaryPartition | None = None) -> Foresight:
+    """Return what is known of a cell on so many ranks.
+
+    Parameters
+    ----------
+    cell : Cell
+    ranks : int
+    cost : CostModel
+    layout : BinaryPartition, optional
+        How it is cut; as `evenly.partition` cuts it when left out.
+    """
+    layout = partition(cell, ranks, cost).layout if layout is None else layout
+    return Foresight(cell, layout, ranks, load_of(cell, layout, ranks, cost), messages_of(cell, layout, ranks))
+
+
+def inputs_on(machine: Machine, traits: Mapping[str, float], load: Load, messages: Messages) -> dict[str, float]:
+    """Return the inputs of models for a cut cell of these traits on a machine; see `Foresight.on`."""
+    ranks = messages.ranks
+    node = nodes_of(machine, ranks)
+    work = crowded(load.seconds / machine.core_speed, load.memory_bytes, machine, node)
+    slowest = float(work.max())
+    latency, transfer, card = wire(messages, machine, node)
+    first = _longest(messages, latency, ranks)
+    moving = np.bincount(messages.receiver, transfer, ranks)
+    moving = np.maximum(moving, card.sum(axis=0)[node])
+    worst = int(np.argmax(first + moving))
+    neighbours = np.bincount(messages.receiver, minlength=ranks) / EXCHANGES
+    waiting = machine.jitter * slowest * math.log1p(float(neighbours.max(initial=0.0)))
+    message = float(first[worst] + moving[worst]) + waiting
+    outside = messages.size[node[messages.sender] != node[messages.receiver]].sum()
+    return {
+        **traits,
+        "ranks": float(ranks),
+        "surface": messages.surface,
+        "work_s": slowest,
+        "message_s": message,
+        "imbalance": slowest / float(work.mean()),
+        "latency share": float(first[worst]) / message if message else 0.0,
+        "waiting share": waiting / message if message else 0.0,
+        "outside share": float(outside / max(messages.size.sum(), 1.0)),
+        "messages over work": message / slowest,
+    }
+
+
+def shares_of(cell: Cell) -> dict[str, float]:
+    """Return the share of the cell's points that is of each kind, at least 10⁻⁴, and the frequencies of transforms.
+
+    Susceptibility counts poles and components: three components with two poles on every point make 2. Transforms
+    count components: six on every point make 6. Layers are those of one axis or more.
+    """
+    volume = float(cell.grid.box.volume)
+    totals = cell.survey.totals
+    whole = pieces_of(cell, [(0, 0, 0)], [cell.grid.shape])
+    values, products = (float(column.sum()) for column in whole.transforms)
+    layered = {
+        name: 1 - math.prod(1 - sum(depths) / n for depths, n in zip(getattr(cell, name), cell.grid.shape, strict=True))
+        for name in ("pml", "absorber")
+    }
+    shares = {
+        "susceptibility": totals.get("polarisations", 0.0) / 3 / volume,
+        "transforms": values / cell.parts / volume,
+        **layered,
+        "dielectric": totals.get("dielectric", 0.0) / volume,
+    }
+    found = {f"share of {name}": max(LEAST, shares[name]) for name in SHARES}
+    return {**found, "frequencies": max(1.0, products / values if values else 1.0)}
+
+
+def _longest(messages: Messages, latency: Array, ranks: int) -> Array:
+    """Return the longest latency that each rank waits for, exchanges added up, (ranks,)."""
+    found = np.zeros((EXCHANGES, ranks))
+    np.maximum.at(found, (messages.exchange, messages.receiver), latency)
+    return np.asarray(found.sum(axis=0))

@@ -1,0 +1,243 @@
+"""How long will it take, on how many cores, at what cost? The door to forecasts: `evenly.forecast`.
+
+A simulation that nobody has run is cut for each number of ranks, what every rank computes is predicted from what it
+holds, and the step is replayed on the machine's description, message by message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from evenly.decomposition.cells.cell import Cell
+from evenly.decomposition.cells.opening import cell_from
+from evenly.decomposition.costs.cost_model import CostModel
+from evenly.decomposition.costs.locations import load_cost
+from evenly.decomposition.forecasting.features import Foresight, foresee, shares_of
+from evenly.decomposition.forecasting.goal import Goal
+from evenly.decomposition.forecasting.replay import replay
+from evenly.decomposition.forecasting.step_model import StepModel
+from evenly.errors import InputError
+from evenly.machine.machine import Machine
+
+if TYPE_CHECKING:
+    from evenly.fdtd.simulation import Simulation
+
+__all__ = ["Forecast", "forecast", "forecast_step"]
+
+#: By how much the logarithm of what replays take for communication is off beside real ranks; see docs/benchmarks.md.
+REPLAY_ERROR = 0.65
+#: Log error of the slowest rank where nothing is known of the cost model's errors.
+UNKNOWN_ERROR = 0.2
+
+
+@dataclass(frozen=True, repr=False)
+class Forecast:
+    """What a simulation is predicted to take.
+
+    Parameters
+    ----------
+    curve : DataFrame
+        One row for each number of ranks: ``ranks``, ``nodes``, ``step_s`` seconds per step with ``lower_s`` and
+        ``upper_s``, of these ``computation_s`` by the slowest rank and ``communication_s``, ``communication_share``,
+        ``imbalance`` of computing, ``speedup`` and ``efficiency`` against the fewest ranks looked at, and of all steps
+        ``run_s`` with ``run_lower_s`` and ``run_upper_s``, ``core_hours`` and, with a price, ``money``.
+    ranks : int
+        The recommended number.
+    why : str
+        One sentence.
+    machine : Machine
+    steps : int
+        That ``run_s`` and costs are of.
+    notes : tuple of str
+        What a user should know: where costs come from, in which inputs the simulation lies outside what was learned
+        from.
+    name : str
+        Of the cell.
+    """
+
+    curve: pd.DataFrame
+    ranks: int
+    why: str
+    machine: Machine
+    steps: int
+    notes: tuple[str, ...] = ()
+    name: str = "cell"
+
+    def __repr__(self) -> str:
+        return f"<Forecast of {self.name} on {self.machine.name}: {self.ranks} ranks, {self.why}>"
+
+    @property
+    def best(self) -> dict[str, float]:
+        """The row of the recommended number of ranks."""
+        row = self.curve[self.curve["ranks"] == self.ranks].iloc[0]
+        return {str(name): float(value) for name, value in row.items()}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values, for JSON."""
+        return {
+            "name": self.name, "machine": self.machine.to_dict(), "steps": self.steps, "source": "replay",
+            "recommended": {"ranks": self.ranks, "why": self.why}, "notes": list(self.notes),
+            "rows": self.curve.to_dict("records"),
+        }  # fmt: skip
+
+
+def forecast(
+    simulation: Cell | Simulation | Callable[[int], Cell],
+    ranks: Sequence[int],
+    machine: Machine,
+    *,
+    model: StepModel | CostModel | None = None,
+    steps: int = 1,
+    goal: Goal | None = None,
+    level: float = 0.9,
+    told: Callable[[int, int], None] | None = None,
+) -> Forecast:
+    """Predict how long a step of a simulation takes on numbers of ranks of a machine, and what that costs.
+
+    Parameters
+    ----------
+    simulation : Cell, evenly.fdtd.Simulation, or callable
+        Nothing of it is allocated. A callable takes a number of ranks and returns the cell as it is on so many.
+    ranks : sequence of int
+    machine : Machine
+        Must say what messages take within a node, and between nodes where the ranks need several.
+    model : StepModel or CostModel, optional
+        What ranks compute: learned from rehearsals, or by the linear cost model alone. Left out: what was learned on
+        this machine (`evenly train`), else what came with evenly.
+    steps : int
+        Of the whole run.
+    goal : Goal, optional
+        What the recommended number of ranks is for.
+    level : float
+        Probability that intervals cover.
+    told : callable, optional
+        Called after each number of ranks with how many are done and how many there are.
+
+    Raises
+    ------
+    InputError
+        If the machine has too few cores or lacks a link, or a number breaks a rule.
+    InfeasibleError
+        If nothing meets the goal.
+    """
+    counts = sorted({int(n) for n in ranks})
+    if not counts or counts[0] < 1:
+        raise InputError(f"`ranks` must be numbers of at least 1, but got {list(ranks)!r}.")
+    if isinstance(steps, bool) or steps < 1:
+        raise InputError(f"`steps` must be a whole number of at least 1, but got {steps!r}.")
+    if not 0 < level < 1:
+        raise InputError(f"`level` must lie between 0 and 1, but got {level!r}.")
+    cells = _cells(simulation)
+    first = cells(counts[0])
+    known = _model(first.program) if model is None else model
+    cost = known.cost if isinstance(known, StepModel) else known
+    cost.check(first)
+    rows: list[dict[str, float]] = []
+    outside: dict[str, list[int]] = {}
+    for done, count in enumerate(counts, 1):
+        seen = foresee(cells(count), count, cost)
+        rows.append(forecast_step(seen, known, machine, level))
+        if isinstance(known, StepModel):
+            traits = {"points": float(seen.cell.grid.box.volume), **shares_of(seen.cell), "ranks": float(count)}
+            for name in known.overlap.outside(pd.DataFrame([traits]))[0]:
+                outside.setdefault(name, []).append(count)
+        if told is not None:
+            told(done, len(counts))
+    curve = _finished(pd.DataFrame(rows), machine, steps)
+    chosen, why = (goal or Goal()).choose(curve, machine.currency)
+    return Forecast(curve, chosen, why, machine, steps, _notes(known, outside), first.name)
+
+
+def _cells(simulation: Any) -> Callable[[int], Cell]:
+    if callable(simulation) and not isinstance(simulation, Cell):
+        return simulation  # type: ignore[no-any-return]
+    cell = cell_from(simulation)
+    return lambda _ranks: cell
+
+
+def _model(program: str) -> StepModel | CostModel:
+    from evenly.decomposition.forecasting.locations import find_step_model
+
+    found = find_step_model(program)
+    return load_cost(program) if found is None else found
+
+
+def forecast_step(
+    seen: Foresight, known: StepModel | CostModel, machine: Machine, level: float = 0.9
+) -> dict[str, float]:
+    """Predict how long a step of a cell takes as it is cut.
+
+    Parameters
+    ----------
+    seen : Foresight
+        The cell and how it is cut, as `evenly.decomposition.forecasting.features.foresee` gives it.
+    known : StepModel or CostModel
+    machine : Machine
+    level : float
+        Probability that the interval covers.
+
+    Returns
+    -------
+    dict
+        A row of `Forecast.curve` up to ``imbalance``.
+    """
+    if isinstance(known, StepModel):
+        cost, seconds, half = known.cost, known.rank_seconds([seen.load])[0], known.half_width(level)
+    else:
+        cost, seconds = known, seen.load.seconds
+        error = UNKNOWN_ERROR if np.isnan(known.time_error) else known.time_error
+        # A mean magnitude of errors; intervals are of a normal distribution with it.
+        half = error * np.sqrt(np.pi / 2) * _normal(level)
+    if np.isfinite(cost.pace_spread):
+        # Cores aren't equally fast at all times, which nothing that was learned at one pace knows of.
+        half = float(np.hypot(half, cost.pace_spread * _normal(level)))
+    found = replay(seconds, seen.messages, machine, memory_bytes=seen.load.memory_bytes, late=seen.load.late)
+    share = found.communication_s / found.step_s
+    wide = float(np.hypot((1 - share) * half, share * REPLAY_ERROR * _normal(level)))
+    return {
+        "ranks": seen.ranks,
+        "nodes": -(-seen.ranks // (machine.cores_per_node or seen.ranks)),
+        "step_s": found.step_s,
+        "lower_s": found.step_s * np.exp(-wide),
+        "upper_s": found.step_s * np.exp(wide),
+        "computation_s": found.computation_s,
+        "communication_s": found.communication_s,
+        "communication_share": share,
+        "imbalance": float(found.rank_s.max() / found.rank_s.mean()),
+    }
+
+
+def _normal(level: float) -> float:
+    from scipy.stats import norm
+
+    return float(norm.ppf(0.5 + level / 2))
+
+
+def _finished(curve: pd.DataFrame, machine: Machine, steps: int) -> pd.DataFrame:
+    """Add what follows from the seconds of a step."""
+    fewest = curve.iloc[0]
+    curve["speedup"] = fewest["step_s"] / curve["step_s"] * fewest["ranks"]
+    curve["efficiency"] = curve["speedup"] / curve["ranks"]
+    for name in ("", "lower_", "upper_"):
+        curve[f"run_{name}s"] = curve[f"{name or 'step_'}s"] * steps
+    curve["core_hours"] = curve["run_s"] * machine.billed(curve["ranks"].to_numpy()) / 3600
+    if machine.price_per_core_hour is not None:
+        curve["money"] = curve["core_hours"] * machine.price_per_core_hour
+    return curve
+
+
+def _notes(known: StepModel | CostModel, outside: Mapping[str, list[int]]) -> tuple[str, ...]:
+    notes = ["times are replayed on the machine's description, not measured on it"]
+    cost = known.cost if isinstance(known, StepModel) else known
+    notes.append(f"costs were measured on {cost.machine}" + (f", {cost.when[:10]}" if cost.when else ""))
+    if not isinstance(known, StepModel):
+        notes.append("computing is predicted by the linear cost model alone")
+    for name, counts in outside.items():
+        on = f" on {', '.join(map(str, counts))} ranks" if "rank" in name else ""
+        notes.append(f"unlike the cells learned from: {name}{on}; take it with care")
+    return tuple(notes)

@@ -1,0 +1,72 @@
+"""The compiled loop of `evenly.decomposition.forecasting.replay`: ranks that step together, message by message."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenly.decomposition.cells.optional_numba import compiled
+
+__all__ = ["steps_together"]
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@compiled
+def steps_together(
+    early: Array,
+    late: Array,
+    noise: Array,
+    starts: Ints,
+    sender: Ints,
+    latency: Array,
+    transfer: Array,
+    at_once: NDArray[np.bool_],
+    node: Ints,
+    card: Array,
+) -> Array:
+    """Return when the slowest rank has finished each step, (steps,).
+
+    Parameters
+    ----------
+    early, late : (ranks,)
+        Seconds computed while E's ghosts travel, and while H's do.
+    noise : (steps, ranks)
+        By how much computing takes longer in each step.
+    starts : (2, ranks + 1)
+        Where the messages to each rank begin, in each exchange.
+    sender, latency, transfer, at_once : (messages,)
+        Who sent, how long before it arrives, how long the receiver then needs, and whether it travels while both
+        compute.
+    node : (ranks,)
+    card : (2, nodes)
+        Seconds that the network card of each node needs for all it receives in an exchange.
+    """
+    steps, ranks = noise.shape
+    nodes = card.shape[1]
+    now = np.zeros(ranks)
+    finished = np.zeros(steps)
+    for step in range(steps):
+        for exchange in range(2):
+            sent = now.copy()
+            wait = np.zeros(ranks)
+            for r in range(ranks):
+                work = early[r] if exchange == 0 else late[r]
+                wait[r] = now[r] + work * noise[step, r]
+            begun = np.full(nodes, np.inf)
+            for r in range(ranks):
+                ready, copied = wait[r], 0.0
+                for m in range(starts[exchange, r], starts[exchange, r + 1]):
+                    s = sender[m]
+                    leaves = sent[s] if at_once[m] else max(wait[r], wait[s])
+                    ready = max(ready, leaves + latency[m])
+                    copied += transfer[m]
+                    if node[s] != node[r]:
+                        begun[node[r]] = min(begun[node[r]], leaves)
+                now[r] = ready + copied
+            for r in range(ranks):
+                if card[exchange, node[r]] > 0:
+                    now[r] = max(now[r], begun[node[r]] + card[exchange, node[r]])
+        finished[step] = now.max()
+    return finished

@@ -1,0 +1,107 @@
+"""The balancer of Meep's document: sides of every cut get equal time per rank, by volumes and times alone.
+
+For each node of the tree, with V the points, t the time and n the ranks of a side, and l = t/n its load per rank, the
+sides' volumes are set to V/l, and the cut moves to where they are in that ratio, or a part `sensitivity` of the way.
+
+>>> from evenly.decomposition.rebalancing.measured_times import ChunkVolume, Timings
+>>> halves = [ChunkVolume((-2, 0, 0), (0, 0, 0), (20, 1, 1)), ChunkVolume((0, 0, 0), (2, 0, 0), (20, 1, 1))]
+>>> old = BinaryPartition([("x", 0.0), 0, 1])
+>>> ChunkBalancer(sensitivity=1.0).compute_new_chunk_layout(Timings([1.0, 3.0]), old, halves, [0, 1])
+BinaryPartition([('x', 1.0), 0, 1])
+
+It knows neither borders nor what is where, so where cost is uneven inside a chunk it needs several rounds:
+`evenly.decomposition.rebalancing.cost_balancer` needs fewer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evenly.decomposition.rebalancing.base import AbstractChunkBalancer, check_owners
+from evenly.decomposition.rebalancing.measured_times import ChunkVolume, Lattice, Timings
+from evenly.decomposition.rebalancing.trees import CutTree
+from evenly.errors import InputError
+from evenly.fdtd.cell.partition import BinaryPartition
+
+__all__ = ["ChunkBalancer"]
+
+Array = NDArray[np.float64]
+# A side that took no time at all is taken for one of this share of the mean load, so that the other keeps something.
+_FAINTEST = 1e-3
+
+
+class ChunkBalancer(AbstractChunkBalancer):
+    """Equalises time per rank at each node of the tree.
+
+    A rank with several leaves counts in each subtree by its share of points there.
+
+    Parameters
+    ----------
+    sensitivity : float
+        How far cuts move: 0 not at all, 1 to where times are predicted to be equal.
+
+    Raises
+    ------
+    InputError
+        If it isn't between 0 and 1.
+    """
+
+    def __init__(self, *, sensitivity: float = 0.5) -> None:
+        self.sensitivity = _checked(sensitivity)
+
+    def compute_new_chunk_layout(
+        self,
+        timing_measurements: Timings,
+        old_chunk_layout: BinaryPartition,
+        chunk_volumes: Sequence[ChunkVolume],
+        chunk_owners: ArrayLike,
+        *,
+        sensitivity: float | None = None,
+    ) -> BinaryPartition:
+        """Return the adjusted layout, by another sensitivity if one is given; see the base class."""
+        share = self.sensitivity if sensitivity is None else _checked(sensitivity)
+        tree, lattice = CutTree.of(old_chunk_layout), Lattice.of(chunk_volumes)
+        check_owners(chunk_owners, len(chunk_volumes), timing_measurements.ranks)
+        points = tree.points_of_leaves(chunk_volumes)
+        wanted = _wanted_fractions(tree, points, timing_measurements)
+        return tree.partition(lattice, _moved(tree, lattice, wanted, share))
+
+
+def _wanted_fractions(tree: CutTree, points: Array, timings: Timings) -> Array:
+    """Return the share of each node's volume that its left side should have, (nodes,)."""
+    owners = tree.owners % timings.ranks
+    share = points / np.maximum(1.0, np.bincount(owners, points, timings.ranks)[owners])
+    volume, time, ranks = (tree.leaves_below(v) for v in (points, timings.seconds[owners] * share, share))
+    # Where nothing was measured, or a leaf is no chunk's, there is nothing to equalise: volumes stay in proportion.
+    load = np.divide(time, ranks, out=np.zeros_like(time), where=ranks > 0)
+    mean = load[0] if load[0] > 0 else 1.0
+    wanted = volume / np.maximum(load, _FAINTEST * mean)
+    left, both = wanted[tree.left], wanted[tree.left] + wanted[tree.right]
+    return np.divide(left, both, out=np.full_like(left, 0.5), where=both > 0)
+
+
+def _moved(tree: CutTree, lattice: Lattice, wanted: Array, sensitivity: float) -> Array:
+    """Return where nodes cut from now on, as indices of the grid that are not rounded, (nodes,)."""
+    low = np.zeros((len(tree.axis), 3), dtype=np.int64)
+    high = np.zeros_like(low)
+    high[0] = lattice.shape
+    at = tree.indices(lattice)
+    for level in tree.levels:
+        axis = tree.axis[level]
+        start, stop = low[level, axis], high[level, axis]
+        lowest, highest = tree.room(level, low, high)
+        target = start + (stop - start) * wanted[level]
+        at[level] = np.clip(sensitivity * target + (1 - sensitivity) * at[level], lowest, highest)
+        tree.split(level, np.floor(at[level] + 0.5).astype(np.int64), low, high)
+    return at
+
+
+def _checked(sensitivity: float) -> float:
+    if not 0 <= sensitivity <= 1:
+        raise InputError(
+            f"`sensitivity` must be between 0 (nothing moves) and 1 (cuts move all the way), but got {sensitivity!r}."
+        )
+    return float(sensitivity)

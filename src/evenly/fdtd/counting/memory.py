@@ -1,0 +1,154 @@
+"""How many bytes a simulation will take on each rank, before it takes them.
+
+The structure is sampled slab by slab, as chunks do when they are made, and what each array will need is added up.
+
+>>> from evenly.fdtd.simulation import Simulation
+>>> sim = Simulation(cell=(6, 6, 6), resolution=10)
+>>> [round(n / 60**3) for n in rank_bytes(sim)]    # six numbers of 8 bytes per point, and ghost points
+[53]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenly.fdtd.cell.box import Box
+from evenly.fdtd.cell.cutting import ChunkBox
+from evenly.fdtd.counting.chunk_counts import boxes_for, fourier_patches
+
+if TYPE_CHECKING:
+    from evenly.fdtd.media.structure import Response, Value
+    from evenly.fdtd.monitors.monitor import FourierMonitor
+    from evenly.fdtd.simulation import Simulation
+
+__all__ = ["rank_bytes"]
+
+SLAB_POINTS = 500_000
+#: A run of points with extra physics is three integers.
+RUN_BYTES = 24
+
+
+@dataclass
+class _Held:
+    """What one field of a chunk needs beside itself, found slab by slab."""
+
+    factors: list[set[tuple[float, float]]] = field(default_factory=lambda: [set(), set(), set()])
+    varied: bool = False
+    lossy: bool = False
+    pole_points: int = 0
+    pole_rows: int = 0
+    nodes: int = 0
+    nonlinear: int = 0
+    touched: list[Box] = field(default_factory=list)
+
+    def add(self, box: Box, response: Response) -> None:
+        for axis in range(3):
+            sigma = 0.0 if response.conductivity is None else response.conductivity[axis]
+            inverse = response.inverse[axis]
+            self.lossy |= bool(np.any(sigma))
+            if isinstance(inverse, float) and isinstance(sigma, float):
+                self.factors[axis].add((inverse, sigma))
+            else:
+                self.varied = True
+        for strengths in response.poles.values():
+            for strength in strengths:
+                mask = _where(strength, box)
+                self.pole_points += int(np.count_nonzero(mask))
+                self.pole_rows += int(np.count_nonzero(mask.any(axis=2)))
+        for axis in range(3):
+            chi2, chi3 = (None if chi is None else chi[axis] for chi in (response.chi2, response.chi3))
+            self.nonlinear += int(np.count_nonzero(_where(chi2, box) | _where(chi3, box)))
+        if response.off_diagonal is not None:
+            self._add_nodes(box, response.off_diagonal)
+
+    def _add_nodes(self, box: Box, elements: tuple[NDArray[Any], ...]) -> None:
+        mask = np.any([values != 0 for values in elements], axis=0)
+        if mask.any():
+            self.nodes += int(np.count_nonzero(mask))
+            self.touched.append(_edges(mask, box))
+
+    @property
+    def arrays(self) -> int:
+        """Full arrays of factors."""
+        varied = self.varied or self.lossy or any(len(values) > 1 for values in self.factors)
+        return 3 * varied + 3 * self.lossy
+
+    def bytes(self, size: int, parts: int, item: int) -> int:
+        """Return the bytes of all that is held on `size` points."""
+        # Twice the polarisation; weights, and strengths where they differ.
+        poles = self.pole_points * item * (2 * parts + 2 * self.varied) + self.pole_rows * RUN_BYTES
+        nodes = self.nodes * 3 * item + (3 * size * item if self.nodes and self.lossy else 0)
+        return self.arrays * size * item + poles + nodes + self.nonlinear * item * (3 + 3 * parts)
+
+
+def rank_bytes(sim: Simulation, *, ranks: int | None = None, monitors: Iterable[FourierMonitor] = ()) -> list[int]:
+    """Return how many bytes the fields, media and transforms of each rank will take; nothing of them is allocated.
+
+    It is right to about a tenth. Python itself, MPI's buffers and the compiled code are not in it (about 200 MB per
+    rank). All ranks must ask.
+
+    Parameters
+    ----------
+    sim : Simulation
+    ranks : int, optional
+        As if the job had so many ranks; as many as it has when left out.
+    monitors : iterable of FourierMonitor
+        Monitors beside those that were added.
+
+    Returns
+    -------
+    list of int
+        Per rank.
+    """
+    chunks = boxes_for(sim, ranks)
+    me, size = sim.communicator.rank, sim.communicator.size
+    mine = [(i, _sampled(sim, chunk)) for i, chunk in enumerate(chunks) if chunk.owner % size == me]
+    held = dict(pair for part in sim.communicator.allgather(mine) for pair in part)
+    total = [0] * (ranks or size)
+    for index, chunk in enumerate(chunks):
+        touched = {name: any(not (box & chunk.box).empty for h in held.values() for box in h[name].touched)
+                   for name in "EH"}  # fmt: skip
+        total[chunk.owner] += _chunk_bytes(sim, chunk, held[index], sum(touched.values()))
+    from evenly.fdtd.stepping.kernels.fourier import SAMPLES
+
+    item = np.dtype(sim.options.precision).itemsize
+    for _, box, frequencies in fourier_patches(sim, monitors):
+        for chunk in chunks:
+            points = (box & chunk.box).volume * sim.parts
+            total[chunk.owner] += points * (16 * frequencies + SAMPLES * item)
+    return total
+
+
+def _sampled(sim: Simulation, chunk: ChunkBox) -> dict[str, _Held]:
+    held = {"E": _Held(), "H": _Held()}
+    longest = max(range(3), key=lambda axis: chunk.box.shape[axis])
+    for slab in chunk.box.slabs(longest, SLAB_POINTS):
+        sample = sim.structure.sample(slab)
+        held["E"].add(slab, sample.electric)
+        held["H"].add(slab, sample.magnetic)
+    return held
+
+
+def _chunk_bytes(sim: Simulation, chunk: ChunkBox, held: dict[str, _Held], increments: int) -> int:
+    x, y, z = (n if thin else n + 2 for n, thin in zip(chunk.box.shape, sim.grid.thin, strict=True))
+    size, item = x * y * z, np.dtype(sim.options.precision).itemsize
+    fields = 6 + 2 * 2 * sum(chunk.pml) + 3 * increments
+    return fields * size * sim.parts * item + sum(one.bytes(size, sim.parts, item) for one in held.values())
+
+
+def _edges(mask: NDArray[np.bool_], box: Box) -> Box:
+    """Return the box of the edges around nodes, given on a box and one layer more above (E) or below (H)."""
+    for axis in range(3):
+        there = np.flatnonzero(mask.any(axis=tuple(a for a in range(3) if a != axis)))
+        first = box.lo[axis] - 1
+        box = box.replace(axis, first + int(there[0]), first + int(there[-1]) + 2)
+    return box
+
+
+def _where(value: Value | None, box: Box) -> NDArray[np.bool_]:
+    return np.broadcast_to(np.asarray(0.0 if value is None else value) != 0, box.shape)

@@ -1,0 +1,105 @@
+"""How long messages take, of 8 B to 4 MiB, between two ranks of one node or of two."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from evenly.errors import RunFailed
+from evenly.fdtd.ranks.launching import launch_python
+from evenly.machine.link import Link
+
+__all__ = ["SIZES", "Messages", "link_of", "measure_messages"]
+
+#: Powers of two, in bytes.
+SIZES = tuple(2**power for power in range(3, 23))
+_START_S = 60.0
+
+
+@dataclass(frozen=True)
+class Messages:
+    """What a ping-pong told.
+
+    Parameters
+    ----------
+    hosts : tuple of str
+        Where the two ranks ran.
+    sizes : tuple of int
+        Bytes of the messages.
+    seconds, lower, upper : tuple of float
+        One way: half the median round trip, and half its quartiles.
+    """
+
+    hosts: tuple[str, ...]
+    sizes: tuple[int, ...]
+    seconds: tuple[float, ...]
+    lower: tuple[float, ...]
+    upper: tuple[float, ...]
+
+    @property
+    def link(self) -> Link:
+        """The table, with latency and bandwidth taken from it."""
+        return link_of(self.sizes, self.seconds)
+
+
+def measure_messages(
+    hosts: Sequence[str] = (), *, seconds: float = 0.1, sizes: Sequence[int] = SIZES, timeout_s: float | None = None
+) -> Messages:
+    """Send messages of each size there and back between two ranks.
+
+    Parameters
+    ----------
+    hosts : sequence of str
+        Where the ranks run: both on this machine when left out, both on one host, or one on each of two.
+    seconds : float
+        About how long each size is repeated.
+    sizes : sequence of int
+        In bytes, ascending.
+    timeout_s : float, optional
+        After so many seconds the ranks are ended; a minute more than they should take when left out.
+
+    Raises
+    ------
+    MissingExtraError
+        If there is no MPI, with the command that brings it.
+    InputError
+        If the launcher can't be told where ranks run.
+    RunFailed
+        If the ranks fail, or take too long.
+    """
+    words = ["-m", "evenly.machine.measuring.ping_pong", str(seconds), *map(str, sizes)]
+    limit = _START_S + 10 * seconds * len(sizes) if timeout_s is None else timeout_s
+    job = launch_python(words, 2, timeout_s=limit, echo=False, hosts=hosts)
+    if job.status != 0:
+        why = f"took longer than {limit:g} s" if job.timed_out else f"ended with status {job.status}"
+        last = (job.errors.strip() or job.output.strip() or "they said nothing").splitlines()[-1]
+        raise RunFailed(f"two ranks that send messages {why}: {last}", exit_code=job.status, output=job.errors)
+    told = json.loads(job.output.strip().splitlines()[-1])
+    times = (tuple(told[name]) for name in ("seconds", "lower", "upper"))
+    return Messages(tuple(told["hosts"]), tuple(told["bytes"]), *times)
+
+
+def link_of(sizes: Sequence[float], seconds: Sequence[float]) -> Link:
+    """Return a link with a measured table: the smallest message's time is the latency.
+
+    The bandwidth is what the largest message moves beyond one of a quarter of its size, over the time that it takes
+    more; where that is none, the largest message's size over its time.
+
+    Parameters
+    ----------
+    sizes, seconds : sequences (n,)
+        Bytes, ascending, and times one way.
+
+    Examples
+    --------
+    >>> link = link_of([8, 1_000_000, 4_000_000], [1e-6, 101e-6, 401e-6])
+    >>> link.latency_s, round(link.bytes_per_s / 1e9, 9)
+    (1e-06, 10.0)
+    """
+    quarter = int(np.argmin(np.abs(np.asarray(sizes[:-1]) - sizes[-1] / 4)))
+    more_bytes, more_s = sizes[-1] - sizes[quarter], seconds[-1] - seconds[quarter]
+    bandwidth = more_bytes / more_s if more_s > 0 else sizes[-1] / seconds[-1]
+    return Link(float(seconds[0]), float(bandwidth), tuple(sizes), tuple(seconds))

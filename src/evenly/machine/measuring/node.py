@@ -1,0 +1,117 @@
+"""What the operating system says of this machine: cores, caches, memory.
+
+Linux tells it in files below ``/sys`` and ``/proc``; elsewhere what Python knows is taken.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from evenly.fdtd.measurement.measure import available_cores
+
+__all__ = ["busy_cores", "cache_bytes", "core_numbers", "memory_bytes", "processor"]
+
+_CPUS = Path("/sys/devices/system/cpu")
+_UNITS = {"K": 2**10, "M": 2**20, "G": 2**30}
+#: Taken for the last cache where the system doesn't tell.
+_USUAL_CACHE = 32 * 2**20
+
+
+def core_numbers(root: Path = _CPUS) -> list[int]:
+    """Return one processor number of each physical core that this process may use.
+
+    Of the hardware threads of a core the first counts; a container that may use less time than its cores have counts
+    as that many.
+
+    Parameters
+    ----------
+    root : Path
+        Where Linux tells of processors.
+
+    Examples
+    --------
+    >>> len(core_numbers()) >= 1
+    True
+    """
+    allowed = sorted(getattr(os, "sched_getaffinity", lambda _: range(os.cpu_count() or 1))(0))
+    first: dict[tuple[str, str], int] = {}
+    for number in allowed:
+        place = root / f"cpu{number}" / "topology"
+        names = _read(place / "physical_package_id"), _read(place / "core_id")
+        first.setdefault((names[0], names[1]) if all(names) else ("", str(number)), number)
+    return list(first.values())[: available_cores()]
+
+
+def cache_bytes(root: Path = _CPUS) -> int:
+    """Return the size of the largest cache of a core, in bytes.
+
+    Examples
+    --------
+    >>> cache_bytes() > 0
+    True
+    """
+    texts = (_read(path) for path in root.glob("cpu0/cache/index*/size"))
+    sizes = [int(text[:-1]) * _UNITS[text[-1]] for text in texts if text[:-1].isdecimal() and text[-1] in _UNITS]
+    return max(sizes, default=_USUAL_CACHE)
+
+
+def memory_bytes(limits: Sequence[Path] = (Path("/sys/fs/cgroup/memory.max"),)) -> float | None:
+    """Return the memory of this machine, or its container's share of it, in bytes; None where nobody tells.
+
+    Parameters
+    ----------
+    limits : sequence of Path
+        Files that may hold a bound in bytes.
+
+    Examples
+    --------
+    >>> (memory_bytes() or 1e9) > 0
+    True
+    """
+    found = [int(text) for text in map(_read, limits) if text.isdecimal()]
+    with suppress(AttributeError, OSError, ValueError):
+        found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    return float(min(found)) if found else None
+
+
+def busy_cores() -> float:
+    """Return how many cores were busy in the mean of the last minute; 0 where nobody tells.
+
+    Examples
+    --------
+    >>> busy_cores() >= 0
+    True
+    """
+    try:
+        return os.getloadavg()[0]
+    except (AttributeError, OSError):
+        return 0.0
+
+
+def processor(lines: Iterable[str] | None = None) -> str:
+    """Return what the processor calls itself.
+
+    Parameters
+    ----------
+    lines : iterable of str, optional
+        As those of ``/proc/cpuinfo``, which are read when left out.
+
+    Examples
+    --------
+    >>> processor(["model name : AMD  EPYC"])
+    'AMD EPYC'
+    """
+    told = _read(Path("/proc/cpuinfo")).splitlines() if lines is None else lines
+    names = [line.partition(":")[2] for line in told if line.startswith("model name")]
+    return " ".join(names[0].split()) if names else platform.processor() or platform.machine() or "unknown processor"
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return ""

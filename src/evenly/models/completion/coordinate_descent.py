@@ -1,0 +1,77 @@
+"""Cyclic coordinate descent: one column of one factor at a time, its elements in turn [Shin and Kang, 2014].
+
+The equations of a column are added up once from what is left of the targets, its elements are set in turn, and the
+residuals follow. A sweep costs O(n d² R), R times less than alternating least squares in the normal equations, and
+the objective never rises; more sweeps are needed.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from evenly.models.completion.factors import Factors, Penalty, Problem, balance, objective
+from evenly.models.completion.kernels import column_equations, column_values
+
+__all__ = ["coordinate_descent"]
+
+Floats = NDArray[np.float64]
+
+
+def coordinate_descent(
+    problem: Problem, factors: Factors, penalty: Penalty, *, tolerance: float, sweeps: int
+) -> list[float]:
+    """Improve `factors` until a sweep lowers the objective by less than `tolerance` of it; return it after each."""
+    history = [objective(problem, factors, penalty)]
+    for _ in range(sweeps):
+        residuals = problem.targets - factors.values(problem.place)[0]
+        for j in range(len(problem.grid.modes)):
+            for r in range(factors.rank):
+                _set_column(problem, factors, penalty, j, r, residuals)
+        balance(problem.grid, factors, penalty)
+        history.append(objective(problem, factors, penalty))
+        if history[-2] - history[-1] <= tolerance * history[-1]:
+            break
+    return history
+
+
+def _set_column(problem: Problem, factors: Factors, penalty: Penalty, j: int, r: int, residuals: Floats) -> None:
+    rows = problem.grid.modes[j].size
+    diagonal, above, right = np.zeros(rows + 1), np.zeros(rows + 1), np.zeros(rows + 1)
+    place, z = problem.place, np.empty(len(residuals))
+    column_equations(
+        j, r, place.rows, place.shares, residuals, problem.weights, factors.mean, diagonal, above, right, z
+    )
+    step = np.zeros(rows + 1)
+    step[:rows] = _descend(
+        diagonal, above, right, factors.mean[j, :rows, r], penalty.ridge[j, r], penalty.roughness[j, r],
+        problem.grid.modes[j].ordered,
+    )  # fmt: skip
+    factors.mean[j, :rows, r] += step[:rows]
+    factors.centre(problem.grid, j)
+    column_values(j, place.rows, place.shares, step, z, residuals)
+
+
+@njit(cache=True)
+def _descend(diagonal, above, right, column, ridge, roughness, ordered):  # type: ignore[no-untyped-def]
+    """Set each element of a column in turn to what minimises the objective; return by how much each changed."""
+    rows = len(column)
+    u = column.copy()
+    for i in range(rows):
+        curvature = diagonal[i] + ridge
+        slope = right[i] - ridge * u[i]
+        if i > 0:
+            slope -= above[i - 1] * (u[i - 1] - column[i - 1])
+        if ordered:
+            for k in (i - 1, i + 1):
+                if 0 <= k < rows:
+                    curvature += roughness
+                    slope -= roughness * (u[i] - u[k])
+        else:
+            # Squares of distances from a mean that moves along with the element.
+            curvature += roughness * (1.0 - 1.0 / rows)
+            slope -= roughness * (u[i] - u.mean())
+        if curvature > 0.0:
+            u[i] += slope / curvature
+    return u - column

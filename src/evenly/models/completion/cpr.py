@@ -1,0 +1,325 @@
+"""Tensor completion: log times on a grid of all parameters, known in few places, as a sum of few separable products.
+
+Each product is of one factor per parameter, piecewise linear along numbers and a value per label, on top of a trend of
+second degree. It needs few numbers whatever the number of parameters, predicts fast, and suits from a hundred runs on
+[Hutter and Solomonik, Application performance modeling via tensor completion, sections 5.1 and 5.2].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, ClassVar, Self, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evenly.errors import InputError
+from evenly.models.base import _positive, _weights
+from evenly.models.completion.candidate_fit import OPTIMIZERS, Member, Optimizer, Settings
+from evenly.models.completion.grid import BASES, Basis, Wish, wishes
+from evenly.models.completion.online import Memory
+from evenly.models.completion.selection import Freedom, choose, usual_count, usual_rank
+from evenly.models.inputs.coding import Coding, Inputs
+from evenly.models.regression_model import RegressionModel, Regressor
+from evenly.models.uncertainty.local_conformal import LocalConformal
+from evenly.space.configurations import as_table
+from evenly.space.space import Configurations
+
+__all__ = ["CPR"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+#: Starts whose noise is so many times the least are left out.
+_WORSE = 1.2
+
+
+class _Completion(Regressor):
+    """The mean of tensors fitted from several starts."""
+
+    def __init__(self, settings: Settings, freedom: Freedom, coding: Coding, starts: int, *, online: bool) -> None:
+        self.settings, self._freedom, self._coding, self._starts = settings, freedom, coding, starts
+        self._online = online
+        self.memories: list[Memory] = []
+
+    def fit(self, inputs: Inputs, logs: Floats, weights: Floats) -> None:
+        self.settings = choose(self.settings, self._freedom, inputs, logs, weights, self._coding)
+        self.members = [Member(self.settings) for _ in range(self._starts)]
+        for seed, member in enumerate(self.members):
+            member.fit(inputs, logs, weights, self._coding, seed)
+        self.members = _worthy(self.members)
+        if self._online:
+            self.memories = [Memory.of(member, inputs, logs, weights) for member in self.members]
+
+    def predict(self, inputs: Inputs) -> Floats:
+        return np.asarray(self._each(inputs).mean(axis=0))
+
+    def _each(self, inputs: Inputs) -> Floats:
+        """Return each member's logs, (members, n); all share one grid."""
+        first = self.members[0]
+        place, design = first.grid.place(inputs), first.trend.design(inputs)
+        return np.array([member.predict_at(place, design) for member in self.members])
+
+    def spread(self, inputs: Inputs) -> Floats:
+        """Return the standard deviation of the members' logs, (n,)."""
+        return np.asarray(self._each(inputs).std(axis=0, ddof=int(len(self.members) > 1)))
+
+    def left_out(self, inputs: Inputs, logs: Floats, weights: Floats, folds: Ints) -> Floats:
+        """Predict each fold by members that went on learning without it."""
+        found = np.zeros(len(logs))
+        for fold in np.unique(folds):
+            out = folds == fold
+            rest = inputs.rows(~out), logs[~out], weights[~out]
+            made = [member.without(*rest).predict(inputs.rows(out)) for member in self.members]
+            found[out] = np.mean(made, axis=0)
+        return found
+
+    @property
+    def coefficients(self) -> float:
+        return float(self.members[0].numbers)
+
+    def get_state(self) -> dict[str, Any]:
+        s = self.settings
+        return {
+            "rank": s.rank, "count": s.count, "penalty": list(s.penalty),
+            "members": [member.to_state() for member in self.members],
+            "memories": [memory.to_state() for memory in self.memories],
+        }  # fmt: skip
+
+    def set_state(self, state: Mapping[str, Any]) -> None:
+        penalty = float(state["penalty"][0]), float(state["penalty"][1])
+        self.settings = replace(self.settings, rank=int(state["rank"]), count=int(state["count"]), penalty=penalty)
+        self.members = [Member.from_state(one, self.settings) for one in state["members"]]
+        self.memories = [
+            Memory.from_state(one, member) for one, member in zip(state["memories"], self.members, strict=False)
+        ]
+
+
+def _worthy(members: list[Member]) -> list[Member]:
+    """Leave out starts that ended with clearly more noise than the best: they found no tensor, or half of one."""
+    if members[0].settings.optimizer != "variational" or not members[0].grid.modes:
+        return members
+    noise = [member.posterior.precision**-0.5 for member in members]
+    return [member for member, one in zip(members, noise, strict=True) if one <= _WORSE * min(noise)]
+
+
+@final
+class CPR(RegressionModel):
+    """Canonical polyadic (CP) regression: completion of a tensor of log times.
+
+    What is not given is chosen by runs left out of the training runs.
+
+    Parameters
+    ----------
+    rank : int, optional
+        Number of products summed.
+    grid : optional
+        Of numeric parameters: ``"log"``, ``"uniform"``, a number of points (cells with ``basis="cells"``), a pair
+        like ``("uniform", 16)``, or a dict of these by parameter, which may also hold rising points (edges of cells)
+        in the parameter's unit. Parameters left out take as many points as the runs bear, or their values where these
+        are few. Labels have a row each.
+    basis : {"hat", "cells"}
+        Piecewise linear factors fitted to the runs where they lie, or the paper's means of the runs in each cell.
+    optimizer : {"variational", "als", "ccd", "sgd"}
+        ``"variational"`` is alternating least squares that learns penalties and noise along with the factors;
+        alternating least squares, cyclic coordinate descent and stochastic gradient descent have them given.
+    penalty : float or (float, float), optional
+        Ridge and roughness, one or both, per squared log of one run; not for ``"variational"``.
+    degree : {0, 1, 2}
+        Of the polynomial trend beneath the tensor.
+    starts : int, optional
+        Tensors fitted from different starts, whose mean is predicted; 4 to 8 below 1,000 runs,
+        4 below 8,000, else 3. Starts that end with clearly more noise than the best are left out.
+    tolerance : float
+        Sweeps end when the squares change by less than this part of themselves.
+    folds : int
+        How many folds intervals are learned from.
+    online : bool
+        Keep the equations of the runs, which `update` needs; makes the model larger.
+
+    Examples
+    --------
+    >>> m, n = (a.ravel() for a in np.meshgrid(2.0 ** np.arange(5, 12), 2.0 ** np.arange(5, 12)))
+    >>> model = CPR(starts=1, rank=2).fit({"m": m, "n": n}, 1e-9 * m * n + 1e-6 * m)
+    >>> bool(abs(model.predict({"m": [512], "n": [64]})[0] / (1e-9 * 512 * 64 + 1e-6 * 512) - 1) < 0.01)
+    True
+    """
+
+    method: ClassVar[str] = "cpr"
+    summary: ClassVar[str] = "tensor completion: few products of one piecewise linear factor per parameter, and a trend"
+
+    def __init__(
+        self,
+        *,
+        rank: int | None = None,
+        grid: Any = None,
+        basis: Basis = "hat",
+        optimizer: Optimizer = "variational",
+        penalty: float | tuple[float, float] | None = None,
+        degree: int = 2,
+        starts: int | None = None,
+        tolerance: float = 3e-3,
+        folds: int = 5,
+        online: bool = False,
+    ) -> None:
+        self.rank = rank
+        self.grid = grid
+        self.basis = basis
+        self.optimizer = optimizer
+        self.penalty = penalty
+        self.degree = degree
+        self.starts = starts
+        self.tolerance = tolerance
+        self.folds = folds
+        self.online = online
+
+    def _regressor(self, coding: Coding, n_runs: int) -> Regressor:
+        self._check()
+        wanted = wishes(self.grid, coding)
+        count = self.grid if isinstance(self.grid, int) else usual_count(n_runs)
+        settings = Settings(
+            rank=self.rank or usual_rank(n_runs), count=count, wanted=self._ordinals(coding) | wanted,
+            basis=self.basis, optimizer=self.optimizer, penalty=self._penalty(), degree=self.degree,
+            tolerance=self.tolerance,
+        )  # fmt: skip
+        free = [name for name in coding.numeric if not _fixed(wanted.get(name, Wish()))]
+        freedom = Freedom(
+            rank=self.rank is None,
+            count=bool(free),
+            penalty=self.optimizer != "variational" and self.penalty is None,
+        )
+        starts = self.starts or _usual_starts(n_runs)
+        return _Completion(settings, freedom, coding, starts, online=self.online)
+
+    def _check(self) -> None:
+        _one_of("basis", self.basis, BASES)
+        _one_of("optimizer", self.optimizer, OPTIMIZERS)
+        _one_of("degree", self.degree, (0, 1, 2))
+        for name in ("rank", "starts"):
+            value = getattr(self, name)
+            if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+                raise InputError(f"{name} must be a whole number of at least 1, but got {value!r}")
+        if not 0 < self.tolerance < 1:
+            raise InputError(f"tolerance must lie between 0 and 1, but got {self.tolerance!r}")
+        if self.penalty is not None and self.optimizer == "variational":
+            raise InputError(
+                "optimizer='variational' learns its penalties, but got penalty: leave it out, or take optimizer='als'"
+            )
+
+    def _penalty(self) -> tuple[float, float]:
+        if self.penalty is None:
+            return Settings.penalty
+        given: Any = self.penalty
+        pair = given if isinstance(given, tuple | list) else (given, given)
+        if len(pair) != 2 or not all(np.isfinite(p) and p > 0 for p in pair):
+            raise InputError(f"penalty must be a number above 0, or two (ridge, roughness), but got {self.penalty!r}")
+        return float(pair[0]), float(pair[1])
+
+    def _ordinals(self, coding: Coding) -> dict[str, Wish]:
+        """Parameters declared as one of some numbers have a row for each, if no more than 64."""
+        found = {}
+        for name in coding.numeric:
+            values = self.space_.parameters[name].values() if self.space_.parameters[name].kind == "ordinal" else None
+            if values is not None and 2 <= len(values) <= 64:
+                found[name] = Wish(points=tuple(float(v) for v in values))
+        return found
+
+    @property
+    def rank_(self) -> int:
+        """Rank given or chosen; components that faded are counted."""
+        return self._completion.settings.rank
+
+    @property
+    def grid_(self) -> dict[str, Floats]:
+        """Grid points of each numeric parameter that varied, in its unit; with cells, their edges."""
+        found = {}
+        grid = self._completion.members[0].grid
+        for mode in grid.modes:
+            if mode.ordered:
+                n = self._coding.names.index(self._coding.numeric[mode.column])
+                coded = self._coding.centres[n] + self._coding.scales[n] * mode.knots
+                logs = self._coding.kinds[n] == "log" and mode.exponent is None
+                found[self._coding.names[n]] = np.exp(coded) if logs else mode.knots if mode.exponent else coded
+        return found
+
+    @property
+    def _completion(self) -> _Completion:
+        assert isinstance(self._fitted, _Completion)  # noqa: S101 - `_regressor` makes no other
+        return self._fitted
+
+    def spread(self, X: Configurations) -> Floats:
+        """Return how far tensors from different starts differ: the standard deviation of their log times, (n,)."""
+        return self._completion.spread(self._coding.inputs(self._asked(X)))
+
+    def update(self, X: Configurations, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn from more runs, without those learned from before.
+
+        Grid, rank and trend stay as they are; intervals take the new runs' errors, before they are learned from, into
+        account. Costs the same however many runs were learned from. Since the rank can't grow, fit anew once there are
+        several times as many runs.
+
+        Parameters
+        ----------
+        X : DataFrame, dict of columns or array (m, n_parameters)
+            New configurations, within the range learned on.
+        y : array_like (m,)
+            Measured values, above zero.
+        sample_weight : array_like (m,), optional
+            How much each counts, relative to one run learned from before.
+
+        Raises
+        ------
+        InputError
+            If the model keeps no equations, a value isn't above zero, or a configuration lies outside the range.
+
+        Examples
+        --------
+        >>> cores = np.array([1, 2, 4, 8, 16, 32])
+        >>> model = CPR(online=True).fit({"cores": cores}, 1 / cores)
+        >>> model.update({"cores": [2, 8]}, [0.5, 0.125]).n_runs_
+        8
+        """
+        if not hasattr(self, "space_"):
+            raise InputError("this CPR has not learned anything yet: call fit first")
+        if not self._completion.memories:
+            raise InputError("update needs the equations of the runs learned from: fit with online=True")
+        table = self.space_.frame(as_table(X))
+        outside = self.space_.outside(table)
+        if outside:
+            raise InputError(
+                f"update must stay within the range learned on, but {', '.join(outside)} lies outside: fit anew with "
+                "all runs"
+            )
+        values = _positive(y, len(table))
+        weights = np.ones(len(table)) if sample_weight is None else _weights(sample_weight, len(table))
+        self._take(self._coding.inputs(table), np.log(values) - self._centre, weights)
+        return self
+
+    def _take(self, inputs: Inputs, logs: Floats, weights: Floats) -> None:
+        errors = logs - np.clip(self._fitted.predict(inputs), *self._limits)
+        for memory in self._completion.memories:
+            memory.learn(inputs, logs, weights)
+        self._limits = min(self._limits[0], float(logs.min())), max(self._limits[1], float(logs.max()))
+        self.n_runs_ += len(logs)
+        self.left_out_ = None
+        known = self._conformal
+        if len(known.places):
+            places = np.vstack([known.places, inputs.matrix])
+            residuals = np.concatenate([np.sqrt(known.squares), errors])
+            freedom = max(self.n_runs_ - self._fitted.coefficients, 0.0)
+            self._conformal = LocalConformal.learn(
+                self._coding.inputs_of(places), residuals, freedom=freedom, growth=known.growth
+            )
+
+
+def _usual_starts(n_runs: int) -> int:
+    return 4 if n_runs < 64 else 8 if n_runs < 1000 else 4 if n_runs < 8000 else 3
+
+
+def _fixed(wish: Wish) -> bool:
+    return wish.count is not None or wish.points is not None
+
+
+def _one_of(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
+    if value not in allowed or isinstance(value, bool):
+        raise InputError(f"{name} must be one of {', '.join(map(repr, allowed))}, but got {value!r}")

@@ -1,0 +1,196 @@
+"""Factor matrices of a CP decomposition, the penalised least squares that they solve, and one mode's exact solution.
+
+A configuration's value is the sum over r of the product over modes j of ``phi_j' U_j[:, r]``, where phi_j holds the
+shares that the configuration has in the rows of mode j: one of 1 for labels and cells, two for hat functions. The
+objective is (equation 3 of the paper, with roughness)
+
+    sum_s w_s (t_s - value_s)² + sum_jr (ridge_jr |u_jr|² + roughness_jr |D_j u_jr|²)
+
+with differences between neighbouring rows D u for numbers, and from the mode's mean for labels. So a row that nobody
+measured becomes what its neighbours, or the other labels, say.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import solveh_banded
+
+from evenly.models.completion.grid import Grid, Placement
+from evenly.models.completion.kernels import banded, normal_equations, values
+
+__all__ = ["Blocks", "Factors", "Penalty", "Problem", "balance", "equations", "objective", "solve"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Runs on a grid: where they lie, targets (n,) and weights (n,)."""
+
+    grid: Grid
+    place: Placement
+    targets: Floats
+    weights: Floats
+
+
+@dataclass
+class Penalty:
+    """Ridge and roughness of each mode's columns, (d, R) each, in units of squared targets."""
+
+    ridge: Floats
+    roughness: Floats
+
+    @classmethod
+    def even(cls, grid: Grid, rank: int, ridge: float, roughness: float) -> Penalty:
+        """The same for all."""
+        shape = (len(grid.modes), rank)
+        return cls(np.full(shape, ridge), np.full(shape, roughness))
+
+
+@dataclass
+class Factors:
+    """Factor matrices, one under the other.
+
+    Attributes
+    ----------
+    mean : array (d, rows + 1, R)
+        Rows beyond a mode's own are zero.
+    variance, covariance : arrays (d, rows + 1, R)
+        Of each element, and of it and the one in the row below; zero where the factors are taken as exact.
+    centres : array (d, R)
+        What rows of labels are pulled to: their means.
+    """
+
+    mean: Floats
+    variance: Floats
+    covariance: Floats
+    centres: Floats
+
+    @classmethod
+    def random(cls, grid: Grid, rank: int, scale: float, seed: int, amplitude: float = 0.5) -> Factors:
+        """Smooth random factors about 1 whose values are about as large as `scale`."""
+        rng = np.random.default_rng(seed)
+        d, rows = len(grid.modes), max(grid.sizes)
+        mean = np.zeros((d, rows + 1, rank))
+        for j, mode in enumerate(grid.modes):
+            if mode.ordered:
+                u = np.linspace(0, 1, mode.size)[:, None]
+                waves = np.hstack([2 * u - 1, np.cos(2 * np.pi * u), 0.5 * np.cos(3 * np.pi * u)])
+                mean[j, : mode.size] = 1 + amplitude * waves @ rng.normal(size=(3, rank))
+            else:
+                mean[j, : mode.size] = 1 + amplitude * rng.normal(size=(mode.size, rank))
+        mean *= max(scale / np.sqrt(rank), 1e-12) ** (1 / d)
+        made = cls(mean, np.zeros_like(mean), np.zeros_like(mean), np.zeros((d, rank)))
+        for j in range(d):
+            made.centre(grid, j)
+        return made
+
+    @property
+    def rank(self) -> int:
+        """Number of components, R."""
+        return int(self.mean.shape[2])
+
+    def centre(self, grid: Grid, j: int) -> None:
+        """Set what the rows of mode j are pulled to."""
+        if not grid.modes[j].ordered:
+            self.centres[j] = self.mean[j, : grid.modes[j].size].mean(axis=0)
+
+    def values(self, place: Placement, *, doubt: bool = False) -> tuple[Floats, Floats]:
+        """Return the tensor's values at configurations, and their variances (zero without `doubt`), (n,) each."""
+        made = values(place.rows, place.shares, self.mean, self.variance, self.covariance, doubt)
+        return np.asarray(made[0]), np.asarray(made[1])
+
+    def copy(self) -> Factors:
+        """Return the same factors in arrays of their own."""
+        return Factors(self.mean.copy(), self.variance.copy(), self.covariance.copy(), self.centres.copy())
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """Normal equations of one mode: diagonal (rows, R, R), above (rows, R, R), right (rows, R); lower triangles."""
+
+    diagonal: Floats
+    above: Floats
+    right: Floats
+
+    def plus(self, other: Blocks) -> Blocks:
+        """Return the equations of both sets of runs."""
+        return Blocks(self.diagonal + other.diagonal, self.above + other.above, self.right + other.right)
+
+    def times(self, factor: float) -> Blocks:
+        """Return the equations of runs that count `factor` times."""
+        return Blocks(self.diagonal * factor, self.above * factor, self.right * factor)
+
+
+def equations(problem: Problem, factors: Factors, j: int, *, precision: float = 1.0, doubt: bool = False) -> Blocks:
+    """Return mode j's equations, without penalty: O(n R (R + d)) operations."""
+    rows, rank = problem.grid.modes[j].size + 1, factors.rank
+    made = Blocks(np.zeros((rows, rank, rank)), np.zeros((rows, rank, rank)), np.zeros((rows, rank)))
+    normal_equations(
+        j, problem.place.rows, problem.place.shares, problem.targets, problem.weights * precision,
+        factors.mean, factors.variance, factors.covariance, doubt, made.diagonal, made.above, made.right,
+    )  # fmt: skip
+    return Blocks(made.diagonal[:-1], made.above[:-1], made.right[:-1])
+
+
+def solve(grid: Grid, blocks: Blocks, factors: Factors, penalty: Penalty, j: int) -> tuple[Floats, Floats]:
+    """Give mode j the factor that minimises its equations and penalty; return its columns' own tridiagonal matrices.
+
+    The matrices are what the variances come from: diagonals (rows, R) and those beside them (rows - 1, R).
+    """
+    diagonal, above, right = blocks.diagonal.copy(), blocks.above.copy(), blocks.right.copy()
+    rows, rank = right.shape
+    own = np.arange(rank)
+    ridge, roughness = penalty.ridge[j], penalty.roughness[j]
+    ordered = grid.modes[j].ordered
+    diagonal[:, own, own] += ridge
+    if ordered:
+        diagonal[:-1, own, own] += roughness
+        diagonal[1:, own, own] += roughness
+        above[: rows - 1, own, own] -= roughness
+    else:
+        diagonal[:, own, own] += roughness
+        right += roughness * factors.centres[j]
+    band = np.zeros(((2 if ordered and rows > 1 else 1) * rank, rows * rank))
+    banded(diagonal, above, band)
+    # Round-off may leave a matrix of products that are nearly dependent just short of positive.
+    band[0] += 1e-13 * band[0].max() + 1e-300
+    found = solveh_banded(band, right.ravel(), lower=True, check_finite=False)
+    factors.mean[j, :rows] = found.reshape(rows, rank)
+    return diagonal[:, own, own], above[: rows - 1, own, own]
+
+
+def objective(problem: Problem, factors: Factors, penalty: Penalty) -> float:
+    """Return the penalised sum of squares that the factors leave."""
+    fitted, _ = factors.values(problem.place)
+    squares = float(np.sum(problem.weights * (problem.targets - fitted) ** 2))
+    return squares + float(_penalties(problem.grid, factors, penalty).sum())
+
+
+def balance(grid: Grid, factors: Factors, penalty: Penalty) -> None:
+    """Scale the columns of each component against each other so that the penalty is least; values stay.
+
+    That of mode j grows by the square of its scale a_j, with product 1: at the minimum all modes pay alike. Sweeps over
+    modes alone take hundreds of steps to get there.
+    """
+    paid = _penalties(grid, factors, penalty)
+    for r in np.flatnonzero(np.all(paid > 0, axis=0)):
+        logs = 0.5 * np.log(paid[:, r])
+        scales = np.exp(logs.mean() - logs)
+        factors.mean[:, :, r] *= scales[:, None]
+        factors.centres[:, r] *= scales
+
+
+def _penalties(grid: Grid, factors: Factors, penalty: Penalty) -> Floats:
+    """Return what each mode's columns pay, (d, R)."""
+    rough = [np.sum(_differences(grid, factors, j) ** 2, axis=0) for j in range(len(grid.modes))]
+    return np.asarray(penalty.ridge * np.sum(factors.mean**2, axis=1) + penalty.roughness * np.array(rough))
+
+
+def _differences(grid: Grid, factors: Factors, j: int) -> Floats:
+    """Return what mode j's roughness counts: between neighbouring rows, or from the mean of all labels."""
+    u = factors.mean[j, : grid.modes[j].size]
+    return np.diff(u, axis=0) if grid.modes[j].ordered else u - u.mean(axis=0)

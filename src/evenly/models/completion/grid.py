@@ -1,0 +1,269 @@
+"""The grid that tensor completion lays over the parameters: hat functions or cells along numbers, an index of labels.
+
+With hat functions a run counts for the two grid points beside it, by linear interpolation, so that a factor is a
+piecewise linear function fitted to the runs where they were measured. With cells a run counts for the cell it lies in,
+whose value is that at its mid-point (section 5.1 of the paper); predictions interpolate between mid-points and go on
+linearly from the outermost ones to the edge of the grid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenly.errors import InputError
+from evenly.models.inputs.coding import Coding, Inputs
+
+__all__ = ["Basis", "Grid", "Mode", "Placement", "Spacing", "Wish", "wishes"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Basis = Literal["hat", "cells"]
+#: "log" and "uniform" as in the paper; "coded" is logarithmic where all values were above zero.
+Spacing = Literal["coded", "log", "uniform"]
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What a user asks of one parameter's grid.
+
+    Attributes
+    ----------
+    spacing : {"coded", "log", "uniform"}
+    count : int or None
+        Grid points of hat functions, or cells; None leaves it to the data.
+    points : tuple of float or None
+        Grid points of hat functions, or edges of cells, in the parameter's own unit.
+    """
+
+    spacing: Spacing = "coded"
+    count: int | None = None
+    points: tuple[float, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Where configurations lie on a grid.
+
+    Attributes
+    ----------
+    rows : int array (d, n)
+        The row of each mode's factor that a configuration counts for, the lower of two where it lies between.
+    shares : array (d, n)
+        How much of it the next row has; below 0 or above 1 where predictions go on beyond the outermost mid-points.
+    """
+
+    rows: Ints
+    shares: Floats
+
+
+@dataclass(frozen=True)
+class Mode:
+    """One parameter's dimension of the tensor.
+
+    Attributes
+    ----------
+    column : int
+        Which of the numbers, or of the labels, it is.
+    ordered : bool
+        Numbers have neighbours between which predictions interpolate; labels have none.
+    knots : array (size,) or (size + 1,)
+        Grid points of hat functions, or edges of cells, in coded numbers, or in the parameter's unit where `exponent`
+        is given. Empty for labels.
+    size : int
+        Rows of the factor.
+    exponent : (centre, scale) or None
+        Coded numbers x stand for exp(centre + scale x) on a uniform grid of a parameter coded by logarithms.
+    """
+
+    column: int
+    ordered: bool
+    knots: Floats
+    size: int
+    exponent: tuple[float, float] | None = None
+
+    def coordinates(self, numbers: Floats) -> Floats:
+        """Return what is linear along the mode, (n,), from coded numbers (n,)."""
+        return numbers if self.exponent is None else np.exp(self.exponent[0] + self.exponent[1] * numbers)
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The modes of a tensor: those of the numbers, then those of the labels; parameters of one value have none."""
+
+    modes: tuple[Mode, ...]
+    basis: Basis = "hat"
+
+    @classmethod
+    def lay(cls, inputs: Inputs, coding: Coding, wanted: Mapping[str, Wish], count: int, basis: Basis) -> Grid:
+        """Lay a grid of `count` points, or cells, along each number of which `wanted` says nothing else.
+
+        A number that takes no more values than that has a row for each of them.
+        """
+        modes = []
+        numeric = [n for n, kind in enumerate(coding.kinds) if kind != "label"]
+        for k, n in enumerate(numeric):
+            mode = _ordered(inputs.numbers[:, k], k, coding, n, wanted.get(coding.names[n], Wish()), count, basis)
+            if mode is not None:
+                modes.append(mode)
+        modes += [Mode(k, False, np.zeros(0), size) for k, size in enumerate(coding.sizes) if size > 1]
+        return cls(tuple(modes), basis)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Rows of each mode's factor."""
+        return tuple(mode.size for mode in self.modes)
+
+    @property
+    def ordered(self) -> NDArray[np.bool_]:
+        """Which modes are numbers, (d,)."""
+        return np.array([mode.ordered for mode in self.modes], dtype=np.bool_)
+
+    def place(self, inputs: Inputs, *, fitting: bool = False) -> Placement:
+        """Find configurations on the grid; with cells, `fitting` asks for the cell instead of mid-points beside it."""
+        d, n = len(self.modes), len(inputs)
+        rows, shares = np.zeros((d, n), np.int64), np.zeros((d, n))
+        for j, mode in enumerate(self.modes):
+            if not mode.ordered:
+                rows[j] = inputs.labels[:, mode.column]
+                continue
+            x = mode.coordinates(inputs.numbers[:, mode.column])
+            if self.basis == "hat" or not fitting:
+                rows[j], shares[j] = _between(x, mode.knots, self.basis)
+            else:
+                rows[j] = _interval(x, mode.knots)
+        return Placement(rows, shares)
+
+    def to_state(self) -> dict[str, Any]:
+        """Return what `from_state` reads."""
+        return {
+            "basis": self.basis,
+            "modes": [
+                {"column": m.column, "ordered": m.ordered, "knots": m.knots, "size": m.size,
+                 "exponent": None if m.exponent is None else list(m.exponent)}
+                for m in self.modes
+            ],
+        }  # fmt: skip
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> Grid:
+        """Restore what `to_state` returned."""
+        modes = tuple(
+            Mode(
+                int(m["column"]), bool(m["ordered"]), np.asarray(m["knots"], dtype=np.float64), int(m["size"]),
+                None if m["exponent"] is None else (float(m["exponent"][0]), float(m["exponent"][1])),
+            )
+            for m in state["modes"]
+        )  # fmt: skip
+        return cls(modes, state["basis"])
+
+
+def _interval(x: Floats, edges: Floats) -> Ints:
+    found = np.searchsorted(edges, x, side="right") - 1
+    return np.asarray(np.clip(found, 0, len(edges) - 2), dtype=np.int64)
+
+
+def _between(x: Floats, knots: Floats, basis: Basis) -> tuple[Ints, Floats]:
+    """Return the lower of two rows and the share of the upper one; beyond the grid, those of its edge."""
+    places = knots if basis == "hat" else (knots[1:] + knots[:-1]) / 2
+    if len(places) == 1:
+        return np.zeros(len(x), np.int64), np.zeros(len(x))
+    x = np.clip(x, knots[0], knots[-1])
+    low = _interval(x, places)
+    return low, (x - places[low]) / (places[low + 1] - places[low])
+
+
+def _ordered(x: Floats, k: int, coding: Coding, n: int, wish: Wish, count: int, basis: Basis) -> Mode | None:
+    values = np.unique(x)
+    if len(values) < 2 and wish.points is None:
+        return None
+    centre, scale = coding.centres[n], coding.scales[n]
+    exponent = (centre, scale) if wish.spacing == "uniform" and coding.kinds[n] == "log" else None
+    mode = Mode(k, True, np.zeros(0), 0, exponent)
+    if wish.points is not None:
+        points = np.array(wish.points)
+        coded = points if exponent else (coding.transformed(n, points) - centre) / scale
+        _covers(coding.names[n], wish.points, coded, mode.coordinates(values))
+        knots = coded
+    elif wish.count is None and len(values) <= count and exponent is None:
+        # One row per value: with cells, edges lie half-way between values.
+        knots = values if basis == "hat" else _around(values)
+    else:
+        ends = mode.coordinates(values[[0, -1]])
+        knots = np.linspace(ends[0], ends[1], (wish.count or count) + (basis == "cells"))
+    return Mode(k, True, knots, len(knots) - (basis == "cells"), exponent)
+
+
+def _around(values: Floats) -> Floats:
+    middles = (values[1:] + values[:-1]) / 2
+    return np.concatenate([[2 * values[0] - middles[0]], middles, [2 * values[-1] - middles[-1]]])
+
+
+def _covers(name: str, points: tuple[float, ...], coded: Floats, measured: Floats) -> None:
+    slack = 1e-9 * max(1.0, float(np.abs(measured).max()))
+    if coded[0] > measured[0] + slack or coded[-1] < measured[-1] - slack:
+        raise InputError(
+            f"grid points of {name!r} must span the values measured, but {points[0]:g} … {points[-1]:g} leaves some "
+            "outside: add a point at each end, or leave the grid to evenly"
+        )
+
+
+def wishes(grid: Any, coding: Coding) -> dict[str, Wish]:
+    """Read what a user says of grids: one word, count or both for all numbers, or by name; points by name.
+
+    Raises
+    ------
+    InputError
+        If a name is no numeric parameter, or what is said of it can't be done.
+    """
+    if grid is None:
+        return {}
+    if not isinstance(grid, Mapping):
+        return {name: _wish(name, grid, coding) for name in coding.numeric}
+    strange = [name for name in grid if name not in coding.numeric]
+    if strange:
+        raise InputError(
+            f"a grid can be given for the numeric parameters ({', '.join(coding.numeric) or 'there are none'}), "
+            f"but got one for {strange[0]!r}"
+        )
+    return {name: _wish(name, value, coding) for name, value in grid.items()}
+
+
+def _wish(name: str, value: Any, coding: Coding) -> Wish:
+    if isinstance(value, str):
+        return Wish(_spacing(name, value, coding))
+    if isinstance(value, int | np.integer) and not isinstance(value, bool):
+        return Wish(count=_count(name, int(value)))
+    if isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], str):
+        return Wish(_spacing(name, value[0], coding), _count(name, value[1]))
+    try:
+        points = tuple(float(v) for v in value)
+    except (TypeError, ValueError):
+        points = ()
+    if len(points) < 2 or not np.all(np.isfinite(points)) or not np.all(np.diff(points) > 0):
+        raise InputError(
+            f"the grid of {name!r} must be 'log', 'uniform', a number of points, ('log', number), or at least two "
+            f"rising points, but got {value!r}"
+        )
+    return Wish(points=points)
+
+
+def _spacing(name: str, value: str, coding: Coding) -> Spacing:
+    if value not in ("log", "uniform"):
+        raise InputError(f"the grid of {name!r} must be 'log' or 'uniform', but got {value!r}")
+    if value == "log" and coding.kinds[coding.names.index(name)] != "log":
+        raise InputError(f"the grid of {name!r} can't be 'log', since not all its values are above zero: use 'uniform'")
+    return "log" if value == "log" else "uniform"
+
+
+def _count(name: str, value: Any) -> int:
+    if not isinstance(value, int | np.integer) or isinstance(value, bool) or not 2 <= value <= 4096:
+        raise InputError(f"the grid of {name!r} must have 2 to 4096 points, but got {value!r}")
+    return int(value)
+
+
+BASES = get_args(Basis)

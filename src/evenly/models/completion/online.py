@@ -1,0 +1,118 @@
+"""New runs without refitting: equations of earlier runs are kept, those of new ones added, and rows solved again.
+
+Each mode keeps the normal equations of all runs so far, made with the factors of their time (recursive least squares
+for each row [Kasai, 2016]); new runs add theirs, and a few sweeps over modes settle factors, penalties and noise. Costs
+O(m d R²) for m new runs, whatever the number of earlier ones. The grid and the trend stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenly.models.completion.candidate_fit import Member
+from evenly.models.completion.factors import Blocks, Problem, equations, solve
+from evenly.models.completion.variational import TAILS, Posterior, learn_penalties, set_variances
+from evenly.models.inputs.coding import Inputs
+
+__all__ = ["Memory"]
+
+Floats = NDArray[np.float64]
+_SWEEPS = 6
+
+
+class Memory:
+    """What a member keeps of the runs learned from: each mode's equations, O(sum(rows) R²) numbers.
+
+    Attributes
+    ----------
+    weight, square : float
+        Sums over all runs of their weights, and of weighted expected squares of what the tensor leaves of them.
+    """
+
+    def __init__(self, member: Member, kept: list[Blocks], weight: float, square: float) -> None:
+        self.member, self._kept = member, kept
+        self.weight, self.square = weight, square
+
+    @classmethod
+    def of(cls, member: Member, inputs: Inputs, logs: Floats, weights: Floats) -> Memory:
+        """Add up the equations of the runs learned from."""
+        made = cls(member, [], 0.0, 0.0)
+        if member.grid.modes:
+            problem = made._problem(inputs, logs)
+            made._keep(*made._weighted(problem, weights), weights)
+        return made
+
+    def _problem(self, inputs: Inputs, logs: Floats) -> Problem:
+        m = self.member
+        return Problem(m.grid, m.grid.place(inputs, fitting=True), logs - m.trend.predict(inputs), np.ones(len(logs)))
+
+    @property
+    def _doubt(self) -> bool:
+        return self.member.settings.optimizer == "variational"
+
+    def _weighted(self, problem: Problem, weights: Floats) -> tuple[Problem, Floats]:
+        """Return the runs with the weights that their distance leaves them, and the expected squares of it."""
+        posterior = self.member.posterior
+        fitted, variance = posterior.factors.values(problem.place, doubt=self._doubt)
+        squares = (problem.targets - fitted) ** 2 + variance
+        if self._doubt:
+            weights = weights * (TAILS + 1) / (TAILS + posterior.precision * squares)
+        return Problem(problem.grid, problem.place, problem.targets, weights), squares
+
+    def _equations(self, problem: Problem) -> list[Blocks]:
+        factors = self.member.posterior.factors
+        return [equations(problem, factors, j, doubt=self._doubt) for j in range(len(problem.grid.modes))]
+
+    def _keep(self, problem: Problem, squares: Floats, weights: Floats) -> None:
+        made = self._equations(problem)
+        self._kept = [kept.plus(new) for kept, new in zip(self._kept, made, strict=True)] if self._kept else made
+        self.weight += float(weights.sum())
+        self.square += float(problem.weights @ squares)
+
+    def learn(self, inputs: Inputs, logs: Floats, weights: Floats) -> None:
+        """Add runs: (m, …) inputs, logs (m,), weights (m,)."""
+        if not self._kept:
+            return
+        problem = self._problem(inputs, logs)
+        for _ in range(_SWEEPS):
+            now, squares = self._weighted(problem, weights)
+            if self._doubt:
+                square = self.square + float(now.weights @ squares)
+                self.member.posterior.precision = (self.weight + float(weights.sum())) / (square + 1e-300)
+            for j in range(len(problem.grid.modes)):
+                self._settle(now, j)
+        self._keep(*self._weighted(problem, weights), weights)
+        self.member.widen(inputs)
+
+    def _settle(self, problem: Problem, j: int) -> None:
+        posterior = self.member.posterior
+        together = self._kept[j].plus(equations(problem, posterior.factors, j, doubt=self._doubt))
+        own = solve(problem.grid, together.times(posterior.precision), posterior.factors, posterior.penalty, j)
+        if self._doubt:
+            set_variances(problem.grid, posterior.factors, j, *own)
+            learn_penalties(problem.grid, posterior, j)
+        posterior.factors.centre(problem.grid, j)
+
+    def to_state(self) -> dict[str, Any]:
+        """Return what `from_state` reads; the member's own state is stored apart."""
+        if not self._kept:
+            return {}
+        blocks = [{"diagonal": b.diagonal, "above": b.above, "right": b.right} for b in self._kept]
+        return {
+            "blocks": blocks, "weight": self.weight, "square": self.square,
+            "posterior": self.member.posterior.to_state(),
+        }  # fmt: skip
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any], member: Member) -> Memory:
+        """Restore what `to_state` returned, and the member's variances with it."""
+        if not state:
+            return cls(member, [], 0.0, 0.0)
+        member.posterior = Posterior.from_state(state["posterior"])
+        names = ("diagonal", "above", "right")
+        blocks = [Blocks(*(np.asarray(b[n], dtype=np.float64) for n in names)) for b in state["blocks"]]
+        return cls(member, blocks, float(state["weight"]), float(state["square"]))

@@ -1,0 +1,103 @@
+"""The grid of a tensor: cells along each parameter, and where configurations lie between their centres."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenly.models.inputs.coding import Inputs
+
+__all__ = ["Cells", "Grid"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+_MOST, _FEWEST = 24, 4
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Entries of the tensor that were measured.
+
+    Attributes
+    ----------
+    index : array (n_cells, n_modes)
+    logs, weights : array (n_cells,)
+        Mean logarithm, and summed weight, of the runs in each.
+    """
+
+    index: Ints
+    logs: Floats
+    weights: Floats
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Centres along numbers, in coded units; labels are numbered.
+
+    Attributes
+    ----------
+    centres : list of array (n_centres,)
+        Ascending, one array per number. Few distinct values are centres themselves.
+    sizes : tuple of int
+        How many labels each label parameter has.
+    """
+
+    centres: list[Floats]
+    sizes: tuple[int, ...]
+
+    @classmethod
+    def learn(cls, inputs: Inputs, cells: int | None = None) -> Grid:
+        """Place equally wide cells over the range, as many as the runs support unless told."""
+        d = max(sum(len(np.unique(x)) > 1 for x in inputs.numbers.T), 1)
+        count = cells or int(np.clip(round(1.5 * len(inputs) ** (1 / d)), _FEWEST, _MOST))
+        centres = []
+        for x in inputs.numbers.T:
+            values = np.unique(x)
+            edges = np.linspace(values[0], values[-1], count + 1)
+            centres.append(values if len(values) <= count else (edges[:-1] + edges[1:]) / 2)
+        return cls(centres, inputs.sizes)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Length of each mode: numbers first, then labels."""
+        return (*(len(c) for c in self.centres), *self.sizes)
+
+    def cells(self, inputs: Inputs, logs: Floats, weights: Floats) -> Cells:
+        """Average runs by cell, each moved to the centre of its cell along a power law through all of them."""
+        nearest = [np.abs(x[:, None] - c).argmin(axis=1) for x, c in zip(inputs.numbers.T, self.centres, strict=True)]
+        index = np.column_stack([*nearest, inputs.labels]) if nearest else inputs.labels.copy()
+        logs = logs + self._to_centres(inputs, index, logs, weights)
+        found, cell = np.unique(index, axis=0, return_inverse=True)
+        total = np.bincount(np.ravel(cell), weights).astype(np.float64)
+        return Cells(found.astype(np.int64), np.bincount(np.ravel(cell), weights * logs) / total, total)
+
+    def _to_centres(self, inputs: Inputs, index: Ints, logs: Floats, weights: Floats) -> Floats:
+        steps = [c[i] - x for c, i, x in zip(self.centres, index.T, inputs.numbers.T, strict=False)]
+        if not steps:
+            return np.zeros(len(logs))
+        design = np.hstack([np.ones((len(logs), 1)), inputs.matrix])
+        gram = design.T @ (design * weights[:, None])
+        # The ridge keeps slopes that the runs don't tell at zero.
+        slopes = np.linalg.solve(gram + 1e-6 * weights.sum() * np.eye(len(gram)), design.T @ (weights * logs))
+        return np.asarray(np.column_stack(steps) @ slopes[1 : 1 + len(steps)])
+
+    def between(self, mode: int, x: Floats) -> tuple[Ints, Floats]:
+        """Return the centre below each value (n,), and the part of the way to the next (n,), beyond 0-1 outside."""
+        c = self.centres[mode]
+        if len(c) == 1:
+            return np.zeros(len(x), np.int64), np.zeros(len(x))
+        below = np.clip(np.searchsorted(c, x, side="right") - 1, 0, len(c) - 2)
+        return below, (x - c[below]) / (c[below + 1] - c[below])
+
+    def to_state(self) -> dict[str, Any]:
+        """Return what `from_state` reads."""
+        return {"centres": self.centres, "sizes": list(self.sizes)}
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> Grid:
+        """Restore what `to_state` returned."""
+        return cls([np.asarray(c, dtype=np.float64) for c in state["centres"]], tuple(int(s) for s in state["sizes"]))

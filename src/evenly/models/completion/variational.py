@@ -1,0 +1,172 @@
+"""Alternating least squares that learns its penalties: variational Bayes for a CP decomposition.
+
+Columns of factors are independent normal vectors given the runs; each has its own ridge and roughness, found along
+with it, and components that the runs don't call for fade [Zhao et al., Bayesian CP factorization of incomplete tensors,
+2015, there with one precision per component and without neighbours]. Given the others' means and variances, a mode's
+means solve the equations of alternating least squares with expected squares of the other factors on the diagonal; a
+column's variances come from its own tridiagonal matrix. Noise has Student's t distribution, so that runs far off count
+less.
+
+Ridge and roughness are raised or lowered to their share of each column's degrees of freedom over its expected squares
+[Wood and Fasiolo, 2017].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenly.models.completion.factors import Factors, Penalty, Problem, equations, solve
+from evenly.models.completion.grid import Grid
+from evenly.models.completion.kernels import tridiagonal_inverse
+from evenly.models.completion.trend import Trend
+
+__all__ = ["TAILS", "Posterior", "VariationalFit", "learn_penalties", "set_variances"]
+
+Floats = NDArray[np.float64]
+#: Degrees of freedom of the noise.
+TAILS = 4.0
+#: Sweeps before expected squares, penalties and tails are looked at: the first factors mean nothing.
+_SQUARES_FROM, _PENALTIES_FROM, _TAILS_FROM = 1, 2, 3
+#: Components of less than this part of the noise, wherever, are dropped every so many sweeps. Left alone they would
+#: fade into subnormal numbers, which processors are slow with.
+_FADED, _PRUNE_EVERY = 1e-4, 4
+#: Stands for what isn't known of a column before any run.
+_LITTLE = 1e-3
+
+
+@dataclass
+class Posterior:
+    """What is known of a tensor: factors, the penalties they were found with, the precision of the noise."""
+
+    factors: Factors
+    penalty: Penalty
+    precision: float
+
+    def copy(self) -> Posterior:
+        """Return the same in arrays of its own."""
+        penalty = Penalty(self.penalty.ridge.copy(), self.penalty.roughness.copy())
+        return Posterior(self.factors.copy(), penalty, self.precision)
+
+    def prune(self) -> None:
+        """Drop components that have faded; one is always kept."""
+        f, p = self.factors, self.penalty
+        most = np.prod(np.abs(f.mean).max(axis=1), axis=0)
+        keep = most > _FADED / np.sqrt(self.precision)
+        keep[int(np.argmax(most))] = True
+        if keep.all():
+            return
+        arrays = (f.mean, f.variance, f.covariance, f.centres)
+        self.factors = Factors(*(np.ascontiguousarray(a[..., keep]) for a in arrays))
+        self.penalty = Penalty(p.ridge[:, keep], p.roughness[:, keep])
+
+    def to_state(self) -> dict[str, Any]:
+        """Return all of it as arrays."""
+        f = self.factors
+        return {
+            "mean": f.mean, "variance": f.variance, "covariance": f.covariance, "centres": f.centres,
+            "ridge": self.penalty.ridge, "roughness": self.penalty.roughness, "precision": self.precision,
+        }  # fmt: skip
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> Posterior:
+        """Restore what `to_state` returned."""
+        mean, variance, covariance, centres, ridge, roughness = (
+            np.asarray(state[name], dtype=np.float64)
+            for name in ("mean", "variance", "covariance", "centres", "ridge", "roughness")
+        )
+        return cls(Factors(mean, variance, covariance, centres), Penalty(ridge, roughness), float(state["precision"]))
+
+
+class VariationalFit:
+    """Learns trend and tensor together.
+
+    Parameters
+    ----------
+    problem : Problem
+        With all targets, trend included.
+    trend : Trend or None
+        That has started on the same runs.
+    posterior : Posterior
+        To start from; changed in place.
+    """
+
+    def __init__(self, problem: Problem, trend: Trend | None, posterior: Posterior) -> None:
+        self.problem, self.trend, self.posterior = problem, trend, posterior
+        self._weights = problem.weights
+        self._total = float(problem.weights.sum())
+        self._floor = 1e-10 * float(np.var(problem.targets)) + 1e-16
+
+    def run(self, *, tolerance: float, sweeps: int, done: int = 0) -> int:
+        """Sweep until the mean expected square changes by less than `tolerance` of it; return how many times.
+
+        `done` sweeps are taken to have been made before.
+        """
+        before = np.inf
+        for sweep in range(done, done + sweeps):
+            square = self._sweep(sweep)
+            if sweep % _PRUNE_EVERY == _PRUNE_EVERY - 1:
+                self.posterior.prune()
+            if sweep > 5 and abs(before - square) <= tolerance * square:
+                return sweep + 1
+            before = square
+        return done + sweeps
+
+    def _sweep(self, number: int) -> float:
+        posterior, problem = self.posterior, self.problem
+        rest = problem.targets - (self.trend.fitted if self.trend is not None else 0.0)
+        now = Problem(problem.grid, problem.place, rest, self._weights)
+        for j in range(len(problem.grid.modes)):
+            _update_mode(now, posterior, j, doubt=number >= _SQUARES_FROM, learn=number >= _PENALTIES_FROM)
+        fitted, variance = posterior.factors.values(problem.place, doubt=True)
+        if self.trend is not None:
+            self.trend.update(problem.targets - fitted, self._weights, posterior.precision)
+            fitted, variance = fitted + self.trend.fitted, variance + self.trend.variance
+        squares = (problem.targets - fitted) ** 2 + variance
+        if number >= _TAILS_FROM:
+            self._weights = problem.weights * (TAILS + 1) / (TAILS + posterior.precision * squares)
+        square = float(self._weights @ squares) / self._total
+        if number >= _SQUARES_FROM:
+            posterior.precision = 1 / (square + self._floor)
+        return square
+
+
+def _update_mode(problem: Problem, posterior: Posterior, j: int, *, doubt: bool, learn: bool) -> None:
+    """Give one mode its means and variances, and with `learn` its penalties."""
+    blocks = equations(problem, posterior.factors, j, precision=posterior.precision, doubt=doubt)
+    diagonal, above = solve(problem.grid, blocks, posterior.factors, posterior.penalty, j)
+    set_variances(problem.grid, posterior.factors, j, diagonal, above)
+    if learn:
+        learn_penalties(problem.grid, posterior, j)
+    posterior.factors.centre(problem.grid, j)
+
+
+def set_variances(grid: Grid, factors: Factors, j: int, diagonal: Floats, above: Floats) -> None:
+    """Give one mode the variances of columns with these tridiagonal precisions."""
+    rows = grid.modes[j].size
+    if grid.modes[j].ordered:
+        factors.variance[j, :rows], factors.covariance[j, :rows] = tridiagonal_inverse(diagonal, above)
+    else:
+        factors.variance[j, :rows] = 1 / diagonal
+
+
+def learn_penalties(grid: Grid, posterior: Posterior, j: int) -> None:
+    """Give one mode's columns the ridge and roughness that their expected squares call for."""
+    factors, penalty = posterior.factors, posterior.penalty
+    rows = grid.modes[j].size
+    u, v, c = factors.mean[j, :rows], factors.variance[j, :rows], factors.covariance[j, : rows - 1]
+    if not grid.modes[j].ordered:
+        penalty.roughness[j] = (rows + _LITTLE) / (np.sum((u - factors.centres[j]) ** 2 + v, axis=0) + _LITTLE)
+        penalty.ridge[j] = _LITTLE
+        return
+    rough = np.sum(np.diff(u, axis=0) ** 2 + v[1:] + v[:-1] - 2 * c, axis=0)
+    size = np.sum(u**2 + v, axis=0)
+    # Eigenvalues of the matrix of squared differences between neighbours.
+    waves = (2 - 2 * np.cos(np.pi * np.arange(rows) / rows))[:, None]
+    share = penalty.roughness[j] * waves / (penalty.roughness[j] * waves + penalty.ridge[j])
+    penalty.roughness[j] = (share.sum(axis=0) + _LITTLE) / (rough + _LITTLE)
+    penalty.ridge[j] = ((1 - share).sum(axis=0) + _LITTLE) / (size + _LITTLE)

@@ -1,0 +1,1 @@
+"""Several models as one: the race that chooses them, the weights, corrections, small copies."""

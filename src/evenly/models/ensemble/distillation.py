@@ -1,0 +1,140 @@
+"""One small model in place of a blend: tensor completion that learned what the blend predicts.
+
+A blend keeps its members, some of which keep all runs; a completion of few products keeps a few thousand numbers
+[Hinton, Vinyals and Dean, Distilling the knowledge in a neural network, 2015]. It learns from configurations like the
+measured ones: their values in new combinations, and values in between where a parameter has many.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from evenly.errors import InputError
+from evenly.metrics import mlogq
+from evenly.models.completion.cpr import CPR
+from evenly.models.ensemble.automatic import Automatic
+from evenly.models.inputs.coding import Inputs
+from evenly.models.storage import save
+from evenly.models.uncertainty.local_conformal import LocalConformal
+
+__all__ = ["distil", "stored_bytes"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+#: The largest rank that fits is taken, unless a smaller one does as well.
+_RANKS = (4, 8, 16, 32)
+_GAIN = 0.02
+#: Configurations that the blend is asked for, to learn from and to compare on.
+_LEAST, _MOST, _COMPARED = 2_000, 20_000, 2_000
+#: Parameters of more values take values in between.
+_MANY = 64
+#: Places at which intervals know residuals.
+_PLACES = 300
+
+
+def distil(model: Automatic, *, most_bytes: int = 100_000) -> CPR:
+    """Return a completion that predicts nearly what `model` does, and is stored in few bytes.
+
+    Parameters
+    ----------
+    model : Automatic
+        Fitted.
+    most_bytes : int
+        Size of the stored file at most.
+
+    Returns
+    -------
+    CPR
+        Its `training_` says what was lost, under ``"distilled"``: ``bytes`` of the stored file, ``difference`` (mean
+        absolute log ratio to the blend, on configurations that it didn't learn from) and ``error`` (of the blend, on
+        left-out runs). Beyond the measured range it goes on as its trend does, not as the blend.
+
+    Raises
+    ------
+    InputError
+        If the blend learned from a single configuration, or no completion is small enough.
+
+    Examples
+    --------
+    >>> m, n = (a.ravel() for a in np.meshgrid(2.0 ** np.arange(4, 12), 2.0 ** np.arange(4, 12)))
+    >>> blend = Automatic(effort="quick", methods=["gp"]).fit({"m": m, "n": n}, 1e-9 * m * n + 1e-6 * m)
+    >>> small = distil(blend)
+    >>> small.training_["distilled"]["bytes"] < 100_000, small.training_["distilled"]["difference"] < 0.02
+    (True, True)
+    """
+    if not hasattr(model, "space_"):
+        raise InputError("this model has not learned anything yet: fit it before distilling it")
+    places = model._conformal.places
+    if len(places) < 2:
+        raise InputError("a model that learned from one configuration can't be distilled: it is small already")
+    size = int(np.clip(16 * len(places), _LEAST, _MOST))
+    table = _like(places, model, size + _COMPARED)
+    told = model._predict(table)
+    learn, compare = slice(0, size), slice(size, None)
+    best: tuple[float, CPR] | None = None
+    for rank in _RANKS:
+        small = CPR(rank=rank, starts=1, folds=0).fit(table.iloc[learn], told[learn], space=model.space_)
+        _take_over(small, model)
+        difference = mlogq(told[compare], small._predict(table.iloc[compare]))
+        bytes_ = stored_bytes(small)
+        if bytes_ > most_bytes:
+            break
+        small.training_["distilled"] = {"bytes": bytes_, "difference": difference, "error": model.error_}
+        if best is None or difference < best[0] * (1 - _GAIN):
+            best = difference, small
+    if best is None:
+        raise InputError(f"most_bytes must hold the smallest completion, {bytes_} bytes, but got {most_bytes}")
+    return best[1]
+
+
+def stored_bytes(model: Automatic | CPR) -> int:
+    """Return the size of the file that `evenly.save` would write."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "model.evenly")
+        save(model, path)
+        return path.stat().st_size
+
+
+def _like(places: Floats, model: Automatic, count: int, *, seed: int = 0) -> pd.DataFrame:
+    """Return configurations like those at `places` (n, k): each parameter of a run, or of any other run."""
+    rng = np.random.default_rng(seed)
+    measured = model._coding.inputs_of(places)
+    n = len(places)
+    rows = rng.integers(n, size=count)
+    numbers, labels = measured.numbers[rows], measured.labels[rows]
+    for k in range(numbers.shape[1]):
+        moved = rng.random(count) < 0.5
+        numbers[moved, k] = _drawn(measured.numbers[:, k], int(moved.sum()), rng)
+    for k in range(labels.shape[1]):
+        moved = rng.random(count) < 0.5
+        labels[moved, k] = measured.labels[rng.integers(n, size=int(moved.sum())), k]
+    return model._coding.table(Inputs(numbers, labels, measured.sizes), model.space_)
+
+
+def _drawn(column: Floats, count: int, rng: np.random.Generator) -> Floats:
+    """Draw values of a parameter as often as they were measured; between two of them where there are many."""
+    values = np.unique(column)
+    if len(values) <= _MANY:
+        return np.asarray(rng.choice(column, size=count))
+    return np.asarray(np.quantile(column, rng.random(count)))
+
+
+def _take_over(small: CPR, model: Automatic) -> None:
+    """Give a completion the range, the run count and the intervals of what it stands for."""
+    known = model._conformal
+    rows = np.random.default_rng(0).permutation(len(known.places))[:_PLACES]
+    table = model._coding.table(model._coding.inputs_of(known.places[rows]), model.space_)
+    shift = np.log(small._predict(table) / model._predict(table))
+    small.space_, small.n_runs_ = model.space_, model.n_runs_
+    small.response_, small.training_ = dict(model.response_), dict(model.training_)
+    # Both errors, as if they knew nothing of each other.
+    residuals = np.sqrt(known.squares[rows] + shift**2)
+    small._conformal = LocalConformal.learn(
+        small._coding.inputs(table), residuals, freedom=float(model.n_runs_), growth=known.growth
+    )
+    small.left_out_ = None

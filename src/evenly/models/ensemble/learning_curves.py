@@ -1,0 +1,79 @@
+"""What accuracy more runs would bring: errors on left-out runs by how many were learned from, and their trend.
+
+Errors of regression fall about as a power of the number of runs until noise stops them [Viering and Loog, The shape of
+learning curves, 2022]; three sizes tell the power, and a floor is not seen before it is reached, so the trend is an
+upper bound on what runs bring.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from evenly.models.base import Model
+from evenly.models.ensemble.race import Table, left_out_logs_of
+
+__all__ = ["learning_curve"]
+
+Floats = NDArray[np.float64]
+_SHARES = (0.25, 0.5)
+_MORE = (2, 4)
+#: Fewer runs than this tell no trend; more than so many test runs only cost time.
+_FEWEST, _TESTED = 24, 2_000
+#: From so many runs on, one draw tells enough.
+_LARGE = 2_000
+
+
+def learning_curve(
+    table: Table, make: Callable[[], Model], error: float, learned_from: int, *, quick: bool = False
+) -> pd.DataFrame:
+    """Measure errors with a quarter and half of the runs and extend their trend to two and four times as many.
+
+    Parameters
+    ----------
+    table : Table
+    make : callable
+        Returns a model that has learned nothing yet.
+    error : float
+        MLogQ on left-out runs that `make`'s models reach with `learned_from` runs.
+    learned_from : int
+    quick : bool
+        Only with a quarter, and of one draw.
+
+    Returns
+    -------
+    DataFrame
+        ``runs``, ``error`` (MLogQ) and ``measured`` (whether it was, or follows from the trend); no rows where there
+        are too few runs.
+    """
+    n = len(table)
+    if n < _FEWEST or not np.isfinite(error) or error <= 0:
+        return pd.DataFrame({"runs": [], "error": [], "measured": []})
+    rows = []
+    for share in _SHARES[:1] if quick else _SHARES:
+        learned = round(share * n)
+        found = _error_with(table, make, learned, draws=1 if quick or learned >= _LARGE else 2)
+        if np.isfinite(found):
+            rows.append((learned, found, True))
+    rows.append((learned_from, error, True))
+    sizes, errors = np.array([r[0] for r in rows], float), np.array([r[1] for r in rows])
+    slope = np.polyfit(np.log(sizes), np.log(errors), 1)[0] if len(rows) > 1 else 0.0
+    slope = float(np.clip(slope, -1.0, 0.0))
+    rows += [(more * n, float(error * (more * n / learned_from) ** slope), False) for more in _MORE]
+    return pd.DataFrame(rows, columns=["runs", "error", "measured"])
+
+
+def _error_with(table: Table, make: Callable[[], Model], size: int, draws: int) -> float:
+    """MLogQ on the other runs of models that learned from `size` of them, the mean over some draws."""
+    errors = []
+    for seed in range(draws):
+        order = np.random.default_rng(seed).permutation(len(table))[: size + _TESTED]
+        some, folds = table.rows(order), np.repeat([0, 1], [size, len(order) - size])
+        left_out = left_out_logs_of(make, some, folds, [1])
+        known = np.isfinite(left_out)
+        if known.any():
+            errors.append(float(np.average(np.abs(left_out - some.logs)[known], weights=some.weights[known])))
+    return float(np.mean(errors)) if errors else float("nan")

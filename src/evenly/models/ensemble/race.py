@@ -1,0 +1,274 @@
+"""Which methods a table is given to, how each predicts runs it hasn't seen, and which of them go on.
+
+Cheap methods first. Large tables are raced on some of their runs: what is far behind there isn't learned from all of
+them. Which methods run depends on the table and the effort alone, never on a clock, so that the same runs always give
+the same model.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from evenly.errors import EvenlyError, InputError
+from evenly.models.base import Model
+from evenly.models.efforts import EFFORTS
+from evenly.models.registry import method_names, model_class
+from evenly.space.parameters import Categorical
+from evenly.space.space import Space
+
+__all__ = ["Candidate", "Entry", "Table", "candidates", "left_out_logs_of", "race"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+#: Runs on which large tables are raced, and how far behind the best a method may be there.
+_HEAT, _BEHIND = 1_500, 1.6
+
+
+@dataclass(frozen=True)
+class Table:
+    """Runs to learn from.
+
+    Attributes
+    ----------
+    frame : DataFrame (n, d)
+    logs : array (n,)
+    weights : array (n,)
+    space : Space
+    """
+
+    frame: pd.DataFrame
+    logs: Floats
+    weights: Floats
+    space: Space
+
+    def __len__(self) -> int:
+        return len(self.logs)
+
+    def rows(self, which: NDArray[Any]) -> Table:
+        """Return some of the runs."""
+        return Table(
+            self.frame[which].reset_index(drop=True) if which.dtype == bool else self.frame.iloc[which],
+            self.logs[which],
+            self.weights[which],
+            self.space,
+        )
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A method that may be tried.
+
+    Attributes
+    ----------
+    method : str
+    effort : str
+        Least effort at which it is tried.
+    fewest, most : int
+        Numbers of runs between which it is tried.
+    labels : bool
+        Whether it can learn from parameters of labels.
+    worth : int
+        With more runs it is tried only at effort "thorough": it takes long, and others are usually better.
+    options : mapping
+        Arguments of the method's class.
+    """
+
+    method: str
+    effort: str = "quick"
+    fewest: int = 1
+    most: int = 10**9
+    labels: bool = True
+    parameters: int = 10**9
+    worth: int = 10**9
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def model(self, effort: str, **more: Any) -> Model:
+        """Return a model of it that has learned nothing yet; arguments that it doesn't have are left out."""
+        kind = model_class(self.method)
+        known = set(kind._get_param_names())
+        given = {"effort": effort, **self.options, **more}
+        return kind(**{name: value for name, value in given.items() if name in known})
+
+
+#: Cheap methods first.
+CANDIDATES = (
+    Candidate("power-law"),
+    Candidate("log-quadratic"),
+    Candidate("pmnf", most=400, labels=False, parameters=3),
+    Candidate("gp", fewest=4),
+    Candidate("cpr", fewest=60),
+    Candidate("boosting", fewest=120),
+    Candidate("extra-trees", "normal", fewest=60, worth=8_000),
+    Candidate("mars", "normal", fewest=40, worth=8_000),
+    Candidate("neural-net", "normal", fewest=60),
+    Candidate("nearest", "thorough", fewest=10),
+    Candidate("svm", "thorough", fewest=30, most=5_000),
+    Candidate("sparse-grid", "thorough", fewest=60),
+    Candidate("forest", "thorough", fewest=60),
+    Candidate("hist-boosting", "thorough", fewest=200),
+)
+
+
+@dataclass
+class Entry:
+    """What became of a candidate.
+
+    Attributes
+    ----------
+    candidate : Candidate
+    left_out : array (n,)
+        Logs it predicted for runs it hadn't learned from; NaN where the others tell nothing.
+    error : float
+        MLogQ of these.
+    fit_seconds : float
+        CPU time of learning, what it predicts for runs left out included.
+    model : Model or None
+        Learned from all runs; None if it didn't get that far.
+    note : str
+        Why it didn't.
+    """
+
+    candidate: Candidate
+    left_out: Floats
+    error: float = np.inf
+    fit_seconds: float = 0.0
+    model: Model | None = None
+    note: str = ""
+
+
+def candidates(table: Table, effort: str, *, among: Sequence[str] | None = None) -> list[Candidate]:
+    """Return the methods that suit a table, cheap ones first."""
+    known = set(method_names())
+    unknown = [name for name in among or () if name not in known]
+    if unknown:
+        raise InputError(f"methods must be among {', '.join(sorted(known))}, but got {unknown[0]!r}")
+    labels = any(isinstance(kind, Categorical) for kind in table.space.parameters.values())
+    found = [
+        c
+        for c in CANDIDATES
+        if c.method in known
+        and EFFORTS.index(c.effort) <= EFFORTS.index(effort)
+        and c.fewest <= len(table) <= (c.most if effort == "thorough" else min(c.most, c.worth))
+        and (c.labels or not labels)
+        and len(table.space.parameters) <= c.parameters
+    ]
+    if among is None:
+        return found
+    listed = {c.method: c for c in CANDIDATES}
+    return [listed.get(name, Candidate(name)) for name in dict.fromkeys(among)]
+
+
+def race(
+    table: Table,
+    entrants: Sequence[Candidate],
+    folds: Ints,
+    effort: str,
+    progress: Callable[[str], None] | None = None,
+) -> list[Entry]:
+    """Let candidates predict runs that they haven't learned from, then learn from all of them.
+
+    Parameters
+    ----------
+    table : Table
+    entrants : sequence of Candidate
+    folds : int array (n,)
+    effort : str
+    progress : callable, optional
+        Told what is being done.
+    """
+    say = progress or (lambda _: None)
+    entries = []
+    staying = dict(_heat(table, entrants, say))
+    for candidate in entrants:
+        entry = Entry(candidate, np.full(len(table), np.nan), note=staying.get(candidate.method, ""))
+        entries.append(entry)
+        if entry.note:
+            continue
+        say(candidate.method)
+        try:
+            _learn(entry, table, folds, effort)
+        except (InputError, ImportError) as error:
+            entry.note, entry.model = str(error), None
+    return entries
+
+
+def _learn(entry: Entry, table: Table, folds: Ints, effort: str) -> None:
+    began = time.process_time()
+    entry.model = _fitted(entry.candidate.model(effort, folds=_count(folds)), table)
+    if entry.model.left_out_ is not None:
+        # Of the same folds, or of each run alone.
+        entry.left_out = np.log(entry.model.left_out_)
+    else:
+        entry.left_out = left_out_logs_of(lambda: entry.candidate.model(effort, folds=0), table, folds)
+    entry.fit_seconds = time.process_time() - began
+    entry.error = _error(entry.left_out, table)
+
+
+def _count(folds: Ints) -> int:
+    return int(folds.max()) + 1
+
+
+def _fitted(model: Model, table: Table) -> Model:
+    return model.fit(table.frame, np.exp(table.logs), table.weights, space=table.space)
+
+
+def left_out_logs_of(
+    make: Callable[[], Model], table: Table, folds: Ints, asked: Sequence[int] | None = None
+) -> Floats:
+    """Return what models of ``make()`` predict for each fold, learned from the others, (n,) logs.
+
+    Folds that aren't asked stay NaN; by default all are. Runs with a label that none of the others has can't be
+    predicted and stay NaN too.
+    """
+    found = np.full(len(table), np.nan)
+    for fold in np.unique(folds) if asked is None else asked:
+        there = folds == fold
+        model = _fitted(make(), table.rows(~there))
+        for some in _predictable(model, table, np.flatnonzero(there)):
+            found[some] = np.log(model._predict(model.space_.frame(table.frame.iloc[some])))
+    return found
+
+
+def _predictable(model: Model, table: Table, rows: Ints) -> Iterator[Ints]:
+    keep = np.ones(len(rows), dtype=bool)
+    for name, kind in model.space_.parameters.items():
+        if isinstance(kind, Categorical):
+            keep &= table.frame[name].iloc[rows].isin(list(kind.options)).to_numpy()
+    if keep.any():
+        yield rows[keep]
+
+
+def _error(left_out: Floats, table: Table) -> float:
+    known = np.isfinite(left_out)
+    if not known.any():
+        return float("inf")
+    return float(np.average(np.abs(left_out - table.logs)[known], weights=table.weights[known]))
+
+
+def _heat(table: Table, entrants: Sequence[Candidate], say: Callable[[str], None]) -> Iterator[tuple[str, str]]:
+    """Yield methods that needn't learn from all runs, with the reason."""
+    if len(table) < 2 * _HEAT:
+        return
+    some = table.rows(np.sort(np.random.default_rng(0).permutation(len(table))[: 2 * _HEAT]))
+    halves = np.arange(len(some)) % 2
+    errors: dict[str, float] = {}
+    for candidate in entrants:
+        say(f"{candidate.method} on {_HEAT} runs")
+        try:
+            guess = left_out_logs_of(partial(candidate.model, "quick", folds=0), some, halves, [1])
+        except (EvenlyError, ImportError) as problem:
+            yield candidate.method, str(problem)
+        else:
+            errors[candidate.method] = _error(guess, some)
+    best = min(errors.values(), default=np.inf)
+    for method, error in errors.items():
+        if error > _BEHIND * best:
+            yield method, f"left out after {_HEAT:,} runs: error {error:.3f}, the best {best:.3f}"

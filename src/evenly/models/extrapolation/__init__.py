@@ -1,0 +1,1 @@
+"""Predictions beyond the measured range."""

@@ -1,0 +1,223 @@
+"""Beyond the range: a trend that goes on, and what it leaves at the edge, chosen by holding out the edge.
+
+Trees, neighbours and kernels know nothing beyond what was measured; polynomials know too much. Here a time beyond the
+range is a trend's (a power law, a parabola in logarithms, or a sum of power laws with exponents that are halves, see
+`evenly.models.extrapolation.trends`) times what the trend leaves at the nearest place that was measured. For each side
+of the range candidates are raced on shells of runs held out there (`evenly.models.extrapolation.edge_shells`), so
+nothing beyond the range is looked at, and what the shells' errors are tells how intervals widen.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from typing import Any, ClassVar, final
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.spatial import KDTree
+
+from evenly.models.extrapolation.edge_shells import sides
+from evenly.models.extrapolation.trend_race import USUAL, Candidate, Continuation, Runs, Winners, race
+from evenly.models.extrapolation.trends import TrendChoice
+from evenly.models.inputs.coding import Coding, Inputs
+from evenly.models.regression_model import RegressionModel, Regressor
+
+__all__ = ["Beyond"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+_NEIGHBOURS = 8
+#: Logs that are no overflow: what is far beyond is the trend's word.
+_FINITE = 300.0
+
+
+class _Beyond(Regressor):
+    """Continuations for all sides, each made when it is first asked for."""
+
+    def __init__(self, coding: Coding, boosting: bool) -> None:
+        self._coding, self._boosting = coding, boosting
+        self._made: dict[tuple[int, ...], list[Continuation]] = {}
+        self.winners: dict[str, Winners] = {}
+
+    def fit(self, inputs: Inputs, logs: Floats, weights: Floats) -> None:
+        self._runs, self._made = Runs(inputs, logs, weights, self._coding), {}
+
+    def race(self, half_widths: Floats) -> None:
+        """Race candidates for each side, given half-widths (n,) of 90 % intervals at the runs."""
+        numbers = self._runs.inputs.numbers
+        # A parameter with one value has no outer runs; beyond it nothing changes but what other parameters do.
+        varied = [j for j in range(numbers.shape[1]) if np.ptp(numbers[:, j]) > 0]
+        wanted: dict[str, Ints] = {}
+        for j, sign in itertools.product(varied, (1, -1)):
+            signs = sign * np.eye(numbers.shape[1], dtype=np.int64)[j]
+            wanted[side_name(signs)] = signs
+        if len(varied) > 1:
+            everywhere = np.isin(np.arange(numbers.shape[1]), varied).astype(np.int64)
+            wanted |= {"several above": everywhere, "several below": -everywhere}
+        self.winners = {
+            name: race(self._runs, signs, half_widths, boosting=self._boosting) for name, signs in wanted.items()
+        }
+
+    def winners_for(self, signs: Ints) -> Winners:
+        """Return what a side's race chose; of one that had none, the usual."""
+        usual = Winners([USUAL], float("nan"), 3.0)
+        return self.winners.get(side_name(signs)) or usual
+
+    def predict(self, inputs: Inputs) -> Floats:
+        found = np.zeros(len(inputs))
+        which = sides(inputs)
+        kinds, group = np.unique(which, axis=0, return_inverse=True)
+        for n, signs in enumerate(kinds):
+            rows = np.flatnonzero(np.ravel(group) == n)
+            here = inputs.rows(rows)
+            parts = [c.predict(here) for c in self._continuations(tuple(int(s) for s in signs))]
+            found[rows] = np.mean(parts, axis=0)
+        return np.clip(found, -_FINITE, _FINITE)
+
+    def _continuations(self, signs: tuple[int, ...]) -> list[Continuation]:
+        if signs not in self._made:
+            chosen = self.winners_for(np.array(signs)).candidates if any(signs) else self._inside
+            side = np.array(signs, dtype=np.int64)
+            low, high = self._runs.inputs.numbers.min(axis=0), self._runs.inputs.numbers.max(axis=0)
+            self._made[signs] = [Continuation(c, side, low, high).fit(self._runs) for c in chosen]
+        return self._made[signs]
+
+    @property
+    def _bent(self) -> int:
+        """Coefficients of a parabola."""
+        d = len(self._coding.numeric)
+        return 1 + d + d * (d + 1) // 2 + sum(self._coding.sizes)
+
+    @property
+    def _inside(self) -> list[Candidate]:
+        law = "quadratic" if len(self._runs.logs) >= 3 * self._bent else "power"
+        return [Candidate(TrendChoice(law, 0.0), "neighbours")]
+
+    def left_out(self, inputs: Inputs, logs: Floats, weights: Floats, folds: Ints) -> Floats | None:
+        """A trend of few coefficients stays; neighbours of a run's own fold don't count."""
+        if len(logs) < 5 * self._bent:
+            return None
+        (inside,) = self._continuations((0,) * inputs.numbers.shape[1])
+        trend = inside.trend(inputs)
+        k = min(4 * _NEIGHBOURS, len(logs))
+        distances, found = (np.asarray(a) for a in KDTree(inputs.matrix).query(inputs.matrix, np.arange(1, k + 1)))
+        usable = folds[found] != folds[:, None]
+        usable &= np.cumsum(usable, axis=1) <= _NEIGHBOURS
+        nearness = np.where(usable, weights[found] / np.maximum(distances + 0.1 * distances[:, -1:], 1e-9), 0.0)
+        total = nearness.sum(axis=1)
+        rest = np.sum(nearness * (logs - trend)[found], axis=1)
+        return np.asarray(trend + np.where(total > 0, rest / np.maximum(total, 1e-300), 0.0))
+
+    @property
+    def coefficients(self) -> float:
+        return 1.0 + len(self._coding.numeric) + sum(self._coding.sizes)
+
+    @property
+    def inputs(self) -> Inputs:
+        """The runs learned from."""
+        return self._runs.inputs
+
+    def growth(self, inputs: Inputs) -> Floats:
+        """By how much intervals of configurations grow per half-range, (n,)."""
+        kinds, group = np.unique(sides(inputs), axis=0, return_inverse=True)
+        return np.array([self.winners_for(signs).growth for signs in kinds])[np.ravel(group)]
+
+    def get_state(self) -> dict[str, Any]:
+        return {
+            "numbers": self._runs.inputs.numbers, "labels": self._runs.inputs.labels,
+            "logs": self._runs.logs, "weights": self._runs.weights,
+            "winners": {name: winners.to_state() for name, winners in self.winners.items()},
+        }  # fmt: skip
+
+    def set_state(self, state: Mapping[str, Any]) -> None:
+        labels = np.asarray(state["labels"], dtype=np.int64)
+        inputs = Inputs(np.asarray(state["numbers"], dtype=np.float64), labels, self._coding.sizes)
+        self.fit(inputs, np.asarray(state["logs"]), np.asarray(state["weights"]))
+        self.winners = {name: Winners.from_state(one) for name, one in state["winners"].items()}
+
+
+def side_name(signs: Ints) -> str:
+    """Name a side: "+0" is above the range of the first parameter that is a number."""
+    if np.sum(np.abs(signs)) > 1:
+        return "several below" if (signs <= 0).all() else "several above"
+    j = int(np.argmax(np.abs(signs)))
+    return f"{'+' if signs[j] > 0 else '-'}{j}"
+
+
+@final
+class Beyond(RegressionModel):
+    """A trend and what it leaves, chosen for each side of the range on runs held out there.
+
+    Inside the range it is a parabola in logarithms with neighbours on what that leaves: enough to see where it goes
+    on from, not the method to choose there.
+
+    Parameters
+    ----------
+    boosting : bool
+        Whether boosted trees on what the best trends leave take part in the races, from 300 runs on; they take most of
+        the time then.
+    folds : int
+        How many folds intervals inside the range are learned from.
+
+    Attributes
+    ----------
+    choices_ : DataFrame
+        For each side: the candidates that won (law / pull towards the edge / what learns the rest), the mean absolute
+        log error of the best in the shells, and by how much intervals grow per half-range.
+
+    Examples
+    --------
+    >>> n = np.array([8, 11, 16, 23, 32, 45, 64, 91, 128, 181, 256, 362, 512])
+    >>> model = Beyond().fit({"n": n}, 1e-6 * n**2 + 1e-4 * n)
+    >>> far = {"n": [2048, 4096]}
+    >>> import warnings
+    >>> with warnings.catch_warnings(action="ignore"):
+    ...     print(model.predict({"n": [1024, 2048]}).round(2))  # in truth 1.15 and 4.4
+    [1.15 4.4 ]
+    """
+
+    method: ClassVar[str] = "beyond"
+    summary: ClassVar[str] = "beyond the range: trends raced on held-out outer shells, and what they leave at the edge"
+
+    def __init__(self, *, boosting: bool = False, folds: int = 5) -> None:
+        self.boosting = boosting
+        self.folds = folds
+
+    def _regressor(self, coding: Coding, n_runs: int) -> Regressor:
+        del n_runs
+        return _Beyond(coding, self.boosting)
+
+    # The shared way of learning knows no sides: races come after the intervals inside, whose widths they need, and
+    # times far beyond the range may be any.
+    def _learn(self, table: pd.DataFrame, values: Floats, weights: Floats) -> None:
+        super()._learn(table, values, weights)
+        self._limits = -_FINITE, _FINITE
+        self._sides.race(self._conformal.half_width(self._sides.inputs, 0.9))
+
+    @property
+    def _sides(self) -> _Beyond:
+        assert isinstance(self._fitted, _Beyond)  # noqa: S101
+        return self._fitted
+
+    @property
+    def choices_(self) -> pd.DataFrame:
+        names = {side_name(s * row): f"{n} {'above' if s > 0 else 'below'}"
+                 for n, row in zip(self._coding.numeric, np.eye(len(self._coding.numeric), dtype=np.int64), strict=True)
+                 for s in (1, -1)}  # fmt: skip
+        rows = [
+            {
+                "side": names.get(name, name), "candidates": ", ".join(c.name for c in winners.candidates),
+                "error": winners.error, "growth": winners.growth,
+            }
+            for name, winners in self._sides.winners.items()
+        ]  # fmt: skip
+        return pd.DataFrame(rows, columns=["side", "candidates", "error", "growth"])
+
+    def _interval(self, table: pd.DataFrame, level: float) -> tuple[Floats, Floats]:
+        inputs = self._coding.inputs(table)
+        logs = self._coded_logs(inputs)
+        edge = Inputs(np.clip(inputs.numbers, -1, 1), inputs.labels, inputs.sizes)
+        half = self._conformal.half_width(edge, level) * (1 + self._sides.growth(inputs) * inputs.beyond)
+        return np.exp(logs - half), np.exp(logs + half)

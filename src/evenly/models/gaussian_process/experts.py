@@ -1,0 +1,281 @@
+"""Gaussian processes of one covariance, each on the runs of a region and around it: exact where there is one region.
+
+Regions halve the runs again and again across the coordinate in which they are widest, measured by the covariance's own
+distance; each learns from the runs around it as well, so that a region's edge is no edge of what it knows. A
+configuration is predicted by the region that it lies in or is nearest to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import lapack, solve, solve_triangular
+
+from evenly.models.gaussian_process.hyperparameters import Component, Shape
+from evenly.models.gaussian_process.kernels import cross_covariance, mirror, weighted_sums_32, weighted_sums_64
+from evenly.models.gaussian_process.likelihood import covariance_matrix
+from evenly.models.inputs.coding import Inputs
+
+__all__ = ["Experts", "Regions"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+#: Most runs for which one exact process is solved; beyond, runs per region, and runs it learns from.
+EXACT, _OWN, _LEARNED = 4096, 1024, 2048
+#: Single precision is used above so many runs, where it changes values by less than this part of the noise's deviation.
+_SINGLE_ROWS, _SINGLE_ERROR = 1536, 0.05
+
+
+@dataclass(frozen=True)
+class Regions:
+    """Boxes in the coordinates of a covariance, (n_regions, q) each."""
+
+    lower: Floats
+    upper: Floats
+
+    @classmethod
+    def split(cls, points: Floats, most: int) -> Regions:
+        """Halve (n, q) points until no region has more than `most` that can be told apart."""
+        boxes, waiting = [], [np.arange(len(points))]
+        while waiting:
+            rows = waiting.pop()
+            halves = _halves(points[rows]) if len(rows) > most else None
+            if halves is None:
+                boxes.append((points[rows].min(axis=0), points[rows].max(axis=0)))
+            else:
+                waiting += [rows[halves], rows[~halves]]
+        return cls(*(np.array(ends) for ends in zip(*boxes, strict=True)))
+
+    def __len__(self) -> int:
+        return len(self.lower)
+
+    def distances(self, points: Floats, region: int) -> Floats:
+        """Squared distances of (n, q) points from a region, (n,)."""
+        outside = np.maximum(np.maximum(self.lower[region] - points, points - self.upper[region]), 0)
+        return np.asarray(np.einsum("ij,ij->i", outside, outside))
+
+    def of(self, points: Floats) -> Ints:
+        """Number of the region that each point belongs to, (n,)."""
+        if len(self) == 1:
+            return np.zeros(len(points), dtype=np.int64)
+        return np.asarray(np.argmin([self.distances(points, region) for region in range(len(self))], axis=0), np.int64)
+
+
+def _halves(points: Floats) -> NDArray[np.bool_] | None:
+    for column in np.argsort(-points.std(axis=0), kind="stable"):
+        below = points[:, column] <= np.median(points[:, column])
+        if 0.25 <= below.mean() <= 0.75:
+            return np.asarray(below)
+    return None
+
+
+@dataclass
+class Experts:
+    """Solved processes.
+
+    Attributes
+    ----------
+    shape, theta
+        The covariance.
+    inputs, weights
+        Runs learned from.
+    regions : Regions
+    members : list of int arrays
+        Runs that each region learns from.
+    solutions : list of arrays
+        K⁻¹y of each region's runs.
+    single : bool
+        Whether predictions are made in single precision.
+    """
+
+    shape: Shape
+    theta: Floats
+    inputs: Inputs
+    weights: Floats
+    regions: Regions
+    members: list[Ints]
+    solutions: list[Floats]
+    single: bool = False
+    _factors: dict[int, Floats] = field(default_factory=dict, repr=False)
+    _knots: dict[Any, Any] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def learn(cls, shape: Shape, theta: Floats, inputs: Inputs, values: Floats, weights: Floats) -> Experts:
+        """Solve for given hyper-parameters; `values` (n,) are standardised."""
+        points = shape.components(theta)[0].coordinates(inputs)
+        n = len(values)
+        regions = Regions.split(points, _OWN if n > EXACT else n)
+        members = [_nearest(regions.distances(points, r), min(n, _LEARNED)) for r in range(len(regions))]
+        if len(regions) == 1:
+            members = [np.arange(n)]
+        self = cls(shape, theta, inputs, weights, regions, members, [])
+        for rows in members:
+            self.solutions.append(lapack.dpotrs(self._factor(rows), values[rows], lower=1)[0])
+        some = inputs.rows(np.linspace(0, n - 1, min(n, 200)).astype(np.int64))
+        if n > _SINGLE_ROWS:
+            double = self.predict(some)
+            self.single = True
+            self.single = bool(np.std(self.predict(some) - double) < _SINGLE_ERROR * np.sqrt(shape.noise(theta)))
+        return self
+
+    def with_runs(self, inputs: Inputs, values: Floats) -> Experts:
+        """Return a process of one region that has learned from more runs, of weight 1; `values` (m,) standardised."""
+        known = np.concatenate([self._values_known(), values])
+        both = Inputs(
+            np.vstack([self.inputs.numbers, inputs.numbers]), np.vstack([self.inputs.labels, inputs.labels]),
+            self.inputs.sizes,
+        )  # fmt: skip
+        return Experts.learn(self.shape, self.theta, both, known, np.concatenate([self.weights, np.ones(len(values))]))
+
+    def _values_known(self) -> Floats:
+        """Values learned from, K times K⁻¹y, of the one region."""
+        matrix = covariance_matrix(self.theta, self.shape, self.inputs, self.weights)
+        return np.asarray(matrix @ self.solutions[0])
+
+    def _factor(self, rows: Ints) -> Floats:
+        matrix = covariance_matrix(self.theta, self.shape, self.inputs.rows(rows), self.weights[rows])
+        for jitter in (0.0, 1e-7, 1e-5, 1e-3):
+            tried = matrix + jitter * np.eye(len(rows)) if jitter else matrix
+            factor, failed = lapack.dpotrf(tried.T, lower=1, clean=1)
+            if not failed:
+                return np.asarray(factor)
+        raise ArithmeticError("the covariance of the runs can't be factored")
+
+    def predict(self, inputs: Inputs) -> Floats:
+        """Return the mean, (n,)."""
+        found = np.zeros(len(inputs))
+        owners = self._owners(inputs)
+        for region in np.unique(owners):
+            rows = np.flatnonzero(owners == region)
+            found[rows] = self._mean(inputs.rows(rows), int(region))
+        return found
+
+    def _owners(self, inputs: Inputs) -> Ints:
+        if len(self.regions) == 1:
+            return np.zeros(len(inputs), dtype=np.int64)
+        return self.regions.of(self.shape.components(self.theta)[0].coordinates(inputs))
+
+    def _mean(self, inputs: Inputs, region: int) -> Floats:
+        precision = np.float32 if self.single else np.float64
+        sums = weighted_sums_32 if self.single else weighted_sums_64
+        slopes, knots, coefficients = self._prepared(region, precision)
+        total = np.zeros(len(inputs))
+        labels = inputs.labels.astype(precision)
+        for component, (places, marks), scaled in zip(
+            self.shape.components(self.theta), knots, coefficients, strict=True
+        ):
+            asked = component.places(inputs).astype(precision)
+            sums(asked, labels, places, marks, component.steps.astype(precision), component.kind, scaled, total)
+        return np.asarray(total + self.shape.trend(self.theta).features(inputs) @ slopes)
+
+    def _prepared(self, region: int, precision: Any) -> Any:
+        if (region, precision) not in self._knots:
+            runs, solution = self.inputs.rows(self.members[region]), self.solutions[region]
+            parts = self.shape.components(self.theta)
+            self._knots[region, precision] = (
+                self.shape.trend(self.theta).features(runs).T @ solution,
+                [_knots(component, runs, precision) for component in parts],
+                [(component.variance * solution).astype(precision) for component in parts],
+            )
+        return self._knots[region, precision]
+
+    def deviation(self, inputs: Inputs) -> Floats:
+        """Return the standard deviation of the value without noise, (n,)."""
+        found = np.zeros(len(inputs))
+        owners = self._owners(inputs)
+        for region in np.unique(owners):
+            rows = np.flatnonzero(owners == region)
+            for block in np.array_split(rows, max(1, len(rows) // 1000)):
+                found[block] = self._deviation(inputs.rows(block), int(region))
+        return found
+
+    def _deviation(self, inputs: Inputs, region: int) -> Floats:
+        prior = np.sum(self.shape.trend(self.theta).features(inputs) ** 2, axis=1)
+        prior += sum(component.variance for component in self.shape.components(self.theta))
+        return np.asarray(np.sqrt(np.maximum(prior - np.sum(self._known(inputs, region) ** 2, axis=0), 0.0)))
+
+    def _known(self, inputs: Inputs, region: int) -> Floats:
+        """L⁻¹K of a region's runs and configurations, (n_runs, n): what the runs tell of these."""
+        if region not in self._factors:
+            self._factors[region] = self._factor(self.members[region])
+        covariance = self._prior(inputs, self.inputs.rows(self.members[region]))
+        return np.asarray(solve_triangular(self._factors[region], covariance.T, lower=True, check_finite=False))
+
+    def _prior(self, inputs: Inputs, others: Inputs) -> Floats:
+        trend = self.shape.trend(self.theta)
+        covariance = trend.features(inputs) @ trend.features(others).T
+        labels = inputs.labels.astype(np.float64)
+        for component in self.shape.components(self.theta):
+            places, marks = _knots(component, others, np.float64)
+            asked = component.places(inputs)
+            cross_covariance(
+                asked, labels, places, marks, component.steps, component.kind, component.variance, covariance
+            )
+        return np.asarray(covariance)
+
+    def covariance(self, inputs: Inputs, others: Inputs) -> Floats:
+        """Return how the values without noise of two sets of configurations hang together, (n, m), the runs known.
+
+        Of the first region's runs, where there are several.
+        """
+        return self._prior(inputs, others) - self._known(inputs, 0).T @ self._known(others, 0)
+
+    def left_out(self, values: Floats, folds: Ints) -> Floats:
+        """Return the mean of each run without its fold, (n,), by blocks of inverses.
+
+        For the runs I of a fold, ``y_I - [(K⁻¹)_II]⁻¹ α_I`` [Rasmussen and Williams, 2006, section 5.4.2].
+        """
+        found = np.array(values)
+        owners = self._owners(self.inputs)
+        for region, (rows, solution) in enumerate(zip(self.members, self.solutions, strict=True)):
+            inverse = lapack.dpotri(self._factor(rows), lower=1, overwrite_c=1)[0].T
+            mirror(inverse)
+            for fold in np.unique(folds[rows[owners[rows] == region]]):
+                there = np.flatnonzero(folds[rows] == fold)
+                errors = solve(inverse[np.ix_(there, there)], solution[there], assume_a="pos", check_finite=False)
+                own = owners[rows[there]] == region
+                found[rows[there[own]]] -= errors[own]
+        return found
+
+    def get_state(self) -> dict[str, Any]:
+        """Return what `from_state` reads."""
+        return {
+            "theta": self.theta, "sizes": list(self.shape.sizes), "placed": self.shape.placed,
+            "smoothness": self.shape.smoothness, "parts": list(self.shape.parts),
+            "numbers": self.inputs.numbers, "labels": self.inputs.labels.astype(np.int32), "weights": self.weights,
+            "lower": self.regions.lower, "upper": self.regions.upper, "single": self.single,
+            "ends": np.cumsum([len(rows) for rows in self.members]),
+            "members": np.concatenate(self.members).astype(np.int32), "solutions": np.concatenate(self.solutions),
+        }  # fmt: skip
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> Experts:
+        """Restore what `get_state` returned."""
+        arrays = {name: np.asarray(state[name]) for name in ("theta", "numbers", "weights", "lower", "upper")}
+        sizes = tuple(int(k) for k in state["sizes"])
+        inputs = Inputs(arrays["numbers"], np.asarray(state["labels"], dtype=np.int64), sizes)
+        cuts = np.asarray(state["ends"])[:-1]
+        return cls(
+            Shape(
+                inputs.numbers.shape[1], sizes, int(state["placed"]), float(state["smoothness"]), tuple(state["parts"])
+            ),
+            arrays["theta"],
+            inputs,
+            arrays["weights"],
+            Regions(arrays["lower"], arrays["upper"]),
+            np.split(np.asarray(state["members"], dtype=np.int64), cuts),
+            np.split(np.asarray(state["solutions"], dtype=np.float64), cuts),
+            bool(state["single"]),
+        )
+
+
+def _knots(component: Component, runs: Inputs, precision: Any) -> tuple[Any, Any]:
+    return np.ascontiguousarray(component.places(runs).T, precision), np.ascontiguousarray(runs.labels.T, precision)
+
+
+def _nearest(distances: Floats, count: int) -> Ints:
+    return np.sort(np.argsort(distances, kind="stable")[:count])

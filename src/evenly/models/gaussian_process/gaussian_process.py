@@ -1,0 +1,177 @@
+"""Gaussian process: log times vary smoothly around a trend, each input on its own scale; best at few runs.
+
+The covariance is described in `evenly.models.gaussian_process.hyperparameters`. Up to 4,096 runs are solved exactly,
+more by overlapping regions of 2,048. [Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006, chapters 2
+and 5.]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenly.models.efforts import check_effort
+from evenly.models.gaussian_process.experts import Experts
+from evenly.models.gaussian_process.few_valued import Levels
+from evenly.models.gaussian_process.hyperparameters import Shape
+from evenly.models.gaussian_process.likelihood import Search, learn, relearned
+from evenly.models.inputs.coding import Coding, Inputs
+from evenly.models.regression_model import RegressionModel, Regressor
+from evenly.space.space import Configurations
+
+__all__ = ["GaussianProcess"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+#: Up to so many runs, hyper-parameters learned with a run tell too much about it: without each fold they are learned
+#: again. With more, each run is one of many that they were learned from, or none of these.
+_RELEARNED = 1500
+
+
+class _Process(Regressor):
+    """Standardises logarithms, learns hyper-parameters, solves."""
+
+    def __init__(self, search: Search = Search()) -> None:  # noqa: B008 - frozen
+        self._search = search
+
+    def fit(self, inputs: Inputs, logs: Floats, weights: Floats) -> None:
+        self._centre, self._scale = float(np.mean(logs)), float(np.std(logs)) or 1.0
+        self._levels = Levels.learn(inputs)
+        coded, values = self._levels.added(inputs), self._standardised(logs)
+        shape = Shape(inputs.numbers.shape[1], coded.sizes, placed=len(inputs.sizes))
+        self._experts = Experts.learn(*learn(shape, coded, values, weights, self._search), coded, values, weights)
+
+    def solved(self, inputs: Inputs, logs: Floats, weights: Floats) -> _Process:
+        """Return a process of the same hyper-parameters that has learned from other runs."""
+        other = _Process(self._search)
+        other._centre, other._scale, other._levels = self._centre, self._scale, self._levels
+        values = self._standardised(logs)
+        other._experts = Experts.learn(
+            self._experts.shape, self._experts.theta, self._levels.added(inputs), values, weights
+        )
+        return other
+
+    def _standardised(self, logs: Floats) -> Floats:
+        return (logs - self._centre) / self._scale
+
+    def predict(self, inputs: Inputs) -> Floats:
+        return self._centre + self._scale * self._experts.predict(self._levels.added(inputs))
+
+    def deviation(self, inputs: Inputs) -> Floats:
+        """Return the standard deviation of the logarithms, without noise, (n,)."""
+        return self._scale * self._experts.deviation(self._levels.added(inputs))
+
+    def covariance(self, inputs: Inputs, others: Inputs) -> Floats:
+        """Return the covariance of logarithms without noise, (n, m)."""
+        return self._scale**2 * self._experts.covariance(self._levels.added(inputs), self._levels.added(others))
+
+    @property
+    def noise(self) -> float:
+        """Standard deviation of a run's logarithm around what is predicted from endless repetitions."""
+        return self._scale * float(np.sqrt(self._experts.shape.noise(self._experts.theta)))
+
+    def left_out(self, inputs: Inputs, logs: Floats, weights: Floats, folds: Ints) -> Floats | None:
+        values, shape, theta = self._standardised(logs), self._experts.shape, self._experts.theta
+        if len(logs) > _RELEARNED:
+            return self._centre + self._scale * self._experts.left_out(values, folds)
+        coded = self._levels.added(inputs)
+        found = np.empty(len(logs))
+        for fold in np.unique(folds):
+            kept = folds != fold
+            others = coded.rows(kept), values[kept], weights[kept]
+            found[~kept] = Experts.learn(shape, relearned(shape, theta, *others, self._search), *others).predict(
+                coded.rows(~kept)
+            )
+        return self._centre + self._scale * found
+
+    def get_state(self) -> dict[str, Any]:
+        return {
+            "centre": self._centre, "scale": self._scale, "levels": self._levels.to_state(),
+            "experts": self._experts.get_state(),
+        }  # fmt: skip
+
+    def set_state(self, state: Mapping[str, Any]) -> None:
+        self._centre, self._scale = float(state["centre"]), float(state["scale"])
+        self._levels, self._experts = Levels.from_state(state["levels"]), Experts.from_state(state["experts"])
+
+
+@final
+class GaussianProcess(RegressionModel):
+    """Gaussian process on logarithms, with a length-scale for each input.
+
+    A trend (constant, linear, quadratic, effects of labels), wide and local Matérn variation and noise; how much of
+    each there is, is decided by the marginal likelihood.
+
+    Parameters
+    ----------
+    effort : {"quick", "normal", "thorough"}
+        How long hyper-parameters are looked for; the last two are the same.
+    folds : int
+        How many folds intervals are learned from.
+
+    Examples
+    --------
+    >>> model = GaussianProcess().fit({"n": [10, 30, 100, 300, 1000]}, [1.0, 3.0, 10.0, 30.0, 100.0])
+    >>> model.predict({"n": [50]}).round(1)
+    array([5.])
+    """
+
+    method: ClassVar[str] = "gp"
+    summary: ClassVar[str] = "Gaussian process: smooth variation around a trend, each input on its own scale"
+
+    def __init__(self, *, effort: Literal["quick", "normal", "thorough"] = "normal", folds: int = 5) -> None:
+        self.effort = effort
+        self.folds = folds
+
+    def _regressor(self, coding: Coding, n_runs: int) -> Regressor:
+        del coding, n_runs
+        check_effort(self.effort)
+        return _Process(Search.of(self.effort))
+
+    def deviation(self, X: Configurations) -> Floats:
+        """Return how uncertain the logarithm of the time without noise is, (n,): one standard deviation.
+
+        Unlike `interval`, this says what more runs nearby would bring.
+
+        Examples
+        --------
+        >>> model = GaussianProcess().fit({"n": [10, 20, 40, 80]}, [1.0, 2.2, 3.9, 8.1])
+        >>> near, far = model.deviation({"n": [20, 79.0]})
+        >>> bool(near >= 0 and far >= 0)
+        True
+        """
+        return self._process.deviation(self._coding.inputs(self._asked(X)))
+
+    def lessons(self, X: Configurations, asked: Configurations) -> Floats:
+        """Return by how much a run at each of X would lower the mean variance of log times at `asked`, (n,).
+
+        Known as active learning after Cohn [Seo et al., Gaussian process regression: active data selection and test
+        point rejection, 2000]. Above 4,096 runs, only those of a first region are taken for known.
+
+        Parameters
+        ----------
+        X : configurations (n,)
+            Where a run may be made.
+        asked : configurations (m,)
+            Where times are of interest.
+
+        Examples
+        --------
+        >>> model = GaussianProcess().fit({"n": [10, 20, 40, 80]}, [1.0, 2.2, 3.9, 8.1])
+        >>> bool(np.all(model.lessons({"n": [10, 30]}, {"n": [10, 20, 30]}) >= 0))
+        True
+        """
+        coded, there = (self._coding.inputs(self._asked(one)) for one in (X, asked))
+        process = self._process
+        shared = process.covariance(coded, there)
+        noise = process.noise**2
+        return np.asarray(np.mean(shared**2, axis=1) / (process.deviation(coded) ** 2 + noise + 1e-300))
+
+    @property
+    def _process(self) -> _Process:
+        process = self._fitted
+        assert isinstance(process, _Process)  # noqa: S101
+        return process

@@ -1,0 +1,191 @@
+"""Marginal likelihood of a Gaussian process, its gradient, and the hyper-parameters that maximise it.
+
+With ``W = K⁻¹ - αα'`` and α = K⁻¹y the derivative of the negative logarithm is ``½ Σ W ∂K``. For covariances of
+distances between mapped points it is gathered at the points first, so that it costs as little for all length-scales
+as for one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import lapack
+from scipy.optimize import minimize
+
+from evenly.models.gaussian_process.hyperparameters import Component, Shape
+from evenly.models.gaussian_process.kernels import add_covariance, mirror
+from evenly.models.inputs.coding import Inputs
+
+__all__ = [
+    "LEAST_NOISE",
+    "Found",
+    "Search",
+    "cost",
+    "covariance_matrix",
+    "learn",
+    "minimised",
+    "objective",
+    "relearned",
+]
+
+Floats = NDArray[np.float64]
+#: Added to the variance of each run, relative to that of all: keeps matrices of repeated runs regular.
+LEAST_NOISE = 1e-8
+#: Stands for minus the logarithm of a likelihood that can't be computed.
+_NONE = 1e12
+
+
+@dataclass(frozen=True)
+class Search:
+    """How long hyper-parameters are looked for.
+
+    Attributes
+    ----------
+    starts : int
+        How many starts are compared.
+    first_rows, first_steps : int
+        Rows on which starts are compared, and steps of each.
+    rows, steps : int
+        Rows on which what was found is improved, and steps.
+    last_rows, last_steps : int
+        The same for the best of them alone.
+    again_rows, again_steps : int
+        The same without each fold.
+    """
+
+    starts: int = 2
+    first_rows: int = 400
+    first_steps: int = 60
+    rows: int = 1200
+    steps: int = 25
+    last_rows: int = 4096
+    last_steps: int = 8
+    again_rows: int = 800
+    again_steps: int = 10
+
+    @classmethod
+    def of(cls, effort: str) -> Search:
+        """Return what "quick" and longer efforts take."""
+        return cls(1, 400, 50, 1000, 15, 0, 0, 400, 8) if effort == "quick" else cls()
+
+
+def objective(theta: Floats, shape: Shape, inputs: Inputs, values: Floats, weights: Floats) -> tuple[float, Floats]:
+    """Return minus the logarithm of likelihood times prior, but for a constant, and its gradient (len(shape),).
+
+    Parameters
+    ----------
+    theta : array (len(shape),)
+    inputs, values, weights
+        Of n runs; values standardised.
+    """
+    features = shape.trend(theta).features(inputs)
+    parts = [(component, *_component_matrices(component, inputs)) for component in shape.components(theta)]
+    noise = shape.noise(theta) / weights
+    matrix = features @ features.T
+    for _, _, covariance, _ in parts:
+        matrix += covariance
+    matrix.flat[:: len(values) + 1] += noise + LEAST_NOISE
+    factor, failed = lapack.dpotrf(matrix.T, lower=1, overwrite_a=1, clean=0)
+    if failed:
+        return _NONE, np.zeros(len(shape))
+    solution = lapack.dpotrs(factor, values, lower=1)[0]
+    gap = (theta - shape.means) / shape.spreads
+    value = 0.5 * values @ solution + np.sum(np.log(np.diag(factor))) + 0.5 * gap @ gap
+    gradient = gap / shape.spreads
+    residual = lapack.dpotri(factor, lower=1, overwrite_c=1)[0].T
+    mirror(residual)
+    residual -= np.outer(solution, solution)
+    gradient[0] += 0.5 * np.diag(residual) @ noise
+    shape.trend(theta).add_gradient(shape, 0.5 * np.sum(features * (residual @ features), axis=0), gradient)
+    for part, (component, coordinates, covariance, slope) in zip(shape.parts, parts, strict=True):
+        gradient[shape.slices[f"{part}.variance"]] += 0.5 * np.vdot(residual, covariance)
+        slope *= residual
+        pull = 2 * (slope.sum(axis=1)[:, None] * coordinates - slope @ coordinates)
+        component.add_gradient(shape, part, inputs, coordinates, pull, gradient)
+    return float(value), gradient
+
+
+def cost(theta: Floats, shape: Shape, inputs: Inputs, values: Floats, weights: Floats) -> float:
+    """Return what `objective` does, without the gradient, which takes most of its time."""
+    factor, failed = lapack.dpotrf(covariance_matrix(theta, shape, inputs, weights).T, lower=1, overwrite_a=1, clean=0)
+    if failed:
+        return _NONE
+    half = lapack.dtrtrs(factor, values, lower=1)[0]
+    gap = (theta - shape.means) / shape.spreads
+    return float(0.5 * half @ half + np.sum(np.log(np.diag(factor))) + 0.5 * gap @ gap)
+
+
+def _component_matrices(component: Component, inputs: Inputs) -> tuple[Floats, Floats, Floats]:
+    coordinates = component.coordinates(inputs)
+    covariance, slope = np.empty((len(inputs),) * 2), np.empty((len(inputs),) * 2)
+    norms = np.sum(coordinates**2, axis=1)
+    add_covariance(coordinates @ coordinates.T, norms, component.variance, *component.kind, covariance, slope)
+    return coordinates, covariance, slope
+
+
+def covariance_matrix(theta: Floats, shape: Shape, inputs: Inputs, weights: Floats) -> Floats:
+    """Covariance of n runs with their noise, (n, n)."""
+    features = shape.trend(theta).features(inputs)
+    matrix = np.asarray(features @ features.T)
+    for component in shape.components(theta):
+        matrix += _component_matrices(component, inputs)[1]
+    matrix.flat[:: len(inputs) + 1] += shape.noise(theta) / weights + LEAST_NOISE
+    return matrix
+
+
+def learn(
+    shape: Shape, inputs: Inputs, values: Floats, weights: Floats, search: Search = Search()
+) -> tuple[Shape, Floats]:
+    """Return the hyper-parameters of greatest likelihood times prior, and their shape: that given or a rougher one.
+
+    Of many runs a part is looked at.
+    """
+    order = np.random.default_rng(0).permutation(len(values))
+    first, more = np.sort(order[: search.first_rows]), np.sort(order[: search.rows])
+    few = inputs.rows(first), values[first], weights[first]
+    starts = shape.starts(few[0], few[1])[: search.starts]
+    found = [minimised(shape, start, *few, search.first_steps) for start in starts]
+    best = min(found, key=lambda one: one.cost)
+    found.append(minimised(replace(shape, smoothness=1.5), best.theta, *few, search.steps))
+    if len(values) > search.first_rows:
+        many = inputs.rows(more), values[more], weights[more]
+        found = [minimised(one.shape, one.theta, *many, search.steps) for one in found]
+    best = min(found, key=lambda one: one.cost)
+    if len(values) > search.rows < search.last_rows:
+        last = np.sort(order[: search.last_rows])
+        best = minimised(best.shape, best.theta, inputs.rows(last), values[last], weights[last], search.last_steps)
+    return best.shape, best.theta
+
+
+def relearned(
+    shape: Shape, theta: Floats, inputs: Inputs, values: Floats, weights: Floats, search: Search = Search()
+) -> Floats:
+    """Return hyper-parameters from other runs, near to those that are known but not led by them.
+
+    From few runs they are learned from the priors' means, from more in a few steps from half-way to these.
+    """
+    if len(values) <= search.first_rows:
+        return minimised(shape, shape.starts(inputs, values)[0], inputs, values, weights, search.steps).theta
+    rows = np.sort(np.random.default_rng(0).permutation(len(values))[: search.again_rows])
+    half = (shape.means + theta) / 2
+    return minimised(shape, half, inputs.rows(rows), values[rows], weights[rows], search.again_steps).theta
+
+
+@dataclass(frozen=True)
+class Found:
+    """Hyper-parameters, and minus the logarithm of likelihood times prior there."""
+
+    cost: float
+    shape: Shape
+    theta: Floats
+
+
+def minimised(shape: Shape, start: Floats, inputs: Inputs, values: Floats, weights: Floats, steps: int) -> Found:
+    """Return the most likely hyper-parameters in so many steps from a start."""
+    found = minimize(
+        objective, start, args=(shape, inputs, values, weights), jac=True, method="L-BFGS-B",
+        options={"maxiter": steps, "ftol": 1e-6},
+    )  # fmt: skip
+    return Found(float(found.fun), shape, np.asarray(found.x, dtype=np.float64))

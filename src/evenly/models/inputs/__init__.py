@@ -1,0 +1,1 @@
+"""How parameters become the numbers that models see."""

@@ -1,0 +1,226 @@
+"""What regression methods see of a table: numbers scaled to [-1, 1] over the measured range, and labels as codes."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from evenly.errors import InputError
+from evenly.space.parameters import Categorical, Integer
+from evenly.space.space import Space
+
+__all__ = ["Coding", "Inputs", "whole_where_near"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+#: A coded number comes back with this relative error at most.
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Coded configurations.
+
+    Attributes
+    ----------
+    numbers : array (n, n_numeric)
+        Each in [-1, 1] where configurations lie in the range learned on.
+    labels : int array (n, n_categorical)
+        Position of the label among those of its parameter.
+    sizes : tuple of int
+        How many labels each categorical parameter has.
+    """
+
+    numbers: Floats
+    labels: Ints
+    sizes: tuple[int, ...]
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def rows(self, which: Any) -> Inputs:
+        """Return some of the configurations: indices, a mask or a slice."""
+        return Inputs(self.numbers[which], self.labels[which], self.sizes)
+
+    @cached_property
+    def one_hot(self) -> Floats:
+        """An indicator of every label, (n, sum of sizes)."""
+        columns = [self.labels[:, [k]] == np.arange(size) for k, size in enumerate(self.sizes)]
+        return np.hstack(columns).astype(np.float64) if columns else np.zeros((len(self), 0))
+
+    @cached_property
+    def matrix(self) -> Floats:
+        """Numbers, then indicators, (n, n_numeric + sum of sizes)."""
+        return np.hstack([self.numbers, self.one_hot])
+
+    @cached_property
+    def beyond(self) -> Floats:
+        """How far outside the range learned on each configuration lies, in half-ranges, (n,)."""
+        return np.asarray(np.linalg.norm(np.maximum(np.abs(self.numbers) - 1, 0), axis=1), dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Coding:
+    """How parameters become inputs: logarithms of what is above zero, the value itself elsewhere, labels by number.
+
+    Attributes
+    ----------
+    names : list of str
+    kinds : list of {"log", "linear", "label"}
+    centres, scales : lists of float
+        A number is coded as ``(log x - centre) / scale``; a parameter that has one value has scale 1.
+    labels : list of lists
+        Those that were measured, for parameters of labels.
+    """
+
+    names: list[str]
+    kinds: list[str]
+    centres: list[float]
+    scales: list[float]
+    labels: list[list[Any]]
+
+    @classmethod
+    def learn(cls, table: pd.DataFrame, space: Space) -> Coding:
+        """Choose by the kinds of the parameters and the measured values.
+
+        Examples
+        --------
+        >>> table = pd.DataFrame({"cores": [1, 4, 16], "solver": ["cg", "gmres", "cg"]})
+        >>> coding = Coding.learn(table, Space.from_data(table))
+        >>> coding.inputs(table).matrix
+        array([[-1.,  1.,  0.],
+               [ 0.,  0.,  1.],
+               [ 1.,  1.,  0.]])
+        """
+        # By name, so that the order of a table's columns changes nothing.
+        coding = cls(sorted(space.names), [], [], [], [])
+        for name in coding.names:
+            column = table[name]
+            if isinstance(space.parameters[name], Categorical):
+                coding._add("label", 0.0, 1.0, sorted(pd.unique(column).tolist(), key=str))
+                continue
+            x = column.to_numpy(dtype=np.float64)
+            kind = "log" if x.min() > 0 else "linear"
+            ends = [float(v) for v in (np.log([x.min(), x.max()]) if kind == "log" else (x.min(), x.max()))]
+            half = (ends[1] - ends[0]) / 2
+            coding._add(kind, (ends[0] + ends[1]) / 2, half if half > 0 else 1.0, [])
+        return coding
+
+    def _add(self, kind: str, centre: float, scale: float, labels: list[Any]) -> None:
+        self.kinds.append(kind)
+        self.centres.append(centre)
+        self.scales.append(scale)
+        self.labels.append(labels)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many labels each categorical parameter has."""
+        return tuple(len(labels) for kind, labels in zip(self.kinds, self.labels, strict=True) if kind == "label")
+
+    @property
+    def numeric(self) -> list[str]:
+        """Names of the parameters that are numbers."""
+        return [name for name, kind in zip(self.names, self.kinds, strict=True) if kind != "label"]
+
+    def inputs(self, table: pd.DataFrame) -> Inputs:
+        """Code a table (n, d).
+
+        Raises
+        ------
+        InputError
+            If a label wasn't measured, or a number isn't above zero where all measured ones were.
+        """
+        numbers, labels = [], []
+        for n, (name, kind) in enumerate(zip(self.names, self.kinds, strict=True)):
+            if kind == "label":
+                labels.append(self._codes(n, table[name]))
+            else:
+                numbers.append((self.transformed(n, table[name]) - self.centres[n]) / self.scales[n])
+        return Inputs(
+            np.column_stack(numbers) if numbers else np.zeros((len(table), 0)),
+            np.column_stack(labels) if labels else np.zeros((len(table), 0), np.int64),
+            self.sizes,
+        )
+
+    def inputs_of(self, matrix: Floats) -> Inputs:
+        """Return the inputs that have this `Inputs.matrix`, (n, numbers + labels)."""
+        numbers = len(self.numeric)
+        ends = numbers + np.cumsum([0, *self.sizes])
+        labels = [np.argmax(matrix[:, a:b], axis=1) for a, b in itertools.pairwise(ends)]
+        stacked = np.column_stack(labels) if labels else np.zeros((len(matrix), 0), np.int64)
+        return Inputs(matrix[:, :numbers].copy(), stacked, self.sizes)
+
+    def table(self, inputs: Inputs, space: Space) -> pd.DataFrame:
+        """Return the configurations that have these inputs; whole parameters are rounded.
+
+        Examples
+        --------
+        >>> table = pd.DataFrame({"cores": [1, 4, 16], "solver": ["cg", "gmres", "cg"]})
+        >>> space = Space.from_data(table)
+        >>> coding = Coding.learn(table, space)
+        >>> coding.table(coding.inputs(table), space).equals(table)
+        True
+        """
+        columns: dict[str, Any] = {}
+        numbers, labels = iter(inputs.numbers.T), iter(inputs.labels.T)
+        for n, (name, kind) in enumerate(zip(self.names, self.kinds, strict=True)):
+            if kind == "label":
+                columns[name] = [self.labels[n][code] for code in next(labels)]
+                continue
+            plain = next(numbers) * self.scales[n] + self.centres[n]
+            values = np.exp(plain) if kind == "log" else plain
+            whole = isinstance(space.parameters[name], Integer)
+            columns[name] = np.round(values) if whole else whole_where_near(values)
+        return space.frame(columns)
+
+    def transformed(self, n: int, column: Any) -> Floats:
+        """Return the logarithms of parameter number n, or its values where it is linear."""
+        x = np.asarray(column, dtype=np.float64)
+        if self.kinds[n] != "log":
+            return x
+        if x.size and x.min() <= 0:
+            raise InputError(
+                f"{self.names[n]!r} was above zero in all measured runs and must stay so, but got {x.min()}"
+            )
+        return np.log(x)
+
+    def _codes(self, n: int, column: pd.Series[Any]) -> Ints:
+        found = pd.Index(self.labels[n]).get_indexer(pd.Index(column))
+        strange = np.flatnonzero(found < 0)
+        if len(strange):
+            raise InputError(
+                f"{self.names[n]!r} must be one of {', '.join(map(str, self.labels[n]))}, which were measured, "
+                f"but got {column.iloc[strange[0]]!r}"
+            )
+        return np.asarray(found, dtype=np.int64)
+
+    def to_state(self) -> dict[str, Any]:
+        """Return what `from_state` reads."""
+        return {
+            "names": self.names, "kinds": self.kinds, "centres": self.centres, "scales": self.scales,
+            "labels": self.labels,
+        }  # fmt: skip
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> Coding:
+        """Restore what `to_state` returned."""
+        return cls(**{name: list(state[name]) for name in ("names", "kinds", "centres", "scales", "labels")})
+
+
+def whole_where_near(values: Floats) -> Floats:
+    """Return numbers that went through a coding and back; whole ones exactly.
+
+    Examples
+    --------
+    >>> whole_where_near(np.array([8.000000000001, 8.01]))
+    array([8.  , 8.01])
+    """
+    near = np.round(values)
+    return np.where(np.abs(values - near) <= _ROUNDING * np.abs(near), near, values)

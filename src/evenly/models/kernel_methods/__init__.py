@@ -1,0 +1,1 @@
+"""Predictions from similar runs: nearest neighbours and support vectors."""

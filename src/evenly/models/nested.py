@@ -1,0 +1,41 @@
+"""Models inside models: what to store of them, and how they come back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from evenly.models.base import Model
+from evenly.models.registry import model_class
+from evenly.space.space import Space
+
+__all__ = ["nested_state", "restored"]
+
+
+def nested_state(model: Model) -> dict[str, Any]:
+    """Return all that is needed to predict as a fitted model does; see `Model._get_state`."""
+    return {
+        "method": model.method,
+        "arguments": {name: value for name, value in model.get_params(deep=False).items() if name != "progress"},
+        "space": model.space_.to_dict(),
+        "n_runs": model.n_runs_,
+        "state": model._get_state(),
+    }
+
+
+def restored(state: Mapping[str, Any]) -> Model:
+    """Return the model that `nested_state` described; it predicts, and says nothing of ranges."""
+    model = model_class(state["method"])(**state["arguments"])
+    model.space_ = Space.from_dict(state["space"])
+    model.feature_names_in_ = np.array(model.space_.names, dtype=object)
+    model.n_features_in_ = len(model.space_)
+    model.n_runs_ = int(state["n_runs"])
+    model.response_ = {"name": "share", "unit": "1"}
+    model.training_ = {}
+    model.learned_, model.left_out_ = "", None
+    # What is asked of it was checked by the model that it is part of.
+    model._warned = True
+    model._set_state(state["state"])
+    return model

@@ -1,0 +1,75 @@
+"""What nets are given: standardised numbers and derived inputs, and indicators of labels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenly.models.inputs.coding import Inputs
+from evenly.models.inputs.derived import Derived
+
+__all__ = ["Columns"]
+
+Floats = NDArray[np.float64]
+Singles = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """How inputs become a matrix of columns of mean 0 and spread 1.
+
+    Indicators times the first layer's weights are a learned embedding of the labels.
+
+    Attributes
+    ----------
+    derived : Derived
+    centres, spreads : arrays (n_columns,)
+    lowest, highest : arrays (n_columns,)
+        Of the runs learned from: nets see nothing beyond, the trend goes on there.
+    """
+
+    derived: Derived
+    centres: Floats
+    spreads: Floats
+    lowest: Floats
+    highest: Floats
+
+    @classmethod
+    def learn(cls, inputs: Inputs, derived: Derived) -> Columns:
+        """Learn from runs."""
+        raw = _raw(inputs, derived)
+        spreads = raw.std(axis=0)
+        return cls(derived, raw.mean(axis=0), np.where(spreads > 0, spreads, 1.0), raw.min(axis=0), raw.max(axis=0))
+
+    def matrix(self, inputs: Inputs) -> Singles:
+        """Return all columns, (n, k)."""
+        raw = np.clip(_raw(inputs, self.derived), self.lowest, self.highest)
+        return np.asarray((raw - self.centres) / self.spreads, dtype=np.float32)
+
+    def seen(self, groups: Sequence[str]) -> NDArray[np.bool_]:
+        """Tell which columns are seen by who sees some groups of derived inputs, (n_columns,)."""
+        derived = [np.repeat(group in groups, count) for group, count in self.derived.counts().items()]
+        others = len(self.centres) - sum(map(len, derived))
+        k = len(self.derived.kinds)
+        return np.concatenate([np.ones(k, bool), *derived, np.ones(others - k, bool)])
+
+    def to_state(self) -> dict[str, Any]:
+        """Return what `from_state` reads."""
+        return {
+            "derived": self.derived.to_state(), "centres": self.centres, "spreads": self.spreads,
+            "lowest": self.lowest, "highest": self.highest,
+        }  # fmt: skip
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> Columns:
+        """Restore what `to_state` returned."""
+        arrays = {name: np.asarray(state[name], np.float64) for name in ("centres", "spreads", "lowest", "highest")}
+        return cls(Derived.from_state(state["derived"]), **arrays)
+
+
+def _raw(inputs: Inputs, derived: Derived) -> Floats:
+    return np.hstack([inputs.numbers, derived.columns(inputs), inputs.one_hot])

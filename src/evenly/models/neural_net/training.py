@@ -1,0 +1,268 @@
+"""Training many nets at once: members are the leading axis of every array, and one compiled program steps them all.
+
+Members differ in what they validate on and in their hyper-parameters: narrower ones have masked units, shallower ones
+a third hidden layer that is passed by, so that all share one shape and are compiled once. Steps are Adam's with
+decoupled weight decay and a rate that falls to zero [Loshchilov and Hutter 2019]; what is kept is a running mean of the
+weights [Polyak and Juditsky 1992], at the moment when it predicted the member's validation runs best.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenly.errors import MissingExtraError
+from evenly.models.neural_net.members import ACTIVATIONS, Member
+
+__all__ = ["Hyper", "Schedule", "Trained", "train"]
+
+Floats = NDArray[np.float64]
+Singles = NDArray[np.float32]
+Ints = NDArray[np.int64]
+#: Uniform numbers that dropout draws windows from: its own random numbers would cost as much as the layers.
+_POOL = 4096
+#: Steps between two looks at the validation runs; always as many, so that one program is compiled.
+_STRETCH = 100
+
+
+@dataclass(frozen=True)
+class Hyper:
+    """What members differ in.
+
+    Attributes
+    ----------
+    width : int
+        Units of a hidden layer.
+    depth : {2, 3}
+        Hidden layers.
+    activation : {"leaky-relu", "tanh", "silu"}
+    rate : float
+        Largest step of Adam.
+    decay : float
+        Weight decay, relative to the step.
+    dropout : float
+        Share of hidden units left out in training.
+    groups : tuple of str
+        Groups of derived inputs that the member sees.
+    bend : float
+        The loss is ``bend (√(1 + (r / bend)²) - 1)``: squares of residuals r below it, magnitudes above.
+    """
+
+    width: int = 64
+    depth: int = 3
+    activation: str = "silu"
+    rate: float = 1e-2
+    decay: float = 1e-2
+    dropout: float = 0.0
+    bend: float = 0.2
+    groups: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How long members are trained.
+
+    Attributes
+    ----------
+    steps : int
+        Rounded to whole stretches of 100, after each of which validation runs are predicted.
+    batch : int
+        Runs per step.
+    """
+
+    steps: int
+    batch: int
+
+
+@dataclass(frozen=True)
+class Trained:
+    """Members as they were when they were best.
+
+    Attributes
+    ----------
+    members : list of Member
+    errors : array (n_members,)
+        Mean magnitude of what each is off by on its validation runs.
+    """
+
+    members: list[Member]
+    errors: Floats
+
+
+def train(
+    x: Singles,
+    y: Floats,
+    weights: Floats,
+    held: NDArray[np.bool_],
+    seen: NDArray[np.bool_],
+    hypers: Sequence[Hyper],
+    schedule: Schedule,
+    seed: int,
+) -> Trained:
+    """Train one member per row of `held` (n_members, n), the runs that it doesn't learn from but validates on.
+
+    Parameters
+    ----------
+    x : array (n, k)
+    y : array (n,)
+        Of scale about 1.
+    weights : array (n,)
+    held : bool array (n_members, n)
+    seen : bool array (n_members, k)
+        Columns that each sees.
+    hypers : sequence of Hyper (n_members,)
+    schedule : Schedule
+    seed : int
+
+    Raises
+    ------
+    MissingExtraError
+        If JAX or optax isn't installed.
+    """
+    width = max(hyper.width for hyper in hypers)
+    rng = np.random.default_rng(seed)
+    begin, stretch = _program(schedule.batch, width)
+    traits = _traits(hypers, width) | {"seen": seen.astype(np.float32)}
+    data = {"rows": x, "target": y.astype(np.float32), "weights": weights.astype(np.float32),
+            "pool": rng.uniform(size=(_POOL + schedule.batch, width)).astype(np.float32)}  # fmt: skip
+    nets = begin(_initial(rng, seen, width, hypers))
+    draw = _Batches(rng, held, schedule.batch)
+    checks = max(1, round(schedule.steps / _STRETCH))
+    total = checks * _STRETCH
+    least = np.full(len(hypers), np.inf)
+    best: dict[str, Any] = {}
+    for check in range(checks):
+        batches = np.stack([draw.next() for _ in range(_STRETCH)]).astype(np.int32)
+        starts = rng.integers(0, _POOL, (_STRETCH, len(hypers), 3)).astype(np.int32)
+        clock = np.arange(check * _STRETCH, (check + 1) * _STRETCH, dtype=np.float32)
+        nets, made = stretch(nets, traits, data, batches, starts, clock, np.float32(total))
+        errors = _errors(np.asarray(made), y, weights, held)
+        better = errors < least if best else np.ones(len(hypers), dtype=bool)
+        least = np.where(better, errors, least)
+        for name, value in nets[2].items():
+            now = np.array(value)
+            best[name] = np.where(better.reshape(-1, *[1] * (now.ndim - 1)), now, best.get(name, now))
+    return Trained([_member(best, k, hyper) for k, hyper in enumerate(hypers)], least)
+
+
+@cache
+def _program(batch: int, width: int) -> tuple[Any, Any]:
+    """Return what begins the training of members, and what trains them for a stretch; JAX starts here."""
+    try:
+        jax: Any = import_module("jax")
+        optax: Any = import_module("optax")
+    except ImportError:
+        raise MissingExtraError("training neural nets", extra="nn") from None
+    jnp = jax.numpy
+    adam = optax.scale_by_adam()
+
+    def forward(p: Any, trait: Any, rows: Any, kept: Any) -> Any:
+        first = kept[0] * _activate(jnp, rows @ (trait["seen"][:, None] * p["w1"]) + p["b1"], trait["activation"])
+        second = kept[1] * _activate(jnp, first @ p["w2"] + p["b2"], trait["activation"])
+        third = kept[2] * _activate(jnp, second @ p["w3"] + p["b3"], trait["activation"])
+        return jnp.where(trait["deep"], third, second) @ p["w4"] + p["b4"]
+
+    def loss(p: Any, trait: Any, data: Any, chosen: Any, starts: Any) -> Any:
+        keep = 1 - trait["dropout"]
+        windows = [jax.lax.dynamic_slice(data["pool"], (starts[k], 0), (batch, width)) for k in range(3)]
+        kept = [trait["mask"] * (window < keep) / keep for window in windows]
+        missed = forward(p, trait, data["rows"][chosen], kept) - data["target"][chosen]
+        return jnp.mean(data["weights"][chosen] * trait["bend"] * (jnp.sqrt(1 + (missed / trait["bend"]) ** 2) - 1))
+
+    def step(net: Any, trait: Any, data: Any, chosen: Any, starts: Any, clock: Any, total: Any) -> Any:
+        p, state, mean = net
+        direction, state = adam.update(jax.grad(loss)(p, trait, data, chosen, starts), state)
+        progress = clock / total
+        rate = trait["rate"] * jnp.minimum(1.0, 20 * progress) * 0.5 * (1 + jnp.cos(jnp.pi * progress))
+        p = {k: v - rate * (direction[k] + (trait["decay"] * v if k[0] == "w" else 0.0)) for k, v in p.items()}
+        slow = jnp.minimum(0.99, clock / (10 + clock))
+        return p, state, {k: slow * mean[k] + (1 - slow) * p[k] for k in p}
+
+    every = jax.vmap(step, in_axes=(0, 0, None, 0, 0, None, None))
+    whole = jax.vmap(lambda p, trait, rows: forward(p, trait, rows, [trait["mask"]] * 3), in_axes=(0, 0, None))
+
+    def stretch(nets: Any, traits: Any, data: Any, batches: Any, starts: Any, clock: Any, total: Any) -> Any:
+        def body(carry: Any, given: Any) -> Any:
+            return every(carry, traits, data, *given, total), None
+
+        nets, _ = jax.lax.scan(body, nets, (batches, starts, clock))
+        return nets, whole(nets[2], traits, data["rows"])
+
+    def begin(parameters: dict[str, Singles]) -> Any:
+        return parameters, jax.vmap(adam.init)(parameters), parameters
+
+    return begin, jax.jit(stretch)
+
+
+def _activate(jnp: Any, x: Any, which: Any) -> Any:
+    bent = jnp.tanh(jnp.where(which == ACTIVATIONS.index("silu"), 0.5, 1.0) * x)
+    smooth = jnp.where(which == ACTIVATIONS.index("tanh"), bent, 0.5 * x * (1 + bent))
+    return jnp.where(which == ACTIVATIONS.index("leaky-relu"), jnp.maximum(x, 0.1 * x), smooth)
+
+
+def _traits(hypers: Sequence[Hyper], width: int) -> dict[str, Any]:
+    return {
+        "activation": np.array([ACTIVATIONS.index(h.activation) for h in hypers], np.int32),
+        "deep": np.array([h.depth > 2 for h in hypers]),
+        "mask": np.array([np.arange(width) < h.width for h in hypers], np.float32),
+        **{name: np.array([getattr(h, name) for h in hypers], np.float32)
+           for name in ("rate", "decay", "dropout", "bend")},
+    }  # fmt: skip
+
+
+def _initial(
+    rng: np.random.Generator, seen: NDArray[np.bool_], width: int, hypers: Sequence[Hyper]
+) -> dict[str, Singles]:
+    """Weights of variance 1.5 / inputs, as seen by the units that aren't masked; the last layer starts small."""
+    m, fan = len(hypers), np.maximum(seen.sum(axis=1), 1)
+    narrow = np.array([h.width for h in hypers])[:, None, None]
+
+    def drawn(*shape: int, inputs: Any) -> Singles:
+        return np.asarray(rng.normal(size=(m, *shape)) * np.sqrt(1.5 / inputs), dtype=np.float32)
+
+    first = drawn(seen.shape[1], width, inputs=fan[:, None, None])
+    return {
+        "w1": np.float32(seen[:, :, None]) * first, "b1": np.asarray(rng.normal(size=(m, width)) * 0.3, np.float32),
+        "w2": drawn(width, width, inputs=narrow), "b2": np.zeros((m, width), np.float32),
+        "w3": drawn(width, width, inputs=narrow), "b3": np.zeros((m, width), np.float32),
+        "w4": np.float32(0.3) * drawn(width, inputs=narrow[:, 0]), "b4": np.zeros(m, np.float32),
+    }  # fmt: skip
+
+
+class _Batches:
+    """Each member's runs in random order, again and again; what is over at the end of a pass is left to the next."""
+
+    def __init__(self, rng: np.random.Generator, held: NDArray[np.bool_], batch: int) -> None:
+        self._rng, self._batch = rng, batch
+        self._runs = [np.flatnonzero(~there) for there in held]
+        self._queues = [np.zeros(0, np.int64) for _ in held]
+
+    def next(self) -> Ints:
+        """Return (n_members, batch) rows."""
+        return np.stack([self._take(k) for k in range(len(self._runs))])
+
+    def _take(self, k: int) -> Ints:
+        while len(self._queues[k]) < self._batch:
+            self._queues[k] = np.concatenate([self._queues[k], self._rng.permutation(self._runs[k])])
+        taken, self._queues[k] = self._queues[k][: self._batch], self._queues[k][self._batch :]
+        return taken
+
+
+def _errors(made: Singles, y: Floats, weights: Floats, held: NDArray[np.bool_]) -> Floats:
+    counted = held * weights
+    total = np.sum(counted * np.abs(made - y), axis=1) / np.maximum(counted.sum(axis=1), 1e-300)
+    return np.asarray(np.where(np.isfinite(total), total, np.inf))
+
+
+def _member(p: dict[str, Any], k: int, hyper: Hyper) -> Member:
+    n = hyper.width
+    weights = [p["w1"][k][:, :n], p["w2"][k][:n, :n], *([p["w3"][k][:n, :n]] if hyper.depth > 2 else []),
+               p["w4"][k][:n, None]]  # fmt: skip
+    biases = [p["b1"][k][:n], p["b2"][k][:n], *([p["b3"][k][:n]] if hyper.depth > 2 else []), p["b4"][k][None]]
+    return Member(hyper.activation, *([np.ascontiguousarray(a) for a in arrays] for arrays in (weights, biases)))

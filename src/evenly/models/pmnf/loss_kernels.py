@@ -1,0 +1,241 @@
+"""Losses of one candidate on runs left out, compiled; see `evenly.models.pmnf.search_kernels` for the shortcuts."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+__all__ = [
+    "LOG_FIT_MLOGQ",
+    "LOG_FIT_SE",
+    "LOG_FIT_SMAPE",
+    "MLOGQ",
+    "MLOGQ2",
+    "QUADRATIC",
+    "SMAPE",
+    "fold_loss",
+    "left_out_loss",
+    "rss_limit",
+    "single_loss",
+]
+
+#: Losses by what the kernel sums: see `single_loss`.
+QUADRATIC, SMAPE, MLOGQ2, MLOGQ, LOG_FIT_SE, LOG_FIT_SMAPE, LOG_FIT_MLOGQ = range(7)
+
+_CHUNK = 64
+#: Stands for infinity: the kernels are compiled with fast reductions.
+HUGE = 1e29
+#: Least distance of a leverage from 1; beyond, the value left out is not determined by the others.
+FREE = 1e-9
+_FAST = {"reassoc", "contract", "nsz", "arcp"}
+
+
+@njit(cache=True)
+def rss_limit(kind, limit, least_weight, least_scale):  # type: ignore[no-untyped-def]
+    """Return the residual sum of squares from which on the loss is at least `limit` for certain."""
+    t = limit / least_weight
+    if kind == QUADRATIC:
+        return t
+    if kind == MLOGQ2:
+        root = math.expm1(math.sqrt(t)) if t < 400.0 else math.inf
+    elif kind == MLOGQ:
+        root = math.expm1(t) if t < 20.0 else math.inf
+    elif kind == SMAPE:
+        root = 2.0 * t / (2.0 - t) if t < 2.0 else math.inf
+    elif kind == LOG_FIT_SE:
+        root = -math.log1p(-math.sqrt(t)) if t < 1.0 else math.inf
+    elif kind == LOG_FIT_SMAPE:
+        root = 2.0 * math.atanh(t / 2.0) if t < 2.0 else math.inf
+    else:
+        root = t
+    return (root / least_scale) ** 2
+
+
+@njit(cache=True)
+def single_loss(kind, r, scale):  # type: ignore[no-untyped-def]
+    """Return the loss of one residual `r` (measured - predicted, weighted); ``r * scale`` is the relative error."""
+    if kind == QUADRATIC:
+        return r * r
+    if kind == SMAPE:
+        x = r * scale
+        return 2.0 * abs(x) / (2.0 - x) if x < 1.0 else 2.0
+    if kind == MLOGQ2 or kind == MLOGQ:  # noqa: SIM109 - the compiler wants it plain
+        x = r * scale
+        if x >= 1.0:
+            return HUGE
+        log = abs(math.log1p(-x))
+        return log * log if kind == MLOGQ2 else log
+    if kind == LOG_FIT_SE:
+        return math.expm1(-r * scale) ** 2 if r * scale > -300.0 else HUGE
+    if kind == LOG_FIT_SMAPE:
+        return 2.0 * math.tanh(abs(r * scale) / 2.0)
+    return abs(r * scale)
+
+
+@njit(cache=True, fastmath=_FAST, error_model="numpy")
+def _quadratic(left, a, right, b, z, free, weight, cu, cv, p, q, r, start, stop):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for i in range(np.uintp(start), np.uintp(stop)):
+        u, v = left[np.uintp(a), i], right[np.uintp(b), i]
+        f = free[i] - (p * u * u + q * u * v + r * v * v)
+        e = (z[i] - cu * u - cv * v) / f
+        total += weight[i] * e * e if f > FREE else HUGE
+    return total
+
+
+@njit(cache=True, fastmath=_FAST, error_model="numpy")
+def _log_bounds(square, left, a, right, b, z, free, weight, scale, cu, cv, p, q, r, start, stop):  # type: ignore[no-untyped-def]
+    """Bound a sum of absolute or squared log ratios from below; HUGE where a prediction is not above zero.
+
+    ``log(1 + x) = 2 atanh(t)`` with ``t = x / (2 + x)``, and the series of atanh has positive terms only.
+    """
+    total = 0.0
+    for i in range(np.uintp(start), np.uintp(stop)):
+        u, v = left[np.uintp(a), i], right[np.uintp(b), i]
+        f = free[i] - (p * u * u + q * u * v + r * v * v)
+        e = (z[i] - cu * u - cv * v) * scale[i]
+        t = abs(e / (2.0 * f - e))
+        t2 = t * t
+        log = 2.0 * t * (1.0 + t2 * (1.0 / 3.0 + t2 * (0.2 + t2 * (1.0 / 7.0 + t2 / 9.0))))
+        value = log * log if square else log
+        total += weight[i] * value if (e < f) & (f > FREE) else HUGE
+    return total
+
+
+@njit(cache=True, fastmath=_FAST, error_model="numpy")
+def _symmetric_errors(left, a, right, b, z, free, weight, scale, cu, cv, p, q, r, start, stop):  # type: ignore[no-untyped-def]
+    """Sum of symmetric relative errors; 2 where a prediction is not above zero."""
+    total = 0.0
+    for i in range(np.uintp(start), np.uintp(stop)):
+        u, v = left[np.uintp(a), i], right[np.uintp(b), i]
+        f = free[i] - (p * u * u + q * u * v + r * v * v)
+        e = (z[i] - cu * u - cv * v) * scale[i]
+        s = abs(2.0 * e / (2.0 * f - e))
+        s = s if e < f else 2.0
+        total += weight[i] * s if f > FREE else HUGE
+    return total
+
+
+@njit(cache=True, fastmath=_FAST, error_model="numpy")
+def _log_fit_bounds(kind, left, a, right, b, z, free, weight, scale, cu, cv, p, q, r, start, stop):  # type: ignore[no-untyped-def]
+    """Bound a sum of losses of a model of the logarithm from below; that of absolute log ratios is exact.
+
+    A residual y of the logarithm is a symmetric error ``2 tanh(|y| / 2)`` and a relative error ``exp(-y) - 1``, which
+    grow with tanh; the even convergents of its continued fraction lie below it.
+    """
+    total = 0.0
+    for i in range(np.uintp(start), np.uintp(stop)):
+        u, v = left[np.uintp(a), i], right[np.uintp(b), i]
+        f = free[i] - (p * u * u + q * u * v + r * v * v)
+        y = (z[i] - cu * u - cv * v) / f * scale[i]
+        h2 = 0.25 * y * y
+        t = 0.5 * y * (105.0 + 10.0 * h2) / (105.0 + h2 * (45.0 + h2))
+        relative = 2.0 * t / (1.0 + t)
+        value = abs(y) if kind == LOG_FIT_MLOGQ else 2.0 * abs(t) if kind == LOG_FIT_SMAPE else relative * relative
+        total += weight[i] * value if f > FREE else HUGE
+    return total
+
+
+@njit(cache=True)
+def _exact(kind, left, a, right, b, z, free, weight, scale, cu, cv, p, q, r, limit):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for i in range(z.shape[0]):
+        u, v = left[a, i], right[b, i]
+        f = free[i] - (p * u * u + q * u * v + r * v * v)
+        if f <= FREE:
+            return HUGE
+        total += weight[i] * single_loss(kind, (z[i] - cu * u - cv * v) / f, scale[i])
+        if total >= limit:
+            return total
+    return total
+
+
+@njit(cache=True)
+def left_out_loss(kind, left, a, right, b, z, free, weight, scale, cu, cv, p, q, r, limit):  # type: ignore[no-untyped-def]
+    """Return the leave-one-out loss, or any bound of it that is at least `limit`."""
+    m = z.shape[0]
+    total = 0.0
+    start = 0
+    while start < m:
+        stop = min(start + _CHUNK, m)
+        if kind == QUADRATIC:
+            total += _quadratic(left, a, right, b, z, free, weight, cu, cv, p, q, r, start, stop)
+        elif kind == SMAPE:
+            total += _symmetric_errors(left, a, right, b, z, free, weight, scale, cu, cv, p, q, r, start, stop)
+        elif kind >= LOG_FIT_SE:
+            total += _log_fit_bounds(kind, left, a, right, b, z, free, weight, scale, cu, cv, p, q, r, start, stop)
+        else:
+            square = kind == MLOGQ2
+            total += _log_bounds(square, left, a, right, b, z, free, weight, scale, cu, cv, p, q, r, start, stop)
+        if total >= limit:
+            return total
+        start = stop
+    if kind == MLOGQ2 or kind == MLOGQ or kind == LOG_FIT_SE or kind == LOG_FIT_SMAPE:  # noqa: SIM109 - the compiler wants it plain
+        return _exact(kind, left, a, right, b, z, free, weight, scale, cu, cv, p, q, r, limit)
+    return total
+
+
+@njit(cache=True)
+def _solve_spd(matrix, vector):  # type: ignore[no-untyped-def]
+    """Solve in place by Cholesky; return False where the matrix is not positive definite."""
+    n = vector.shape[0]
+    for i in range(n):
+        for j in range(i + 1):
+            s = matrix[i, j]
+            for k in range(j):
+                s -= matrix[i, k] * matrix[j, k]
+            if i == j:
+                if s <= FREE:
+                    return False
+                matrix[i, i] = math.sqrt(s)
+            else:
+                matrix[i, j] = s / matrix[j, j]
+    for i in range(n):
+        for k in range(i):
+            vector[i] -= matrix[i, k] * vector[k]
+        vector[i] /= matrix[i, i]
+    for i in range(n - 1, -1, -1):
+        for k in range(i + 1, n):
+            vector[i] -= matrix[k, i] * vector[k]
+        vector[i] /= matrix[i, i]
+    return True
+
+
+@njit(cache=True)
+def _fold_system(basis, z, bounds, fold, matrix, vector):  # type: ignore[no-untyped-def]
+    """Subtract what the rows of one fold contribute: ``matrix -= B_S' B_S``, ``vector = B_S' e_S``."""
+    n = vector.shape[0]
+    for a in range(n):
+        total = 0.0
+        for i in range(bounds[fold], bounds[fold + 1]):
+            total += basis[a, i] * z[i]
+        vector[a] = total
+        for b in range(a + 1):
+            total = 0.0
+            for i in range(bounds[fold], bounds[fold + 1]):
+                total += basis[a, i] * basis[b, i]
+            matrix[a, b] -= total
+
+
+@njit(cache=True)
+def fold_loss(kind, basis, inverse, residual, weight, scale, bounds, limit):  # type: ignore[no-untyped-def]
+    """Return the k-fold loss: ``(I - B_S M B_S')^-1 e_S = e_S + B_S (M^-1 - B_S' B_S)^-1 B_S' e_S`` per fold S."""
+    n = basis.shape[0]
+    matrix = np.empty((n, n))
+    vector = np.empty(n)
+    total = 0.0
+    for fold in range(bounds.shape[0] - 1):
+        matrix[:] = inverse
+        _fold_system(basis, residual, bounds, fold, matrix, vector)
+        if not _solve_spd(matrix, vector):
+            return HUGE
+        for i in range(bounds[fold], bounds[fold + 1]):
+            r = residual[i]
+            for a in range(n):
+                r += basis[a, i] * vector[a]
+            total += weight[i] * single_loss(kind, r, scale[i])
+        if total >= limit:
+            return total
+    return total

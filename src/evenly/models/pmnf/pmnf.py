@@ -1,0 +1,355 @@
+"""The performance model normal form: sums of products of powers and logarithms, found by exact search.
+
+``f(p) = c_0 + Σ_k c_k · Π_l p_l^i_kl · log2(p_l)^j_kl``, equations 2.6 (one parameter, PMNF) and 2.12 (several,
+EPMNF) of the thesis on core assignment for coupled simulations, after Calotoiu et al. The exponents come from finite
+sets; each combination of n terms is a candidate. Every candidate is fitted in closed form and judged by its exact
+loss on runs left out of the fit, millions of candidates a second (``benchmarks/pmnf_speed.py``).
+
+**Why the best candidate alone is not the model.** Among thousands of candidates and few runs, the smallest loss is a
+lottery. So the model is an average over the best candidates, a `PowerLaw` and a `LogQuadratic`, with weights
+``exp(-S / 2)`` (``benchmarks/extrap.py`` compares it with a tool that takes one candidate),
+
+    S = m · log(L) + 2 k + 2 k (k + 1) / (m - k - 1) + 2 log(N):
+
+L is the mean squared log error on left-out runs; k counts the coefficients, the noise, and a quarter for exponents
+that were searched (Akaike's criterion for small samples); N is the number of candidates with as many terms that were
+searched: each of them starts with the N-th part of the weight of one power law.
+
+Times are averaged, not their logarithms, so that the model stays a sum of terms, which can be read, differentiated and
+bounded.
+
+**Few runs of one parameter.** Akaike's criterion for small samples leaves nothing with 4 runs, and no model of three
+coefficients with 5. So laws that are plausible a priori for counts of cores (`evenly.models.scaling_laws.laws`: perfect
+scaling, and a power law, with a constant, a logarithm, or growth, coefficients of zero or more) take part with ``S = m
+log(L) + 2 k``, and 1/64 of a power law's prior weight each: on an equal footing, laws that bend only upwards would move
+predictions of curves that are power laws. ``benchmarks/interval_coverage.py`` prints how predictions and intervals do
+up to 8 × the largest of 4 to 10 counts.
+
+**Intervals** contain what the runs can't tell apart; see `evenly.models.scaling_laws.credible_bounds`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, Literal, final, get_args
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from evenly.errors import InputError
+from evenly.models.base import Model
+from evenly.models.pmnf import model_averaging, search_space
+from evenly.models.pmnf.model_averaging import Member
+from evenly.models.pmnf.problem import Conditions, Loss, Problem, Search
+from evenly.models.scaling_laws.credible_bounds import credible_bounds
+from evenly.models.scaling_laws.dense_points import spread_points
+from evenly.models.scaling_laws.formula import Piece
+from evenly.models.scaling_laws.loglinear import Coordinates, LogLinear
+from evenly.models.uncertainty.conformal import LogConformal
+
+__all__ = ["PMNF"]
+
+Floats = NDArray[np.float64]
+Slope = Literal["decreasing", "increasing"]
+
+#: Quarter steps as in the thesis' equation 2.7, and the negative ones that strong scaling needs.
+_EXPONENTS = tuple(k / 4 for k in range(-8, 13))
+_LOG_EXPONENTS = (0, 1, 2)
+#: The range asked by default reaches this far beyond what was measured, as a ratio.
+_BELOW, _ABOVE = 2.0, 4.0
+_POINTS = 256
+#: Rows that a search looks at: beyond these, the ranking of candidates changes less than their coefficients do.
+_SEARCHED_RUNS = 2048
+#: Candidates that are fitted to all rows where there are more.
+_REFITTED = 48
+#: What choosing among models counts as, in coefficients, where few runs tell how large errors are.
+_CHOSEN = 0.5
+
+
+@final
+class PMNF(Model):
+    """Averages the best sums of products of powers and logarithms, a power law and a log-quadratic model.
+
+    Parameters
+    ----------
+    terms : int
+        Terms beside the constant (n). With few runs fewer are used: at least two runs stay for judging them
+        (`search_` says so).
+    exponents, log_exponents : sequence of float
+        Values that powers (I) and powers of logarithms (J) may take; fractions and negatives too.
+    search : {"auto", "full", "hierarchical", "golden-section"}
+        ``"full"`` judges every combination. ``"hierarchical"`` finds the best factors of each parameter first (the
+        other parameters' effects divided out by a power law) and combines these and the commonest;
+        ``"golden-section"`` finds these factors with fewer fits, ordered by growth. ``"auto"`` is full as far as
+        `effort` allows, then hierarchical.
+    residuals : {"relative", "absolute", "log"}
+        What least squares minimise: relative errors (which strong scaling needs), errors in seconds, or errors of
+        logarithms (the sum of terms then models the logarithm of the response).
+    ridge : float
+        Penalty on the squared coefficients of terms scaled to unit length.
+    validation : "loo" or int
+        Leave-one-out, or the number of folds.
+    loss : {"mlogq2", "mlogq", "smape", "se"}
+        Loss on left-out runs by which candidates are ranked: mean squared or absolute log ratio, symmetric relative
+        error (equation 2.8), or squared error (2.10); see `evenly.metrics`.
+    positive : bool
+        Reject candidates that are not above zero on the asked range: a search tries 256 points; what is averaged is
+        proven with one parameter above zero, and tried at 100,000 points with several.
+    monotone : {"decreasing", "increasing"} or dict of str to these, optional
+        Reject candidates whose slope has the wrong sign on the asked range, checked likewise; a dict for chosen
+        parameters. A power law of the wrong slope is replaced by one of slope 0.
+    asked : dict of str to tuple of two floats, optional
+        Range that predictions will be asked on. By default from half the smallest to four times the largest measured
+        value of parameters above zero, and the measured range of others.
+    effort : {"quick", "normal", "thorough"}
+        Candidates that an automatic search judges at most: 2 million, 50 million (seconds), 1,000 million (minutes).
+    progress : callable, optional
+        Called with the share of the search that is done, 0 to 1.
+
+    Attributes
+    ----------
+    formula_ : Formula or None
+        The model as a sum of terms; None if it models the logarithm or a member has no formula.
+    leading_ : Formula or None
+        The member of the largest weight alone, for people to read.
+    members_ : list of Member
+        What is averaged, with weights and losses on left-out runs; the largest weight first.
+    search_ : Search
+        What was searched and what was rejected, counted; its ``notes`` say if there were fewer terms than asked for and
+        why, if only some of the rows were searched on, and if a law of fixed form leads.
+    asked_ : dict of str to tuple of two floats
+        Where `positive` and `monotone` were enforced.
+
+    Notes
+    -----
+    There are more arguments than elsewhere because each is a choice that the field names and users of such models vary.
+
+    Examples
+    --------
+    >>> cores = np.array([2, 4, 8, 16, 32, 64, 128, 256])
+    >>> model = PMNF().fit({"cores": cores}, 120 / cores + 0.25 * np.log2(cores) + 1)
+    >>> print(model.leading_)
+    120 · cores^-1 + 0.25 · log2(cores) + 1
+    >>> model.predict({"cores": [100]}).round(3)
+    array([3.861])
+    >>> print(model.search_)
+    full search: 1,953 of 1,953 candidates (...); scaling-plus-log-plus-constant leads, ...
+    """
+
+    method: ClassVar[str] = "pmnf"
+    summary: ClassVar[str] = "sums of p^i·log2(p)^j found by exact search, near-ties averaged; any number of parameters"
+
+    def __init__(
+        self,
+        *,
+        terms: int = 2,
+        exponents: Sequence[float] = _EXPONENTS,
+        log_exponents: Sequence[float] = _LOG_EXPONENTS,
+        search: Literal["auto", "full", "hierarchical", "golden-section"] = "auto",
+        residuals: Literal["relative", "absolute", "log"] = "relative",
+        ridge: float = 0.0,
+        validation: Literal["loo"] | int = "loo",
+        loss: Loss = "mlogq2",
+        positive: bool = True,
+        monotone: Slope | Mapping[str, Slope] | None = None,
+        asked: Mapping[str, tuple[float, float]] | None = None,
+        effort: Literal["quick", "normal", "thorough"] = "normal",
+        progress: Callable[[float], None] | None = None,
+    ) -> None:
+        self.terms = terms
+        self.exponents = exponents
+        self.log_exponents = log_exponents
+        self.search = search
+        self.residuals = residuals
+        self.ridge = ridge
+        self.validation = validation
+        self.loss = loss
+        self.positive = positive
+        self.monotone = monotone
+        self.asked = asked
+        self.effort = effort
+        self.progress = progress
+
+    # ---- learning -----------------------------------------------------------------------------------------------
+
+    def _learn(self, table: pd.DataFrame, values: Floats, weights: Floats) -> None:
+        self._check(table)
+        used = weights > 0
+        table, values, weights = table[used].reset_index(drop=True), values[used], weights[used]
+        points, order, folds = self._in_order(table, values)
+        table, points, weights = table.iloc[order].reset_index(drop=True), points[order], weights[order]
+        unit = float(np.exp(np.log(values[order]).mean()))
+        values = values[order] / unit
+        self.asked_ = self._asked_range(table)
+        problem = Problem(points, values, weights, self.residuals, self.loss, float(self.ridge), folds)
+        factors, poles = search_space.usable_factors(points, self.exponents, self.log_exponents, self.asked_)
+        sample = problem.some(_SEARCHED_RUNS)
+        n, notes = _affordable_terms(int(self.terms), len(np.unique(points, axis=0)), folds)
+        conditions = self._conditions(sample.points)
+        found, terms, self.search_ = search_space.find(
+            sample, factors, poles, n, conditions,
+            method=self.search, budget=search_space.BUDGETS[self.effort], progress=self.progress,
+        )  # fmt: skip
+        rivals = model_averaging.rivals(table, values, weights, conditions, self.search_)
+        if sample is not problem:
+            found = found[:_REFITTED]
+            notes.append(f"searched on {len(sample.values):,} of {len(values):,} rows, fitted and weighed on all")
+        counts = [math.comb(terms.size, k) for k in range(n + 1)]
+        members = [*rivals, *model_averaging.refit(problem, terms, found, list(self.asked_))]
+        self.members_ = model_averaging.weigh(problem, members, counts, conditions, self.search_, unit=unit)
+        self.search_.notes += notes + model_averaging.who_leads(self.members_)
+        self._learn_interval(table, values * unit, weights)
+        self.left_out_ = np.full(len(used), np.nan)
+        self.left_out_[np.flatnonzero(used)[order]] = sum(m.weight * m.left_out for m in self.members_)
+        self._finish()
+
+    def _check(self, table: pd.DataFrame) -> None:
+        for name in table.columns:
+            if not pd.api.types.is_numeric_dtype(table[name]) or pd.api.types.is_bool_dtype(table[name]):
+                raise InputError(
+                    f"pmnf models need numbers, but {name!r} holds labels such as {table[name].iloc[0]!r}: fit one "
+                    "model per label, or use power-law or log-quadratic, which take labels"
+                )
+        _check_choice("search", self.search, ("auto", "full", "hierarchical", "golden-section"))
+        _check_choice("effort", self.effort, tuple(search_space.BUDGETS))
+        _check_choice("residuals", self.residuals, ("relative", "absolute", "log"))
+        _check_choice("loss", self.loss, get_args(Loss))
+        if self.terms < 1 or int(self.terms) != self.terms:
+            raise InputError(f"terms must be a whole number, 1 or more, but got {self.terms!r}")
+        if not (math.isfinite(self.ridge) and self.ridge >= 0):
+            raise InputError(f"ridge must be a finite number, 0 or more, but got {self.ridge!r}")
+        for name, numbers in (("exponents", self.exponents), ("log_exponents", self.log_exponents)):
+            if not len(numbers) or not np.isfinite(np.asarray(numbers, dtype=np.float64)).all():
+                raise InputError(f"{name} must be finite numbers, one or more, but got {numbers!r}")
+        folds: Any = self.validation
+        if folds != "loo" and not (isinstance(folds, int) and folds >= 2):
+            raise InputError(f"validation must be 'loo' or a number of folds, 2 or more, but got {self.validation!r}")
+        strange = sorted(set(self.asked or {}) - set(table.columns))
+        if strange:
+            raise InputError(f"asked names {strange[0]!r}, but the parameters are {', '.join(table.columns)}")
+
+    def _in_order(self, table: pd.DataFrame, values: Floats) -> tuple[Floats, NDArray[Any], NDArray[np.int64] | None]:
+        """Return the points, an order of the runs that does not depend on the order given, and folds for it."""
+        points = table.to_numpy(dtype=np.float64)
+        sorted_rows = np.lexsort((values, *points.T[::-1]))
+        if self.validation == "loo" or int(self.validation) >= len(values):
+            # Mixed, so that the first rows that the search looks at stand for all.
+            return points, sorted_rows[np.random.default_rng(0).permutation(len(values))], None
+        # Every k-th of the sorted runs makes a fold, so that each fold spans the range.
+        folds = np.arange(len(values)) % int(self.validation)
+        by_fold = np.argsort(folds, kind="stable")
+        return points, sorted_rows[by_fold], folds[by_fold].astype(np.int64)
+
+    def _asked_range(self, table: pd.DataFrame) -> dict[str, tuple[float, float]]:
+        ranges = {}
+        for name in table.columns:
+            x = table[name].to_numpy(dtype=np.float64)
+            low, high = float(x.min()), float(x.max())
+            if low > 0:
+                whole = bool(np.all(x == np.round(x)))
+                low, high = max(low / _BELOW, 1.0) if whole else low / _BELOW, high * _ABOVE
+            if name in (self.asked or {}):
+                low, high = self._given_range(str(name), float(x.min()), float(x.max()))
+            ranges[str(name)] = (low, high)
+        return ranges
+
+    def _given_range(self, name: str, least: float, most: float) -> tuple[float, float]:
+        assert self.asked is not None  # noqa: S101 - for the type checker
+        low, high = (float(v) for v in self.asked[name])
+        if not (math.isfinite(low) and math.isfinite(high) and low <= high):
+            raise InputError(
+                f"asked[{name!r}] must be two finite numbers, the lower first, but got {self.asked[name]!r}"
+            )
+        return min(low, least), max(high, most)
+
+    def _conditions(self, points: Floats) -> Conditions:
+        names = list(self.asked_)
+        monotone = dict.fromkeys(names, self.monotone) if isinstance(self.monotone, str) else dict(self.monotone or {})
+        for name, slope in monotone.items():
+            _check_choice("the parameters of monotone", name, names)
+            _check_choice("monotone", slope, ("decreasing", "increasing"))
+        signs = {names.index(name): 1.0 if slope == "increasing" else -1.0 for name, slope in monotone.items()}
+        bounds = tuple(self.asked_.values())
+        grid = spread_points(bounds, _POINTS)
+        positive = bool(self.positive) and self.residuals != "log"
+        return Conditions(np.concatenate([grid, points]), signs, positive, bounds)
+
+    # ---- predicting ---------------------------------------------------------------------------------------------
+
+    def _learn_interval(self, table: pd.DataFrame, values: Floats, weights: Floats) -> None:
+        self._coordinates = Coordinates.learn(table)
+        design = np.column_stack([np.ones(len(table)), self._coordinates.numeric(table)])
+        self._local = LogLinear.learn(design, np.log(values), weights)
+        residuals = model_averaging.residuals(self.members_, values)
+        effective = sum(member.weight * member.coefficients for member in self.members_)
+        self._conformal = LogConformal.from_residuals(
+            residuals, self._local.leverages, coefficients=effective + _CHOSEN
+        )
+
+    def _finish(self) -> None:
+        self.formula_ = model_averaging.average_formula(self.members_)
+        self.leading_ = self.members_[0].formula if self.residuals != "log" else None
+
+    def _predict(self, table: pd.DataFrame) -> Floats:
+        return model_averaging.predict(self.members_, table)[0]
+
+    def _interval(self, table: pd.DataFrame, level: float) -> tuple[Floats, Floats]:
+        centre, logs = model_averaging.predict(self.members_, table)
+        leverages = np.array([member.leverage(table) for member in self.members_])
+        widths = self._conformal.half_width(level) * np.sqrt(1.0 + leverages)
+        shares = np.array([member.credibility for member in self.members_])
+        return credible_bounds(centre, logs, widths, shares, level)
+
+    def monotone_pieces(self, low: int, high: int) -> list[Piece]:
+        """Cut whole numbers from `low` to `high` into ranges on which predictions are certainly monotone.
+
+        Raises
+        ------
+        InputError
+            If the model has several parameters or no formula; see `Formula.monotone_pieces`.
+        """
+        if self.formula_ is None:
+            raise InputError(
+                "this model has no formula to bound: it models the logarithm, or a value is not above zero"
+            )
+        return self.formula_.monotone_pieces(low, high)
+
+    # ---- storing ------------------------------------------------------------------------------------------------
+
+    def _get_state(self) -> dict[str, Any]:
+        return {
+            "members": [member.to_state() for member in self.members_],
+            "asked": {name: list(bounds) for name, bounds in self.asked_.items()},
+            "search": vars(self.search_),
+            "residuals": self.residuals,
+            "coordinates": self._coordinates.to_state(),
+            "local": self._local.to_state(),
+            "conformal": self._conformal.to_state(),
+        }
+
+    def _set_state(self, state: Mapping[str, Any]) -> None:
+        self.members_ = [Member.from_state(member) for member in state["members"]]
+        self.asked_ = {name: (float(low), float(high)) for name, (low, high) in state["asked"].items()}
+        self.search_ = Search(**state["search"])
+        self.residuals = state["residuals"]
+        self._coordinates = Coordinates.from_state(state["coordinates"])
+        self._local = LogLinear.from_state(state["local"])
+        self._conformal = LogConformal.from_state(state["conformal"])
+        self._finish()
+
+
+def _check_choice(name: str, got: Any, allowed: Sequence[str]) -> None:
+    if got not in allowed:
+        raise InputError(f"{name} must be one of {', '.join(map(repr, allowed))}, but got {got!r}")
+
+
+def _affordable_terms(wanted: int, distinct: int, folds: NDArray[np.int64] | None) -> tuple[int, list[str]]:
+    """Return how many terms leave two runs beyond the coefficients in every fit, at most `wanted`, and why if fewer."""
+    left_out = 1 if folds is None else int(np.bincount(folds).max())
+    n = max(0, min(wanted, distinct - left_out - 3))
+    if n == wanted:
+        return n, []
+    runs = "1 configuration is" if distinct == 1 else f"{distinct} different configurations are"
+    return n, [f"sums of {n or 'no'} terms, not {wanted}: {runs} too few for more ({wanted + left_out + 3} needed)"]

@@ -1,1 +1,0 @@
-"""Parts of tensor completion with positive factors: its grid and its optimiser."""

@@ -1,0 +1,168 @@
+"""Intervals that contain what the runs can't tell apart.
+
+Few runs on a curve agree with several laws: with 4 core counts and 3 % noise, ``a/p + b`` and a power law may differ by
+less than the noise where they were measured, and by factors of two at eight times the largest count. The interval of
+one of them alone is a statement about noise, and wrong. So bounds are taken from all laws that are credible:
+
+* the credibility of a law is ``prior · exp(-S / 2)``, ``S = (m + v) · log(v s² + m L) + 2 k``: with L the mean squared
+  log error on left-out runs this is what the likelihood of m normal errors of unknown spread becomes when the spread's
+  prior counts as much as v = 2 measurements of spread s = 3 %, the usual noise of repeated timings. It is flatter than
+  the weights that predictions are averaged with: few runs that agree by luck exclude nothing.
+* every law has an interval of its own: the noise of left-out runs, widened by its leverage;
+* the upper bound at level l is the value below which the upper ends of all but ``(1 - l) / 2`` of the credibility lie;
+  likewise the lower bound. One law gets its own interval. As it stands the bounds of higher levels are wider.
+
+Within the measured range the laws agree and intervals stay as they were; beyond it they widen as laws part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from evenly.models.scaling_laws.formula import Formula, Term
+from evenly.models.scaling_laws.laws import fit_laws
+from evenly.models.scaling_laws.loglinear import LogLinear
+from evenly.models.uncertainty.conformal import LogConformal
+
+__all__ = ["Doubt", "credibilities", "credible_bounds", "relative_leverage"]
+
+Floats = NDArray[np.float64]
+
+_PRIOR_RUNS, _PRIOR_SPREAD = 2.0, 0.03
+_LEAST = 1e-3
+_CHUNK = 65_536
+
+
+def credibilities(losses: Floats, coefficients: Floats, log_priors: Floats, runs: int) -> Floats:
+    """Return each law's share of the credibility, (n_laws,); all on the first if no loss is finite."""
+    known = np.isfinite(losses)
+    if not known.any():
+        return np.append(1.0, np.zeros(len(losses) - 1))
+    loss = np.where(known, losses, 1.0)
+    s = (runs + _PRIOR_RUNS) * np.log(_PRIOR_RUNS * _PRIOR_SPREAD**2 + runs * loss) + 2.0 * coefficients
+    logs = np.where(known, log_priors - 0.5 * s, -np.inf)
+    shares = np.exp(logs - logs.max())
+    return np.asarray(shares / shares.sum(), dtype=np.float64)
+
+
+def relative_leverage(formula: Formula, spread: Floats, points: Floats, *, of_logarithm: bool = False) -> Floats:
+    """Return a formula's variance at points (n, d), relative to its square and to one run's variance, shape (n,)."""
+    if len(formula.terms) != len(spread):
+        return np.zeros(len(points))
+    gradient = np.column_stack([term.values(points) / term.coefficient for term in formula.terms])
+    variance = np.einsum("ni,ij,nj->n", gradient, spread, gradient)
+    value = 1.0 if of_logarithm else np.maximum(np.abs(formula.evaluate(points)), 1e-300)
+    return np.asarray(np.clip(variance / value**2, 0.0, 1e6), dtype=np.float64)
+
+
+def credible_bounds(
+    centre: Floats, logs: Floats, widths: Floats, shares: Floats, level: float
+) -> tuple[Floats, Floats]:
+    """Return bounds around predictions from the intervals of several laws.
+
+    Parameters
+    ----------
+    centre : array (n,)
+        Predictions, which the bounds will hold between them.
+    logs, widths : array (n_laws, n)
+        Logarithms that each law predicts, and half the width of its own interval.
+    shares : array (n_laws,)
+        Credibility.
+    level : float
+
+    Returns
+    -------
+    lower, upper : array (n,)
+    """
+    tail = (1 - level) / 2
+    upper = np.exp(np.clip(_exceeded(logs + widths, shares, tail), -700.0, 700.0))
+    lower = np.exp(np.clip(-_exceeded(widths - logs, shares, tail), -700.0, 700.0))
+    return np.minimum(lower, centre), np.maximum(upper, centre)
+
+
+def _exceeded(ends: Floats, shares: Floats, tail: float) -> Floats:
+    """Return the largest value, per column, that more than `tail` of the shares reach."""
+    found = np.empty(ends.shape[1])
+    for start in range(0, ends.shape[1], _CHUNK):
+        part = ends[:, start : start + _CHUNK]
+        order = np.argsort(-part, axis=0, kind="stable")
+        reached = np.cumsum(shares[order], axis=0)
+        first = np.argmax(reached > tail * (1 - 1e-9), axis=0)
+        found[start : start + _CHUNK] = np.take_along_axis(part, order, axis=0)[first, np.arange(part.shape[1])]
+    return found
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """The laws that the runs can't tell a model from, and the credibility of each.
+
+    Attributes
+    ----------
+    own : float
+        Credibility of the model itself.
+    laws : list of (Formula, array, float)
+        Formula, inverse Gram matrix and credibility of each law; empty where laws of core counts make no sense.
+    """
+
+    own: float
+    laws: list[tuple[Formula, Floats, float]]
+
+    @classmethod
+    def learn(cls, table: pd.DataFrame, values: Floats, weights: Floats, *, loss: float, coefficients: int) -> Doubt:
+        """Fit the laws beside a model of a known loss on left-out runs (mean squared log error)."""
+        laws = [
+            (law.formula, law.spread, law.loss, law.coefficients, law.share) for law in fit_laws(table, values, weights)
+        ]
+        if not laws:
+            return cls(1.0, [])
+        laws.append(_power_law(table, values, weights))
+        shares = credibilities(
+            np.array([loss, *(law[2] for law in laws)]), np.array([coefficients, *(law[3] for law in laws)]),
+            np.log([1.0, *(law[4] for law in laws)]), int(np.sum(weights > 0)),
+        )  # fmt: skip
+        kept = [(law[0], law[1], float(c)) for law, c in zip(laws, shares[1:], strict=True) if c > _LEAST]
+        return cls(float(shares[0]), kept)
+
+    def bounds(
+        self, table: pd.DataFrame, centre: Floats, leverage: Floats, conformal: LogConformal, level: float
+    ) -> tuple[Floats, Floats]:
+        """Return lower and upper bounds (n,) around the model's predictions (n,) of known leverage (n,)."""
+        points = table.to_numpy(dtype=np.float64) if self.laws else np.zeros((len(table), 0))
+        with np.errstate(all="ignore"):
+            others = [np.log(np.maximum(law.evaluate(points), 1e-300)) for law, _, _ in self.laws]
+        leverages = [relative_leverage(law, spread, points) for law, spread, _ in self.laws]
+        widths = conformal.half_width(level) * np.sqrt(1.0 + np.array([leverage, *leverages]))
+        shares = np.array([self.own, *(share for _, _, share in self.laws)])
+        return credible_bounds(centre, np.array([np.log(centre), *others]), widths, shares, level)
+
+    def to_state(self) -> dict[str, Any]:
+        """Return what `from_state` reads."""
+        laws = [
+            {"names": list(f.names), "terms": [[t.coefficient, t.powers[0], t.logs[0]] for t in f.terms],
+             "spread": spread, "share": share} for f, spread, share in self.laws
+        ]  # fmt: skip
+        return {"own": self.own, "laws": laws}
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> Doubt:
+        """Restore what `to_state` returned."""
+        laws = []
+        for law in state["laws"]:
+            terms = tuple(Term(float(c), (float(i),), (float(j),)) for c, i, j in law["terms"])
+            spread = np.asarray(law["spread"], dtype=np.float64)
+            laws.append((Formula(tuple(law["names"]), terms), spread, float(law["share"])))
+        return cls(float(state["own"]), laws)
+
+
+def _power_law(table: pd.DataFrame, values: Floats, weights: Floats) -> tuple[Formula, Floats, float, int, float]:
+    x = table.iloc[:, 0].to_numpy(dtype=np.float64)
+    fit = LogLinear.learn(np.column_stack([np.ones(len(x)), np.log(x)]), np.log(values), weights)
+    term = Term(float(np.exp(fit.coefficients[0])), (float(fit.coefficients[1]),), (0.0,))
+    loss = float(np.average(fit.left_out**2, weights=weights))
+    return Formula((str(table.columns[0]),), (term,)), np.zeros((0, 0)), loss, 2, 1.0

@@ -1,0 +1,141 @@
+"""Whether a formula keeps the signs asked of it on a whole range: certified for one parameter, dense for several.
+
+A search asks for signs at some hundred points. What it keeps is checked again here. With one parameter above zero the
+check is a proof by interval arithmetic: in ``u = ln(x)`` a term ``c · exp(i u + q u²) · log2(x)^j`` is bounded on a
+cell by its ends, and a sum by the mean value form, ``f(middle) - max |f'| · half the width``; cells are halved until
+all are proven, or one is refuted. The derivative in u of a sum of such terms is again one, so slopes are proven alike.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenly.models.pmnf.problem import Conditions
+from evenly.models.scaling_laws.formula import Formula
+
+__all__ = ["Fault", "certainly_positive", "fault"]
+
+Floats = NDArray[np.float64]
+Fault = Literal["negative", "not monotone"]
+#: (coefficient c, power i, log power j, curvature q) of ``c · x^i · log2(x)^j · exp(q ln(x)^2)``.
+Shape = tuple[float, float, float, float]
+
+_CELLS = 64
+#: Cells beyond which a sum is so close to zero somewhere that it is given up.
+_MOST_CELLS = 20_000
+_HALVINGS = 50
+#: The bound must clear rounding errors of the sum by this share of the terms' sizes.
+_MARGIN = 1e-13
+_LN2 = math.log(2)
+
+
+def fault(formula: Formula, conditions: Conditions) -> Fault | None:
+    """Say which condition the formula breaks on the range asked, if any.
+
+    Parameters
+    ----------
+    formula : Formula
+    conditions : Conditions
+        With ``bounds``; one parameter above zero is certified, otherwise ``dense`` points are looked at.
+
+    Examples
+    --------
+    >>> from evenly.models.scaling_laws.formula import Term
+    >>> dips = Formula(("n",), (Term(1.0, (2.0,), (0.0,)), Term(-20.0, (1.0,), (0.0,)), Term(99.9, (0.0,), (0.0,))))
+    >>> fault(dips, Conditions(np.zeros((0, 1)), {}, True, ((1.0, 100.0),)))
+    'negative'
+    >>> fault(dips, Conditions(np.zeros((0, 1)), {0: 1.0}, True, ((20.0, 100.0),)))
+    """
+    if len(formula.names) == 1 and conditions.bounds[0][0] > 0:
+        low, high = conditions.bounds[0]
+        shapes = [_shape(formula, k) for k in range(len(formula.terms))]
+        if conditions.positive and not certainly_positive(shapes, low, high):
+            return "negative"
+        slopes = _slopes(shapes)
+        for sign in conditions.signs.values():
+            if not certainly_positive([(sign * c, i, j, q) for c, i, j, q in slopes], low, high):
+                return "not monotone"
+        return None
+    points = conditions.dense
+    if conditions.positive and not (formula.evaluate(points) > 0).all():
+        return "negative"
+    for k, sign in conditions.signs.items():
+        if not (sign * formula.derivative(points, formula.names[k]) > 0).all():
+            return "not monotone"
+    return None
+
+
+def _shape(formula: Formula, k: int) -> Shape:
+    term = formula.terms[k]
+    return term.coefficient, term.powers[0], term.logs[0], term.curvature[0][0] if term.curvature else 0.0
+
+
+def _slopes(shapes: Sequence[Shape]) -> list[Shape]:
+    """Return the derivative with respect to ``ln(x)``, which has the sign of that with respect to x."""
+    parts = []
+    for c, i, j, q in shapes:
+        parts += [(c * i, i, j, q), (c * j / _LN2, i, j - 1, q), (2 * c * q * _LN2, i, j + 1, q)]
+    return [part for part in parts if part[0]]
+
+
+def certainly_positive(shapes: Sequence[Shape], low: float, high: float) -> bool:
+    """Prove that a sum of terms is above zero from `low` > 0 to `high`; False if it is not, or is too close to tell.
+
+    Examples
+    --------
+    >>> certainly_positive([(1.0, 1.0, 0.0, 0.0), (-0.999, 0.0, 0.0, 0.0)], 1.0, 8.0)
+    True
+    >>> certainly_positive([(1.0, 1.0, 0.0, 0.0), (-1.001, 0.0, 0.0, 0.0)], 1.0, 8.0)
+    False
+    """
+    slopes = _slopes(shapes)
+    edges = np.linspace(math.log(low), math.log(high), _CELLS + 1)
+    a, b = edges[:-1], edges[1:]
+    with np.errstate(all="ignore"):
+        for _ in range(_HALVINGS):
+            middle = (a + b) / 2
+            at, _, size = _bounds(shapes, middle, middle)
+            least = _bounds(shapes, a, b)[0]
+            lower, upper, _ = _bounds(slopes, a, b)
+            mean = at - np.maximum(np.abs(lower), np.abs(upper)) * (b - a) / 2
+            open_ = ~(np.fmax(least, mean) > _MARGIN * size)
+            if not open_.any():
+                return True
+            if not (at > 0).all() or 2 * open_.sum() > _MOST_CELLS:
+                return False
+            a, b, middle = a[open_], b[open_], middle[open_]
+            a, b = np.concatenate([a, middle]), np.concatenate([middle, b])
+    return False
+
+
+def _bounds(shapes: Sequence[Shape], a: Floats, b: Floats) -> tuple[Floats, Floats, Floats]:
+    """Bound the sum on cells [a, b] of ``ln(x)``: lower and upper bounds, and the sum of absolute bounds."""
+    lower, upper, size = np.zeros_like(a), np.zeros_like(a), np.zeros_like(a)
+    for c, i, j, q in shapes:
+        low, high = (i * a, i * b) if i >= 0 else (i * b, i * a)
+        if q:
+            least = np.where((a < 0) & (b > 0), 0.0, np.minimum(a * a, b * b))
+            bends = q * least, q * np.maximum(a * a, b * b)
+            low, high = low + np.minimum(*bends), high + np.maximum(*bends)
+        low, high = np.exp(low), np.exp(high)
+        if j:
+            least, most = _log_powers(a / _LN2, b / _LN2, j)
+            low, high = np.where(least >= 0, low, high) * least, np.where(most >= 0, high, low) * most
+        low, high = (c * low, c * high) if c >= 0 else (c * high, c * low)
+        lower, upper, size = lower + low, upper + high, size + np.maximum(np.abs(low), np.abs(high))
+    return lower, upper, size
+
+
+def _log_powers(a: Floats, b: Floats, j: float) -> tuple[Floats, Floats]:
+    """Bound ``l^j`` for l from a to b."""
+    ends = np.power(a, j), np.power(b, j)
+    least, most = np.minimum(*ends), np.maximum(*ends)
+    across = (a < 0) & (b > 0)
+    if j < 0:
+        return np.where(across, -np.inf, least), np.where(across, np.inf, most)
+    return np.where(across, np.minimum(least, 0.0), least), most

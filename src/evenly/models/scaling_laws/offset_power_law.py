@@ -1,0 +1,183 @@
+"""The scaling curve of coupled climate models: ``seconds(n) = a / n + b · n^c + k`` with a, b, k >= 0.
+
+A part that scales perfectly, a part that grows with the number of processes (communication), and a part that doesn't
+scale. This is the curve by which the component layouts of CESM were optimised [Alexeev et al., The heuristic static
+load-balancing algorithm applied to the Community Earth System Model, 2014]. For each c the rest is a non-negative
+linear least-squares problem with one global solution, so the fit is a search along c alone and needs no starting
+values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal, final
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from evenly.errors import InputError
+from evenly.models.base import Model
+from evenly.models.scaling_laws.credible_bounds import Doubt
+from evenly.models.scaling_laws.formula import Formula, Piece, Term
+from evenly.models.scaling_laws.loglinear import LogLinear
+from evenly.models.uncertainty.conformal import LogConformal
+
+__all__ = ["OffsetPowerLaw", "one_positive_column"]
+
+Floats = NDArray[np.float64]
+_GRID = 51
+
+
+@final
+class OffsetPowerLaw(Model):
+    """A perfectly scaling part, a growing part and a constant part; one parameter, above zero.
+
+    Parameters
+    ----------
+    growth : tuple of two floats
+        Range of c. At the default's ends the growing part is constant or proportional to n.
+    residuals : {"absolute", "relative"}
+        Whether squared errors count in seconds, as in the published fits, or relative to what was measured.
+
+    Attributes
+    ----------
+    scaling_, coefficient_, exponent_, offset_ : float
+        a, b, c and k.
+    formula_ : Formula
+
+    Examples
+    --------
+    >>> cores = np.array([1, 4, 16, 64, 256])
+    >>> model = OffsetPowerLaw().fit({"cores": cores}, 100 / cores + 0.5 * cores**0.5 + 2)
+    >>> print(model.formula_)
+    100 · cores^-1 + 0.5 · cores^0.5 + 2
+    """
+
+    method: ClassVar[str] = "offset-power-law"
+    summary: ClassVar[str] = "a/n + b·n^c + k with a, b, k >= 0: scaling, growing and constant parts of one parameter"
+
+    def __init__(
+        self, *, growth: tuple[float, float] = (0.0, 1.0), residuals: Literal["absolute", "relative"] = "absolute"
+    ) -> None:
+        self.growth = growth
+        self.residuals = residuals
+
+    def _learn(self, table: pd.DataFrame, values: Floats, weights: Floats) -> None:
+        x = self._check(table)
+        low, high = (float(c) for c in self.growth)
+        grid = np.linspace(low, high, _GRID)
+        roots = np.sqrt(weights) / (values if self.residuals == "relative" else float(np.exp(np.log(values).mean())))
+        self._name = str(table.columns[0])
+        self._parts = _fit(x, values, roots, grid)
+        logs = np.array([self._left_out(x, values, roots, grid, k) for k in range(len(x))])
+        self.left_out_ = np.exp(logs)
+        self._loglinear = LogLinear.learn(np.column_stack([np.ones(len(x)), np.log(x)]), np.log(values), weights)
+        self._conformal = LogConformal.from_residuals(
+            np.log(values) - logs, self._loglinear.leverages, coefficients=min(3, len(np.unique(x)))
+        )
+        loss = float(np.average((np.log(values) - logs) ** 2, weights=weights))
+        self._doubt = Doubt.learn(table, values, weights, loss=loss, coefficients=3)
+        self._finish()
+
+    def _check(self, table: pd.DataFrame) -> Floats:
+        if self.residuals not in ("absolute", "relative"):
+            raise InputError(f"residuals must be 'absolute' or 'relative', but got {self.residuals!r}")
+        ends: list[float] = list(self.growth)
+        if len(ends) != 2 or not np.isfinite(ends).all() or ends[0] > ends[1]:
+            raise InputError(f"growth must be the least and the largest c, both finite, but got {self.growth!r}")
+        return one_positive_column(table, self.method)
+
+    def _left_out(self, x: Floats, values: Floats, roots: Floats, grid: Floats, k: int) -> float:
+        others = np.arange(len(x)) != k
+        if len(np.unique(x[others])) < 2 or not roots[others].any():
+            return float("nan")
+        # The range of c is searched around the best, which one run moves little, and at its ends.
+        near = np.unique(np.concatenate([grid[::5], grid[np.abs(grid - self._parts[1]) <= 0.1 * (grid[-1] - grid[0])]]))
+        return float(np.log(_value(_fit(x[others], values[others], roots[others], near), x[k : k + 1]))[0])
+
+    def _finish(self) -> None:
+        self.scaling_, self.exponent_, self.coefficient_, self.offset_ = (float(v) for v in self._parts)
+        terms = (
+            Term(self.scaling_, (-1.0,), (0.0,)),
+            Term(self.coefficient_, (self.exponent_,), (0.0,)),
+            Term(self.offset_, (0.0,), (0.0,)),
+        )
+        self.formula_ = Formula.total((self._name,), terms)
+
+    def _predict(self, table: pd.DataFrame) -> Floats:
+        return _value(self._parts, one_positive_column(table, self.method))
+
+    def _interval(self, table: pd.DataFrame, level: float) -> tuple[Floats, Floats]:
+        x = one_positive_column(table, self.method)
+        leverage = self._loglinear.leverage(np.column_stack([np.ones(len(x)), np.log(x)]))
+        return self._doubt.bounds(table, _value(self._parts, x), leverage, self._conformal, level)
+
+    def monotone_pieces(self, low: int, high: int) -> list[Piece]:
+        """Cut whole numbers from `low` to `high` into monotone ranges; see `Formula.monotone_pieces`."""
+        return self.formula_.monotone_pieces(low, high)
+
+    def _get_state(self) -> dict[str, Any]:
+        return {
+            "name": self._name, "parts": np.array(self._parts), "loglinear": self._loglinear.to_state(),
+            "conformal": self._conformal.to_state(), "doubt": self._doubt.to_state(),
+        }  # fmt: skip
+
+    def _set_state(self, state: Mapping[str, Any]) -> None:
+        self._name = str(state["name"])
+        self._parts = tuple(float(v) for v in state["parts"])
+        self._loglinear = LogLinear.from_state(state["loglinear"])
+        self._conformal = LogConformal.from_state(state["conformal"])
+        self._doubt = Doubt.from_state(state["doubt"])
+        self._finish()
+
+
+def one_positive_column(table: pd.DataFrame, method: str) -> Floats:
+    """Return the only column of a table, shape (n,), which must be numeric and above zero."""
+    if table.shape[1] != 1:
+        names = ", ".join(map(str, table.columns))
+        raise InputError(
+            f"{method} models take one parameter, but got {table.shape[1]} ({names}): use power-law or pmnf"
+        )
+    column = table.iloc[:, 0]
+    if not pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column):
+        raise InputError(f"{method} models need a number, but {column.name!r} holds {column.iloc[0]!r}")
+    x: Floats = column.to_numpy(dtype=np.float64)
+    if not (x > 0).all():
+        raise InputError(f"{method} models need values above zero, but {column.name!r} holds {x[~(x > 0)][0]}")
+    return x
+
+
+def _value(parts: tuple[float, ...], x: Floats) -> Floats:
+    a, c, b, k = parts
+    return np.asarray(a / x + b * x**c + k, dtype=np.float64)
+
+
+def _fit(x: Floats, values: Floats, roots: Floats, grid: Floats) -> tuple[float, ...]:
+    """Return (a, c, b, k) of least squared error: the best of a grid over c, refined between its neighbours."""
+    order = np.lexsort((values, x))
+    x, values, roots = x[order], values[order], roots[order]
+    errors = np.array([_given_growth(x, values, roots, c)[0] for c in grid])
+    best = int(np.argmin(errors))
+    low, high = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
+    c = float(grid[best])
+    if high > low:
+        from scipy.optimize import minimize_scalar
+
+        found = minimize_scalar(
+            lambda t: _given_growth(x, values, roots, float(t))[0], bounds=(low, high), method="bounded",
+            options={"xatol": 1e-6},
+        )  # fmt: skip
+        if found.fun < errors[best] * (1 - 1e-12):
+            c = float(found.x)
+    a, b, k = _given_growth(x, values, roots, c)[1]
+    return float(a), c, float(b), float(k)
+
+
+def _given_growth(x: Floats, values: Floats, roots: Floats, c: float) -> tuple[float, Floats]:
+    from scipy.optimize import nnls
+
+    design = np.column_stack([1 / x, x**c, np.ones_like(x)]) * roots[:, None]
+    lengths = np.maximum(np.linalg.norm(design, axis=0), 1e-300)
+    coefficients, error = nnls(design / lengths, values * roots)
+    return float(error), coefficients / lengths

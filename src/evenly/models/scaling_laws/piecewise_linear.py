@@ -1,0 +1,193 @@
+"""Monotone piecewise-linear curves through the measured points of one parameter.
+
+Believes the measurements: between them it draws straight lines, and it makes no assumption about a formula. Where
+measurements contradict monotony, neighbours are pooled into their mean in log space (isotonic regression by pooling
+adjacent violators).
+
+Beyond the points it goes on as measured run times do. Above, the same share of the time scales from the last point on
+as scaled from the last but one, ``y(n) = y_last · (1 - s + s · n_last / n)``. Below, perfect scaling. With `asked`
+these continuations are knots at the ends of the range asked, joined by straight lines: so the curve is piecewise
+linear throughout, as mixed-integer programs need it, and as published layouts of CESM were computed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal, final
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from evenly.errors import InputError
+from evenly.models.base import Model
+from evenly.models.scaling_laws.formula import Piece
+from evenly.models.scaling_laws.loglinear import LogLinear
+from evenly.models.scaling_laws.offset_power_law import one_positive_column
+from evenly.models.uncertainty.conformal import LogConformal
+
+__all__ = ["PiecewiseLinear"]
+
+Floats = NDArray[np.float64]
+Monotone = Literal["decreasing", "increasing"]
+
+
+@final
+class PiecewiseLinear(Model):
+    """Straight lines between measured points; one parameter, above zero.
+
+    Parameters
+    ----------
+    monotone : {"decreasing", "increasing"}, optional
+        Which way the curve runs; by default the way that needs less pooling.
+    asked : mapping of str to tuple of two floats, optional
+        Range of the parameter with knots at its ends, joined to the measured points by straight lines.
+
+    Attributes
+    ----------
+    knots_, values_ : array (n_knots,)
+        Where the lines meet, those at the ends of `asked` included.
+
+    Examples
+    --------
+    >>> model = PiecewiseLinear(asked={"cores": (16, 512)}).fit({"cores": [32, 64, 128]}, [80.0, 45.0, 30.0])
+    >>> model.predict({"cores": [48, 64]})
+    array([62.5, 45. ])
+    >>> model.knots_, model.values_
+    (array([ 16.,  32.,  64., 128., 512.]), array([160.,  80.,  45.,  30.,  15.]))
+    """
+
+    method: ClassVar[str] = "piecewise-linear"
+    summary: ClassVar[str] = "straight lines through the measured points of one parameter, made monotone"
+
+    def __init__(
+        self, *, monotone: Monotone | None = None, asked: Mapping[str, tuple[float, float]] | None = None
+    ) -> None:
+        self.monotone = monotone
+        self.asked = asked
+
+    def _learn(self, table: pd.DataFrame, values: Floats, weights: Floats) -> None:
+        x = one_positive_column(table, self.method)
+        self._ends = self._check(str(table.columns[0]))
+        points, logs, totals = _pooled(x, np.log(values), weights)
+        self._decreasing = self._runs_down(logs, totals)
+        self._points, self._measured = points, np.exp(_isotonic(logs, totals, self._decreasing))
+        self._finish()
+        self._loglinear = LogLinear.learn(np.column_stack([np.ones(len(x)), np.log(x)]), np.log(values), weights)
+        residuals = np.array([self._left_out(x, values, weights, k) for k in range(len(x))])
+        self.left_out_ = values / np.exp(residuals)
+        self._conformal = LogConformal.from_residuals(
+            residuals, self._loglinear.leverages, coefficients=min(2, len(points))
+        )
+
+    def _check(self, name: str) -> tuple[float, float] | None:
+        """Check the arguments and return the ends of the range asked."""
+        if self.monotone not in (None, "decreasing", "increasing"):
+            raise InputError(f"monotone must be 'decreasing', 'increasing' or None, but got {self.monotone!r}")
+        if self.asked is None:
+            return None
+        if set(self.asked) != {name}:
+            raise InputError(f"asked must name the parameter {name!r}, but got {', '.join(map(repr, self.asked))}")
+        ends = tuple(float(value) for value in self.asked[name])
+        if len(ends) != 2 or not 0 < ends[0] <= ends[1] < math.inf:
+            raise InputError(
+                f"asked[{name!r}] must be two numbers above zero, the lower first, but got {self.asked[name]!r}"
+            )
+        return ends[0], ends[1]
+
+    def _runs_down(self, logs: Floats, totals: Floats) -> bool:
+        if self.monotone is not None:
+            return self.monotone == "decreasing"
+        errors = [float(np.sum(totals * (_isotonic(logs, totals, down) - logs) ** 2)) for down in (True, False)]
+        return errors[0] <= errors[1]
+
+    def _finish(self) -> None:
+        knots, values = self._points, self._measured
+        if self._ends is not None:
+            low, high = self._ends
+            if low < knots[0]:
+                knots, values = np.append(low, knots), np.append(self._below(np.array([low])), values)
+            if high > knots[-1]:
+                knots, values = np.append(knots, high), np.append(values, self._above(np.array([high])))
+        self.knots_, self.values_ = knots, values
+
+    def _below(self, x: Floats) -> Floats:
+        """Perfect scaling towards fewer cores; towards smaller problems, proportionality."""
+        ratio = self._points[0] / x
+        return np.asarray(self._measured[0] * (ratio if self._decreasing else 1 / ratio), dtype=np.float64)
+
+    def _above(self, x: Floats) -> Floats:
+        """Go on by the last two points: the same share scales where the curve falls, the slope stays where it rises."""
+        if len(self._points) == 1:
+            return np.full(len(x), self._measured[-1])
+        (x1, x2), (y1, y2) = self._points[-2:], self._measured[-2:]
+        if not self._decreasing:
+            return np.asarray(y2 + (y2 - y1) / (x2 - x1) * (x - x2), dtype=np.float64)
+        # Faster than perfect scaling can't go on.
+        share = min((1 - y2 / y1) / (1 - x1 / x2), 1.0)
+        return np.asarray(y2 * (1 - share + share * x2 / x), dtype=np.float64)
+
+    def _predict(self, table: pd.DataFrame) -> Floats:
+        return self._curve(one_positive_column(table, self.method))
+
+    def _curve(self, x: Floats) -> Floats:
+        inside = np.interp(x, self.knots_, self.values_)
+        inside = np.where(x < self.knots_[0], self._below(x), inside)
+        return np.asarray(np.where(x > self.knots_[-1], self._above(x), inside), dtype=np.float64)
+
+    def _left_out(self, x: Floats, values: Floats, weights: Floats, k: int) -> float:
+        others = np.arange(len(x)) != k
+        if not weights[others].any() or len(x) < 2:
+            return float("nan")
+        fitted = PiecewiseLinear(monotone="decreasing" if self._decreasing else "increasing")
+        points, logs, totals = _pooled(x[others], np.log(values[others]), weights[others])
+        fitted._decreasing, fitted._ends = self._decreasing, None
+        fitted._points, fitted._measured = points, np.exp(_isotonic(logs, totals, self._decreasing))
+        fitted._finish()
+        return float(np.log(values[k] / fitted._curve(x[k : k + 1])[0]))
+
+    def _interval(self, table: pd.DataFrame, level: float) -> tuple[Floats, Floats]:
+        x = one_positive_column(table, self.method)
+        leverage = self._loglinear.leverage(np.column_stack([np.ones(len(x)), np.log(x)]))
+        factor = np.exp(self._conformal.half_width(level) * np.sqrt(1.0 + leverage))
+        values = self._curve(x)
+        return values / factor, values * factor
+
+    def monotone_pieces(self, low: int, high: int) -> list[Piece]:
+        """Return the whole range as one piece: the curve is monotone by construction."""
+        if not 1 <= low <= high:
+            raise InputError(f"monotone pieces need 1 <= low <= high, but got {low} and {high}")
+        return [(int(low), int(high), -1 if self._decreasing else 1)]
+
+    def _get_state(self) -> dict[str, Any]:
+        return {
+            "decreasing": bool(self._decreasing), "ends": self._ends,
+            "points": self._points, "measured": self._measured,
+            "loglinear": self._loglinear.to_state(), "conformal": self._conformal.to_state(),
+        }  # fmt: skip
+
+    def _set_state(self, state: Mapping[str, Any]) -> None:
+        self._decreasing = bool(state["decreasing"])
+        self._ends = None if state["ends"] is None else (float(state["ends"][0]), float(state["ends"][1]))
+        self._points = np.asarray(state["points"], dtype=np.float64)
+        self._measured = np.asarray(state["measured"], dtype=np.float64)
+        self._loglinear = LogLinear.from_state(state["loglinear"])
+        self._conformal = LogConformal.from_state(state["conformal"])
+        self._finish()
+
+
+def _pooled(x: Floats, logs: Floats, weights: Floats) -> tuple[Floats, Floats, Floats]:
+    """Average runs at the same point; return the points, ascending, mean logs and total weights."""
+    order = np.lexsort((logs, x))
+    order = order[weights[order] > 0]
+    points, index = np.unique(x[order], return_inverse=True)
+    totals: Floats = np.bincount(index, weights[order]).astype(np.float64)
+    return points, np.bincount(index, weights[order] * logs[order]) / totals, totals
+
+
+def _isotonic(logs: Floats, weights: Floats, decreasing: bool) -> Floats:
+    from sklearn.isotonic import isotonic_regression
+
+    result: Floats = isotonic_regression(logs, sample_weight=weights, increasing=not decreasing)
+    return result

@@ -1,0 +1,87 @@
+"""Ridge regression on a sparse grid by conjugate gradients on the normal equations, preconditioned by their diagonal.
+
+Solves ``(B^T W B / n + λ D) α = B^T W y / n``; B is never formed but for the list of functions that each row meets.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenly.models.sparse_grid import kernels
+from evenly.models.sparse_grid.points import Basis
+
+__all__ = ["Equations", "Solution"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Coefficients (N,), iterations taken, and the residual of the equations relative to their right side."""
+
+    coefficients: Floats
+    iterations: int
+    residual: float
+
+
+class Equations:
+    """The normal equations of a basis and rows.
+
+    Parameters
+    ----------
+    basis : Basis
+    x : array (n, d)
+    weights : array (n,)
+    """
+
+    def __init__(self, basis: Basis, x: Floats, weights: Floats) -> None:
+        self._starts, self._numbers, self._heights = basis.rows(x)
+        self._weights = weights / weights.sum()
+        self._roughness = basis.roughness
+        self._owners = np.repeat(np.arange(len(x)), np.diff(self._starts))
+        self._diagonal = self._sums(self._weights, self._heights**2)
+
+    def _sums(self, of_rows: Floats, heights: Floats) -> Floats:
+        found = np.bincount(self._numbers, of_rows[self._owners] * heights, len(self._roughness))
+        return np.asarray(found, dtype=np.float64)
+
+    def fitted(self, coefficients: Floats) -> Floats:
+        """Return values at the rows, (n,)."""
+        shares = self._heights * coefficients[self._numbers]
+        return np.asarray(np.bincount(self._owners, shares, len(self._weights)), dtype=np.float64)
+
+    def apply(self, direction: Floats, ridge: float) -> Floats:
+        """Return the matrix of the equations times a direction."""
+        result = np.empty(len(direction))
+        kernels.times(self._starts, self._numbers, self._heights, direction, self._weights, result)
+        return np.asarray(result + ridge * self._roughness * direction)
+
+    def solve(
+        self, y: Floats, ridge: float, start: Floats | None = None, *, tolerance: float = 1e-6, most: int = 1000
+    ) -> Solution:
+        """Solve for values y (n,), from coefficients `start` on, until the residual falls below `tolerance`.
+
+        Norms are those of the inverse diagonal, relative to the right side.
+        """
+        right = self._sums(self._weights * y, self._heights)
+        scale = 1 / np.maximum(self._diagonal + ridge * self._roughness, np.finfo(float).tiny)
+        size = float(np.sqrt(right @ (scale * right)))
+        found = np.zeros(len(right)) if start is None else start.copy()
+        residual = right - self.apply(found, ridge)
+        ahead = scale * residual
+        direction, power = ahead, float(residual @ ahead)
+        for step in range(most + 1):
+            reached = float(np.sqrt(power)) / size if size > 0 else 0.0
+            if reached <= tolerance or step == most:
+                return Solution(found, step, reached)
+            image = self.apply(direction, ridge)
+            length = power / float(direction @ image)
+            found = found + length * direction
+            residual = residual - length * image
+            ahead = scale * residual
+            power, before = float(residual @ ahead), power
+            direction = ahead + (power / before) * direction
+        raise AssertionError("unreachable")

@@ -1,0 +1,284 @@
+"""Sparse-grid regression: piecewise-linear functions on a grid that is fine only where the runs ask for it.
+
+A full grid of a few points per parameter explodes with the number of parameters; a sparse grid keeps, of the
+hierarchical basis, the functions whose supports are large, and refines where that helps. Coefficients come from ridge
+regression. Best where the time bends here and there in a few parameters at once, and runs are many.
+
+Source: Pflüger, *Spatially Adaptive Sparse Grids for High-Dimensional Problems*, 2010 (modified linear basis,
+regression, refinement); Neumann, *Sparse grid regression for performance prediction using high-dimensional run time
+data*, 2019.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenly.errors import InputError
+from evenly.models.inputs.coding import Coding, Inputs
+from evenly.models.regression_model import RegressionModel, Regressor, fold_numbers
+from evenly.models.sparse_grid.least_squares import Equations
+from evenly.models.sparse_grid.points import Basis, Shape, coordinates
+from evenly.models.sparse_grid.refinement import Family, Refinement
+
+__all__ = ["SparseGrid"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+#: Ridges that are tried, from the middle outwards.
+_RIDGES = tuple(10.0**-k for k in range(2, 8))
+_FIRST_RIDGE = 1e-4
+_MOST_POINTS = 4000
+#: From so many runs on a fifth of them judges; below, each fifth does in turn.
+_ENOUGH_TO_JUDGE = 2000
+#: Rounds that may bring no better error before refinement ends.
+_PATIENCE = 3
+#: A later, larger choice must be better by so much.
+_BETTER = 0.995
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """How a grid comes about: the level it starts from, the ridge, and how many rounds of refinement follow."""
+
+    level: int
+    ridge: float
+    rounds: int
+
+
+@dataclass(frozen=True)
+class _Rows:
+    x: Floats
+    y: Floats
+    weights: Floats
+
+    def take(self, which: NDArray[np.bool_]) -> _Rows:
+        return _Rows(self.x[which], self.y[which], self.weights[which])
+
+
+class _SparseGrid(Regressor):
+    def __init__(self, shape: Shape, plan: Mapping[str, float | None], points: int | None) -> None:
+        self._shape, self._asked, self._cap = shape, plan, points
+        self._family = Family(shape)
+
+    def fit(self, inputs: Inputs, logs: Floats, weights: Floats) -> None:
+        rows = _Rows(coordinates(inputs), logs, weights)
+        self.plan = self._choose(rows, fold_numbers(inputs, 5, seed=1))
+        self._keep(*_last(self._grown(rows, self.plan)))
+
+    def _keep(self, basis: Basis, coefficients: Floats) -> None:
+        self._basis, self._coefficients = basis, coefficients
+
+    def _grown(self, rows: _Rows, plan: _Plan) -> Iterator[tuple[Basis, Floats]]:
+        """Yield grid and coefficients after each round of refinement."""
+        n = len(rows.y)
+        cap = self._cap or min(_MOST_POINTS, max(n, 10))
+        refinement = Refinement(self._family, self._shape.regular(plan.level), fewest=min(5, max(1, n // 10)))
+        coefficients = np.zeros(0)
+        for round_ in range(plan.rounds + 1):
+            basis = Basis(self._shape, refinement.points)
+            equations = Equations(basis, rows.x, rows.weights)
+            start = np.concatenate([coefficients, np.zeros(len(basis) - len(coefficients))])
+            coefficients = equations.solve(rows.y, plan.ridge, start, tolerance=1e-4).coefficients
+            yield basis, coefficients
+            count = min(math.ceil((0.6 if n < 6000 else 1.0) * len(basis)), cap - len(basis))
+            residuals = rows.y - equations.fitted(coefficients)
+            if round_ == plan.rounds or count <= 0:
+                return
+            if not refinement.grow(count, rows.x, residuals, rows.weights, plan.ridge):
+                return
+
+    def _choose(self, rows: _Rows, folds: Ints | None) -> _Plan:
+        """Choose by errors of runs that were not learned from."""
+        level, ridge, rounds = (self._asked[name] for name in ("level", "ridge", "refinements"))
+        if folds is None or len(rows.y) < 4:
+            return _Plan(int(level or 1), ridge or _FIRST_RIDGE, int(rounds or 0))
+        levels = [int(level)] if level else self._levels(len(rows.y))
+        judge = partial(self._judge, rows, folds if len(rows.y) < _ENOUGH_TO_JUDGE else np.minimum(folds, 1))
+        trials = _Trials(lambda level, ridge: judge(_Plan(level, ridge, 30 if rounds is None else int(rounds))))
+        best_level = trials.climb([(level, ridge or _FIRST_RIDGE) for level in levels], 0)[0]
+        ridges = [ridge] if ridge else list(_RIDGES)
+        at = 0 if ridge else _RIDGES.index(_FIRST_RIDGE)
+        chosen = trials.climb([(best_level, r) for r in ridges], at)
+        return _Plan(*chosen, trials.known[chosen][1] if rounds is None else int(rounds))
+
+    def _levels(self, n: int) -> list[int]:
+        cap = min(self._cap or _MOST_POINTS, n)
+        sizes = ((level, len(self._shape.regular(level))) for level in range(1, 7))
+        return [level for level, size in sizes if size <= cap / 2] or [1]
+
+    def _judge(self, rows: _Rows, folds: Ints, plan: _Plan) -> tuple[float, int]:
+        """Return the least mean error over rounds, and after how many rounds it is reached."""
+        left_out = [0] if folds.max() == 1 else range(int(folds.max()) + 1)
+        courses = [self._course(rows.take(folds != fold), rows.take(folds == fold), plan) for fold in left_out]
+        # A course that ended keeps the grid it ended with.
+        length = max(map(len, courses))
+        errors = np.sum([course + [course[-1]] * (length - len(course)) for course in courses], axis=0)
+        return float(errors.min()), int(np.argmin(errors))
+
+    def _course(self, known: _Rows, unknown: _Rows, plan: _Plan) -> list[float]:
+        errors: list[float] = []
+        for basis, coefficients in self._grown(known, plan):
+            off = np.abs(basis.evaluate(unknown.x, coefficients) - unknown.y)
+            errors.append(float(off @ unknown.weights))
+            if len(errors) - 1 - int(np.argmin(errors)) >= _PATIENCE:
+                break
+        return errors
+
+    def predict(self, inputs: Inputs) -> Floats:
+        return self._basis.evaluate(coordinates(inputs), self._coefficients)
+
+    def left_out(self, inputs: Inputs, logs: Floats, weights: Floats, folds: Ints) -> Floats | None:
+        """Grow a grid without each fold, by the plan that was chosen."""
+        rows, found = _Rows(coordinates(inputs), logs, weights), np.empty(len(logs))
+        for fold in np.unique(folds):
+            basis, coefficients = _last(self._grown(rows.take(folds != fold), self.plan))
+            found[folds == fold] = basis.evaluate(rows.x[folds == fold], coefficients)
+        self._family = Family(self._shape)
+        return found
+
+    def get_state(self) -> dict[str, Any]:
+        return {
+            "points": self._basis.to_state(),
+            "coefficients": self._coefficients,
+            "level": self.plan.level,
+            "ridge": self.plan.ridge,
+            "rounds": self.plan.rounds,
+        }
+
+    def set_state(self, state: Mapping[str, Any]) -> None:
+        self.plan = _Plan(int(state["level"]), float(state["ridge"]), int(state["rounds"]))
+        self._keep(Basis.from_state(self._shape, state["points"]), np.asarray(state["coefficients"], dtype=np.float64))
+
+    @property
+    def coefficients(self) -> float:
+        return float(len(self._basis))
+
+
+class _Trials:
+    """Errors of (level, ridge), each found once, with the rounds of refinement that go with them."""
+
+    def __init__(self, judge: Callable[[int, float], tuple[float, int]]) -> None:
+        self._judge = judge
+        self.known: dict[tuple[int, float], tuple[float, int]] = {}
+
+    def error(self, choice: tuple[int, float]) -> float:
+        if choice not in self.known:
+            self.known[choice] = self._judge(*choice)
+        return self.known[choice][0]
+
+    def climb(self, choices: list[tuple[int, float]], at: int) -> tuple[int, float]:
+        """Go from one choice to the next, either way, as long as errors fall."""
+        best = at
+        for step in (1, -1):
+            while 0 <= best + step < len(choices) and (
+                self.error(choices[best + step]) < _BETTER * self.error(choices[best])
+            ):
+                best += step
+            if best != at:
+                break
+        self.error(choices[best])
+        return choices[best]
+
+
+def _last(states: Iterator[tuple[Basis, Floats]]) -> tuple[Basis, Floats]:
+    *_, last = states
+    return last
+
+
+@final
+class SparseGrid(RegressionModel):
+    """Ridge regression on a spatially adaptive sparse grid.
+
+    The basis is linear and hierarchical in logarithms scaled to the measured range, with ramps at the ends that go on
+    beyond it; a categorical parameter has an indicator of each label. Level, ridge and refinements are chosen by the
+    errors of runs left out, inside the runs learned from.
+
+    Parameters
+    ----------
+    level : int, optional
+        Level of the regular grid to begin with: 1 is a constant, 2 has two ramps per parameter.
+    ridge : float, optional
+        Weight of the squared coefficients, each times 4 to the level, beside the mean squared residual.
+    refinements : int, optional
+        How many rounds of refinement follow.
+    interactions : int
+        In how many parameters at once a function varies at most.
+    points : int, optional
+        How many points the grid has at most; by default as many as runs, and no more than 4,000.
+    folds : int
+        How many folds intervals are learned from.
+
+    Attributes
+    ----------
+    points_ : int
+        How many points the grid has.
+    plan_ : dict
+        The level, ridge and rounds of refinement that were chosen.
+
+    Examples
+    --------
+    >>> n = [10, 20, 50, 100, 200, 500, 1000, 2000]
+    >>> model = SparseGrid(level=2, ridge=1e-9).fit({"n": n}, [0.1 * v for v in n])
+    >>> model.predict({"n": [300]}).round(3)
+    array([30.])
+    """
+
+    method: ClassVar[str] = "sparse-grid"
+    summary: ClassVar[str] = "regression on a sparse grid that is refined where runs ask for it"
+
+    def __init__(
+        self,
+        *,
+        level: int | None = None,
+        ridge: float | None = None,
+        refinements: int | None = None,
+        interactions: int = 3,
+        points: int | None = None,
+        folds: int = 5,
+    ) -> None:
+        self.level = level
+        self.ridge = ridge
+        self.refinements = refinements
+        self.interactions = interactions
+        self.points = points
+        self.folds = folds
+
+    @property
+    def points_(self) -> int:
+        """How many points the grid has."""
+        return len(self._grid._basis)
+
+    @property
+    def plan_(self) -> dict[str, float]:
+        """What was chosen: level, ridge, rounds."""
+        return dict(vars(self._grid.plan))
+
+    @property
+    def _grid(self) -> _SparseGrid:
+        grid = self._fitted
+        assert isinstance(grid, _SparseGrid)  # noqa: S101
+        return grid
+
+    def _regressor(self, coding: Coding, n_runs: int) -> Regressor:
+        del n_runs
+        self._check()
+        shape = Shape(len(coding.numeric), coding.sizes, self.interactions)
+        plan = {"level": self.level, "ridge": self.ridge, "refinements": self.refinements}
+        return _SparseGrid(shape, plan, self.points)
+
+    def _check(self) -> None:
+        for name, least in (("level", 1), ("interactions", 1), ("points", 1), ("refinements", 0)):
+            value = getattr(self, name)
+            if value is not None and value < least:
+                raise InputError(f"{name} must be at least {least}, but got {value}")
+        if self.ridge is not None and not 0 < self.ridge < math.inf:
+            raise InputError(f"ridge must be above zero and finite, but got {self.ridge}: 1e-9 is next to none")
+        if self.level is not None and self.level > 7:
+            raise InputError(f"level must be at most 7, but got {self.level}: finer points come by refinements")

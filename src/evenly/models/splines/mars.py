@@ -1,0 +1,190 @@
+"""Multivariate adaptive regression splines (MARS): sums of products of hinges, knots and interactions found from runs.
+
+A model of few terms that can be read, bends where runs ask for it, and goes on straight beyond the range. Best on
+few parameters with a few bends.
+
+Source: Friedman, *Multivariate Adaptive Regression Splines*, Annals of Statistics 19, 1991; *Fast MARS*, 1993.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenly.errors import InputError
+from evenly.models.inputs.coding import Coding, Inputs
+from evenly.models.regression_model import RegressionModel, Regressor
+from evenly.models.splines.backward import costs, gcv, least_squares, prune
+from evenly.models.splines.formatting import in_words
+from evenly.models.splines.forward import Limits, forward
+from evenly.models.splines.terms import design, terms_from_state, terms_to_state
+from evenly.models.splines.univariate import HingeCurve, univariate_hinges
+
+__all__ = ["HingeCurve", "Mars", "univariate_hinges"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+#: Degrees that are tried when none is given.
+_DEGREES = (1, 2, 3)
+_MOST_TERMS = 150
+#: Rows that are evaluated at once, so that a large table's columns needn't be held.
+_BLOCK = 8192
+#: The search for knots sees so many runs: its columns then stay in the cache, and knots lie close enough.
+_SEARCHED = 5000
+#: From so many runs on, runs are left out of the coefficients only: the search sees almost the same without them.
+_LARGE = 3000
+
+
+class _Splines(Regressor):
+    def __init__(self, degree: int | None, penalty: float | None, limits: Mapping[str, Any]) -> None:
+        self._degree, self._penalty, self._limits = degree, penalty, limits
+
+    def fit(self, inputs: Inputs, logs: Floats, weights: Floats) -> None:
+        self.gcv = np.inf
+        for degree in (self._degree,) if self._degree else _DEGREES:
+            if degree == 1 or degree <= inputs.numbers.shape[1] + len(inputs.sizes):
+                self._try(degree, inputs, logs, weights)
+
+    def _try(self, degree: int, inputs: Inputs, logs: Floats, weights: Floats) -> None:
+        penalty = (2.0 if degree == 1 else 3.0) if self._penalty is None else self._penalty
+        most = self._limits.get("terms") or max(2, min(_MOST_TERMS, len(logs) // 2))
+        seen = _search_rows(len(logs))
+        limits = Limits(**{**self._limits, "terms": most, "degree": degree})
+        terms = forward(inputs.rows(seen), logs[seen], weights[seen] / weights[seen].mean(), limits)
+        roots = np.sqrt(weights)
+        columns = design(terms, inputs) * roots[:, None]
+        kept = prune(columns, logs * roots, costs(len(terms), penalty)).kept
+        solution = least_squares(columns[:, kept], logs * roots)
+        squares = float(np.sum((logs * roots - columns[:, kept] @ solution) ** 2))
+        found = gcv(squares, len(logs), float(costs(len(kept), penalty).sum()))
+        if found < self.gcv or not np.isfinite(self.gcv):
+            self.gcv, self.terms, self.solution, self.penalty = found, [terms[k] for k in kept], solution, penalty
+
+    def predict(self, inputs: Inputs) -> Floats:
+        blocks = (inputs.rows(slice(at, at + _BLOCK)) for at in range(0, len(inputs), _BLOCK))
+        return np.concatenate([np.zeros(0), *(design(self.terms, block) @ self.solution for block in blocks)])
+
+    def left_out(self, inputs: Inputs, logs: Floats, weights: Floats, folds: Ints) -> Floats | None:
+        """Solve for coefficients without each fold, where runs are many; otherwise the search is repeated."""
+        if len(logs) < _LARGE:
+            return None
+        columns, roots, found = design(self.terms, inputs), np.sqrt(weights), np.empty(len(logs))
+        for fold in np.unique(folds):
+            known = folds != fold
+            solution = least_squares(columns[known] * roots[known, None], logs[known] * roots[known])
+            found[~known] = columns[~known] @ solution
+        return found
+
+    def get_state(self) -> dict[str, Any]:
+        return {**terms_to_state(self.terms), "solution": self.solution, "gcv": self.gcv, "penalty": self.penalty}
+
+    def set_state(self, state: Mapping[str, Any]) -> None:
+        self.terms, self.solution = terms_from_state(state), np.asarray(state["solution"], dtype=np.float64)
+        self.gcv, self.penalty = float(state["gcv"]), float(state["penalty"])
+
+    @property
+    def coefficients(self) -> float:
+        return len(self.terms) + self.penalty * (len(self.terms) - 1) / 2
+
+
+def _search_rows(n: int) -> Ints:
+    """Return the rows that the search for knots sees; coefficients and pruning see all."""
+    return np.sort(np.random.default_rng(0).permutation(n)[:_SEARCHED])
+
+
+@final
+class Mars(RegressionModel):
+    """Multivariate adaptive regression splines of log times in log parameters.
+
+    Pairs of hinges ``max(0, x - t)`` and ``max(0, t - x)``, or a label's indicator, multiply a term found before if
+    that lowers the squares most; then terms go as long as generalised cross-validation falls.
+
+    Parameters
+    ----------
+    degree : int, optional
+        How many parameters a term may join; of 1, 2 and 3 the one of least generalised cross-validation.
+    terms : int, optional
+        How many terms the search looks for beside the constant; half as many as runs, and no more than 150.
+    penalty : float, optional
+        Cost of a knot in coefficients; 2 for degree 1 and 3 above.
+    span : int, optional
+        How many runs lie between knots at least; by Friedman's rule against runs of noise.
+    parents : int
+        How many terms are tried as factors of new ones at each step.
+    folds : int
+        How many folds intervals are learned from.
+
+    Attributes
+    ----------
+    equation_ : str
+        The model in words, knots in the parameters' own units.
+    gcv_ : float
+        Generalised cross-validation, a mean squared error of log times.
+    terms_ : int
+        How many terms were kept, the constant among them.
+
+    Examples
+    --------
+    >>> n = np.geomspace(1, 10_000, 41)
+    >>> model = Mars(folds=0).fit({"n": n}, np.maximum(n, 100.0))
+    >>> print(model.equation_)
+    ln(seconds) = 4.605 + 1 · max(0, ln(n/100))
+    >>> model.predict({"n": [1000]}).round(3)
+    array([1000.])
+    """
+
+    method: ClassVar[str] = "mars"
+    summary: ClassVar[str] = "adaptive regression splines: products of hinges, found forward and pruned backward"
+
+    def __init__(
+        self,
+        *,
+        degree: int | None = None,
+        terms: int | None = None,
+        penalty: float | None = None,
+        span: int | None = None,
+        parents: int = 20,
+        folds: int = 5,
+    ) -> None:
+        self.degree = degree
+        self.terms = terms
+        self.penalty = penalty
+        self.span = span
+        self.parents = parents
+        self.folds = folds
+
+    @property
+    def equation_(self) -> str:
+        """The model in words."""
+        splines = self._splines
+        return in_words(splines.terms, splines.solution.tolist(), self._centre, self._coding)
+
+    @property
+    def gcv_(self) -> float:
+        """Generalised cross-validation of the terms that were kept."""
+        return self._splines.gcv
+
+    @property
+    def terms_(self) -> int:
+        """How many terms were kept."""
+        return len(self._splines.terms)
+
+    @property
+    def _splines(self) -> _Splines:
+        splines = self._fitted
+        assert isinstance(splines, _Splines)  # noqa: S101
+        return splines
+
+    def _regressor(self, coding: Coding, n_runs: int) -> Regressor:
+        del coding, n_runs
+        for name in ("degree", "terms", "span", "parents"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise InputError(f"{name} must be at least 1, but got {value}")
+        if self.penalty is not None and not 0 <= self.penalty < np.inf:
+            raise InputError(f"penalty must be a finite number from 0 on, but got {self.penalty}: Friedman advises 3")
+        limits = {"terms": self.terms, "span": self.span, "parents": self.parents}
+        return _Splines(self.degree, self.penalty, limits)

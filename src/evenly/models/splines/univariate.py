@@ -1,0 +1,152 @@
+"""One input: a piecewise-linear curve with few knots, chosen by generalised cross-validation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evenly.errors import InputError
+from evenly.models.inputs.coding import Inputs
+from evenly.models.splines.backward import gcv, least_squares, prune
+from evenly.models.splines.forward import Limits, forward
+from evenly.models.splines.terms import Factor, Term, design
+
+__all__ = ["HingeCurve", "univariate_hinges"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class HingeCurve:
+    """A continuous piecewise-linear function; beyond its knots it goes on straight.
+
+    Attributes
+    ----------
+    knots : array (k,)
+        Where the slope changes, rising.
+    slopes : array (k + 1,)
+        Left of the first knot, between knots, right of the last.
+    anchor : tuple of float
+        A point (x, y) of the curve: at the first knot, or anywhere if there is none.
+    gcv : float
+        Generalised cross-validation of the fit, a mean squared error.
+    """
+
+    knots: Floats
+    slopes: Floats
+    anchor: tuple[float, float]
+    gcv: float
+
+    def __call__(self, x: ArrayLike) -> Floats:
+        """Evaluate; any shape."""
+        at = np.asarray(x, dtype=np.float64)
+        value = self.anchor[1] + self.slopes[0] * (at - self.anchor[0])
+        for knot, change in zip(self.knots, np.diff(self.slopes), strict=True):
+            value = value + change * np.maximum(at - knot, 0.0)
+        return np.asarray(value, dtype=np.float64)
+
+    def to_state(self) -> dict[str, Any]:
+        """Return what `from_state` reads."""
+        return {"knots": self.knots, "slopes": self.slopes, "anchor": list(self.anchor), "gcv": self.gcv}
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> HingeCurve:
+        """Restore what `to_state` returned."""
+        knots, slopes = (np.asarray(state[name], dtype=np.float64) for name in ("knots", "slopes"))
+        return cls(knots, slopes, (float(state["anchor"][0]), float(state["anchor"][1])), float(state["gcv"]))
+
+
+def univariate_hinges(
+    x: ArrayLike,
+    y: ArrayLike,
+    weights: ArrayLike | None = None,
+    *,
+    penalty: float = 2.0,
+    most_knots: int = 10,
+    span: int = 1,
+    end: int = 2,
+) -> HingeCurve:
+    """Fit a curve of hinges in one input: MARS of one variable.
+
+    Parameters
+    ----------
+    x, y : array_like (n,)
+        Finite; in any order, values of x may repeat.
+    weights : array_like (n,), optional
+        How much each value counts, relative to the others; above zero.
+    penalty : float
+        Cost of a knot in coefficients, Friedman's d; he advises 2 for additive models. At 0 only coefficients count.
+    most_knots : int
+        How many knots the forward pass looks for at most; 0 gives a straight line or a constant.
+    span, end : int
+        How many points lie between two knots at least, and how many beyond the outermost ones, so that the slope with
+        which the curve goes on was seen on `end` points beside the knot's own.
+
+    Raises
+    ------
+    InputError
+        If lengths differ, or a value isn't finite.
+
+    Examples
+    --------
+    >>> x = np.linspace(0, 1, 21)
+    >>> curve = univariate_hinges(x, np.maximum(x - 0.5, 0))
+    >>> curve.knots, curve.slopes.round(6), curve([2.0]).round(6)
+    (array([0.5]), array([0., 1.]), array([1.5]))
+    """
+    at, values, counts = _checked(x, y, weights)
+    order = np.lexsort((values, at))
+    at, values, counts = at[order], values[order], counts[order] / counts.mean()
+    middle, half = (at[0] + at[-1]) / 2, max((at[-1] - at[0]) / 2, np.finfo(float).tiny)
+    inputs = Inputs(((at - middle) / half)[:, None], np.zeros((len(at), 0), np.int64), ())
+    limits = Limits(terms=most_knots + 1, degree=1, span=span, end=end, knots=len(at), least=1e-12)
+    if most_knots < 1:
+        limits = Limits(terms=1, degree=1, span=len(at), end=len(at), least=1e-12)
+    # The line is a term of its own here, so that its loss costs one coefficient and no knot.
+    terms = _as_lines(forward(inputs, values, counts, limits))
+    columns, roots = design(terms, inputs), np.sqrt(counts)
+    # A knot is one column here, not two: it bears the whole cost.
+    each = np.array([1.0 + penalty * any(f.kind == "above" for f in term.factors) for term in terms])
+    kept = prune(columns * roots[:, None], values * roots, each).kept
+    solution = least_squares(columns[:, kept] * roots[:, None], values * roots)
+    squares = float(counts @ (values - columns[:, kept] @ solution) ** 2)
+    return _curve([terms[k] for k in kept], solution, middle, half, gcv(squares, len(at), float(each[kept].sum())))
+
+
+def _as_lines(terms: list[Term]) -> list[Term]:
+    """Put a pair of hinges as a line and a hinge, which span the same and have the straight line as a column."""
+    knots = sorted({f.knot for term in terms for f in term.factors if f.kind == "above"})
+    line = [Term((Factor(0, "line", 0.0),))] if len(terms) > 1 else []
+    return [Term(), *line, *(Term((Factor(0, "above", knot),)) for knot in knots)]
+
+
+def _curve(terms: list[Term], solution: Floats, middle: float, half: float, error: float) -> HingeCurve:
+    constant, slope, found = 0.0, 0.0, []
+    for term, coefficient in zip(terms, solution.tolist(), strict=True):
+        if not term.factors:
+            constant = coefficient
+        elif term.factors[0].kind == "line":
+            slope = coefficient / half
+        else:
+            found.append((middle + term.factors[0].knot * half, coefficient / half))
+    knots = np.array([knot for knot, _ in found])
+    slopes = slope + np.concatenate([[0.0], np.cumsum([change for _, change in found])])
+    first = float(knots[0]) if found else middle
+    return HingeCurve(knots, slopes, (first, constant + slope * (first - middle)), error)
+
+
+def _checked(x: ArrayLike, y: ArrayLike, weights: ArrayLike | None) -> tuple[Floats, Floats, Floats]:
+    at, values = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    counts = np.ones_like(at) if weights is None else np.asarray(weights, dtype=np.float64)
+    if at.ndim != 1 or not at.shape == values.shape == counts.shape or not at.size:
+        raise InputError(
+            f"x, y and weights must be as many numbers, at least one, but have shapes {at.shape}, {values.shape} "
+            f"and {counts.shape}"
+        )
+    if not (np.isfinite(at).all() and np.isfinite(values).all() and np.isfinite(counts).all() and (counts > 0).all()):
+        raise InputError("x, y and weights must be finite, weights above zero")
+    return at, values, counts

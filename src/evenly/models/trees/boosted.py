@@ -1,0 +1,191 @@
+"""Boosted trees on what the trend leaves, with all choices made on runs left out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenly.models.efforts import Effort
+from evenly.models.inputs.coding import Coding, Inputs
+from evenly.models.inputs.derived import Derived, choose
+from evenly.models.regression_model import Regressor, fold_numbers
+from evenly.models.trees.columns import Columns
+from evenly.models.trees.ensemble import TreeEnsemble
+from evenly.models.trees.fitters import Fitter, Settings
+
+__all__ = ["Boosted", "Budget"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+_FOLDS = 5
+#: Fewer runs grow no trees: the trend is all they tell.
+_RUNS = 12
+#: Stages at which errors are compared, and the rate and rounds of the runs that choose inputs and settings.
+_STAGES = 25
+_PILOT = 0.1
+#: Residuals of logs that are rounding.
+_NOTHING = 1e-9
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How much is tried.
+
+    Attributes
+    ----------
+    pilot_rounds : int
+        Of the comparisons of inputs and settings.
+    candidates : int
+        Settings compared.
+    rate : float
+    rounds : int
+        At most.
+    """
+
+    pilot_rounds: int
+    candidates: int
+    rate: float
+    rounds: int
+
+    def paced(self, pace: int) -> Budget:
+        """Return a budget of larger steps, and fewer."""
+        return replace(self, pilot_rounds=self.pilot_rounds // pace, rate=self.rate * pace, rounds=self.rounds // pace)
+
+    @classmethod
+    def of(cls, effort: Effort) -> Budget:
+        """Return that of an effort."""
+        return {
+            "quick": cls(60, 1, 0.2, 240), "normal": cls(200, 3, 0.05, 1200), "thorough": cls(400, 3, 0.025, 3000),
+        }[effort]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Grown:
+    """A trend and trees on what it leaves."""
+
+    columns: Columns
+    trees: TreeEnsemble
+
+    @classmethod
+    def on(cls, runs: _Runs, derived: Derived, fitter: Fitter, settings: Settings, rounds: int) -> _Grown:
+        columns, trend = Columns.learn(runs.inputs, runs.logs, runs.weights, derived)
+        left = runs.logs - trend
+        scale = 1.4826 * float(np.median(np.abs(left - np.median(left))))
+        if scale < _NOTHING or len(left) < _RUNS or not rounds:
+            return cls(columns, TreeEnsemble.of([]))
+        x = columns.matrix(runs.inputs, trend)
+        return cls(columns, fitter.grow(x, left / scale, runs.weights, settings, rounds).scaled(scale))
+
+    def stages(self, inputs: Inputs, rounds: int) -> Floats:
+        """Logs after each number of rounds in `_stages`, (n_stages, n)."""
+        trend = self.columns.trend.predict(inputs)
+        x = self.columns.matrix(inputs, trend)
+        ends = np.minimum(_stages(rounds), len(self.trees))
+        begins = np.concatenate([[0], ends[:-1]])
+        parts = [self.trees.part(int(a), int(b)).predict(x) for a, b in zip(begins, ends, strict=True)]
+        return np.asarray(trend + self.trees.start + np.cumsum(parts, axis=0))
+
+    def predict(self, inputs: Inputs) -> Floats:
+        trend = self.columns.trend.predict(inputs)
+        return np.asarray(trend + self.trees.predict(self.columns.matrix(inputs, trend)))
+
+
+@dataclass(frozen=True)
+class _Runs:
+    inputs: Inputs
+    logs: Floats
+    weights: Floats
+
+    def rows(self, which: Any) -> _Runs:
+        weights = self.weights[which]
+        return _Runs(self.inputs.rows(which), self.logs[which], weights / weights.mean())
+
+
+def _stages(rounds: int) -> Ints:
+    return np.unique(np.round(np.linspace(0, rounds, _STAGES + 1)).astype(np.int64))
+
+
+class Boosted(Regressor):
+    """Boosted trees; derived inputs, settings and the number of rounds are those that predict runs left out best."""
+
+    def __init__(self, coding: Coding, fitter: type[Fitter], budget: Budget, folds: int = 5) -> None:
+        self._coding, self._kind, self._budget = coding, fitter, budget.paced(fitter.pace)
+        self._count = folds if folds > 1 else _FOLDS
+
+    def fit(self, inputs: Inputs, logs: Floats, weights: Floats) -> None:
+        # Made here and not before: a stored model predicts without it.
+        self._fitter = self._kind()
+        runs = _Runs(inputs, logs, weights)
+        self._folds = fold_numbers(inputs, self._count)
+        self._derived, self._settings, self._rounds = Derived.learn(self._coding, inputs, ()), Settings(), 0
+        self._known = np.full(len(logs), np.nan)
+        if self._folds is not None and len(logs) >= _RUNS:
+            self._derived = self._choose_inputs(runs, self._folds)
+            self._settings = self._choose_settings(runs, self._folds)
+            self._rounds = self._choose_rounds(runs, self._folds)
+        self._grown = self._grow(runs, self._rounds)
+
+    def _grow(self, runs: _Runs, rounds: int) -> _Grown:
+        return _Grown.on(runs, self._derived, self._fitter, self._settings, rounds)
+
+    def _pilot(self, runs: _Runs, folds: Ints, derived: Derived, settings: Settings) -> float:
+        """Return the least error, over rounds, on the first folds when they are left out."""
+        there = folds == 0 if len(folds) >= _FOLDS * 200 else folds % 2 == 0
+        rounds = self._budget.pilot_rounds
+        grown = _Grown.on(runs.rows(~there), derived, self._fitter, replace(settings, rate=_PILOT), rounds)
+        missed = grown.stages(runs.inputs.rows(there), rounds) - runs.logs[there]
+        return float(np.min(np.abs(missed) @ runs.weights[there])) / float(np.sum(runs.weights[there]))
+
+    def _choose_inputs(self, runs: _Runs, folds: Ints) -> Derived:
+        first = self._fitter.candidates[0]
+        return choose(Derived.learn(self._coding, runs.inputs), lambda one: self._pilot(runs, folds, one, first))
+
+    def _choose_settings(self, runs: _Runs, folds: Ints) -> Settings:
+        candidates = self._fitter.candidates[: self._budget.candidates]
+        errors = [self._pilot(runs, folds, self._derived, one) for one in candidates] if len(candidates) > 1 else [0.0]
+        return replace(candidates[int(np.argmin(errors))], rate=self._budget.rate)
+
+    def _choose_rounds(self, runs: _Runs, folds: Ints) -> int:
+        """Return the rounds after which runs left out are predicted best; these predictions are kept."""
+        ends = _stages(self._budget.rounds)
+        made = np.zeros((len(ends), len(folds)))
+        for fold in np.unique(folds):
+            there = folds == fold
+            made[:, there] = self._grow(runs.rows(~there), self._budget.rounds).stages(
+                runs.inputs.rows(there), self._budget.rounds
+            )
+        best = int(np.argmin(np.abs(made - runs.logs) @ runs.weights))
+        self._known = made[best]
+        return int(ends[best])
+
+    def left_out(self, inputs: Inputs, logs: Floats, weights: Floats, folds: Ints) -> Floats | None:
+        if self._folds is not None and np.array_equal(folds, self._folds) and np.isfinite(self._known).all():
+            return self._known
+        runs, found = _Runs(inputs, logs, weights), np.full(len(logs), np.nan)
+        for fold in np.unique(folds):
+            there = folds == fold
+            found[there] = self._grow(runs.rows(~there), self._rounds).predict(inputs.rows(there))
+        return found
+
+    def predict(self, inputs: Inputs) -> Floats:
+        return self._grown.predict(inputs)
+
+    @property
+    def coefficients(self) -> float:
+        return 1.0 + len(self._grown.columns.trend.linear)
+
+    def get_state(self) -> dict[str, Any]:
+        return {
+            "columns": self._grown.columns.to_state(),
+            "trees": self._grown.trees.to_state(),
+            "settings": asdict(self._settings),
+            "rounds": self._rounds,
+        }
+
+    def set_state(self, state: Mapping[str, Any]) -> None:
+        self._grown = _Grown(Columns.from_state(state["columns"]), TreeEnsemble.from_state(state["trees"]))
+        self._settings, self._rounds = Settings(**state["settings"]), int(state["rounds"])

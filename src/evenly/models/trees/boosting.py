@@ -1,0 +1,100 @@
+"""Gradient boosting: trees that one after the other correct what a log-quadratic trend leaves [Friedman 2001].
+
+Derived inputs (`evenly.models.inputs.derived`), the kind of trees and their number are chosen on runs left out. Trees
+can't go on beyond the measured range; the trend does, as a power law. Models need neither LightGBM nor scikit-learn to
+predict.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal, final
+
+from evenly.errors import InputError
+from evenly.models.efforts import Effort, check_effort
+from evenly.models.inputs.coding import Coding
+from evenly.models.regression_model import RegressionModel, Regressor
+from evenly.models.trees.boosted import Boosted, Budget
+from evenly.models.trees.fitters import Fitter, HistFitter, LightGBMFitter, usual_fitter
+
+__all__ = ["Boosting", "HistBoosting"]
+
+_FITTERS: dict[str, type[Fitter]] = {"lightgbm": LightGBMFitter, "scikit-learn": HistFitter}
+
+
+def _regressor(coding: Coding, fitter: type[Fitter], effort: Effort, folds: int) -> Regressor:
+    check_effort(effort)
+    return Boosted(coding, fitter, Budget.of(effort), folds)
+
+
+@final
+class Boosting(RegressionModel):
+    """A trend and boosted trees, fitted by LightGBM where it is installed, else by scikit-learn.
+
+    Parameters
+    ----------
+    fitter : {"lightgbm", "scikit-learn"}, optional
+        What grows the trees; LightGBM comes with ``pip install 'evenly[boost]'``.
+    effort : {"quick", "normal", "thorough"}
+        How many settings are compared, and how many trees grown.
+    folds : int
+        0 for no intervals from runs left out.
+
+    Examples
+    --------
+    >>> table = {"n": list(range(1, 65)) * 2, "solver": ["cg"] * 64 + ["lu"] * 64}
+    >>> seconds = [n * (1.0 if s == "cg" else 1 + n / 16) for n, s in zip(table["n"], table["solver"])]
+    >>> model = Boosting(effort="quick").fit(table, seconds)
+    >>> model.predict({"n": [32, 32], "solver": ["cg", "lu"]}).round()
+    array([32., 96.])
+    """
+
+    method: ClassVar[str] = "boosting"
+    summary: ClassVar[str] = "boosted trees on the residuals of a log-quadratic trend"
+
+    def __init__(
+        self,
+        *,
+        fitter: Literal["lightgbm", "scikit-learn"] | None = None,
+        effort: Effort = "normal",
+        folds: int = 5,
+    ) -> None:
+        self.fitter = fitter
+        self.effort = effort
+        self.folds = folds
+
+    def _regressor(self, coding: Coding, n_runs: int) -> Regressor:
+        del n_runs
+        if self.fitter is not None and self.fitter not in _FITTERS:
+            raise InputError(f"fitter must be one of {', '.join(_FITTERS)}, but got {self.fitter!r}")
+        return _regressor(coding, _FITTERS[self.fitter] if self.fitter else usual_fitter(), self.effort, self.folds)
+
+
+@final
+class HistBoosting(RegressionModel):
+    """A trend and boosted trees, fitted by scikit-learn's HistGradientBoostingRegressor.
+
+    Parameters
+    ----------
+    effort : {"quick", "normal", "thorough"}
+        How many settings are compared, and how many trees grown.
+    folds : int
+        0 for no intervals from runs left out.
+
+    Examples
+    --------
+    >>> n = list(range(1, 65))
+    >>> model = HistBoosting(effort="quick").fit({"n": n}, [10.0 if k < 32 else 20.0 for k in n])
+    >>> model.predict({"n": [16, 50]}).round()
+    array([10., 20.])
+    """
+
+    method: ClassVar[str] = "hist-boosting"
+    summary: ClassVar[str] = "boosted trees of scikit-learn on the residuals of a log-quadratic trend"
+
+    def __init__(self, *, effort: Effort = "normal", folds: int = 5) -> None:
+        self.effort = effort
+        self.folds = folds
+
+    def _regressor(self, coding: Coding, n_runs: int) -> Regressor:
+        del n_runs
+        return _regressor(coding, HistFitter, self.effort, self.folds)

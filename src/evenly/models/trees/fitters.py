@@ -1,0 +1,127 @@
+"""What grows boosted trees: LightGBM, or scikit-learn where that isn't installed."""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenly.errors import MissingExtraError
+from evenly.models.trees.ensemble import TreeEnsemble
+from evenly.models.trees.lightgbm_trees import trees_of
+from evenly.models.trees.sklearn_trees import boosted_trees
+
+__all__ = ["Fitter", "HistFitter", "LightGBMFitter", "Settings", "usual_fitter"]
+
+Floats = NDArray[np.float64]
+Singles = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How trees are grown.
+
+    Attributes
+    ----------
+    rate : float
+        Share of each tree's correction that is taken.
+    leaves : int
+        At most; 32 are predicted fastest.
+    smallest : int
+        Runs in a leaf at least.
+    splits : {"best", "random"}
+        Whether thresholds are searched, or one is drawn for each input: many trees then make a smooth function.
+    leaf : {"constant", "linear"}
+        What leaves hold.
+    """
+
+    rate: float = 0.05
+    leaves: int = 31
+    smallest: int = 5
+    splits: str = "best"
+    leaf: str = "constant"
+
+
+class Fitter(ABC):
+    """Grows trees whose sum predicts y. Deterministic."""
+
+    #: Settings worth comparing, the safest first.
+    candidates: tuple[Settings, ...]
+    #: By how much rates are raised and rounds lowered, where trees take long to grow.
+    pace = 1
+
+    @abstractmethod
+    def grow(self, x: Singles, y: Floats, weights: Floats, settings: Settings, rounds: int) -> TreeEnsemble:
+        """Grow up to `rounds` trees on rows x (n, k) and y (n,) of scale about 1, one correcting the others."""
+
+
+@final
+class LightGBMFitter(Fitter):
+    """LightGBM with the Huber loss, whose bend lies at half the scale: times have outliers.
+
+    Raises
+    ------
+    MissingExtraError
+        If LightGBM isn't installed.
+    """
+
+    candidates = (
+        Settings(),
+        Settings(splits="random"),
+        Settings(leaf="linear", smallest=20),
+    )
+    _BEND = 0.5
+
+    def __init__(self) -> None:
+        try:
+            import lightgbm
+        except ImportError:
+            raise MissingExtraError("boosting with LightGBM", extra="boost") from None
+        self._lightgbm: Any = lightgbm
+
+    def grow(self, x: Singles, y: Floats, weights: Floats, settings: Settings, rounds: int) -> TreeEnsemble:
+        linear = settings.leaf == "linear"
+        data = {
+            "max_bin": 255, "min_data_in_bin": 1 if len(y) < 1000 else 3, "linear_tree": linear, "verbosity": -1,
+            "feature_pre_filter": False, "num_threads": 1,
+        }  # fmt: skip
+        options = data | {
+            "objective": "huber", "alpha": self._BEND, "learning_rate": settings.rate, "num_leaves": settings.leaves,
+            "min_data_in_leaf": settings.smallest, "lambda_l2": 1.0, "linear_lambda": 1.0, "feature_fraction": 0.7,
+            "bagging_fraction": 0.8, "bagging_freq": 1, "extra_trees": settings.splits == "random", "seed": 1,
+            "deterministic": True, "force_row_wise": True,
+        }  # fmt: skip
+        rows = self._lightgbm.Dataset(x.astype(np.float64), y, weight=weights, params=data)
+        return TreeEnsemble.of(trees_of(self._lightgbm.train(options, rows, num_boost_round=rounds)))
+
+
+@final
+class HistFitter(Fitter):
+    """Scikit-learn's HistGradientBoostingRegressor, by least squares."""
+
+    candidates = (Settings(smallest=8), Settings(leaves=15, smallest=5))
+    pace = 2
+
+    def grow(self, x: Singles, y: Floats, weights: Floats, settings: Settings, rounds: int) -> TreeEnsemble:
+        from sklearn.ensemble import HistGradientBoostingRegressor
+
+        booster = HistGradientBoostingRegressor(
+            learning_rate=settings.rate, max_iter=rounds, max_leaf_nodes=settings.leaves, l2_regularization=1.0,
+            min_samples_leaf=settings.smallest, early_stopping=False, random_state=1,
+        )  # fmt: skip
+        with warnings.catch_warnings():
+            # Few runs make fewer bins than asked for, which scikit-learn tells.
+            warnings.simplefilter("ignore", UserWarning)
+            booster.fit(x.astype(np.float64), y, sample_weight=weights)
+        trees, start = boosted_trees(booster)
+        return TreeEnsemble.of(trees, start=start)
+
+
+def usual_fitter() -> type[Fitter]:
+    """Return LightGBM where it is installed, else scikit-learn."""
+    return LightGBMFitter if find_spec("lightgbm") else HistFitter

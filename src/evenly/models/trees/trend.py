@@ -1,0 +1,133 @@
+"""The trend that trees and nets start from: a ridge regression of degree 2 in coded inputs.
+
+Numbers, indicators of labels, and products of any two of them; the ridge is what predicts each run best from all
+others, by the exact leave-one-out residuals of linear smoothers [Golub, Heath and Wahba 1979]. Outside the measured
+range the parabola goes on as its tangent: a power law.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenly.models.inputs.coding import Inputs
+
+__all__ = ["Trend"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+#: Share of a run's own value that its prediction holds at most is one less this.
+_LEAST = 1e-6
+_RIDGES = np.logspace(-7, 1, 17)
+#: So many columns at most; products of two labels go first, then those of labels and numbers.
+_COLUMNS = 700
+
+
+@dataclass(frozen=True)
+class Trend:
+    """Fitted coefficients.
+
+    Attributes
+    ----------
+    pairs : int array (n_pairs, 2)
+        Columns of `Inputs.matrix` that are multiplied.
+    constant : float
+    linear : array (n_columns,)
+    products : array (n_pairs,)
+    """
+
+    pairs: Ints
+    constant: float
+    linear: Floats
+    products: Floats
+
+    @classmethod
+    def learn(cls, inputs: Inputs, logs: Floats, weights: Floats) -> tuple[Trend, Floats]:
+        """Fit to logs (n,) with weights (n,) of mean 1.
+
+        Returns
+        -------
+        trend : Trend
+        left_out : array (n,)
+            What a trend fitted to all other runs, at the same ridge, predicts of each.
+
+        Examples
+        --------
+        >>> x = np.linspace(-1, 1, 20)[:, None]
+        >>> trend, _ = Trend.learn(Inputs(x, np.zeros((20, 0), int), ()), 1 + 2 * x[:, 0] ** 2, np.ones(20))
+        >>> trend.predict(Inputs(np.array([[0.5], [2.0]]), np.zeros((2, 0), int), ())).round(2)
+        array([1.5, 7. ])
+        """
+        pairs = _pairs(inputs)
+        raw = inputs.matrix
+        design = np.hstack([raw, raw[:, pairs[:, 0]] * raw[:, pairs[:, 1]]])
+        root = np.sqrt(weights)
+        centre, middle = np.average(design, axis=0, weights=weights), float(np.average(logs, weights=weights))
+        solution, missed = _ridge((design - centre) * root[:, None], (logs - middle) * root, weights / weights.sum())
+        k = raw.shape[1]
+        return cls(pairs, middle - float(centre @ solution), solution[:k], solution[k:]), logs - missed / root
+
+    def predict(self, inputs: Inputs) -> Floats:
+        """Return logs, (n,)."""
+        raw = inputs.matrix
+        edge = np.hstack([np.clip(inputs.numbers, -1, 1), inputs.one_hot])
+        form = np.zeros((raw.shape[1], raw.shape[1]))
+        form[self.pairs[:, 0], self.pairs[:, 1]] = self.products
+        made = self.constant + edge @ self.linear + np.einsum("ij,ij->i", edge @ form, edge)
+        far = np.flatnonzero(inputs.beyond)
+        slopes = self.linear + edge[far] @ (form + form.T)
+        made[far] += np.sum((raw[far] - edge[far]) * slopes, axis=1)
+        return np.asarray(made)
+
+    def to_state(self) -> dict[str, Any]:
+        """Return what `from_state` reads."""
+        return {"pairs": self.pairs.astype(np.int16), "constant": self.constant, "linear": self.linear,
+                "products": self.products}  # fmt: skip
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> Trend:
+        """Restore what `to_state` returned."""
+        return cls(
+            np.asarray(state["pairs"], dtype=np.int64).reshape(-1, 2),
+            float(state["constant"]),
+            np.asarray(state["linear"], dtype=np.float64),
+            np.asarray(state["products"], dtype=np.float64),
+        )
+
+
+def _pairs(inputs: Inputs) -> Ints:
+    """Products that vary: of two numbers, of a number and a label, and of labels of different parameters."""
+    k = inputs.numbers.shape[1]
+    owner = np.concatenate([-np.arange(k) - 1, np.repeat(np.arange(len(inputs.sizes)), inputs.sizes)]).astype(np.int64)
+    a, b = np.triu_indices(len(owner))
+    keep = (owner[a] != owner[b]) | (owner[a] < 0)
+    a, b = a[keep], b[keep]
+    label = (owner[a] >= 0).astype(int) + (owner[b] >= 0)
+    for fewest in (2, 1):
+        if len(owner) + len(a) > _COLUMNS:
+            a, b, label = a[label < fewest], b[label < fewest], label[label < fewest]
+    return np.column_stack([a, b])
+
+
+def _ridge(design: Floats, target: Floats, shares: Floats) -> tuple[Floats, Floats]:
+    """Coefficients at the ridge whose leave-one-out errors are least in sum of magnitudes, and those errors."""
+    if not design.shape[1]:
+        return np.zeros(0), target / np.maximum(1 - shares, _LEAST)
+    values, vectors = np.linalg.eigh(design.T @ design)
+    values = np.maximum(values, 0.0)
+    turned = design @ vectors
+    aim = turned.T @ target
+    squares = turned**2
+    least, best = np.inf, (np.zeros(len(aim)), target)
+    for ridge in _RIDGES * len(design):
+        coefficients = aim / (values + ridge)
+        leverage = squares @ (1 / (values + ridge)) + shares
+        missed = (target - turned @ coefficients) / np.maximum(1 - leverage, _LEAST)
+        error = float(np.sum(np.abs(missed)))
+        if error < least * (1 - 1e-9):
+            least, best = error, (coefficients, missed)
+    return np.asarray(vectors @ best[0]), best[1]

@@ -1,0 +1,1 @@
+"""Intervals of predictions: conformal, and conformal near the point asked for."""

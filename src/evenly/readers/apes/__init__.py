@@ -1,0 +1,1 @@
+"""Files of the APES suite: Ateles and Seeder."""

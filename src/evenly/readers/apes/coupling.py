@@ -1,0 +1,98 @@
+"""The preCICE configuration that lies beside measurements, so that nobody types the coupling scheme again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from evenly.errors import EvenlyError, ReadError
+from evenly.readers.files import head
+from evenly.readers.registry import Skipped
+
+__all__ = ["Strays", "configurations_beside", "find_coupling"]
+
+
+@dataclass
+class Strays:
+    """What came up while looking for the coupling."""
+
+    used: list[Path] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def find_coupling(candidates: Iterable[Path]) -> tuple[Any, Strays]:
+    """Read the preCICE configurations among XML files.
+
+    Parameters
+    ----------
+    candidates : iterable of Path
+        XML files.
+
+    Returns
+    -------
+    coupling : object or None
+        What `evenly.readers.precice.config.read_coupling` gives, if all configurations say the same; else None.
+    strays : Strays
+        Configurations used, those that are broken, and a note where they differ.
+
+    Examples
+    --------
+    >>> find_coupling([])[0] is None
+    True
+    """
+    strays = Strays()
+    found: list[tuple[Path, Any]] = []
+    for path in candidates:
+        if "precice-configuration" not in head(path):
+            continue
+        try:
+            from evenly.readers.precice.config import read_coupling
+
+            found.append((path, read_coupling(path)))
+            strays.used.append(path)
+        except ReadError as error:
+            strays.skipped.append(Skipped(error.path, error.reason, error.line))
+        except EvenlyError as error:
+            strays.skipped.append(Skipped(path, str(error)))
+    if not found:
+        return None, strays
+    kinds = {
+        (f"{'implicit' if c.implicit else 'explicit'} {c.layout}", frozenset(map(str, c.participants))): path
+        for path, c in reversed(found)
+    }
+    if len(kinds) > 1:
+        listed = "; ".join(f"{scheme} in {path}" for (scheme, _), path in kinds.items())
+        strays.notes.append(f"the configurations name different couplings, so none is taken: {listed}")
+        return None, strays
+    return found[0][1], strays
+
+
+def configurations_beside(logs: Iterable[Path], given: Iterable[Path], *, outside: Path) -> list[Path]:
+    """Return the XML files in the folders of `logs` and above, up to the folders of the `given` paths.
+
+    Parameters
+    ----------
+    logs : iterable of Path
+        Logs of runs, files or folders.
+    given : iterable of Path
+        The files and folders in which the user said to look.
+    outside : Path
+        A folder whose files don't count.
+
+    Examples
+    --------
+    >>> configurations_beside([], [], outside=Path("case"))
+    []
+    """
+    tops = [path.resolve().parent for path in given]
+    folders = [
+        folder
+        for log in logs
+        for folder in log.resolve().parents
+        if any(top in (folder, *folder.parents) for top in tops)
+    ]
+    files = [file for folder in dict.fromkeys(folders) for file in sorted(folder.glob("*.xml"))]
+    return [file for file in files if outside.resolve() not in file.parents]

@@ -1,0 +1,1 @@
+"""Tables: CSV, TSV and Parquet files, and how their columns are understood."""

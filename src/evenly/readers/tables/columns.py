@@ -1,0 +1,217 @@
+"""What the columns of a table mean, told from their names.
+
+``time_ms`` is a time in milliseconds, ``SYPD`` a rate, ``peak_memory [GiB]`` another measured quantity, ``domain`` says
+which solver a row belongs to, ``host`` which machine it ran on. What is left was varied between the runs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from evenly.errors import InputError
+from evenly.runs.units import base_unit
+
+__all__ = [
+    "ALIASES",
+    "COUNTS",
+    "NO_TIME",
+    "SOLVER_NAMES",
+    "STATISTICS",
+    "STATUS_WORDS",
+    "Measured",
+    "canonical_unit",
+    "measured",
+    "time_candidates",
+    "unit_of_time",
+]
+
+#: Names that mean one of the bookkeeping columns; a step is a repetition within a run.
+ALIASES: dict[str, str] = {
+    "run": "run", "run_id": "run", "runid": "run", "job": "run", "job_id": "run", "jobid": "run",
+    "repetition": "repetition", "rep": "repetition", "repeat": "repetition", "trial": "repetition",
+    "step": "step", "iteration": "step", "timestep": "step", "time_step": "step", "window": "step",
+    "status": "status",
+    "machine": "machine", "host": "machine", "hostname": "machine", "cluster": "machine",
+    "when": "when", "date": "when", "datetime": "when", "timestamp": "when", "started": "when",
+    "source": "source",
+}  # fmt: skip
+#: Names of a column that says which solver of a coupled run a row belongs to. ``solver`` may also be a choice of
+#: linear solver, so it counts only where no other column holds labels.
+SOLVER_NAMES = ("domain", "participant", "component", "solver")
+#: Names of parameters that count something: whole numbers above zero.
+COUNTS = frozenset({
+    "cores", "ncores", "ranks", "nranks", "np", "nproc", "nprocs", "procs", "tasks", "ntasks", "pes", "nodes",
+    "threads",
+})  # fmt: skip
+#: Statistics that other tools write beside a time; evenly computes its own.
+STATISTICS = frozenset(
+    {"count", "spread", "std", "stddev", "std_dev", "stdev", "stderr", "sem", "n_samples", "variance"}
+)
+#: What stands in a status column, in lower case, and what it means.
+STATUS_WORDS = {
+    "": "ok", "ok": "ok", "success": "ok", "succeeded": "ok", "successful": "ok", "done": "ok", "completed": "ok",
+    "passed": "ok", "failed": "failed", "fail": "failed", "failure": "failed", "error": "failed", "crashed": "failed",
+    "crash": "failed", "oom": "failed", "killed": "failed", "aborted": "failed", "invalid": "failed",
+    "timed out": "timed out", "timeout": "timed out", "timed_out": "timed out", "time limit": "timed out",
+}  # fmt: skip
+#: What stands in the time column of a run that gave none.
+NO_TIME = frozenset({"", "-", "--", "na", "n/a", "nan", "none", "null", "inf", "infinity"})
+
+_TIME_NAMES = frozenset({
+    "seconds", "time", "times", "runtime", "run_time", "walltime", "wall_time", "wall", "wallclock", "wallclock_time",
+    "wall_clock_time", "elapsed", "elapsed_time", "duration", "time_to_solution", "total_time", "time_total",
+    "median", "median_time", "mean_time", "avg_time", "average_time", "min_time",
+})  # fmt: skip
+_TIME_WORDS = frozenset({"seconds", "time", "runtime", "walltime", "wall", "elapsed", "duration", "median"})
+#: With these beside it, "time" is simulated time or a choice, not a measurement.
+_NOT_MEASURED = frozenset(
+    {"start", "end", "final", "simulated", "simulation", "model", "integrator", "scheme", "limit"}
+)
+_NOT_MEASURED_NAMES = frozenset({"time_step", "time_steps", "time_stepping", "sim_time"})
+_OTHER_WORDS = frozenset({"memory", "mem", "rss", "hwm", "footprint", "energy", "consumption", "traffic"})
+_SHORT_UNITS = frozenset({"ms", "us", "ns", "sypd", "sdpd", "minutes", "hours"})
+#: Phases of a step, which nobody varies.
+_PHASES = frozenset({"waiting", "sending", "receiving", "interpolation", "communication", "comm", "computation"})
+_UNIT_NAMES = {
+    "s": "s", "sec": "s", "secs": "s", "second": "s", "seconds": "s", "ms": "ms", "msec": "ms", "milliseconds": "ms",
+    "us": "us", "µs": "us", "μs": "us", "usec": "us", "microseconds": "us", "ns": "ns", "nanoseconds": "ns",
+    "min": "min", "mins": "min", "minutes": "min", "h": "h", "hours": "h", "days": "d", "sypd": "SYPD", "sdpd": "SDPD",
+}  # fmt: skip
+_WHOLE_NAME_UNITS = frozenset({"seconds", "milliseconds", "microseconds", "nanoseconds", "ms", "us", "µs", "μs", "ns",
+                               "minutes", "hours", "sypd", "sdpd"})  # fmt: skip
+_OTHER_UNITS = ("B", "kB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "TiB", "J", "kJ", "MJ", "Wh", "kWh")
+#: Without regard to capitals; mJ and MJ are different units.
+_ANY_CASE = {unit.lower(): unit for unit in _OTHER_UNITS if unit.lower() not in ("b", "j", "mj")}
+_BRACKETS = re.compile(r"^(?P<base>.*?)\s*(?:\[(?P<a>[^\]]+)\]|\((?P<b>[^)]+)\))\s*$")
+_SUFFIX = re.compile(r"^(?P<base>.+?)(?:\s*/\s*|_in_|\s+in\s+|_|\.|\s+)(?P<unit>[^\s_./]+)$")
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A column that holds something measured.
+
+    Parameters
+    ----------
+    column : str
+        Its name in the file.
+    base : str
+        Its name without the unit.
+    unit : str
+        See `evenly.runs.units.to_base`; ``""`` where the name has none.
+    certainty : int
+        2 where the whole name means a time (``seconds``, ``wall_ms``), 1 where a part of it does
+        (``seconds_before``), 0 for other quantities.
+    """
+
+    column: str
+    base: str
+    unit: str
+    certainty: int
+
+
+def measured(column: str) -> Measured | None:
+    """Return what a column of this name measures; None if nothing in the name says so.
+
+    Examples
+    --------
+    >>> measured("time_ms")
+    Measured(column='time_ms', base='time', unit='ms', certainty=2)
+    >>> measured("SYPD").unit, measured("peak_memory [GiB]").unit, measured("cores")
+    ('SYPD', 'GiB', None)
+    """
+    name = column.strip()
+    if name.lower() in _WHOLE_NAME_UNITS:
+        return Measured(column, "seconds", _UNIT_NAMES[name.lower()], 2)
+    base, unit = _split_unit(name)
+    plain = re.sub(r"[\s\-.]+", "_", base.strip()).lower()
+    words = set(plain.split("_"))
+    if unit and base_unit(unit) != "s":
+        return Measured(column, base, unit, 0) if words & _OTHER_WORDS else None
+    if plain in _TIME_NAMES:
+        return Measured(column, base, unit, 2)
+    if words & _SHORT_UNITS:  # ``median_ms_or_P``: a unit that isn't the name's end doesn't hold for all of it
+        return None
+    if words & _TIME_WORDS and not words & _NOT_MEASURED and plain not in _NOT_MEASURED_NAMES:
+        return Measured(column, base, unit, 1)
+    return Measured(column, base, unit, 0) if plain in _PHASES else None
+
+
+def time_candidates(columns: Iterable[str]) -> list[Measured]:
+    """Return the columns that may be the time, only the most certain ones.
+
+    Examples
+    --------
+    >>> [m.column for m in time_candidates(["cores", "seconds_before", "seconds_after"])]
+    ['seconds_before', 'seconds_after']
+    >>> [m.column for m in time_candidates(["cores", "comm_time_s", "time_s"])]
+    ['time_s']
+    >>> [m.column for m in time_candidates(["Kerne", "Laufzeit (s)"])]
+    ['Laufzeit (s)']
+    """
+    columns = list(columns)
+    times = [m for m in map(measured, columns) if m is not None and m.certainty > 0]
+    best = max((m.certainty for m in times), default=0)
+    return [m for m in times if m.certainty == best] or _by_unit(columns)
+
+
+def _by_unit(columns: Iterable[str]) -> list[Measured]:
+    """Return the column of which only the unit, in brackets, says that it is a time, if it is the only one."""
+    found = [
+        Measured(column, match["base"].strip(), unit, 1)
+        for column in columns
+        if (match := _BRACKETS.match(column.strip())) and (unit := unit_of_time(column))
+        if not set(re.split(r"[\s_\-.]+", match["base"].lower()))
+        & {*_NOT_MEASURED, "dt", "step", "timestep", "interval"}
+    ]
+    return found if len(found) == 1 else []
+
+
+def unit_of_time(column: str) -> str:
+    """Return the unit that a column's name tells, if it is one of time or a rate; else nothing.
+
+    Examples
+    --------
+    >>> unit_of_time("Laufzeit (s)"), unit_of_time("X [ms]"), unit_of_time("memory [GiB]")
+    ('s', 'ms', '')
+    """
+    unit = _split_unit(column.strip())[1]
+    return unit if unit and base_unit(unit) == "s" else ""
+
+
+def canonical_unit(text: str) -> str:
+    """Return a unit as evenly spells it; unchanged if it isn't known.
+
+    Examples
+    --------
+    >>> canonical_unit("gib"), canonical_unit("Seconds"), canonical_unit("apples")
+    ('GiB', 's', 'apples')
+    """
+    return _known_unit(text.strip()) or text
+
+
+def _split_unit(name: str) -> tuple[str, str]:
+    """Split ``wall [s]``, ``wall (s)``, ``wall_s``, ``wall/s`` into name and unit."""
+    for pattern in (_BRACKETS, _SUFFIX):
+        match = pattern.match(name)
+        if match is None:
+            continue
+        groups = match.groupdict()
+        text = (groups.get("unit") or groups.get("a") or groups.get("b") or "").strip()
+        unit = _known_unit(text)
+        if unit:
+            return match["base"].strip(), unit
+    return name, ""
+
+
+def _known_unit(text: str) -> str:
+    if text in _OTHER_UNITS or text.lower() in _ANY_CASE:
+        return text if text in _OTHER_UNITS else _ANY_CASE[text.lower()]
+    if text.lower() in _UNIT_NAMES:
+        return _UNIT_NAMES[text.lower()]
+    try:
+        base_unit(text)
+    except InputError:
+        return ""
+    return "" if text in ("1", "d") else text

@@ -1,0 +1,32 @@
+"""What a user may say about a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from evenly.readers.tables.delimited import Decimal
+
+__all__ = ["TableOptions"]
+
+
+@dataclass(frozen=True)
+class TableOptions:
+    """What the user said about a table; the fields are those of `TableReader`.
+
+    Examples
+    --------
+    >>> TableOptions(time="wall", unit="ms").constants
+    {}
+    """
+
+    parameters: tuple[str, ...] = ()
+    time: str | None = None
+    unit: str | None = None
+    solver: str | None = None
+    quantities: Mapping[str, str] = field(default_factory=dict)
+    status: str | None = None
+    where: str | None = None
+    constants: Mapping[str, float | str] = field(default_factory=dict)
+    categories: tuple[str, ...] = ()
+    decimal: Decimal = "auto"

@@ -1,0 +1,205 @@
+"""Tables: CSV, TSV and other delimited text, Parquet, and evenly's own runs files.
+
+Without any option the columns' meaning is told from their names: a time (``seconds``, ``time_ms``, ``wall [s]``) or a
+rate (``SYPD``), the solver (``domain``, ``participant``, …), bookkeeping (``status``, ``machine``, …), other quantities
+(``peak_memory_GiB``); what is left are the parameters. Columns for each solver (``inner_cores``, ``inner_time_ms``,
+``outer_cores``, ``outer_time_ms``) are told apart by what their names share. Every guess is reported,
+and an option overrides it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, get_args
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from evenly.errors import EvenlyError, InputError, MissingExtraError, ReadError
+from evenly.readers.base import Reader
+from evenly.readers.files import head, is_file, lines, plain_suffix
+from evenly.readers.registry import name_list
+from evenly.readers.tables.columns import time_candidates
+from evenly.readers.tables.delimited import Decimal, numbers, parse
+from evenly.readers.tables.interpretation import Interpretation
+from evenly.readers.tables.options import TableOptions
+from evenly.readers.tables.wide import narrowed
+from evenly.runs.runs import Runs
+
+__all__ = ["TableReader"]
+
+_RUNS_HEADER = "# evenly runs "
+_TEXT_SUFFIXES = (".csv", ".tsv", ".tab", ".psv")
+_LOOSE_SUFFIXES = (".txt", ".dat")
+_PARQUET_SUFFIXES = (".parquet", ".pq")
+
+
+class TableReader(Reader):
+    r"""Reads tables with one row per run.
+
+    Parameters
+    ----------
+    parameters : sequence of str or str, optional
+        Columns that were varied (a text is split at commas); all that is not otherwise known by default.
+    time : str, optional
+        Column with the time or rate.
+    unit : str, optional
+        Its unit, see `evenly.runs.units.to_base`; told from the column's name, else seconds.
+    solver : str, optional
+        Column that names the solver of a coupled run.
+    quantities : mapping of str to str, optional
+        More measured columns and their units.
+    status : str, optional
+        Column that says whether a run went well.
+    where : str, optional
+        Keep only rows for which this holds, as in ``"kind == 'measured' and cores < 400"``.
+    constants : mapping, optional
+        Parameters that the file doesn't hold, with their value, as in ``{"cores": 512}``.
+    categories : sequence of str or str
+        Columns that hold labels although they look like numbers.
+    decimal : {"auto", ".", ","}
+        The decimal mark of a text file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "runs.csv"
+    >>> _ = path.write_text("cores,time_ms\n8,1200\n16,640\n")
+    >>> reader = TableReader()
+    >>> reader.read(path)[""]
+    Runs(2 rows, 2 configurations of cores; seconds 0.64 to 1.2 s)
+    >>> reader.notes
+    ["'time_ms' is the time in ms", 'parameters: cores']
+    """
+
+    name: ClassVar[str] = "table"
+    summary: ClassVar[str] = "CSV, TSV, other delimited text, Parquet, and evenly's own runs files"
+    #: Asked after all readers of a particular format.
+    generic: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        *,
+        parameters: Sequence[str] | str | None = None,
+        time: str | None = None,
+        unit: str | None = None,
+        solver: str | None = None,
+        quantities: Mapping[str, str] | None = None,
+        status: str | None = None,
+        where: str | None = None,
+        constants: Mapping[str, float | str] | None = None,
+        categories: Sequence[str] | str = (),
+        decimal: Decimal = "auto",
+    ) -> None:
+        if decimal not in get_args(Decimal):
+            raise InputError(f"decimal must be one of {', '.join(get_args(Decimal))}, but got {decimal!r}")
+        self.parameters = parameters
+        self.time = time
+        self.unit = unit
+        self.solver = solver
+        self.quantities = quantities
+        self.status = status
+        self.where = where
+        self.constants = constants
+        self.categories = categories
+        self.decimal = decimal
+        self.notes: list[str] = []
+
+    def recognises(self, path: Path) -> bool:
+        suffix = plain_suffix(path)
+        if suffix in (*_PARQUET_SUFFIXES, *_TEXT_SUFFIXES):
+            return is_file(path)
+        return suffix in _LOOSE_SUFFIXES and _looks_like_table(path)
+
+    def read(self, path: Path) -> dict[str, Runs]:
+        self.notes = []
+        try:
+            if plain_suffix(path) in _PARQUET_SUFFIXES:
+                return self._read_parquet(path)
+            if head(path).startswith(_RUNS_HEADER):
+                return {"": _load_runs(path)}
+            table = parse(path, lines(path))
+            return self._interpret(path, table.frame, table.lines)
+        except (ReadError, MissingExtraError):
+            raise
+        except EvenlyError as error:
+            raise ReadError(path, str(error)) from None
+
+    def _read_parquet(self, path: Path) -> dict[str, Runs]:
+        try:
+            import pyarrow as pa
+            import pyarrow.parquet as pq
+        except ImportError:
+            raise MissingExtraError("reading Parquet", extra="parquet") from None
+        try:
+            arrow = pq.read_table(path)
+            if b"evenly" in (arrow.schema.metadata or {}):
+                return {"": _load_runs(path)}
+            frame = arrow.to_pandas()
+        except (OSError, ValueError, pa.ArrowException) as error:
+            raise ReadError(path, f"not a readable Parquet file: {error}") from None
+        if not len(frame):
+            raise ReadError(path, "the table has no rows")
+        if isinstance(frame.index, pd.MultiIndex) or frame.index.name is not None:
+            frame = frame.reset_index()
+        cells = pd.DataFrame({str(name): [_cell(v) for v in frame[name]] for name in frame.columns}, dtype=object)
+        rows = np.arange(1, len(cells) + 1, dtype=np.int64)
+        return self._interpret(path, cells, rows)
+
+    def _interpret(self, path: Path, cells: pd.DataFrame, rows: NDArray[np.int64]) -> dict[str, Runs]:
+        options = TableOptions(
+            parameters=name_list(self.parameters),
+            time=self.time,
+            unit=self.unit,
+            solver=self.solver,
+            quantities=dict(self.quantities or {}),
+            status=self.status,
+            where=self.where,
+            constants=dict(self.constants or {}),
+            categories=name_list(self.categories),
+            decimal=self.decimal,
+        )
+        told: tuple[str, ...] = ()
+        if not (options.time or options.solver or options.parameters or options.quantities):
+            wide = narrowed(cells, rows)
+            if wide is not None:
+                options = dataclasses.replace(options, solver=wide.solver, time=wide.time)
+                cells, rows, told = wide.cells, wide.lines, wide.notes
+        meaning = Interpretation(options, path, cells, rows)
+        runs = meaning.runs()
+        self.notes = [*told, *meaning.notes]
+        return runs
+
+
+def _looks_like_table(path: Path) -> bool:
+    """Tell whether loosely named text starts with a header that names a time, and numbers below it."""
+    try:
+        start = head(path).split("\n")[:12]
+        table = parse(path, start[:-1] if len(start) > 2 else start)
+        times = [table.frame[found.column] for found in time_candidates(table.frame.columns)]
+        return any(np.isfinite(numbers(path, "", cells, table.lines)).any() for cells in times)
+    except EvenlyError:
+        return False
+
+
+def _load_runs(path: Path) -> Runs:
+    try:
+        runs = Runs.load(path)
+    except EvenlyError:
+        raise
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ReadError(path, f"the runs file is damaged: {error}") from None
+    if not len(runs):
+        raise ReadError(path, "the runs file holds no runs")
+    return runs
+
+
+def _cell(value: Any) -> str:
+    if value is None or (isinstance(value, float) and np.isnan(value)) or value is pd.NaT or value is pd.NA:
+        return ""
+    if isinstance(value, float | np.floating):
+        return repr(float(value))
+    return str(value)

@@ -1,0 +1,146 @@
+"""Wide tables: one row per coupled run, with columns for each solver: ``inner_cores, inner_time_ms, outer_cores, …``.
+
+A solver's name is what two of its columns share, at the front or the end: one that holds cores and one that holds a
+time. Columns without any solver's name are shared by all.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from evenly.readers.tables.columns import ALIASES, measured, time_candidates
+
+__all__ = ["Narrowed", "narrowed"]
+
+_CORES = frozenset({"cores", "ncores", "ranks", "nranks", "np", "nproc", "nprocs", "procs", "tasks", "ntasks", "pes"})
+_SEPARATOR = re.compile(r"[\s_\-./]+(?![^\[(]*[\])])")
+_SOLVER_COLUMNS = ("solver", "participant", "domain")
+
+
+@dataclass(frozen=True)
+class Narrowed:
+    """A table with one row per run and solver.
+
+    Parameters
+    ----------
+    cells : DataFrame (n_rows, n_columns)
+        Text.
+    lines : array (n_rows,)
+        The line from which each row comes.
+    solver, time : str
+        The columns with the solver and with the time.
+    notes : tuple of str
+        What was guessed.
+    """
+
+    cells: pd.DataFrame
+    lines: NDArray[np.int64]
+    solver: str
+    time: str
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Solver:
+    name: str
+    own: dict[str, str]  # column → its name without the solver's
+    cores: str
+    time: str
+
+
+def narrowed(cells: pd.DataFrame, lines: NDArray[np.int64]) -> Narrowed | None:
+    """Return a wide table with one row per run and solver; None if it isn't plainly wide.
+
+    Examples
+    --------
+    >>> cells = pd.DataFrame({"a_cores": ["2"], "a_time_ms": ["9"], "b_cores": ["4"], "b_time_ms": ["5"]})
+    >>> narrowed(cells, np.array([2])).cells.to_dict("list")
+    {'solver': ['a', 'b'], 'cores': ['2', '4'], 'time_ms': ['9', '5']}
+    >>> narrowed(cells[["a_cores", "a_time_ms"]], np.array([2])) is None
+    True
+    """
+    columns = [str(name) for name in cells.columns]
+    solvers = [found for name in _names(columns) if (found := _solver(name, columns)) is not None]
+    taken = [column for one in solvers for column in one.own]
+    times = {one.own[one.time] for one in solvers}
+    if len(solvers) < 2 or len(taken) != len(set(taken)) or len(times) > 1:
+        return None
+    rest = [column for column in columns if column not in taken]
+    totals = [c for c in rest if (m := measured(c)) is not None and m.certainty > 0]
+    shared = [column for column in rest if column not in totals]
+    key = next((name for name in _SOLVER_COLUMNS if name not in shared), None)
+    if key is None:
+        return None
+    parts = [_part(cells, one, solvers[0], shared, key) for one in solvers]
+    whole = pd.concat(parts).fillna("")
+    order = whole.index.to_numpy(dtype=np.int64)
+    notes = (_told(solvers, shared), *([f"left out: {', '.join(totals)}"] if totals else []))
+    return Narrowed(whole.reset_index(drop=True), lines[order], key, times.pop(), notes)
+
+
+def _tokens(column: str) -> list[str]:
+    return [token for token in _SEPARATOR.split(column.strip()) if token]
+
+
+def _names(columns: Iterable[str]) -> list[str]:
+    """Return what stands beside a word for cores at the front or the end of a column, in order."""
+    found: list[str] = []
+    for column in columns:
+        tokens = _tokens(column)
+        if len(tokens) > 1 and tokens[-1].lower() in _CORES:
+            found.append(" ".join(tokens[:-1]))
+        elif len(tokens) > 1 and tokens[0].lower() in _CORES:
+            found.append(" ".join(tokens[1:]))
+    return list(dict.fromkeys(found))
+
+
+def _solver(name: str, columns: Sequence[str]) -> _Solver | None:
+    own = {column: rest for column in columns if (rest := _without(column, name.split(" ")))}
+    cores = [column for column, rest in own.items() if rest.lower() in _CORES]
+    times = time_candidates(own.values())
+    if len(cores) != 1 or len(times) != 1 or len(set(own.values())) < len(own):
+        return None
+    time = next(column for column, rest in own.items() if rest == times[0].column)
+    spelled = next(_spelled(column, name) for column in cores)
+    return _Solver(spelled, own, cores[0], time)
+
+
+def _without(column: str, name: Sequence[str]) -> str:
+    """Return the column's name without the solver's at its front or end, units aside; empty if it isn't there."""
+    tokens = _tokens(column)
+    for at in range(len(tokens) - len(name) + 1):
+        rest = [*tokens[:at], *tokens[at + len(name) :]]
+        after = tokens[at + len(name) :]
+        ends = at == 0 or not after or (len(after) == 1 and measured(f"time {after[0]}") != measured("time"))
+        if tokens[at : at + len(name)] == list(name) and rest and ends:
+            return "_".join(rest).replace("_[", " [").replace("_(", " (")
+    return ""
+
+
+def _spelled(column: str, name: str) -> str:
+    """Return the solver's name with the marks that the column has between its words."""
+    pattern = r"[\s_\-./]+".join(map(re.escape, name.split(" ")))
+    match = re.search(pattern, column)
+    return match[0] if match else name
+
+
+def _part(cells: pd.DataFrame, one: _Solver, first: _Solver, shared: Sequence[str], key: str) -> pd.DataFrame:
+    """Return the rows of one solver; those in which it has neither cores nor a time did not run it."""
+    names = {**one.own, one.cores: first.own[first.cores]}
+    part = cells[[one.cores, *(c for c in one.own if c != one.cores), *shared]].rename(columns=names)
+    part.insert(0, key, one.name)
+    ran = (cells[one.cores] != "") | (cells[one.time] != "")
+    return part[ran.to_numpy()]
+
+
+def _told(solvers: Sequence[_Solver], shared: Sequence[str]) -> str:
+    listed = "; ".join(f"{one.name}: {', '.join(map(repr, one.own))}" for one in solvers)
+    both = [column for column in shared if column.strip().lower() not in ALIASES]
+    rest = f"; of all: {', '.join(map(repr, both))}" if both else ""
+    return f"each solver has columns of its own ({listed}{rest})"

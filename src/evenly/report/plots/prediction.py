@@ -1,0 +1,129 @@
+"""Predicted against measured values: how far a model is off, and where."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+from numpy.typing import NDArray
+
+from evenly.errors import InputError
+from evenly.metrics import mlogq
+from evenly.models.base import Model
+from evenly.report.formatting import compact, percent
+from evenly.report.plots.style import GREY, INK, PALETTE, legend_below, new_figure, quantity_axis, set_title, tidy
+from evenly.report.plots.trend_words import quantity_name
+from evenly.report.slices import quietly
+from evenly.runs.runs import Runs
+
+__all__ = ["plot_predictions"]
+
+Floats = NDArray[np.float64]
+_FACTORS = ((2.0, "#F1F1F1"), (1.1, "#DADADA"))
+
+
+def plot_predictions(
+    model: Model, runs: Runs | None = None, test: Runs | None = None, *, level: float = 0.9, name: str = ""
+) -> Figure:
+    """Show predictions over measurements, with bands of a factor of 1.1 and 2.
+
+    Parameters
+    ----------
+    model : Model
+        Fitted.
+    runs : Runs, optional
+        What it was learned from.
+    test : Runs, optional
+        Measurements that were held out; they get the model's interval as bars and decide the title.
+    level : float
+        Of the interval.
+    name : str
+        The solver's name, for the title.
+
+    Returns
+    -------
+    Figure
+
+    Raises
+    ------
+    InputError
+        If neither holds a run that went well.
+
+    Examples
+    --------
+    >>> import evenly, pandas as pd
+    >>> table = pd.DataFrame({"cores": [1, 2, 4, 8, 16], "seconds": [80.0, 40.0, 20.0, 10.0, 5.0]})
+    >>> runs = evenly.Runs.from_frame(table, ["cores"])
+    >>> plot_predictions(evenly.fit(runs, method="power-law"), runs).axes[0].get_ylabel()
+    'predicted time (s)'
+    """
+    sets = {}
+    for label, given in (("learned from", runs), ("held out", test)):
+        if given is not None and (measured := _pairs(model, given, level)) is not None:
+            sets[label] = measured
+    if not sets:
+        raise InputError("there are no runs that went well to compare predictions with: pass runs or test")
+    figure = new_figure(5.4, 5.4)
+    axes = figure.subplots()
+    handles = _bands(axes, model, np.concatenate([np.concatenate(one[:2]) for one in sets.values()]))
+    for i, (label, one) in enumerate(sets.items()):
+        handles |= _draw(axes, label, one, i if len(sets) > 1 else 0)
+    finding = _finding(next(reversed(sets)), next(reversed(sets.values())), level)
+    set_title(figure, f"{name}: {finding[0]}" if name else finding[0].capitalize(), finding[1])
+    legend_below(figure, list(handles.values()), list(handles))
+    return figure
+
+
+def _pairs(model: Model, runs: Runs, level: float) -> tuple[Floats, Floats, Floats, Floats] | None:
+    name = model.response_["name"]
+    runs = runs.learning(name) if name in runs.quantities else runs
+    table = runs.ok.aggregate()
+    table = table[table[runs.response].notna()]
+    if not len(table):
+        return None
+    silent, asked = quietly(model), table[model.space_.names]
+    measured: Floats = table[runs.response].to_numpy(dtype=np.float64)
+    return measured, silent.predict(asked), *silent.interval(asked, level)
+
+
+def _bands(axes: Axes, model: Model, values: Floats) -> dict[str, Any]:
+    """Draw the diagonal and the bands around it on square log axes."""
+    tidy(axes, grid="none")
+    ends = np.array([values.min() / 1.4, values.max() * 1.4])
+    what, unit = quantity_name(model.response_), model.response_["unit"]
+    handles = {}
+    for factor, shade in _FACTORS:
+        axes.fill_between(ends, ends / factor, ends * factor, color=shade, linewidth=0, zorder=0)
+        handles[f"within a factor of {compact(factor)}"] = Patch(facecolor=shade)
+    axes.plot(ends, ends, color=GREY, linewidth=1, zorder=1)
+    quantity_axis(axes, "x", f"measured {what}", unit, values, log=True)
+    quantity_axis(axes, "y", f"predicted {what}", unit, values, log=True)
+    axes.set(xlim=ends, ylim=ends, aspect="equal")
+    return handles
+
+
+def _draw(axes: Axes, label: str, pairs: tuple[Floats, Floats, Floats, Floats], rank: int) -> dict[str, Any]:
+    measured, predicted, lower, upper = pairs
+    held_out, many = label == "held out", len(measured) > 100
+    colour = INK if held_out else PALETTE[rank]
+    bars = np.vstack([np.maximum(predicted - lower, 0), np.maximum(upper - predicted, 0)])
+    drawn = axes.errorbar(
+        measured, predicted, yerr=bars if held_out and not many else None, fmt="D" if held_out else "o",
+        markersize=3 if many else 5, markerfacecolor="white" if held_out else colour, markeredgecolor=colour if held_out
+        else "white", markeredgewidth=0.9 if held_out else 0.4, color=colour, elinewidth=0.9, linestyle="none",
+        alpha=0.5 if many else 1.0, zorder=3 if held_out else 2,
+    )  # fmt: skip
+    drawn[0].set_gid(label)
+    return {f"{label}: {len(measured)}, MLogQ {mlogq(measured, predicted):.3f}": drawn}
+
+
+def _finding(label: str, pairs: tuple[Floats, Floats, Floats, Floats], level: float) -> tuple[str, str]:
+    measured, predicted, lower, upper = pairs
+    typical = float(np.exp(mlogq(measured, predicted)))
+    held = float(np.mean((lower <= measured) & (measured <= upper)))
+    off = percent(typical - 1) if typical < 2 else f"a factor of {compact(typical, 2)}"
+    whose = "held-out runs" if label == "held out" else "the runs it learned from"
+    return f"typically off by {off} on {whose}", f"{percent(held)} of them inside the {percent(level)} interval"

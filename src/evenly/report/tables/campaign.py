@@ -1,0 +1,91 @@
+"""Tables of a campaign: what was measured of each configuration, and which runs failed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from rich.table import Table
+
+from evenly.campaign.noise import half_width
+from evenly.campaign.store import Record
+from evenly.report.formatting import compact
+from evenly.report.tables.run import add_row, new_table
+
+__all__ = ["campaign_as_dict", "campaign_table", "failed_table"]
+
+Configurations = Mapping[int, Mapping[str, Any]]
+
+
+def campaign_table(
+    configurations: Configurations, records: Sequence[Record], *, title: str = "", most: int | None = None
+) -> Table:
+    """Return a row per configuration that was run: its parameters, runs, median time, error and what went wrong.
+
+    Parameters
+    ----------
+    configurations : mapping of int to mapping
+        By number.
+    records : sequence of Record
+        In the order they were run.
+    most : int, optional
+        Show only so many, those that were run last.
+    """
+    groups: dict[int, list[Record]] = {}
+    for record in records:
+        # Taken out and put in again: the one that was run last stands last.
+        groups[record.configuration] = [*groups.pop(record.configuration, ()), record]
+    latest = list(reversed(groups))
+    shown = latest if most is None else latest[:most]
+    names = list(next(iter(configurations.values()), {}))
+    table = new_table(title, "" if len(shown) == len(latest) else f"the last {len(shown)} of {len(latest)}")
+    for name in names:
+        table.add_column(name, justify="right")
+    for column in ("runs", "seconds", "± 95 %", "status"):
+        table.add_column(column, justify="left" if column == "status" else "right")
+    for number in sorted(shown) if most is None else shown:
+        values = [configurations[number][name] for name in names]
+        add_row(table, *(compact(v) if _is_number(v) else str(v) for v in values), *_cells(groups[number]))
+    return table
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _cells(records: Sequence[Record]) -> tuple[str, str, str, str]:
+    seconds = [r.quantities["seconds"] for r in records if r.status == "ok"]
+    wrong = next((r for r in reversed(records) if r.status != "ok"), None)
+    error = half_width(seconds)
+    return (
+        str(len(records)),
+        compact(float(np.median(seconds))) if seconds else "",
+        f"{error:.1%}" if np.isfinite(error) else "",
+        "ok" if wrong is None else f"{wrong.status}: {wrong.message}",
+    )
+
+
+def failed_table(configurations: Configurations, records: Sequence[Record], *, title: str = "") -> Table:
+    """Return a row per run that failed: how, and the last line it printed."""
+    table = new_table(title)
+    for column in ("configuration", "status", "exit", "last words"):
+        table.add_column(column)
+    for record in records:
+        if record.status != "ok":
+            told = ", ".join(f"{name}={value}" for name, value in configurations[record.configuration].items())
+            words = [line for line in record.output.splitlines() if line.strip()]
+            add_row(table, told, record.status, str(record.exit_code), words[-1] if words else record.message)
+    return table
+
+
+def campaign_as_dict(configurations: Configurations, records: Sequence[Record]) -> list[dict[str, Any]]:
+    """Return all runs, for machines."""
+    return [
+        {
+            "configuration": dict(configurations[r.configuration]), "repetition": r.repetition, "status": r.status,
+            "purpose": r.purpose, **dict(r.quantities), "exit_code": r.exit_code, "message": r.message,
+            "output": r.output, "started": r.started, "took": r.took, "other_load": r.other_load,
+        }
+        for r in records
+    ]  # fmt: skip

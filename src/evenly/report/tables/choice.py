@@ -1,0 +1,96 @@
+"""What a model that picked itself tried, what it took, and what more runs would bring."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.table import Table
+
+from evenly.models.ensemble.automatic import Automatic
+from evenly.report.formatting import compact, percent, plain, quantity
+from evenly.report.tables.run import add_row, new_table
+
+__all__ = ["blend_of", "choice_as_dict", "choice_table"]
+
+
+def blend_of(model: Automatic) -> str:
+    """Return the methods of the blend with their shares, the largest first.
+
+    Examples
+    --------
+    >>> table = {"cores": [1, 2, 4, 8, 16], "size": [1, 2, 1, 2, 1]}
+    >>> blend_of(Automatic(methods=["power-law"]).fit(table, [8.0, 8.0, 2.0, 2.0, 0.5]))
+    'auto: power-law'
+    """
+    taken = model.choice_[model.choice_["weight"] > 0].to_dict(orient="records")
+    if len(taken) < 2:
+        names = [str(row["method"]) for row in taken] or [model.beyond_]
+    else:
+        names = [f"{row['method']} {percent(row['weight'], 2)}" for row in taken]
+    return f"{model.method}: {', '.join(names)}"
+
+
+def choice_table(model: Automatic, *, title: str = "") -> Table:
+    """Show what was tried: error on left-out runs, time to learn, size, share, and why something was left out.
+
+    Parameters
+    ----------
+    model : Automatic
+        Fitted.
+    title : str, optional
+        Above the table.
+
+    Returns
+    -------
+    rich.table.Table
+        The learning curve stands below it.
+    """
+    table = new_table(title, "\n".join(_below(model)))
+    table.add_column("method", no_wrap=True)
+    for heading in ("MLogQ\nleft out", "learned\nin", "size", "share"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    noted = any(model.choice_["note"])
+    if noted:
+        table.add_column("", overflow="fold")
+    for row in model.choice_.to_dict(orient="records"):
+        learned = row["bytes"] > 0
+        cells = (
+            f"{row['error']:.4f}" if row["error"] < float("inf") else "–",
+            quantity(row["fit_seconds"], "s", 2) if learned else "–",
+            quantity(row["bytes"], "B", 2) if learned else "–",
+            percent(row["weight"], 2) if row["weight"] else "–",
+        )
+        add_row(table, row["method"], *cells, *([row["note"]] if noted else []))
+    if model.error_ == model.error_:
+        table.add_section()
+        add_row(table, "blend", f"{model.error_:.4f}", "", "", "", *([""] if noted else []))
+    return table
+
+
+def _below(model: Automatic) -> list[str]:
+    lines = [f"beyond the measured range: {model.beyond_}"]
+    if model.correction_:
+        lines.insert(0, f"trees on what the blend leaves lower its error by {percent(model.correction_, 2)}")
+    curve = model.learning_curve_
+    if len(curve):
+        measured, expected = curve[curve["measured"]], curve[~curve["measured"]]
+        lines.append("error by runs: " + ", ".join(_point(row) for row in measured.to_dict(orient="records")))
+        lines.append("more runs would bring: " + ", ".join(_point(row) for row in expected.to_dict(orient="records")))
+    return lines
+
+
+def _point(row: dict[Any, Any]) -> str:
+    return f"{compact(row['error'], 2)} from {row['runs']:,}"
+
+
+def choice_as_dict(model: Automatic) -> dict[str, Any]:
+    """Return the same as plain values that JSON can hold."""
+    found: dict[str, Any] = plain(
+        {
+            "error": model.error_,
+            "beyond": model.beyond_,
+            "tried": model.choice_.to_dict(orient="records"),
+            "learning_curve": model.learning_curve_.to_dict(orient="records"),
+        }
+    )
+    return found

@@ -1,0 +1,56 @@
+"""Tables of forecasts: what numbers of ranks would take and cost."""
+
+from __future__ import annotations
+
+from rich.table import Table
+
+from evenly.decomposition.forecasting.forecast import Forecast
+from evenly.report.formatting import common_prefix, compact, percent
+from evenly.report.tables.run import add_row, new_table
+
+__all__ = ["forecast_headline", "forecast_table"]
+
+
+_CAPTION = (
+    "replayed on the machine's description; within: so far off at {level}\n"
+    "waits: share of messages and of waiting; used: against the first row"
+)
+
+
+def forecast_headline(found: Forecast) -> str:
+    """Return what is predicted, in one line."""
+    machine = found.machine
+    about = f" ({machine.about})" if machine.about else ""
+    return f"{found.name} on {machine.name}{about}, {found.steps} steps"
+
+
+def forecast_table(found: Forecast, *, level: float = 0.9) -> Table:
+    """Show the curve, one line per number of ranks, the recommended one marked.
+
+    Parameters
+    ----------
+    found : Forecast
+    level : float
+        That the intervals were made for.
+    """
+    curve, best = found.curve, found.best
+    factor, prefix = common_prefix([best["step_s"]])
+    priced = "money" in curve
+    table = new_table("", _CAPTION.format(level=percent(level)))
+    whole, unit = common_prefix([best["run_s"]])
+    headings = ["ranks", "nodes", f"{prefix}/step", "within", "waits", "used", f"run {unit}", "core-h"]
+    for heading in headings + ([found.machine.currency] if priced else []):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for row in curve.to_dict("records"):
+        cells = [
+            f"{'* ' if row['ranks'] == found.ranks else ''}{int(row['ranks'])}",
+            str(int(row["nodes"])),
+            compact(row["step_s"] / factor, 3),
+            f"± {percent(row['upper_s'] / row['step_s'] - 1, 2)}",
+            percent(row["communication_share"], 2),
+            percent(row["efficiency"], 2),
+            compact(row["run_s"] / whole, 3),
+            compact(row["core_hours"], 2),
+        ]
+        add_row(table, *cells, *([compact(row["money"], 2)] if priced else []))
+    return table

@@ -1,0 +1,359 @@
+"""Tables of what was learned and predicted, for the terminal and for machines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from rich.table import Table
+
+from evenly.errors import InputError
+from evenly.metrics import METRICS
+from evenly.models.base import Model
+from evenly.models.ensemble.automatic import Automatic
+from evenly.report.formatting import common_prefix, compact, percent, plain, span
+from evenly.report.left_out_errors import left_out_errors
+from evenly.report.slices import bounds, formula_of, leading_of, quietly
+from evenly.report.tables.choice import blend_of, choice_as_dict
+from evenly.report.tables.run import add_row, new_table
+from evenly.runs.runs import Runs
+from evenly.space.parameters import Parameter
+from evenly.space.space import Configurations
+
+__all__ = [
+    "errors_of",
+    "model_table",
+    "models_as_dict",
+    "models_table",
+    "predictions_as_dict",
+    "predictions_table",
+]
+
+Floats = NDArray[np.float64]
+#: A share above which one formula is the whole model.
+_ALONE = 0.9999
+_CANDIDATES = 5
+
+
+def errors_of(model: Model, runs: Runs) -> dict[str, float]:
+    """Return every error metric of a model's predictions of the condensed runs.
+
+    Examples
+    --------
+    >>> import evenly
+    >>> table = pd.DataFrame({"cores": [1, 2, 4, 8, 16], "seconds": [80.0, 40.0, 20.0, 10.0, 5.0]})
+    >>> runs = evenly.Runs.from_frame(table, ["cores"])
+    >>> round(errors_of(evenly.fit(runs, method="power-law"), runs)["MLogQ"], 6)
+    0.0
+    """
+    measured, asked = _condensed(model, runs)
+    predicted = quietly(model).predict(asked)
+    return {name: metric(measured, predicted) for name, metric in METRICS.items()}
+
+
+def _condensed(model: Model, runs: Runs) -> tuple[Floats, pd.DataFrame]:
+    response = model.response_["name"]
+    chosen = runs.learning(response) if response in runs.quantities else runs
+    table = chosen.ok.aggregate()
+    table = table[table[chosen.response].notna()]
+    return table[chosen.response].to_numpy(dtype=np.float64), table[model.space_.names]
+
+
+def models_table(
+    models: Mapping[str, Model],
+    runs: Mapping[str, Runs] | None = None,
+    test: Mapping[str, Runs] | None = None,
+    *,
+    title: str = "",
+) -> Table:
+    """Show what was learned, one line per solver, its formula below where it has one.
+
+    Parameters
+    ----------
+    models : mapping of str to Model
+        Per solver.
+    runs, test : mapping of str to Runs, optional
+        What they were learned from, for the errors of each run by the fit without it ("left out", a dash where a
+        model keeps none or nothing is left to judge by), and what was held out.
+    title : str, optional
+        Above the table.
+
+    Returns
+    -------
+    rich.table.Table
+    """
+    table = new_table(title, "\n".join(_formulas(models)))
+    table.add_column("solver", overflow="fold")
+    table.add_column("model", overflow="fold")
+    table.add_column("learned on", overflow="fold")
+    for heading in ("MLogQ\nleft\nout", "MAPE\nleft\nout", *(["held out", "inside 90 %"] if test else [])):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for solver, model in models.items():
+        cells = _errors_cells(model, (runs or {}).get(solver))
+        if test:
+            cells += _test_cells(model, test.get(solver))
+        learned = "\n".join(_learned_on(name, kind) for name, kind in model.space_.parameters.items())
+        add_row(table, solver or "(all)", method_of(model), learned, *cells)
+    return table
+
+
+def _formulas(models: Mapping[str, Model]) -> list[str]:
+    """Write formulas below the table, where they have room."""
+    written = []
+    for solver, model in models.items():
+        formula, share = leading_of(model)
+        averaged = "" if share > _ALONE else f" ({percent(share, 2)} of an average)"
+        if formula:
+            written.append(f"{solver}: {formula}{averaged}" if solver else f"{formula}{averaged}")
+    return written
+
+
+def method_of(model: Model) -> str:
+    """Return what a model's method is called, with what it is made of; its class where it has no name."""
+    if isinstance(model, Automatic):
+        return blend_of(model)
+    return str(getattr(model, "method", type(model).__name__))
+
+
+def _learned_on(name: str, kind: Parameter) -> str:
+    ends = bounds(kind)
+    return f"{name} {span(*ends)}" if ends is not None else f"{name}: {kind.describe()}"
+
+
+def _errors_cells(model: Model, runs: Runs | None) -> list[str]:
+    if runs is None or not len(runs.ok):
+        return ["–", "–"]
+    errors = left_out_errors(model, runs)
+    if errors is None:
+        return ["–", "–"]
+    return [f"{errors['MLogQ']:.4f}", percent(errors["MAPE"])]
+
+
+def _test_cells(model: Model, test: Runs | None) -> list[str]:
+    if test is None or not len(test.ok):
+        return ["–", "–"]
+    return [f"{errors_of(model, test)['MLogQ']:.4f}", percent(_coverage(model, test, 0.9))]
+
+
+def _coverage(model: Model, runs: Runs, level: float) -> float:
+    measured, asked = _condensed(model, runs)
+    lower, upper = quietly(model).interval(asked, level)
+    return float(np.mean((lower <= measured) & (measured <= upper)))
+
+
+def model_table(
+    model: Model,
+    runs: Runs | None = None,
+    test: Runs | None = None,
+    *,
+    name: str = "",
+    title: str = "",
+    at: Mapping[str, Any] | None = None,
+) -> Table:
+    """Show all about one model: formula, its terms by their share, range, and its errors by every metric.
+
+    Parameters
+    ----------
+    model : Model
+        Fitted.
+    runs, test : Runs, optional
+        What it was learned from and what was held out.
+    name, title : str
+        The solver, and what stands above the table.
+    at : mapping of str to float, optional
+        Where the terms are ranked; by default at the upper ends of the range learned on.
+
+    Returns
+    -------
+    rich.table.Table
+    """
+    table = new_table(title or name)
+    table.add_column("", overflow="fold")
+    sets = {"learned from": runs, "held out": test}
+    given = {label: errors_of(model, one) for label, one in sets.items() if one is not None and len(one.ok)}
+    left_out = left_out_errors(model, runs) if "learned from" in given and runs is not None else None
+    if left_out is not None:
+        given = {"learned from": given.pop("learned from"), "left out": left_out, **given}
+    table.add_column("" if not given else next(iter(given)), overflow="fold")
+    for label in list(given)[1:]:
+        table.add_column(label, no_wrap=True)
+    for key, value in _facts(model).items():
+        add_row(table, key, value)
+    for key, value in [*_candidates(model), *_terms(model, at)]:
+        add_row(table, key, value)
+    table.add_section()
+    for metric in METRICS if given else ():
+        add_row(table, metric, *(compact(errors[metric], 4) for errors in given.values()))
+    return table
+
+
+def _facts(model: Model) -> dict[str, str]:
+    members = getattr(model, "members_", ())
+    facts = {"method": method_of(model), "formula": "" if len(members) > 1 else formula_of(model)}
+    facts["search"] = str(getattr(model, "search_", ""))
+    facts |= {name: kind.describe() for name, kind in model.space_.parameters.items()}
+    facts["rows learned from"] = str(model.training_.get("rows", model.n_runs_))
+    return {key: value for key, value in facts.items() if value}
+
+
+def _candidates(model: Model) -> list[tuple[str, str]]:
+    """Return the heaviest of the candidates that a model averages, with their shares."""
+    members = getattr(model, "members_", ())
+    if len(members) < 2:
+        return []
+    shown = members[:_CANDIDATES]
+    found = [(f"{percent(one.weight, 2)} {one.kind}", str(one.formula or "–")) for one in shown]
+    if len(members) > len(shown):
+        rest = sum(one.weight for one in members[_CANDIDATES:])
+        found.append((f"{percent(rest, 2)} {len(members) - len(shown)} others", ""))
+    return found
+
+
+def _scale_of(model: Model, at: Mapping[str, Any] | None) -> dict[str, float]:
+    """Return where terms are ranked: `at`, and the upper ends of the range learned on for what it leaves open."""
+    known = {name: bounds(kind) for name, kind in model.space_.parameters.items()}
+    upper = {name: ends[1] for name, ends in known.items() if ends is not None}
+    strange = sorted(set(at or {}) - set(upper))
+    if strange:
+        raise InputError(
+            f"terms can be ranked at values of {', '.join(upper) or 'no parameter'}, not of {strange[0]!r}"
+        )
+    return {**upper, **{name: float(value) for name, value in (at or {}).items()}}
+
+
+def _terms(model: Model, at: Mapping[str, Any] | None) -> list[tuple[str, str]]:
+    """Return the terms of the leading formula by their share at a scale, and which of them wins in the limit."""
+    formula = getattr(model, "leading_", None) or getattr(model, "formula_", None)
+    if formula is None:
+        return []
+    scale = _scale_of(model, at)
+    place = ", ".join(f"{name} = {compact(value)}" for name, value in scale.items())
+    shares = formula.shares(scale)[:_CANDIDATES] if len(formula.terms) > 1 else []
+    rows = [(f"{percent(share, 2)} at {place}", text) for text, share in shares]
+    return [*rows, ("in the limit", formula.dominating())]
+
+
+def models_as_dict(
+    models: Mapping[str, Model],
+    runs: Mapping[str, Runs] | None = None,
+    test: Mapping[str, Runs] | None = None,
+) -> dict[str, Any]:
+    """Return what is known of models as plain values that JSON can hold."""
+    return {
+        solver: {
+            "method": str(getattr(model, "method", type(model).__name__)),
+            "choice": choice_as_dict(model) if isinstance(model, Automatic) else None,
+            "formula": formula_of(model) or None,
+            "leading_formula": leading_of(model)[0] or None,
+            "candidates": [
+                {"kind": one.kind, "weight": float(one.weight), "formula": str(one.formula) if one.formula else None}
+                for one in getattr(model, "members_", ())
+            ],
+            "in_the_limit": _limit(model),
+            "parameters": model.space_.to_dict()["parameters"],
+            "response": dict(model.response_),
+            "training": plain(model.training_),
+            "errors": _errors_or_none(model, (runs or {}).get(solver)),
+            "left_out_errors": _left_out_or_none(model, (runs or {}).get(solver)),
+            "held_out_errors": _errors_or_none(model, (test or {}).get(solver)),
+        }
+        for solver, model in models.items()
+    }
+
+
+def _limit(model: Model) -> str | None:
+    formula = getattr(model, "leading_", None) or getattr(model, "formula_", None)
+    return None if formula is None else formula.dominating()
+
+
+def _errors_or_none(model: Model, runs: Runs | None) -> dict[str, Any] | None:
+    if runs is None or not len(runs.ok):
+        return None
+    found: dict[str, Any] = plain(errors_of(model, runs))
+    return found
+
+
+def _left_out_or_none(model: Model, runs: Runs | None) -> dict[str, Any] | None:
+    if runs is None or not len(runs.ok):
+        return None
+    found: dict[str, Any] | None = plain(left_out_errors(model, runs))
+    return found
+
+
+# ---- predictions --------------------------------------------------------------------------------------------
+
+
+def predictions_table(
+    models: Mapping[str, Model], configurations: Configurations, *, level: float = 0.9, title: str = ""
+) -> Table:
+    """Show predictions with their intervals, one line per configuration and solver.
+
+    Parameters
+    ----------
+    models : mapping of str to Model
+        Per solver.
+    configurations : DataFrame, dict of columns or array (n, n_parameters)
+        What to predict.
+    level : float
+        Of the interval.
+    title : str, optional
+        Above the table.
+
+    Returns
+    -------
+    rich.table.Table
+        A star marks what lies outside the range learned on.
+    """
+    found = _predictions(models, configurations, level)
+    starred = any(row["extrapolated"] for row in found)
+    table = new_table(title, "* outside the range learned on" if starred else "")
+    parameters = list(dict.fromkeys(name for row in found for name in row["configuration"]))
+    if len(models) > 1:
+        table.add_column("solver", overflow="fold")
+    for name in parameters:
+        table.add_column(name, justify="right", no_wrap=True)
+    for heading in ("prediction", f"{percent(level)} interval"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for row in found:
+        unit = row["unit"]
+        factor, prefix = common_prefix([one["value"] for one in found if one["unit"] == unit], unit, row["value"])
+        value = f"{compact(row['value'] / factor)} {prefix}".rstrip() + ("*" if row["extrapolated"] else " " * starred)
+        cells = [_cell(row["configuration"].get(name)) for name in parameters]
+        between = f"{compact(row['lower'] / factor, 3)} … {compact(row['upper'] / factor, 3)} {prefix}".rstrip()
+        add_row(table, *([row["solver"]] if len(models) > 1 else []), *cells, value, between)
+    return table
+
+
+def predictions_as_dict(
+    models: Mapping[str, Model], configurations: Configurations, *, level: float = 0.9
+) -> dict[str, Any]:
+    """Return predictions as plain values that JSON can hold; values are in the unit beside them."""
+    return {"level": level, "predictions": _predictions(models, configurations, level)}
+
+
+def _predictions(models: Mapping[str, Model], configurations: Configurations, level: float) -> list[dict[str, Any]]:
+    found = []
+    for solver, model in models.items():
+        table = model.space_.frame(configurations)
+        silent = quietly(model)
+        value = silent.predict(table)
+        lower, upper = silent.interval(table, level)
+        beyond = np.zeros(len(table), dtype=np.bool_)
+        for mask in model.space_.outside(table).values():
+            beyond |= mask
+        for i, row in enumerate(table.to_dict("records")):
+            found.append({
+                "solver": solver, "configuration": plain(row), "quantity": model.response_["name"],
+                "unit": model.response_["unit"], "value": float(value[i]), "lower": float(lower[i]),
+                "upper": float(upper[i]), "extrapolated": bool(beyond[i]),
+            })  # fmt: skip
+    return found
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    return f"{value}" if isinstance(value, int) else compact(value, 6) if isinstance(value, float) else str(value)

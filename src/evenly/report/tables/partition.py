@@ -1,0 +1,245 @@
+"""Tables of how a cell is cut: what each rank gets, how cuts compare, what other numbers of ranks would do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from rich.table import Table
+
+from evenly.decomposition.partitioning.plan import CutPlan, Prediction
+from evenly.report.formatting import common_prefix, compact, percent, plain, quantity
+from evenly.report.tables.run import add_row, new_table
+
+__all__ = [
+    "answer", "cuts_as_dict", "cuts_counts_table", "cuts_headline", "cuts_table", "prediction_as_dict", "shares_table",
+]  # fmt: skip
+
+#: What the two cuts of a plan are called.
+EVEN, BALANCED = "equal volumes", "balanced"
+
+
+def cuts_headline(plan: CutPlan) -> str:
+    """Return what is cut and what a step is predicted to take, in one line.
+
+    Examples
+    --------
+    >>> import evenly
+    >>> from evenly.decomposition.costs.cost_model import Coefficient, CostModel
+    >>> from evenly.fdtd import Simulation
+    >>> cost = CostModel("fdtd", {"chunks": Coefficient(5e-6)})
+    >>> cuts_headline(evenly.partition(Simulation(cell=(8, 2, 2), resolution=10), ranks=2, cost=cost))
+    'cell: 80 × 20 × 20 = 32k points on 2 ranks; 5 µs per step predicted, slowest rank 1 × the mean'
+    """
+    cell, chosen = plan.cell, plan.prediction
+    shape = " × ".join(map(str, cell.grid.shape))
+    return (
+        f"{cell.name}: {shape} = {compact(cell.grid.box.volume)} points on {ranks_text(chosen.ranks)}; "
+        f"{quantity(chosen.step_s, digits=3)} per step predicted, slowest rank {compact(chosen.imbalance)} × the mean"
+    )
+
+
+def ranks_text(count: int) -> str:
+    """Return so many ranks in words.
+
+    Examples
+    --------
+    >>> ranks_text(1), ranks_text(2)
+    ('1 rank', '2 ranks')
+    """
+    return f"{count} rank{'' if count == 1 else 's'}"
+
+
+def answer(plan: CutPlan) -> str:
+    """Return which cut is the answer and why, one sentence."""
+    return f"the answer is {_chosen(plan)}: {plan.why}"
+
+
+def _chosen(plan: CutPlan) -> str:
+    if plan.prediction.ranks == 1:
+        return "one chunk"
+    return "the balanced cut" if plan.chosen == "balanced" else "chunks of equal volume"
+
+
+def shares_table(plan: CutPlan, *, title: str = "", most: int = 64) -> Table:
+    """Show per rank the grid of its chunk, its predicted work and borders, and its time over the mean.
+
+    Parameters
+    ----------
+    plan : CutPlan
+    title : str
+    most : int
+        Of more ranks the first ones are shown.
+    """
+    chosen = plan.prediction
+    factor, prefix = common_prefix([chosen.step_s])
+    left_out = chosen.ranks - min(most, chosen.ranks)
+    notes = [
+        f"predicted {prefix} per step; faces: of points, shared with so many others",
+        f"and {left_out} more ranks (--json shows all)" if left_out else "",
+    ]
+    table = new_table(title, "\n".join(note for note in notes if note))
+    for heading in ("rank", "grid", "points", "work", "borders", "total", "/ mean", "faces", "others"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    shapes, points = _grids(plan)
+    mean = chosen.rank_s.mean()
+    for rank in range(min(most, chosen.ranks)):
+        times = (chosen.work_s[rank], chosen.border_s[rank], chosen.rank_s[rank])
+        add_row(
+            table, str(rank), shapes[rank], compact(points[rank]), *(_digits(t / factor) for t in times),
+            f"{chosen.rank_s[rank] / mean:.3f}", compact(chosen.faces[rank]), str(int(chosen.neighbours[rank])),
+        )  # fmt: skip
+    return table
+
+
+def _digits(value: float) -> str:
+    return f"{value:.2f}" if value < 100 else f"{value:.1f}"
+
+
+def _grids(plan: CutPlan) -> tuple[list[str], list[int]]:
+    """Return per rank the points of its chunk along x, y, z (or how many chunks) and all its points."""
+    chosen = plan.prediction
+    boxes: list[list[Any]] = [[] for _ in range(chosen.ranks)]
+    for box, owner in zip(chosen.layout.boxes(plan.cell.grid), chosen.layout.owners, strict=True):
+        boxes[owner % chosen.ranks].append(box)
+    shapes = ["×".join(map(str, own[0].shape)) if len(own) == 1 else f"{len(own)} chunks" for own in boxes]
+    return shapes, [sum(box.volume for box in own) for own in boxes]
+
+
+def cuts_table(plan: CutPlan, others: Mapping[str, Prediction] | None = None, *, title: str = "") -> Table:
+    """Compare the cuts of a plan with each other, and with others.
+
+    Parameters
+    ----------
+    plan : CutPlan
+    others : mapping of str to Prediction, optional
+        Of layouts that the user has, by name.
+    title : str
+    """
+    rows = _rows(plan, others or {})
+    factor, prefix = common_prefix([one.step_s for one in rows.values()], own=plan.prediction.step_s)
+    table = new_table(title, "most: faces of the rank that has most; speed: relative to equal volumes")
+    table.add_column("cut", overflow="fold", min_width=len(EVEN))
+    for heading in (f"{prefix} per step", "max/mean", "borders", "faces", "most", "speed"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for name, one in rows.items():
+        share = float(one.border_s.sum() / one.rank_s.sum())
+        add_row(
+            table, name, compact(one.step_s / factor), f"{one.imbalance:.3f}", percent(share, 2),
+            compact(one.faces.sum() / 2), compact(one.faces.max()), times(plan.even.step_s / one.step_s),
+        )  # fmt: skip
+    return table
+
+
+def times(factor: float) -> str:
+    """Return a factor in words.
+
+    Examples
+    --------
+    >>> times(1.234), times(1.0)
+    ('1.23 ×', '1 ×')
+    """
+    return f"{compact(factor, 3)} ×"
+
+
+def _rows(plan: CutPlan, others: Mapping[str, Prediction]) -> dict[str, Prediction]:
+    own = {EVEN: plan.even} if plan.balanced is plan.even else {BALANCED: plan.balanced, EVEN: plan.even}
+    return {**own, **others}
+
+
+def cuts_counts_table(plans: Sequence[CutPlan], serial_s: float, *, title: str = "") -> Table:
+    """Show what several numbers of ranks are predicted to do.
+
+    Parameters
+    ----------
+    plans : sequence of CutPlan
+        Of one cell.
+    serial_s : float
+        Predicted seconds per step of one rank.
+    title : str
+    """
+    factor, prefix = common_prefix([plan.prediction.step_s for plan in plans])
+    notes = [
+        f"predicted; one rank takes {quantity(serial_s, digits=3)} per step",
+        "even: max/mean of equal volumes; gain: how many times as fast as they are",
+    ]
+    table = new_table(title, "\n".join(notes))
+    table.add_column("ranks", justify="right", no_wrap=True)
+    table.add_column("cut", no_wrap=True)
+    for heading in (f"{prefix}/step", "max/mean", "speedup", "efficiency", "even", "gain"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for plan in plans:
+        one = plan.prediction
+        add_row(
+            table, str(one.ranks), plan.chosen, compact(one.step_s / factor), f"{one.imbalance:.3f}",
+            compact(serial_s / one.step_s, 3), percent(serial_s / one.step_s / one.ranks),
+            f"{plan.even.imbalance:.3f}", compact(plan.gain, 3),
+        )  # fmt: skip
+    return table
+
+
+def cuts_as_dict(
+    plan: CutPlan, serial_s: float, others: Mapping[str, Prediction] | None = None, *, layout: bool = True
+) -> dict[str, Any]:
+    """Return a plan as plain numbers: the layout, per rank and as a whole, and how other cuts compare.
+
+    Parameters
+    ----------
+    plan : CutPlan
+    serial_s : float
+        Predicted seconds per step of one rank.
+    others : mapping of str to Prediction, optional
+    layout : bool
+        Whether the layout and what each rank has are told too.
+    """
+    chosen = plan.prediction
+    told: dict[str, Any] = {
+        "ranks": chosen.ranks,
+        "chosen": plan.chosen,
+        "why": plan.why,
+        "seconds_per_step": chosen.step_s,
+        "imbalance": chosen.imbalance,
+        "speedup": serial_s / chosen.step_s,
+        "efficiency": serial_s / chosen.step_s / chosen.ranks,
+        "gain_over_even": plan.gain,
+        "cuts": {name: prediction_as_dict(one) for name, one in _rows(plan, others or {}).items()},
+    }
+    if layout:
+        told |= {"layout": plan.to_list(), "owners": plan.layout.owners, "per_rank": _per_rank(plan)}
+    return dict(plain(told))
+
+
+def prediction_as_dict(prediction: Prediction) -> dict[str, Any]:
+    """Return what a layout is predicted to take as a whole, in plain numbers."""
+    return dict(
+        plain(
+            {
+                "seconds_per_step": prediction.step_s,
+                "imbalance": prediction.imbalance,
+                "border_share": float(prediction.border_s.sum() / prediction.rank_s.sum()),
+                "most_faces": float(prediction.faces.max()),
+                "faces": float(prediction.faces.sum() / 2),
+            }
+        )
+    )
+
+
+def _per_rank(plan: CutPlan) -> list[dict[str, Any]]:
+    chosen = plan.prediction
+    boxes: list[list[Any]] = [[] for _ in range(chosen.ranks)]
+    for box, owner in zip(chosen.layout.boxes(plan.cell.grid), chosen.layout.owners, strict=True):
+        boxes[owner % chosen.ranks].append({"low": box.lo, "high": box.hi})
+    return [
+        {
+            "rank": rank,
+            "chunks": boxes[rank],
+            "points": int(sum(np.prod(np.subtract(b["high"], b["low"])) for b in boxes[rank])),
+            "work_seconds": chosen.work_s[rank],
+            "border_seconds": chosen.border_s[rank],
+            "seconds": chosen.rank_s[rank],
+            "faces": chosen.faces[rank],
+            "neighbours": int(chosen.neighbours[rank]),
+        }
+        for rank in range(chosen.ranks)
+    ]

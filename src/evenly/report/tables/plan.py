@@ -1,0 +1,262 @@
+"""Tables of an assignment of cores, for the terminal and for machines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from rich.table import Table
+
+from evenly.allocation.plan import Plan
+from evenly.report.formatting import common_prefix, compact, interval, percent, plain, quantity
+from evenly.report.tables.run import add_row, new_table
+
+__all__ = ["comparison_table", "curve_as_dict", "curve_table", "plan_as_dict", "plan_table"]
+
+_OTHERS = {"fastest": "fastest on these cores", "current": "now", "proportional": "cores ∝ degrees of freedom"}
+_SAVES = "saves: of the time in the row above; efficiency: fewest core-hours of all rows over those of this one"
+#: Letters for the solvers' columns in a table of 80.
+_ROOM, _ROOM_BESIDE_INTERVALS = 38, 22
+#: Below this share of the interval's middle, a prediction lies clearly off it.
+_SKEWED = 0.95
+#: Bounds further apart than this say nothing.
+_TOO_WIDE, _UNKNOWN = 1e4, "any"
+_MEDIAN = "saves: as likely more as less, given how unsure the models are (their interval)"
+_ALIKE = "as good with: counts with which a step can't be told apart within noise"
+
+
+def plan_table(plan: Plan, *, title: str = "") -> Table:
+    """Show the assignment: per solver its cores, time and waiting, and below what that means for a step.
+
+    Parameters
+    ----------
+    plan : Plan
+        From `evenly.allocate`.
+    title : str, optional
+        Above the table.
+
+    Returns
+    -------
+    rich.table.Table
+
+    Examples
+    --------
+    >>> import evenly
+    >>> plan = evenly.allocate({"inner": lambda p: 60 / p, "outer": lambda p: 30 / p}, cores=90)
+    >>> plan_table(plan).row_count
+    3
+    """
+    alike = {name: f"{low} … {high}" for name, (low, high) in plan.within_noise.items() if low < high}
+    table = new_table(title, "\n".join([*([_ALIKE] if alike else []), *_notes(plan)]))
+    table.add_column("solver", overflow="fold")
+    for heading in ("cores", *(["as good with"] if alike else []), "time", "waits"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    factor, prefix = common_prefix([*plan.times.values(), plan.seconds])
+    for name, cores in plan.cores.items():
+        between = [alike.get(name, "")] if alike else []
+        time = f"{compact(plan.times[name] / factor)} {prefix}"
+        add_row(table, name, str(cores), *between, time, percent(plan.waiting[name], 2))
+    table.add_section()
+    steps = {"step": plan.seconds}
+    if plan.jitter is not None:
+        steps = {"typical step": plan.seconds, "mean step": plan.expected_seconds}
+    for name, seconds in steps.items():
+        add_row(table, name, str(plan.used), *([""] if alike else []), f"{compact(seconds / factor)} {prefix}", "")
+    return table
+
+
+def _notes(plan: Plan) -> list[str]:
+    notes = []
+    if plan.interval is not None:
+        between = _between(plan.interval)
+        which = "a step" if plan.jitter is None else "a typical step"
+        notes.append(f"{percent(plan.noise.level)} interval of {which}: {between}{_remark(plan, between)}")
+    if plan.jitter is not None:
+        bounds = plan.expected_interval
+        told = "" if bounds is None else f" ({percent(plan.noise.level)} interval {_between(bounds)})"
+        expected = f"{quantity(plan.expected_seconds)} on average{told}"
+        notes.append(f"with steps that vary: {expected}, {percent(plan.jitter.loss, 2)} lost to waiting")
+    balance = "" if plan.imbalance is None else f"imbalance {compact(plan.imbalance, 4)}, "
+    notes.append(f"{balance}{compact(plan.core_hours)} core-hours per step")
+    if plan.idle:
+        notes.append(f"{plan.idle} of {plan.total} cores stay idle: {plan.idle_reason}")
+    notes.extend(f"note: {text}" for text in plan.extrapolated)
+    return notes
+
+
+def comparison_table(plan: Plan, *, title: str = "") -> Table:
+    """Show the plan beside the assignments it was compared with and the runner-up that is within noise.
+
+    Examples
+    --------
+    >>> import evenly
+    >>> from evenly.allocation.problem.noise import Compare
+    >>> solvers = {"inner": lambda p: 60 / p, "outer": lambda p: 30 / p}
+    >>> plan = evenly.allocate(solvers, cores=90, compare=Compare(current={"inner": 45, "outer": 45}))
+    >>> comparison_table(plan).row_count
+    2
+    """
+    unsure = any(other.interval for other in plan.versus.values())
+    table = new_table(title, _MEDIAN if unsure else "")
+    table.add_column("assignment", overflow="fold")
+    table.add_column("cores", overflow="fold")
+    table.add_column("time per step", justify="right", no_wrap=True)
+    table.add_column("the plan saves", justify="right", no_wrap=True)
+    others = [(_OTHERS.get(name, name), other) for name, other in plan.versus.items()]
+    runner_up = plan.runner_up
+    seconds = [plan.seconds, *(other.seconds for _, other in others), *([runner_up.seconds] if runner_up else [])]
+    factor, prefix = common_prefix(seconds)
+    written = [f"{compact(value / factor)} {prefix}" for value in seconds]
+    add_row(table, "this plan", _listed(plan.cores), written[0], "")
+    for (label, other), text in zip(others, written[1:], strict=False):
+        add_row(
+            table, label + _too_many(plan, other.cores), _listed(other.cores), text, _saving(other.gain, other.interval)
+        )
+    if runner_up:
+        gain = 1 - plan.seconds / runner_up.seconds
+        add_row(
+            table,
+            "runner-up, within noise",
+            _listed({name: runner_up.cores[name] for name in plan.cores}),
+            written[-1],
+            _saving(gain, None),
+        )
+    return table
+
+
+def _too_many(plan: Plan, cores: Mapping[str, int]) -> str:
+    used = int(plan.problem.used(cores))
+    return f" (needs {used} cores, there are {plan.total})" if used > plan.total else ""
+
+
+def _between(bounds: tuple[float, float]) -> str:
+    return interval(*bounds) if bounds[1] <= _TOO_WIDE * bounds[0] else _UNKNOWN
+
+
+def _remark(plan: Plan, between: str) -> str:
+    if between == _UNKNOWN:
+        return ", the models are asked too far from what was measured"
+    lower, upper = plan.interval or (plan.seconds, plan.seconds)
+    skewed = plan.seconds < _SKEWED * np.sqrt(lower * upper)
+    return ", likelier longer than predicted: the slowest solver decides" if skewed else ""
+
+
+def _listed(cores: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in cores.items())
+
+
+def _saving(gain: float, bounds: tuple[float, float] | None) -> str:
+    if bounds is None:
+        return percent(gain, 2)
+    low, high = (compact(round(100 * bound, 1), 2) for bound in bounds)
+    if low == high:
+        return percent(gain, 2)
+    return f"{percent(gain, 2)} ({low} … {high})"
+
+
+def curve_table(plan: Plan, totals: Iterable[int], *, title: str = "") -> Table:
+    """Show the best assignment for several totals.
+
+    Parameters
+    ----------
+    plan : Plan
+        From `evenly.allocate`, for the largest total.
+    totals : iterable of int
+        At most the plan's own.
+    title : str, optional
+        Above the table.
+
+    Returns
+    -------
+    rich.table.Table
+        Where there are many solvers, their cores share one column. ``saves``: the time saved against the
+        row above; ``efficiency``: the fewest core-hours of any row over those of this one.
+    """
+    rows = curve_as_dict(plan, totals)["totals"]
+    known = any(row["interval_seconds"] for row in rows)
+    headed = {name: name.replace(" ", "\n") for name in plan.cores}
+    wide = sum(max(5, *map(len, name.splitlines())) + 3 for name in headed.values())
+    apart = wide <= (_ROOM_BESIDE_INTERVALS if known else _ROOM)
+    table = new_table(title, _SAVES)
+    table.add_column("cores", justify="right", no_wrap=True)
+    for name in headed.values() if apart else ["solvers"]:
+        table.add_column(name, justify="right" if apart else "left", overflow="fold", no_wrap=apart)
+    headings = ["time", *([f"{percent(plan.noise.level)}\ninterval"] if known else []), "saves", "core-h", "efficiency"]
+    for heading in headings:
+        table.add_column(heading, justify="right", no_wrap=True)
+    factor, prefix = common_prefix([row["seconds"] for row in rows])
+    for row in rows:
+        shares = [str(n) for n in row["cores"].values()] if apart else [_listed(row["cores"])]
+        between = [_between(row["interval_seconds"]) if row["interval_seconds"] else "–"] if known else []
+        time = f"{compact(row['seconds'] / factor)} {prefix}"
+        saved = "" if row["saved"] is None else percent(row["saved"], 2)
+        cost = [saved, compact(row["core_hours"], 3), percent(row["efficiency"], 2)]
+        add_row(table, str(row["total_cores"]), *shares, time, *between, *cost)
+    return table
+
+
+def plan_as_dict(plan: Plan) -> dict[str, Any]:
+    """Return all about a plan as plain values that JSON can hold; times in seconds, cost in core-hours.
+
+    Examples
+    --------
+    >>> import evenly
+    >>> plan = evenly.allocate({"inner": lambda p: 60 / p, "outer": lambda p: 30 / p}, cores=90)
+    >>> found = plan_as_dict(plan)
+    >>> found["cores"], found["seconds"]
+    ({'inner': 60, 'outer': 30}, 1.0)
+    """
+    found: dict[str, Any] = plain(plan.to_dict())
+    return found
+
+
+def curve_as_dict(plan: Plan, totals: Iterable[int] | None = None) -> dict[str, Any]:
+    """Return the best assignments for several totals, or the whole curve, as plain values that JSON can hold.
+
+    Examples
+    --------
+    >>> import evenly
+    >>> plan = evenly.allocate({"inner": lambda p: 60 / p, "outer": lambda p: 30 / p}, cores=90)
+    >>> [row["cores"] for row in curve_as_dict(plan, [30, 60])["totals"]]
+    [{'inner': 20, 'outer': 10}, {'inner': 40, 'outer': 20}]
+    """
+    if totals is not None:
+        return {"totals": _against_each_other([_row(plan.at(total), total) for total in totals])}
+    return {"knee_cores": plan.knee, "totals": [_of_curve(row, plan.cores) for row in plan.curve.to_dict("records")]}
+
+
+def _row(plan: Plan, total: int) -> dict[str, Any]:
+    found: dict[str, Any] = plain(
+        {
+            "total_cores": int(total),
+            "used_cores": plan.used,
+            "cores": plan.cores,
+            "seconds": plan.seconds,
+            "interval_seconds": plan.interval,
+            "core_hours": plan.core_hours,
+            "imbalance": plan.imbalance,
+        }
+    )
+    return found
+
+
+def _against_each_other(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Add to each row the share of time that it saves against the row before, and its efficiency among all."""
+    cheapest = min((row["core_hours"] for row in rows), default=1.0)
+    before = [None, *(row["seconds"] for row in rows)]
+    return [
+        {
+            **row,
+            "saved": None if last is None else 1.0 - row["seconds"] / last,
+            "efficiency": cheapest / row["core_hours"],
+        }
+        for row, last in zip(rows, before, strict=False)
+    ]
+
+
+def _of_curve(row: Mapping[Any, Any], names: Iterable[str]) -> dict[str, Any]:
+    shares = {name: int(row[f"cores[{name}]"]) for name in names}
+    others = {str(key): value for key, value in row.items() if not str(key).startswith("cores")}
+    found: dict[str, Any] = plain({"total_cores": int(row["cores"]), "cores": shares, **others})
+    return found

@@ -1,0 +1,215 @@
+"""Tables of what was measured, for the terminal and for machines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import pandas as pd
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from evenly.report.formatting import compact, interval, percent, plain, span
+from evenly.runs.runs import Runs
+
+__all__ = ["SkippedFile", "add_row", "new_table", "runs_as_dict", "runs_table", "skipped_table"]
+
+_MOST_LABELS = 4
+
+
+class SkippedFile(Protocol):
+    """What `evenly.readers.scan` says about a file that was left out."""
+
+    @property
+    def path(self) -> Path: ...
+    @property
+    def reason(self) -> str: ...
+    @property
+    def line(self) -> int | None: ...
+
+
+def new_table(title: str = "", caption: str = "") -> Table:
+    """Return an empty table in the style of all others."""
+    return Table(
+        title=title or None,
+        caption=caption or None,
+        box=box.SIMPLE_HEAD,
+        title_justify="left",
+        caption_justify="left",
+        title_style="bold",
+        header_style="bold",
+        pad_edge=False,
+        padding=(0, 1),
+    )
+
+
+def add_row(table: Table, *cells: str) -> None:
+    """Add a row of plain text: brackets in names are no markup."""
+    table.add_row(*(Text(cell) for cell in cells))
+
+
+def runs_table(
+    runs: Mapping[str, Runs],
+    *,
+    sources: Sequence[tuple[Path, str]] = (),
+    title: str = "",
+    details: bool = False,
+) -> Table:
+    """Show what was measured, one line per solver.
+
+    Parameters
+    ----------
+    runs : mapping of str to Runs
+        Per solver.
+    sources : sequence of (Path, str), optional
+        What was read, and in which format; counted below the table.
+    title : str, optional
+        Above it.
+    details : bool
+        Whether quantities other than the response are shown too, and not only counted.
+
+    Returns
+    -------
+    rich.table.Table
+
+    Examples
+    --------
+    >>> runs = Runs.from_frame(pd.DataFrame({"cores": [1, 1, 2], "ms": [80, 82, 41]}), ["cores"], "ms", unit="ms")
+    >>> runs_table({"inner": runs}).row_count
+    1
+    """
+    table = new_table(title, _sources(sources))
+    table.add_column("solver", overflow="fold")
+    table.add_column("runs", justify="right", no_wrap=True)
+    table.add_column("configs", overflow="fold")
+    table.add_column("measured", no_wrap=True)
+    table.add_column("repeats", justify="right", no_wrap=True)
+    table.add_column("spread", justify="right", no_wrap=True)
+    for solver, one in runs.items():
+        facts = _facts(one)
+        rows = f"{facts['rows']}" + (f"\n{facts['failed']} failed" if facts["failed"] else "")
+        repeats = span(facts["fewest_repetitions"], facts["most_repetitions"])
+        spread = "–" if facts["typical_spread"] is None else percent(facts["typical_spread"], 2)
+        add_row(
+            table, solver or "(all)", rows, _configurations(facts), _measured(one, details=details), repeats, spread
+        )
+    return table
+
+
+def skipped_table(skipped: Iterable[SkippedFile], *, title: str = "Left out") -> Table:
+    """Show which files were left out and why.
+
+    Examples
+    --------
+    >>> from evenly.errors import ReadError
+    >>> skipped_table([ReadError("run.log", "the file is empty")]).row_count
+    1
+    """
+    table = new_table(title)
+    table.add_column("file", overflow="fold", ratio=2)
+    table.add_column("line", justify="right", no_wrap=True)
+    table.add_column("reason", overflow="fold", ratio=3)
+    for entry in skipped:
+        add_row(table, str(entry.path), "" if entry.line is None else str(entry.line), entry.reason)
+    return table
+
+
+def runs_as_dict(
+    runs: Mapping[str, Runs],
+    *,
+    sources: Sequence[tuple[Path, str]] = (),
+    skipped: Iterable[SkippedFile] = (),
+) -> dict[str, Any]:
+    """Return what `runs_table` and `skipped_table` show as plain values that JSON can hold.
+
+    Examples
+    --------
+    >>> runs = Runs.from_frame(pd.DataFrame({"cores": [1, 1, 2], "ms": [80, 82, 41]}), ["cores"], "ms", unit="ms")
+    >>> runs_as_dict({"inner": runs})["solvers"]["inner"]["quantities"]["seconds"]
+    {'unit': 's', 'smallest': 0.041, 'largest': 0.082}
+    """
+    return {
+        "solvers": {solver: _facts(one) for solver, one in runs.items()},
+        "sources": [{"path": str(path), "format": name} for path, name in sources],
+        "skipped": [{"path": str(e.path), "line": e.line, "reason": e.reason} for e in skipped],
+    }
+
+
+def _facts(runs: Runs) -> dict[str, Any]:
+    good = runs.ok
+    condensed = good.aggregate() if len(good) else None
+    counts = condensed["count"].to_numpy() if condensed is not None else np.zeros(1, dtype=np.int64)
+    table = good.to_frame()
+    return {
+        "rows": len(runs),
+        "failed": len(runs) - len(good),
+        "configurations": 0 if condensed is None else len(condensed),
+        "parameters": {name: _range(table[name], runs.space.parameters[name].unit) for name in runs.parameters},
+        "response": runs.response,
+        "quantities": {name: _extremes(table[name], unit) for name, unit in runs.quantities.items()},
+        "fewest_repetitions": int(counts.min()),
+        "most_repetitions": int(counts.max()),
+        "typical_spread": _spread(condensed, runs.response),
+        "machines": sorted({str(name) for name in table["machine"] if name}),
+    }
+
+
+def _range(column: pd.Series[Any], unit: str) -> dict[str, Any]:
+    values = pd.unique(column)
+    if not len(values):
+        return {"unit": unit, "values": 0}
+    if pd.api.types.is_numeric_dtype(column):
+        return {
+            "unit": unit, "values": len(values), "smallest": plain(column.min()), "largest": plain(column.max()),
+        }  # fmt: skip
+    return {"unit": unit, "values": len(values), "labels": sorted(map(str, values))}
+
+
+def _extremes(column: pd.Series[Any], unit: str) -> dict[str, Any]:
+    known = column.dropna()
+    if not len(known):
+        return {"unit": unit, "smallest": None, "largest": None}
+    return {"unit": unit, "smallest": plain(known.min()), "largest": plain(known.max())}
+
+
+def _spread(condensed: pd.DataFrame | None, response: str) -> float | None:
+    """Return the median over repeated configurations of standard deviation over value; None where none is repeated."""
+    if condensed is None:
+        return None
+    repeated = condensed[(condensed["count"] > 1) & (condensed[response] > 0)]
+    return float((repeated["spread"] / repeated[response]).median()) if len(repeated) else None
+
+
+def _configurations(facts: Mapping[str, Any]) -> str:
+    lines = [str(facts["configurations"])]
+    for name, known in facts["parameters"].items():
+        unit = f" {known['unit']}" if known["unit"] and known["unit"] != name else ""
+        if "smallest" in known:
+            lines.append(f"{name} {span(known['smallest'], known['largest'])}{unit}")
+        elif "labels" in known:
+            rest = len(known["labels"]) - _MOST_LABELS
+            more = f", {rest} more" if rest > 0 else ""
+            lines.append(f"{name}: {', '.join(known['labels'][:_MOST_LABELS])}{more}")
+    return f"{lines[0]} of {lines[1]}" if len(lines) == 2 else "\n".join(lines)
+
+
+def _measured(runs: Runs, *, details: bool) -> str:
+    lines = []
+    shown = runs.quantities if details else {runs.response: runs.quantities[runs.response]}
+    for name, unit in shown.items():
+        known = runs.ok.to_frame()[name].dropna()
+        if len(known):
+            text = interval(float(known.min()), float(known.max()), unit)
+            lines.append(text if name == "seconds" else f"{name} {text}")
+    others = len(runs.quantities) - len(shown)
+    return "\n".join([*(lines or ["nothing"]), *([f"and {others} more"] if others else [])])
+
+
+def _sources(sources: Sequence[tuple[Path, str]]) -> str:
+    if not sources:
+        return ""
+    counts = pd.Series([name for _, name in sources]).value_counts()
+    return "read from " + ", ".join(f"{compact(int(n))} × {name}" for name, n in counts.items())

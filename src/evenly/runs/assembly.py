@@ -1,0 +1,78 @@
+"""What tables of runs are built from: their space, and what those that are put together share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from evenly.errors import InputError
+from evenly.space.parameters import Categorical
+from evenly.space.space import Space
+
+__all__ = ["label_names", "shared_units", "space_of"]
+
+
+def space_of(source: pd.DataFrame, parameters: list[str], space: Space | None) -> Space:
+    """Return `space` if it has just these parameters, or the box that spans the table.
+
+    Raises
+    ------
+    InputError
+        If `space` has others.
+
+    Examples
+    --------
+    >>> space_of(pd.DataFrame({"cores": [1, 8], "seconds": [8.0, 1.0]}), ["cores"], None).names
+    ['cores']
+    """
+    if space is None:
+        return Space.from_data(source[parameters])
+    if set(space.names) != set(parameters):
+        raise InputError(
+            f"the space must have the parameters {', '.join(parameters)}, but has {', '.join(space.names) or 'none'}"
+        )
+    return space
+
+
+def shared_units(parts: Sequence[tuple[Sequence[str], Mapping[str, str]]]) -> dict[str, str]:
+    """Return the units of all quantities of tables that are to be put together.
+
+    Parameters
+    ----------
+    parts : sequence of (parameters, quantities)
+        Of each table: the parameters' names, and the quantities' units.
+
+    Raises
+    ------
+    InputError
+        If parameters or units differ.
+
+    Examples
+    --------
+    >>> shared_units([(["cores"], {"seconds": "s"}), (["cores"], {"seconds": "s", "memory": "B"})])
+    {'seconds': 's', 'memory': 'B'}
+    """
+    names = parts[0][0]
+    units: dict[str, str] = {}
+    for others, quantities in parts:
+        if set(others) != set(names):
+            raise InputError(
+                f"runs can be put together only over the same parameters, "
+                f"but got {', '.join(names)} and {', '.join(others)}"
+            )
+        for quantity, unit in quantities.items():
+            if units.setdefault(quantity, unit) != unit:
+                raise InputError(f"{quantity!r} is in {units[quantity]} in one table and in {unit} in another")
+    return units
+
+
+def label_names(space: Space) -> list[str]:
+    """Return the parameters that hold labels.
+
+    Examples
+    --------
+    >>> label_names(Space(solver=Categorical("cg", "gmres")))
+    ['solver']
+    """
+    return [name for name, kind in space.parameters.items() if isinstance(kind, Categorical)]

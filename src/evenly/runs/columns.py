@@ -1,0 +1,244 @@
+"""The columns of a table of runs: which there are, what they must hold, and in which form they are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, get_args
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from evenly.errors import InputError
+from evenly.runs.units import to_base
+from evenly.space.configurations import label_order, plain, to_floats
+
+__all__ = [
+    "BOOKKEEPING", "Status", "add_bookkeeping", "as_text", "check_columns", "group_ids", "longest_run", "measured",
+    "stacked", "status_of", "summarised",
+]  # fmt: skip
+
+Status = Literal["ok", "failed", "timed out"]
+
+#: Columns that every table has beside parameters and quantities.
+BOOKKEEPING = ("run", "repetition", "status", "machine", "when", "source")
+
+
+def check_columns(frame: pd.DataFrame, parameters: Sequence[str], time: str, quantities: Iterable[str]) -> None:
+    """Raise `InputError` unless the named columns are there and their names are free to use.
+
+    Examples
+    --------
+    >>> check_columns(pd.DataFrame({"cores": [1], "s": [2.0]}), ["cores"], "t", [])
+    Traceback (most recent call last):
+    evenly.errors.InputError: there is no column 't': the table has 'cores', 's'
+    """
+    extra = list(quantities)
+    missing = [name for name in [*parameters, time, *extra] if name not in frame.columns]
+    if missing:
+        raise InputError(f"there is no column {missing[0]!r}: the table has {', '.join(map(repr, frame.columns))}")
+    if not parameters:
+        raise InputError("at least one column must be a parameter (what was varied between runs)")
+    twice = sorted({name for name in parameters if list(parameters).count(name) > 1 or name in (time, *extra)})
+    if twice:
+        raise InputError(f"{twice[0]!r} is named twice: a column is either one parameter or one measured quantity")
+    own = (*BOOKKEEPING, "count", "spread")
+    taken = [("a parameter", name) for name in parameters if name in (*own, "seconds")]
+    taken += [("a quantity", name) for name in extra if name in own or (name == "seconds" and time != "seconds")]
+    if taken:
+        what, name = taken[0]
+        raise InputError(f"{what} may not be called {name!r}, which evenly uses itself: rename the column")
+
+
+def status_of(source: pd.DataFrame) -> pd.Series[Any]:
+    """Return the status of each row, shape (n,); ``"ok"`` everywhere if there is no such column.
+
+    Examples
+    --------
+    >>> status_of(pd.DataFrame({"cores": [1, 2]})).tolist()
+    ['ok', 'ok']
+    """
+    if "status" not in source:
+        return pd.Series(["ok"] * len(source), index=source.index, dtype=object)
+    status = as_text(source["status"])
+    strange = np.flatnonzero(~status.isin(get_args(Status)).to_numpy(dtype=np.bool_))
+    if len(strange):
+        raise InputError(
+            f"status must be one of {', '.join(get_args(Status))}, but row {strange[0]} holds "
+            f"{status.iloc[int(strange[0])]!r}"
+        )
+    return status
+
+
+def measured(
+    column: pd.Series[Any], unit: str, ok: NDArray[np.bool_], *, must_be_positive: bool
+) -> NDArray[np.float64]:
+    """Return a measured column in its base unit, shape (n,), NaN where a failed run has no number.
+
+    Parameters
+    ----------
+    column : Series (n,)
+        In `unit`.
+    unit : str
+        See `evenly.runs.units.to_base`.
+    ok : array (n,)
+        Which runs went well.
+    must_be_positive : bool
+        For the time; another quantity may be zero, or missing where it was not measured.
+
+    Raises
+    ------
+    InputError
+        If a run that went well holds something else; the row is named.
+
+    Examples
+    --------
+    >>> measured(pd.Series([80, "lost"]), "ms", np.array([True, False]), must_be_positive=True)
+    array([0.08,  nan])
+    """
+    values = to_base(to_floats(column), unit)
+    allowed = np.isfinite(values) & ((values > 0) if must_be_positive else (values >= 0))
+    if not must_be_positive:
+        allowed |= column.isna().to_numpy(dtype=np.bool_)
+    bad = np.flatnonzero(ok & ~allowed)
+    if len(bad):
+        rule = "above zero" if must_be_positive else "zero or more"
+        raise InputError(
+            f"{column.name!r} must be a finite number, {rule}, for a run that went well, but row {bad[0]} holds "
+            f"{plain(column.iloc[int(bad[0])])}: correct it, or mark the run in a 'status' column"
+        )
+    return np.where(np.isfinite(values), values, np.nan)
+
+
+def add_bookkeeping(table: pd.DataFrame, source: pd.DataFrame, parameters: Sequence[str]) -> None:
+    """Add the columns of `BOOKKEEPING` to `table`, from `source` where it has them.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"cores": [1, 1, 2]})
+    >>> add_bookkeeping(table, table.copy(), ["cores"])
+    >>> table["repetition"].tolist()
+    [0, 1, 0]
+    """
+    numbers = pd.Series([str(i) for i in range(len(source))], dtype=object)
+    table["run"] = as_text(source["run"]) if "run" in source else numbers
+    table["repetition"] = _repetition(source, table, parameters)
+    table["status"] = status_of(source)
+    for name in ("machine", "when", "source"):
+        table[name] = as_text(source[name]) if name in source else pd.Series("", index=table.index, dtype=object)
+
+
+def _repetition(source: pd.DataFrame, table: pd.DataFrame, parameters: Sequence[str]) -> pd.Series[Any]:
+    if "repetition" not in source:
+        ids = group_ids(table, parameters)
+        return ids.groupby(ids).cumcount().astype(np.int64)
+    numbers = to_floats(source["repetition"])
+    bad = np.flatnonzero(~(np.isfinite(numbers) & (numbers == np.round(numbers))))
+    if len(bad):
+        raise InputError(
+            f"'repetition' must be a whole number, but row {bad[0]} holds "
+            f"{plain(source['repetition'].iloc[int(bad[0])])}: rename the column if it means something else"
+        )
+    return pd.Series(numbers.astype(np.int64), index=table.index)
+
+
+def as_text(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Return a column as Python text, shape (n,); what is missing becomes "".
+
+    Examples
+    --------
+    >>> as_text(pd.Series([7, None, "x"], dtype=object)).tolist()
+    ['7', '', 'x']
+    """
+    missing = column.isna().to_numpy(dtype=np.bool_)
+    texts = ["" if lost else str(value) for value, lost in zip(column.tolist(), missing, strict=True)]
+    return pd.Series(texts, index=column.index, dtype=object)
+
+
+def group_ids(table: pd.DataFrame, names: Sequence[str]) -> pd.Series[int]:
+    """Number the distinct rows of some columns, shape (n,), in their sort order: numbers, then text, then None.
+
+    Examples
+    --------
+    >>> group_ids(pd.DataFrame({"a": ["x", None, "x", 3]}, dtype=object), ["a"]).tolist()
+    [1, 2, 1, 0]
+    """
+    keys = [_ranks(table[name]) if table[name].dtype == object else table[name].to_numpy() for name in names]
+    return pd.DataFrame(dict(enumerate(keys)), index=table.index).groupby(list(range(len(keys)))).ngroup()
+
+
+def _ranks(column: pd.Series[Any]) -> NDArray[np.int64]:
+    labels = dict.fromkeys(column)
+    order = {label: rank for rank, label in enumerate(sorted(labels, key=label_order))}
+    return np.array([order[label] for label in column], dtype=np.int64)
+
+
+def summarised(
+    table: pd.DataFrame, parameters: Sequence[str], quantities: Sequence[str], response: str, statistic: str
+) -> pd.DataFrame:
+    """Condense the repetitions of each configuration; what `Runs.aggregate` does.
+
+    Parameters
+    ----------
+    table : DataFrame (n_rows, …)
+        Rows that went well.
+    parameters, quantities : sequence of str
+        Columns.
+    response : str
+        The quantity whose repetitions are counted and whose spread is taken.
+    statistic : {"median", "min", "mean"}
+        How the quantities are condensed.
+
+    Returns
+    -------
+    DataFrame (n_configurations, …)
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"cores": [2, 1, 2], "s": [3.0, 9.0, 5.0]})
+    >>> summarised(table, ["cores"], ["s"], "s", "mean")
+       cores    s  count    spread
+    0      1  9.0      1  0.000000
+    1      2  4.0      2  1.414214
+    """
+    good = table.reset_index(drop=True)
+    ids = group_ids(good, parameters)
+    groups = good.groupby(ids)
+    first = ids.drop_duplicates().sort_values().index
+    result = good.loc[first, list(parameters)].reset_index(drop=True)
+    condensed = getattr(groups[list(quantities)], statistic)()
+    for name in quantities:
+        result[name] = condensed[name].to_numpy(dtype=np.float64)
+    result["count"] = groups[response].count().to_numpy(dtype=np.int64)
+    result["spread"] = groups[response].std(ddof=1).fillna(0.0).to_numpy(dtype=np.float64)
+    return result
+
+
+def longest_run(table: pd.DataFrame, parameters: Sequence[str], response: str) -> NDArray[np.float64]:
+    """Return the response of the steps of the run that has most rows, in order, shape (n_steps,).
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"cores": 4, "run": ["a", "a", "b"], "repetition": [1, 0, 0], "s": [3.0, 2.0, 9.0]})
+    >>> longest_run(table, ["cores"], "s")
+    array([2., 3.])
+    """
+    if not len(table):
+        return np.empty(0)
+    ids = group_ids(table, [*parameters, "run"])
+    longest = table[ids == ids.mode()[0]].sort_values("repetition", kind="stable")
+    return np.asarray(longest[response], dtype=np.float64)
+
+
+def stacked(tables: Sequence[pd.DataFrame], name: str) -> pd.Series[Any]:
+    """Put one column of several tables together, NaN where a table lacks it.
+
+    Examples
+    --------
+    >>> stacked([pd.DataFrame({"a": [1.0]}), pd.DataFrame({"b": [2.0]})], "a").tolist()
+    [1.0, nan]
+    """
+    parts = [t[name].to_numpy() if name in t else np.full(len(t), np.nan) for t in tables]
+    if any(part.dtype == object for part in parts):
+        return pd.Series(np.concatenate([part.astype(object) for part in parts]), dtype=object)
+    return pd.Series(np.concatenate(parts))

@@ -1,0 +1,398 @@
+"""What was measured: one row per run and repetition.
+
+`Runs` is a table with the parameters of each run, one or more measured quantities (the phases' times in seconds, but
+also memory in bytes or energy in joules), whether the run went well, and where it comes from. Raw repetitions (repeated
+runs, or the steps of one run) are kept; `aggregate` summarises them on request. Failed runs stay in the table.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from evenly.errors import InputError, MissingExtraError, ReadError
+from evenly.runs import files
+from evenly.runs.assembly import label_names, shared_units, space_of
+from evenly.runs.columns import (
+    BOOKKEEPING,
+    Status,
+    add_bookkeeping,
+    check_columns,
+    group_ids,
+    longest_run,
+    measured,
+    stacked,
+    status_of,
+    summarised,
+)
+from evenly.runs.files import FORMAT_VERSION
+from evenly.runs.units import base_unit
+from evenly.space.configurations import as_table
+from evenly.space.expressions import Expression
+from evenly.space.ranges import union
+from evenly.space.space import Space
+
+__all__ = ["BOOKKEEPING", "FORMAT_VERSION", "Runs", "Statistic", "Status"]
+
+Statistic = Literal["median", "min", "mean"]
+
+_BASE_UNITS = ("s", "B", "J", "1")
+
+
+class Runs:
+    """A table of measured runs.
+
+    Parameters
+    ----------
+    table : DataFrame (n_rows, …)
+        Columns: the parameters, the quantities, and `BOOKKEEPING`. Use `from_frame` for a table of one's own.
+    space : Space
+        The parameters, with their kinds, scales and units.
+    quantities : mapping of str to str
+        Measured columns and their units: ``"s"``, ``"B"``, ``"J"`` or ``"1"``.
+    response : str
+        The quantity that models learn.
+
+    Examples
+    --------
+    >>> runs = Runs.from_frame(pd.DataFrame({"cores": [1, 1, 2], "ms": [80, 82, 41]}), ["cores"], "ms", unit="ms")
+    >>> runs
+    Runs(3 rows, 2 configurations of cores; seconds 0.041 to 0.082 s)
+    >>> runs.aggregate()[["cores", "seconds", "count"]]
+       cores  seconds  count
+    0      1    0.081      2
+    1      2    0.041      1
+    """
+
+    def __init__(
+        self,
+        table: pd.DataFrame,
+        *,
+        space: Space,
+        quantities: Mapping[str, str],
+        response: str = "seconds",
+    ) -> None:
+        self.space = space
+        self.quantities = dict(quantities)
+        self.response = response
+        if response not in self.quantities:
+            raise InputError(
+                f"the response must be one of the measured quantities ({', '.join(self.quantities)}), "
+                f"but got {response!r}"
+            )
+        strange = [(name, unit) for name, unit in self.quantities.items() if unit not in _BASE_UNITS]
+        if strange:
+            name, unit = strange[0]
+            raise InputError(f"the unit of {name!r} must be one of {', '.join(_BASE_UNITS)}, but got {unit!r}")
+        columns = [*space.names, *self.quantities, *BOOKKEEPING]
+        missing = [name for name in columns if name not in table.columns]
+        if missing or table.columns.duplicated().any():
+            raise InputError(
+                f"a table of runs has the columns {', '.join(columns)}, each once, but got "
+                f"{', '.join(map(str, table.columns))}: build it with Runs.from_frame"
+            )
+        self._table = table[columns].reset_index(drop=True)
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: pd.DataFrame,
+        parameters: Sequence[str],
+        time: str = "seconds",
+        *,
+        unit: str = "s",
+        quantities: Mapping[str, str] | None = None,
+        space: Space | None = None,
+        response: str | None = None,
+    ) -> Runs:
+        """Build runs from a table.
+
+        Parameters
+        ----------
+        frame : DataFrame (n_rows, …)
+            One row per run and repetition. Columns named as in `BOOKKEEPING` are taken as such.
+        parameters : sequence of str
+            Columns that say what was run.
+        time : str
+            Column that holds the time (or a rate; see `unit`); it becomes the quantity ``"seconds"``.
+        unit : str
+            Unit of `time`, see `evenly.runs.units.to_base`.
+        quantities : mapping of str to str, optional
+            More measured columns and their units, e.g. ``{"communication": "ms", "peak_memory": "GiB"}``.
+        space : Space, optional
+            Kinds and scales of the parameters; guessed from the values by default.
+        response : str, optional
+            The quantity that models learn; the time by default.
+
+        Returns
+        -------
+        Runs
+
+        Raises
+        ------
+        InputError
+            If a column is missing or a value of an ok run is not a positive finite number; the row is named.
+        """
+        source = as_table(frame)
+        if isinstance(parameters, str):
+            raise InputError(f"parameters must be a list of columns, but got {parameters!r}: put it into [ ]")
+        extra = {name: its_unit for name, its_unit in (quantities or {}).items() if name != "seconds" or time != name}
+        check_columns(source, parameters, time, extra)
+        if not len(source) and space is None:
+            raise InputError("the table has no rows: at least one run is needed")
+        if base_unit(unit) != "s":
+            raise InputError(f"the time's unit must be a time or a rate, but got {unit!r}: pass it as a quantity")
+        space = space_of(source, list(parameters), space)
+        ok = (status_of(source) == "ok").to_numpy(dtype=np.bool_)
+        table = space.frame(source)
+        table["seconds"] = measured(source[time], unit, ok, must_be_positive=True)
+        for name, its_unit in extra.items():
+            table[name] = measured(source[name], its_unit, ok, must_be_positive=False)
+        add_bookkeeping(table, source, space.names)
+        units = {"seconds": "s"} | {name: base_unit(its_unit) for name, its_unit in extra.items()}
+        return cls(table, space=space, quantities=units, response=response or "seconds")
+
+    @classmethod
+    def concat(cls, parts: Iterable[Runs]) -> Runs:
+        """Stack tables over the same parameters; quantities that a part lacks are left empty there.
+
+        The space is the union of theirs, without constraints.
+
+        Raises
+        ------
+        InputError
+            If parameters or units differ.
+
+        Examples
+        --------
+        >>> tables = [pd.DataFrame({"cores": [n], "seconds": [8 / n]}) for n in (2, 4)]
+        >>> Runs.concat(Runs.from_frame(table, ["cores"]) for table in tables)
+        Runs(2 rows, 2 configurations of cores; seconds 2 to 4 s)
+        """
+        runs = list(parts)
+        if not runs:
+            raise InputError("there are no runs to put together")
+        names = runs[0].parameters
+        units = shared_units([(part.parameters, part.quantities) for part in runs])
+        columns = [*names, *units, *BOOKKEEPING]
+        table = pd.DataFrame({name: stacked([part._table for part in runs], name) for name in columns})
+        kinds = {name: union([part.space.parameters[name] for part in runs], table[name]) for name in names}
+        space = Space.of(kinds)
+        table[names] = space.frame(table)
+        return cls(table, space=space, quantities=units, response=runs[0].response)
+
+    @property
+    def parameters(self) -> list[str]:
+        """Names of the parameters."""
+        return self.space.names
+
+    def __len__(self) -> int:
+        return len(self._table)
+
+    def __repr__(self) -> str:
+        failed = len(self) - int(self._ok_mask().sum())
+        ok = self._table.loc[self._ok_mask(), self.response]
+        unit = self.quantities[self.response]
+        spread = f"; {self.response} {ok.min():.4g} to {ok.max():.4g} {unit}" if len(ok) else ""
+        lost = f", {failed} failed" if failed else ""
+        count = group_ids(self._table, self.parameters).nunique() if len(self) else 0
+        return f"Runs({len(self)} rows, {count} configurations of {', '.join(self.parameters)}{lost}{spread})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Runs):
+            return NotImplemented
+        return (
+            self.space == other.space
+            and self.quantities == other.quantities
+            and self.response == other.response
+            and self._table.equals(other._table)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a copy of the whole table, failed runs included."""
+        return self._table.copy()
+
+    @property
+    def configurations(self) -> pd.DataFrame:
+        """Parameters of every row, shape (n_rows, n_parameters)."""
+        return self._table[self.parameters].copy()
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """The response of every row in its base unit, shape (n_rows,); NaN where a run failed."""
+        return np.where(self._ok_mask(), self._table[self.response].to_numpy(dtype=np.float64), np.nan)
+
+    def _ok_mask(self) -> NDArray[np.bool_]:
+        return np.asarray(self._table["status"] == "ok", dtype=np.bool_)
+
+    def where(self, condition: str | NDArray[np.bool_]) -> Runs:
+        """Return the rows for which `condition` (an expression or a mask, shape (n_rows,)) holds.
+
+        Examples
+        --------
+        >>> runs = Runs.from_frame(pd.DataFrame({"cores": [1, 2, 4], "seconds": [8, 4, 2]}), ["cores"])
+        >>> len(runs.where("cores < 4"))
+        2
+        """
+        mask = self._holds(condition) if isinstance(condition, str) else np.asarray(condition)
+        if mask.shape != (len(self),) or mask.dtype != np.bool_:
+            raise InputError(
+                f"a mask must hold {len(self)} truth values, one per row, but got shape {mask.shape} of {mask.dtype}"
+            )
+        return Runs(self._table[mask], space=self.space, quantities=self.quantities, response=self.response)
+
+    def _holds(self, condition: str) -> NDArray[np.bool_]:
+        return Expression(condition).holds({str(name): x for name, x in self._table.items()}, len(self))
+
+    def split(self, condition: str) -> tuple[Runs, Runs]:
+        """Return the rows for which `condition` holds (to train on) and the others (to test on).
+
+        Examples
+        --------
+        >>> runs = Runs.from_frame(pd.DataFrame({"cores": [1, 2, 4], "seconds": [8, 4, 2]}), ["cores"])
+        >>> [len(part) for part in runs.split("cores < 4")]
+        [2, 1]
+        """
+        mask = self._holds(condition)
+        return self.where(mask), self.where(~mask)
+
+    @property
+    def ok(self) -> Runs:
+        """The runs that went well."""
+        return self.where(self._ok_mask())
+
+    @property
+    def failed(self) -> Runs:
+        """The runs that failed or timed out."""
+        return self.where(~self._ok_mask())
+
+    def learning(self, response: str) -> Runs:
+        """Return the same runs with another quantity as the response, for instance ``"peak_memory"``.
+
+        Examples
+        --------
+        >>> table = pd.DataFrame({"cores": [1, 2], "seconds": [8, 4], "memory": [3.0, 2.0]})
+        >>> Runs.from_frame(table, ["cores"], quantities={"memory": "GiB"}).learning("memory")
+        Runs(2 rows, 2 configurations of cores; memory 2.147e+09 to 3.221e+09 B)
+        """
+        return Runs(self._table, space=self.space, quantities=self.quantities, response=response)
+
+    def aggregate(self, statistic: Statistic = "median") -> pd.DataFrame:
+        """Summarise the repetitions of each configuration that went well at least once.
+
+        Parameters
+        ----------
+        statistic : {"median", "min", "mean"}
+            How the repetitions are condensed.
+
+        Returns
+        -------
+        DataFrame (n_configurations, …)
+            The parameters, sorted, every quantity, ``count`` (repetitions in which the response was measured) and
+            ``spread`` (standard deviation of the response over repetitions; 0 where there is only one).
+
+        Examples
+        --------
+        >>> runs = Runs.from_frame(pd.DataFrame({"cores": [2, 2, 2], "seconds": [3.0, 5.0, 10.0]}), ["cores"])
+        >>> runs.aggregate("min")
+           cores  seconds  count    spread
+        0      2      3.0      3  3.605551
+        """
+        if statistic not in get_args(Statistic):
+            raise InputError(f"the statistic must be one of {', '.join(get_args(Statistic))}, but got {statistic!r}")
+        return summarised(
+            self._table[self._ok_mask()], self.parameters, list(self.quantities), self.response, statistic
+        )
+
+    def repetitions(self, configuration: Mapping[str, Any]) -> NDArray[np.float64]:
+        """Return the response of every ok repetition of one configuration, shape (n_repetitions,).
+
+        Examples
+        --------
+        >>> runs = Runs.from_frame(pd.DataFrame({"cores": [1, 1, 2], "seconds": [8.0, 9.0, 4.0]}), ["cores"])
+        >>> runs.repetitions({"cores": 1})
+        array([8., 9.])
+        """
+        wanted = self.space.frame(configuration)
+        if len(wanted) != 1:
+            raise InputError(f"repetitions are those of one configuration, but got {len(wanted)}")
+        mask = self._ok_mask().copy()
+        for name in self.parameters:
+            value = wanted[name].iloc[0]
+            mask &= np.array([x == value for x in self._table[name].tolist()], dtype=np.bool_)
+        return self.values[mask]
+
+    def steps(self) -> NDArray[np.float64]:
+        """Return the response of each step of the run that has most ok repetitions, in order, shape (n_steps,).
+
+        Examples
+        --------
+        >>> table = pd.DataFrame({"cores": [4, 4, 8], "seconds": [2.0, 3.0, 1.0], "run": ["a", "a", "b"]})
+        >>> Runs.from_frame(table, ["cores"]).steps()
+        array([2., 3.])
+        """
+        return longest_run(self._table[self._ok_mask()], self.parameters, self.response)
+
+    def save(self, path: str | Path) -> None:
+        """Write to ``.csv`` or ``.parquet``, with the format version and all that `load` needs to restore it.
+
+        Raises
+        ------
+        InputError
+            If the file can't be written, or a constraint is a function.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> runs = Runs.from_frame(pd.DataFrame({"cores": [1, 2], "seconds": [8.0, 4.0]}), ["cores"])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     runs.save(Path(folder, "runs.csv"))
+        ...     Runs.load(Path(folder, "runs.csv")) == runs
+        True
+        """
+        header = {"space": self.space.to_dict(), "quantities": self.quantities, "response": self.response}
+        table = files.encoded(self._table, label_names(self.space))
+        files.write(table, json.dumps(header, separators=(",", ":"), allow_nan=False), Path(path))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Runs:
+        """Read what `save` wrote.
+
+        Raises
+        ------
+        ReadError
+            If the file is missing, damaged, of another version or not a file of runs.
+        MissingExtraError
+            If it is Parquet and reading that isn't installed.
+
+        Examples
+        --------
+        >>> Runs.load("no/such/runs.csv")
+        Traceback (most recent call last):
+        evenly.errors.ReadError: no/such/runs.csv: there is no such file
+        """
+        target = Path(path)
+        try:
+            return cls._restore(*files.read(target))
+        except (ReadError, MissingExtraError):
+            raise
+        except FileNotFoundError:
+            raise ReadError(target, "there is no such file") from None
+        except Exception as error:  # a damaged file may fail anywhere in the libraries that parse it
+            raise ReadError(target, f"not a runs file of evenly, or damaged: {error}") from None
+
+    @classmethod
+    def _restore(cls, table: pd.DataFrame, fields: Mapping[str, Any]) -> Runs:
+        space = Space.from_dict(fields["space"])
+        table = files.decoded(table, label_names(space), list(fields["quantities"]))
+        status_of(table)
+        table[space.names] = space.frame(table)
+        return cls(table, space=space, quantities=fields["quantities"], response=fields["response"])

@@ -1,0 +1,80 @@
+"""Parameters that matter only under a condition: a tolerance where the solver is iterative."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from evenly.errors import InputError
+from evenly.space.constraints import Constraint
+from evenly.space.parameters import Integer, Parameter, Real
+
+__all__ = ["Condition"]
+
+
+@dataclass(frozen=True)
+class Condition:
+    """Where a parameter matters; elsewhere it has one value.
+
+    Parameters
+    ----------
+    parameter : str
+    rule : str
+        An expression over the other parameters.
+    idle : object
+        Its value where it doesn't matter.
+
+    Examples
+    --------
+    >>> condition = Condition.of("block", "solver == 'amg'", {"block": Integer(1, 8)})
+    >>> condition.settled(pd.DataFrame({"solver": ["amg", "lu"], "block": [4, 4]}))["block"].tolist()
+    [4, 1]
+    >>> condition.constraint.holds(pd.DataFrame({"solver": ["amg", "lu", "lu"], "block": [4, 4, 1]}))
+    array([ True, False,  True])
+    """
+
+    parameter: str
+    rule: str
+    idle: Any
+
+    @classmethod
+    def of(cls, name: str, rule: str, parameters: Mapping[str, Parameter]) -> Condition:
+        """Build one whose idle value is the parameter's first.
+
+        Raises
+        ------
+        InputError
+            If there is no such parameter, or the rule is no expression over others.
+        """
+        if name not in parameters:
+            raise InputError(f"a condition is for {name!r}, which is not a parameter ({', '.join(parameters)})")
+        if not isinstance(rule, str):
+            raise InputError(
+                f"the condition of {name!r} must be an expression, as \"solver == 'cg'\", but got {rule!r}"
+            )
+        if name in (Constraint(rule).needs or ()):
+            raise InputError(f"the condition of {name!r} must be about other parameters, but got {rule!r}")
+        kind = parameters[name]
+        first = kind.low if isinstance(kind, Integer | Real) else kind.options[0]  # type: ignore[attr-defined]
+        return cls(name, rule, first)
+
+    @cached_property
+    def constraint(self) -> Constraint:
+        """The rule that configurations obey."""
+        return Constraint(
+            f"({self.rule}) or `{self.parameter}` == {self.idle!r}", name=f"{self.parameter} only where {self.rule}"
+        )
+
+    def settled(self, table: pd.DataFrame) -> pd.DataFrame:
+        """Return the table with the idle value where the parameter doesn't matter."""
+        idle = ~Constraint(self.rule).holds(table)
+        if not idle.any():
+            return table
+        column = table[self.parameter].to_numpy(copy=True)
+        column[np.flatnonzero(idle)] = self.idle
+        return table.assign(**{self.parameter: pd.Series(column, index=table.index, dtype=column.dtype)})

@@ -1,0 +1,206 @@
+"""Configurations that obey rules which nearly none obeys: walks of many towards the rules, and along them.
+
+Each walk takes a step where it leads no farther from the rules. Steps change one or two parameters, exchange the values
+of two, or change two so that their product or sum stays, as rules such as ``px * py * pz == ranks`` ask for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from evenly.space.constraints import Constraint
+from evenly.space.parameters import Categorical, Integer, Parameter, Real
+
+__all__ = ["neighbours", "random_table", "walk"]
+
+Floats = NDArray[np.float64]
+#: Walks side by side, steps of each at most, steps without success after which they are given up, and steps after
+#: enough configurations were found, so that they lie less where the first ones were found.
+_WALKS, _STEPS, _HOPELESS, _MORE = (256, 4096), 400, 120, 10
+#: A number's neighbours are drawn with standard deviations up to this share of its range, down to so many powers of ten
+#: less, since rules may leave but a narrow part of it.
+_NEAR, _NEARER = 0.1, 4.0
+#: Ratios by which one number grows and another falls.
+_RATIOS = np.array([2.0, 3.0, 5.0, 1.5, 1.25])
+
+
+def walk(
+    parameters: Mapping[str, Parameter],
+    rules: Sequence[Constraint],
+    n: int,
+    rng: np.random.Generator,
+    *,
+    start: pd.DataFrame | None = None,
+    settled: Callable[[pd.DataFrame], pd.DataFrame] = lambda table: table,
+) -> pd.DataFrame:
+    """Look for configurations that obey rules; they are not drawn evenly from all that do.
+
+    Parameters
+    ----------
+    parameters : mapping of str to Parameter
+    rules : sequence of Constraint
+    n : int
+        How many are enough.
+    rng : Generator
+    start : DataFrame (m, n_parameters), optional
+        Configurations to walk from, feasible or not; random ones are added.
+    settled : callable
+        Gives parameters that don't matter in a configuration their one value there.
+
+    Returns
+    -------
+    DataFrame (k, n_parameters)
+        Different ones, n at most; fewer where no more were found.
+
+    Examples
+    --------
+    >>> kinds = {name: Integer(1, 1024) for name in ("x", "y", "z")}
+    >>> found = walk(kinds, [Constraint("x * y * z == 1024")], 10, np.random.default_rng(0))
+    >>> len(found), set(found.prod(axis=1))
+    (10, {1024})
+    """
+    size = int(np.clip(n, *_WALKS))
+    now = settled(random_table(parameters, size, rng))
+    if start is not None and len(start):
+        now = pd.concat([start.iloc[rng.permutation(len(start))[: size // 2]], now], ignore_index=True).head(size)
+    apart = _apart(rules, now)
+    found, known, last = [now[apart == 0]], 0, 0
+    for step in range(_STEPS):
+        tried = settled(_stepped(parameters, now, rng))
+        distance = _apart(rules, tried)
+        taken = distance <= apart
+        found.append(tried[distance == 0])
+        now = tried.where(pd.Series(taken), now).astype(now.dtypes)
+        apart = np.where(taken, distance, apart)
+        if step % 10 == 9:
+            found = [pd.concat(found, ignore_index=True).drop_duplicates(ignore_index=True)]
+            if len(found[0]) > known:
+                known, last = len(found[0]), step
+            if (known >= n and step >= _MORE) or step - last >= _HOPELESS:
+                break
+            now, apart = _without_the_farthest(now, apart, rng)
+    table: pd.DataFrame = pd.concat(found, ignore_index=True).drop_duplicates(ignore_index=True)
+    return table.iloc[rng.permutation(len(table))[:n]].reset_index(drop=True)
+
+
+def _apart(rules: Sequence[Constraint], table: pd.DataFrame) -> Floats:
+    return np.asarray(sum((rule.distance(table) for rule in rules), np.zeros(len(table))))
+
+
+def random_table(parameters: Mapping[str, Parameter], n: int, rng: np.random.Generator) -> pd.DataFrame:
+    """Return random values of parameters, (n, n_parameters), whatever rules say."""
+    return pd.DataFrame({name: kind.from_unit(rng.random(n)) for name, kind in parameters.items()})
+
+
+def _without_the_farthest(now: pd.DataFrame, apart: Floats, rng: np.random.Generator) -> tuple[pd.DataFrame, Floats]:
+    """Let the quarter of the walks that is farthest from the rules go on from where others are."""
+    order = np.argsort(apart, kind="stable")
+    far = order[-len(order) // 4 :]
+    far = far[apart[far] > 0]
+    rows = np.arange(len(now))
+    rows[far] = rng.choice(order[: len(order) // 2], len(far))
+    return now.iloc[rows].reset_index(drop=True), apart[rows]
+
+
+def _stepped(parameters: Mapping[str, Parameter], now: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
+    """Return a configuration next to each."""
+    columns = {name: column.to_numpy() for name, column in now.items()}
+    numeric = [name for name, kind in parameters.items() if not isinstance(kind, Categorical)]
+    together = rng.random(len(now)) < (0.5 if len(numeric) > 1 else 0.0)
+    often = min(1.0, 1.5 / len(parameters))
+    changed: dict[str, Any] = {}
+    for name, kind in parameters.items():
+        here = ~together & (rng.random(len(now)) < often)
+        anywhere = rng.random(len(now)) < 0.3
+        fresh = np.where(anywhere, kind.from_unit(rng.random(len(now))), neighbours(kind, now[name], rng))
+        changed[name] = np.where(here, fresh, columns[name])
+    if len(numeric) > 1:
+        _change_two(parameters, numeric, changed, np.flatnonzero(together), rng)
+    return pd.DataFrame({name: pd.Series(values, dtype=now[name].dtype) for name, values in changed.items()})
+
+
+def _change_two(
+    parameters: Mapping[str, Parameter],
+    numeric: Sequence[str],
+    changed: dict[str, Any],
+    rows: NDArray[np.int64],
+    rng: np.random.Generator,
+) -> None:
+    """Exchange two numbers of each row, or change them so that their product or sum stays, where values allow it."""
+    numbers = np.column_stack([changed[name][rows] for name in numeric]).astype(np.float64)
+    lines = np.arange(len(rows))
+    one = rng.integers(len(numeric), size=len(rows))
+    other = (one + rng.integers(1, len(numeric), size=len(rows))) % len(numeric)
+    a, b = numbers[lines, one], numbers[lines, other]
+    how, ratio = rng.integers(3, size=len(rows)), rng.choice(_RATIOS, len(rows))
+    steps = np.array([_step(parameters[name]) for name in numeric])
+    shift = np.maximum(steps[one], steps[other]) * rng.integers(1, 4, size=len(rows))
+    x, y = (
+        np.select([how == 0, how == 1], [b, a * ratio], a + shift),
+        np.select([how == 0, how == 1], [a, b / ratio], b - shift),
+    )
+    low, high = (np.array([float(end(_ends(parameters[name]))) for name in numeric]) for end in (min, max))
+    inside = (x >= low[one]) & (x <= high[one]) & (y >= low[other]) & (y <= high[other])
+    numbers[lines, one], numbers[lines, other] = np.where(inside, x, a), np.where(inside, y, b)
+    for k, name in enumerate(numeric):
+        changed[name] = changed[name].copy()
+        changed[name][rows] = _nearest(parameters[name], numbers[:, k])
+
+
+def _ends(kind: Parameter) -> Any:
+    return (kind.low, kind.high) if isinstance(kind, Integer | Real) else kind.values()
+
+
+def _step(kind: Parameter) -> float:
+    if isinstance(kind, Integer):
+        return float(kind.step)
+    values = kind.values()
+    if values is None:
+        assert isinstance(kind, Real)  # noqa: S101 - no other kind has no values
+        return _NEAR * float(kind.high - kind.low) / 2
+    return float(np.diff(np.sort(values)).min()) if len(values) > 1 else 0.0
+
+
+def _nearest(kind: Parameter, x: Floats) -> NDArray[Any]:
+    """Return the values of a parameter that are nearest to numbers."""
+    if isinstance(kind, Integer):
+        steps = np.clip(np.round((x - kind.low) / kind.step), 0, len(kind) - 1)
+        return np.asarray(kind.low + kind.step * steps, dtype=np.int64)
+    if isinstance(kind, Real):
+        return np.clip(x, kind.low, kind.high)
+    values = np.sort(np.asarray(kind.values()))
+    after = np.clip(np.searchsorted(values, x), 1, max(1, len(values) - 1))
+    before = np.maximum(after - 1, 0)
+    after = np.minimum(after, len(values) - 1)
+    return np.asarray(np.where(x - values[before] < values[after] - x, values[before], values[after]))
+
+
+def neighbours(kind: Parameter, column: pd.Series[Any], rng: np.random.Generator) -> NDArray[Any]:
+    """Return for each value of a parameter another one near to it, any other label of one of labels.
+
+    Examples
+    --------
+    >>> neighbours(Integer(1, 3), pd.Series([2, 2, 2]), np.random.default_rng(1)).tolist()
+    [3, 3, 1]
+    """
+    if isinstance(kind, Categorical):
+        return kind.from_unit(rng.random(len(column)))
+    if isinstance(kind, Integer | Real) and (isinstance(kind, Real) or len(kind) > 64):
+        low, high = (float(v) for v in (kind.low, kind.high))
+        log = kind.scale == "log"
+        x = column.to_numpy(dtype=np.float64)
+        ends = (np.log(low), np.log(high)) if log else (low, high)
+        wide = _NEAR * 10.0 ** -rng.uniform(0, _NEARER, len(x)) * (ends[1] - ends[0])
+        moved = (np.log(x) if log else x) + rng.normal(0, 1, len(x)) * wide
+        # Thrown back at the ends: clipped, most would pile up there.
+        moved = np.where(moved < ends[0], 2 * ends[0] - moved, moved)
+        moved = np.where(moved > ends[1], 2 * ends[1] - moved, moved)
+        return _nearest(kind, np.clip(np.exp(moved) if log else moved, low, high))
+    values = np.sort(np.asarray(kind.values()))
+    at = np.searchsorted(values, column.to_numpy()) + rng.choice([-2, -1, 1, 2], len(column), p=[0.2, 0.3, 0.3, 0.2])
+    return np.asarray(values[np.clip(at, 0, len(values) - 1)])

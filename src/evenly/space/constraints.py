@@ -1,0 +1,95 @@
+"""Named rules that configurations obey."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from evenly.errors import InputError
+from evenly.space.expressions import Expression
+
+__all__ = ["Constraint"]
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """A named rule that every configuration must obey.
+
+    Parameters
+    ----------
+    rule : str or callable
+        An expression over the parameters (``"ranks * threads <= 128"``) or a function of one configuration (dict) to
+        bool. Expressions are faster, and only they can be saved.
+    name : str, optional
+        How messages call the rule; the expression itself by default.
+
+    Raises
+    ------
+    InputError
+        If the rule is neither, or the expression can't be understood.
+
+    Examples
+    --------
+    >>> memory = Constraint("96 / ranks <= 4", name="memory")
+    >>> memory.holds(pd.DataFrame({"ranks": [8, 24, 48]}))
+    array([False,  True,  True])
+    >>> memory.words
+    'memory (96 / ranks <= 4)'
+    """
+
+    rule: str | Callable[[dict[str, Any]], bool]
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        if isinstance(self.rule, str):
+            object.__setattr__(self, "_expression", Expression(self.rule))
+        elif not callable(self.rule):
+            raise InputError(f"a constraint must be an expression or a function, but got {self.rule!r}")
+        default = self.rule if isinstance(self.rule, str) else getattr(self.rule, "__name__", "a function")
+        object.__setattr__(self, "name", self.name or default)
+
+    @property
+    def needs(self) -> frozenset[str] | None:
+        """The parameters an expression mentions; None for a function, which may use any."""
+        expression: Expression | None = getattr(self, "_expression", None)
+        return expression.names if expression is not None else None
+
+    @property
+    def words(self) -> str:
+        """The name, and the rule where the name isn't the rule itself."""
+        return self.name if callable(self.rule) or self.rule == self.name else f"{self.name} ({self.rule})"
+
+    def holds(self, table: pd.DataFrame | Mapping[str, NDArray[Any]]) -> NDArray[np.bool_]:
+        """Tell for which rows of `table` (columns of equal length), shape (n,), the rule holds.
+
+        Raises
+        ------
+        InputError
+            If the rule is not a condition.
+        """
+        if callable(self.rule):
+            frame = table if isinstance(table, pd.DataFrame) else pd.DataFrame(dict(table))
+            rows = ({str(k): v for k, v in row.items()} for row in frame.to_dict("records"))
+            return np.fromiter((bool(self.rule(row)) for row in rows), dtype=np.bool_, count=len(frame))
+        expression: Expression = getattr(self, "_expression")  # noqa: B009 - set in __post_init__
+        if isinstance(table, pd.DataFrame):
+            return expression.holds({str(name): column for name, column in table.items()}, len(table))
+        return expression.holds(table, len(next(iter(table.values()), ())))
+
+    def distance(self, table: pd.DataFrame) -> NDArray[np.float64]:
+        """Tell how far the rows of `table` are from obeying the rule, 0 where they do, (n,); of a function, 0 or 1.
+
+        Examples
+        --------
+        >>> Constraint("cores <= 8").distance(pd.DataFrame({"cores": [8, 16]})).round(2).tolist()
+        [0.0, 0.69]
+        """
+        if callable(self.rule):
+            return np.where(self.holds(table), 0.0, 1.0)
+        expression: Expression = getattr(self, "_expression")  # noqa: B009 - set in __post_init__
+        return expression.distance({str(name): column for name, column in table.items()}, len(table))

@@ -1,0 +1,144 @@
+"""The range that measured values span: which kind of parameter they are, what lies beyond, how ranges unite."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from evenly.errors import InputError
+from evenly.space.configurations import as_labels, as_number_column, is_numeric, label_order
+from evenly.space.parameters import Categorical, Integer, Ordinal, Parameter, Real, Scale, as_values
+
+__all__ = ["beyond", "ends", "span", "union"]
+
+
+def span(column: pd.Series[Any], *, unit: str = "", like: Parameter | None = None) -> Parameter:
+    """Return the parameter that just holds the values of `column`, shape (n,).
+
+    Parameters
+    ----------
+    column : Series (n,)
+        At least one value. Whole numbers become `Integer`, other numbers `Real`, all else `Categorical`; what is above
+        zero everywhere gets a log scale.
+    unit : str
+        The parameter's unit.
+    like : Parameter, optional
+        Take kind, scale and unit from it instead.
+
+    Raises
+    ------
+    InputError
+        If a number is missing or infinite (the row is named), or an entry can't be a label.
+
+    Examples
+    --------
+    >>> span(pd.Series([4, 16]))
+    Integer(low=4, high=16, scale='log', step=1, unit='')
+    >>> span(pd.Series([4, 16]), like=Categorical(4, 8, 16))
+    Categorical(4, 16)
+    """
+    if isinstance(like, Categorical) or (like is None and not is_numeric(column)):
+        return _labels(column, unit if like is None else like.unit)
+    if like is None:
+        numbers = as_number_column(column, what="parameter ")
+        scale: Scale = "log" if numbers.min() > 0 else "linear"
+        whole = bool(np.all((numbers == np.round(numbers)) & (np.abs(numbers) <= 2**53)))
+        return _box(numbers, scale, unit, whole=whole)
+    numbers = as_values(like, column).to_numpy()
+    scale = getattr(like, "scale", "linear")
+    if scale == "log" and numbers.min() <= 0:
+        scale = "linear"
+    if isinstance(like, Ordinal):
+        return Ordinal(*np.unique(numbers).tolist(), scale=scale, unit=like.unit)
+    return _box(numbers.astype(np.float64), scale, like.unit, whole=numbers.dtype.kind == "i")
+
+
+def _box(numbers: NDArray[np.float64], scale: Scale, unit: str, *, whole: bool) -> Parameter:
+    low, high = float(numbers.min()), float(numbers.max())
+    return Integer(int(low), int(high), scale=scale, unit=unit) if whole else Real(low, high, scale=scale, unit=unit)
+
+
+def _labels(column: pd.Series[Any], unit: str) -> Categorical:
+    try:
+        return Categorical(*sorted(dict.fromkeys(as_labels(column)), key=label_order), unit=unit)
+    except InputError as error:
+        raise InputError(f"parameter {column.name!r}: {error}") from None
+
+
+def beyond(kind: Parameter, column: pd.Series[Any]) -> NDArray[np.bool_]:
+    """Tell which entries, shape (n,), lie outside the bounds of `kind`, or are labels it does not list.
+
+    Examples
+    --------
+    >>> beyond(Ordinal(480, 960), pd.Series([500, 1000]))
+    array([False,  True])
+    """
+    match kind:
+        case Integer() | Real() | Ordinal():
+            low, high = map(float, ends(kind))
+        case _:
+            return ~kind.contains(column)
+    x = column.to_numpy(dtype=np.float64)
+    slack = 1e-12 * max(abs(low), abs(high))
+    return np.asarray((x < low - slack) | (x > high + slack))
+
+
+def union(kinds: Sequence[Parameter], column: pd.Series[Any]) -> Parameter:
+    """Return a parameter that holds what any of `kinds` does.
+
+    Parameters
+    ----------
+    kinds : sequence of Parameter
+        At least one. Scale and unit are those of the first.
+    column : Series (n,)
+        Values of all of them; they become the labels where numbers meet labels.
+
+    Examples
+    --------
+    >>> union([Integer(1, 4, scale="log", unit="cores"), Integer(2, 16)], pd.Series([1, 4, 2, 16]))
+    Integer(low=1, high=16, scale='log', step=1, unit='cores')
+    """
+    first = kinds[0]
+    if all(kind == first for kind in kinds):
+        return first
+    labels = [kind for kind in kinds if isinstance(kind, Categorical)]
+    if labels and len(labels) < len(kinds):
+        return span(column, like=labels[0])
+    if labels:
+        return Categorical(*_all_options(labels), unit=first.unit)
+    low, high = min(ends(kind)[0] for kind in kinds), max(ends(kind)[1] for kind in kinds)
+    scale: Scale = "log" if getattr(first, "scale", "linear") == "log" and low > 0 else "linear"
+    ordinals = [kind for kind in kinds if isinstance(kind, Ordinal)]
+    if len(ordinals) == len(kinds):
+        return Ordinal(*_all_options(ordinals), scale=scale, unit=first.unit)
+    if any(isinstance(kind, Real) or not all(float(end).is_integer() for end in ends(kind)) for kind in kinds):
+        return Real(low, high, scale=scale, unit=first.unit)
+    return Integer(int(low), int(high), scale=scale, step=_common_step(kinds, int(low)), unit=first.unit)
+
+
+def _all_options(kinds: Sequence[Categorical] | Sequence[Ordinal]) -> list[Any]:
+    return list(dict.fromkeys(option for kind in kinds for option in kind.options))
+
+
+def ends(kind: Parameter) -> tuple[float, float]:
+    """Return the smallest and largest value of a numeric parameter.
+
+    Examples
+    --------
+    >>> ends(Ordinal(960, 480))
+    (480, 960)
+    """
+    if isinstance(kind, Integer | Real):
+        return kind.low, kind.high
+    options = kind.values()
+    return (options[0].item(), options[-1].item()) if options is not None else (-math.inf, math.inf)
+
+
+def _common_step(kinds: Sequence[Parameter], low: int) -> int:
+    parts = [n for kind in kinds if isinstance(kind, Integer) for n in (kind.step, kind.low - low)]
+    return math.gcd(*parts) if all(isinstance(kind, Integer) for kind in kinds) else 1

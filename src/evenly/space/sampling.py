@@ -1,0 +1,217 @@
+"""Drawing configurations from what may vary until enough obey the rules."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import get_args
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from evenly.errors import InfeasibleError, InputError
+from evenly.space.constrained_walks import walk
+from evenly.space.constraints import Constraint
+from evenly.space.designs import Design, unit_points
+from evenly.space.parameters import Integer, Parameter, Scale
+
+__all__ = ["Design", "combinations", "draw", "sample", "shuffled"]
+
+#: Below this share of feasible points, listing them is tried instead of drawing more.
+_LEAST_SHARE = 1e-3
+_MOST_LISTED = 50_000_000
+_MOST_TRIED = 2_000_000
+
+
+def sample(
+    parameters: Mapping[str, Parameter],
+    n: int,
+    *,
+    design: Design,
+    rng: np.random.Generator,
+    feasible: Callable[[pd.DataFrame], NDArray[np.bool_]],
+    enumerate_all: Callable[[], pd.DataFrame],
+    rules: Sequence[Constraint],
+    listed: bool,
+    settled: Callable[[pd.DataFrame], pd.DataFrame] = lambda table: table,
+) -> pd.DataFrame:
+    """Draw `n` feasible configurations; what `Space.sample` does.
+
+    Where rules reject so many that drawing won't do, and there are too many combinations to list, configurations are
+    walked to (`evenly.space.constrained_walks`).
+
+    Parameters
+    ----------
+    parameters : mapping of str to Parameter
+        What may vary.
+    n, design, rng
+        See `Space.sample`.
+    feasible : callable
+        Tells which rows of a table, shape (m,), are feasible.
+    enumerate_all : callable
+        Lists all feasible configurations.
+    rules : sequence of Constraint
+    listed : bool
+        Whether only listed rows are feasible, which are then equally likely.
+    settled : callable
+        Gives parameters that don't matter in a configuration their one value there.
+
+    Returns
+    -------
+    DataFrame (n, n_parameters)
+
+    Raises
+    ------
+    InputError
+        If there is no such design, or nothing to draw.
+    InfeasibleError
+        If no configuration, or far too few, can be found.
+
+    Examples
+    --------
+    >>> kinds = {"cores": Integer(1, 4)}
+    >>> every = lambda table: np.ones(len(table), dtype=bool)
+    >>> rng = np.random.default_rng(0)
+    >>> options = {"feasible": every, "enumerate_all": pd.DataFrame, "rules": (), "listed": False}
+    >>> sorted(sample(kinds, 4, design="lhs", rng=rng, **options)["cores"])
+    [1, 2, 3, 4]
+    """
+    if design not in get_args(Design):
+        raise InputError(f"design must be one of {', '.join(get_args(Design))}, but got {design!r}")
+    if n < 0 or not parameters:
+        raise InputError(f"a sample needs n >= 0 and at least one parameter, but got {n} and {len(parameters)}")
+    scale: Scale | None = {"uniform": "linear", "log-uniform": "log"}.get(design)  # type: ignore[assignment]
+
+    def accept(points: NDArray[np.float64]) -> pd.DataFrame:
+        table = settled(_from_unit(parameters, points, scale))
+        return table[feasible(table)]
+
+    names = [rule.name for rule in rules]
+    listable = listed or combinations(parameters) <= _MOST_LISTED
+    tried = 0
+    if not listed:
+        blocks = unit_points(len(parameters), design, n, rng)
+        patience = max(_MOST_TRIED, 2 * n / _LEAST_SHARE)
+        table, tried = draw(blocks, accept, n, patience=patience, least_share=_LEAST_SHARE)
+        # Where patience will do, drawing gives what the design promises.
+        walks = not listable and len(table) * patience < n * tried
+        found = walk(parameters, rules, n, rng, start=table, settled=settled) if walks else table.head(0)
+        if not listable and not len(found):
+            more, later = draw(blocks, accept, n - len(table), patience=patience - tried, least_share=0.0)
+            table, tried = pd.concat([table, more], ignore_index=True), tried + later
+        if len(table) >= n:
+            return table.head(n)
+    if listable:
+        return _choose(enumerate_all(), {} if listed else parameters, n, scale, rng, names)
+    found = pd.concat([table, found], ignore_index=True).drop_duplicates(ignore_index=True)
+    if not len(found):
+        raise InfeasibleError(
+            f"{', '.join(names)} rejected all of {tried} points, and none that obeys was found by walking towards "
+            "the rules: narrow the bounds of the parameters",
+            constraint=names[0],
+        )
+    return found.iloc[shuffled(np.ones(len(found)), n, rng)].reset_index(drop=True)
+
+
+def _from_unit(parameters: Mapping[str, Parameter], points: NDArray[np.float64], scale: Scale | None) -> pd.DataFrame:
+    drawn = {name: kind.from_unit(points[:, i], scale) for i, (name, kind) in enumerate(parameters.items())}
+    return pd.DataFrame({name: pd.Series(values, dtype=values.dtype) for name, values in drawn.items()})
+
+
+def combinations(parameters: Mapping[str, Parameter]) -> float:
+    """Return how many combinations of values there are, feasible or not; infinitely many with real numbers.
+
+    Examples
+    --------
+    >>> combinations({"cores": Integer(1, 10**9), "threads": Integer(1, 8, step=7)})
+    2000000000
+    """
+    sizes: list[float] = []
+    for kind in parameters.values():
+        values = () if isinstance(kind, Integer) else kind.values()
+        sizes.append(len(kind) if isinstance(kind, Integer) else math.inf if values is None else len(values))
+    return math.prod(sizes)
+
+
+def _choose(
+    table: pd.DataFrame,
+    parameters: Mapping[str, Parameter],
+    n: int,
+    scale: Scale | None,
+    rng: np.random.Generator,
+    rules: Sequence[str],
+) -> pd.DataFrame:
+    """Draw from a list of feasible configurations, each as likely as the design makes it."""
+    if not len(table):
+        raise InfeasibleError(
+            f"no configuration obeys {', '.join(rules) or 'the list, which is empty'}: loosen a rule",
+            constraint=rules[0] if rules else "listed",
+        )
+    weights = np.ones(len(table))
+    for name, kind in parameters.items():
+        if isinstance(kind, Integer):
+            weights *= kind.mass(table[name].to_numpy(), scale)
+    return table.iloc[shuffled(weights, n, rng)].reset_index(drop=True)
+
+
+def draw(
+    blocks: Iterable[NDArray[np.float64]],
+    accept: Callable[[NDArray[np.float64]], pd.DataFrame],
+    n: int,
+    *,
+    patience: float,
+    least_share: float,
+) -> tuple[pd.DataFrame, int]:
+    """Collect accepted points until there are `n`, or it is hopeless.
+
+    Parameters
+    ----------
+    blocks : iterable of array (m, d)
+        Points.
+    accept : callable
+        Turns a block of points into a table of those that are accepted.
+    n : int
+        How many are wanted.
+    patience : float
+        Give up after this many points.
+    least_share : float
+        Give up earlier, after 20,000 points, if fewer than this share are accepted.
+
+    Returns
+    -------
+    DataFrame (n_accepted, d), int
+        What was accepted, often more than `n`; and how many points were tried.
+
+    Examples
+    --------
+    >>> blocks = iter([np.array([[0.1], [0.9]]), np.array([[0.2], [0.3]])])
+    >>> draw(blocks, lambda x: pd.DataFrame(x[x < 0.5], columns=["x"]), 2, patience=100, least_share=0.0)
+    (     x
+    0  0.1
+    1  0.2
+    2  0.3, 4)
+    """
+    kept: list[pd.DataFrame] = []
+    found = tried = 0
+    for block in blocks:
+        kept.append(accept(block))
+        found += len(kept[-1])
+        tried += len(block)
+        if found >= n or tried >= patience or (tried >= 20_000 and found < least_share * tried):
+            break
+    full = [part for part in kept if len(part)]
+    return pd.concat(full or kept[:1], ignore_index=True), tried
+
+
+def shuffled(weights: NDArray[np.float64], n: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Draw `n` positions by weight; none comes again before all have come.
+
+    Examples
+    --------
+    >>> sorted(shuffled(np.ones(3), 6, np.random.default_rng(0)).tolist())
+    [0, 0, 1, 1, 2, 2]
+    """
+    # Gumbel noise on log weights: sorting by it draws without replacement (Efraimidis and Spirakis 2006).
+    rounds = [np.argsort(-(np.log(weights) + rng.gumbel(size=len(weights)))) for _ in range(-(-n // len(weights)))]
+    return np.concatenate([np.empty(0, dtype=np.int64), *rounds])[:n]

@@ -1,0 +1,52 @@
+"""How likely a configuration runs well, told from those that failed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenly.models.inputs.coding import Inputs
+from evenly.tuning.candidates import Candidates
+from evenly.tuning.trials import Trials
+
+__all__ = ["Successes"]
+
+Floats = NDArray[np.float64]
+_TREES = 60
+
+
+@dataclass(frozen=True)
+class Successes:
+    """A forest of extremely randomised trees on what ran and what didn't.
+
+    Attributes
+    ----------
+    trees : ExtraTreesClassifier or None
+        None where nothing failed.
+    """
+
+    trees: Any = None
+
+    @classmethod
+    def learn(cls, trials: Trials, candidates: Candidates) -> Self:
+        """Learn from all trials that ended."""
+        ended = [*trials.of("ok"), *trials.of("timed out"), *trials.of("failed")]
+        well = np.array([trial.status != "failed" for trial in ended])
+        if well.all():
+            return cls()
+        from sklearn.ensemble import ExtraTreesClassifier
+
+        trees = ExtraTreesClassifier(_TREES, random_state=0)
+        return cls(trees.fit(candidates.inputs(trials.table(ended)).matrix, well))
+
+    def chances(self, asked: Inputs) -> Floats:
+        """Return the probability of success, (n,), never quite 0 or 1 where something failed."""
+        if self.trees is None:
+            return np.ones(len(asked))
+        classes = list(self.trees.classes_)
+        found = self.trees.predict_proba(asked.matrix)
+        share = found[:, classes.index(True)] if True in classes else np.zeros(len(asked))
+        return np.asarray((share * _TREES + 1) / (_TREES + 2))

@@ -1,0 +1,142 @@
+"""Searching over a study: its program is run and kept as `evenly measure` does, and a search chooses each next run."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
+
+from evenly.campaign.measuring import Campaign
+from evenly.campaign.planning import Progress, rows_of
+from evenly.campaign.store import Record
+from evenly.campaign.study import Repetitions, Study
+from evenly.runs.runs import Runs
+from evenly.tuning.candidates import Candidates
+from evenly.tuning.result import Result
+from evenly.tuning.search import Search, StrategyName
+from evenly.tuning.strategies.base import pays_no_more
+
+__all__ = ["Proposer", "searched", "tune_study"]
+
+
+class Proposer:
+    """Chooses what a campaign runs next, from its runs alone, so that a campaign that was killed goes on the same way.
+
+    Parameters
+    ----------
+    study : Study
+    strategy, first, surrogate
+        See `Search`.
+    known : Runs, optional
+        Measured before, elsewhere.
+    """
+
+    def __init__(
+        self,
+        study: Study,
+        *,
+        strategy: StrategyName = "model",
+        first: int = 5,
+        surrogate: str | None = None,
+        known: Runs | None = None,
+    ) -> None:
+        self._study, self._known = study, known
+        self._candidates = Candidates(study.space)
+        #: Why it proposes nothing more, although there is more to run.
+        self.stopped = ""
+        self._settings: dict[str, Any] = {"strategy": strategy, "first": first, "surrogate": surrogate}
+        self.search(None)  # whatever is wrong with the settings is said before anything runs
+
+    def search(self, runs: Runs | None) -> Search:
+        """Return the search as it is after some runs."""
+        seed = self._study.plan.seed
+        search = Search(
+            self._study.space, seed=seed, known=self._known, tasks=self._study.plan.tasks,
+            candidates=self._candidates, **self._settings,
+        )  # fmt: skip
+        if runs is None or not len(runs):
+            return search
+        # Whether a run went well isn't seen from its seconds alone.
+        table, names = runs.to_frame(), self._study.space.names
+        bounds = table["at_least"].tolist() if "at_least" in table else [math.nan] * len(table)
+        for configuration, seconds, status, at_least in zip(
+            rows_of(table[names]), table["seconds"].tolist(), table["status"], bounds, strict=True
+        ):
+            late = status == "timed out" and math.isfinite(at_least)
+            search.tell(configuration, seconds if status == "ok" else None, at_least=at_least if late else None)
+        return search
+
+    def __call__(self, runs: Runs, count: int) -> pd.DataFrame:
+        """Return at most so many configurations to run next."""
+        search, asked = self.search(runs), list[dict[str, Any]]()
+        for _ in range(count):
+            choice = search.choose()
+            if choice is None:
+                break
+            self.stopped = pays_no_more(choice, search.trials, self._study.plan.production) or ""
+            if self.stopped:
+                break
+            asked.append(choice.configuration)
+        return self._study.space.frame({name: [one[name] for one in asked] for name in self._study.space.names})
+
+
+def searched(study: Study, runs: int, *, repeated: bool, **settings: Any) -> Study:
+    """Return a study in which a search proposes so many configurations, each run once unless `repeated`.
+
+    `settings` are those of the plan: ``tasks``, ``limit``, ``production``.
+    """
+    plan = dataclasses.replace(study.plan, design="tune", runs=runs, anchor_every=0, **settings)
+    repetitions = study.repetitions if repeated else Repetitions(1, 1)
+    return dataclasses.replace(study, plan=plan, repetitions=repetitions)
+
+
+def tune_study(
+    campaign: Campaign, proposer: Proposer, progress: Callable[[Record, Progress], None] | None = None
+) -> Result:
+    """Make the runs that a search asks for, as far as they haven't been made, and return what it found.
+
+    Parameters
+    ----------
+    campaign : Campaign
+        Of a study that `searched` returned, with the proposer as its advisor.
+    proposer : Proposer
+    progress : callable, optional
+        Told each run as it ends.
+
+    Raises
+    ------
+    InputError
+        If no run went well.
+
+    Examples
+    --------
+    >>> from evenly.campaign.study import Program
+    >>> from evenly import Integer, Space
+    >>> from evenly.campaign.timing import Timing
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> timing = Timing.from_dict({"pattern": "took (.*)", "unit": "s"})
+    >>> study = Study("echo", Space(n=Integer(1, 9)), Program("echo took {n}"), timing)
+    >>> study = searched(study, 6, repeated=False)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     proposer = Proposer(study)
+    ...     with Campaign(study, Path(folder, "echo.db"), advisor=proposer) as campaign:
+    ...         result = tune_study(campaign, proposer)
+    >>> len(result.history), result.best
+    (6, {'n': 1})
+    """
+    campaign.run(progress)
+    runs = campaign.runs()
+    plan = campaign.study.plan
+    tried = len(runs.configurations.drop_duplicates())
+    if proposer.stopped:
+        stopped = proposer.stopped
+    elif tried >= (plan.runs or 0):
+        stopped = "the runs that were asked for are made"
+    else:
+        spent = plan.budget_s is not None
+        stopped = "the study's budget_s is used up" if spent else "all configurations have been run"
+    return Result.of(proposer.search(runs).trials, stopped)

@@ -1,0 +1,204 @@
+"""A user's script is run as it is, up to its first step."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import pytest
+
+from evenly.adapters.meep.cell.interpreter import environment, package_folder
+from evenly.adapters.meep.cell.scripts import cell_of_script
+from evenly.errors import EvenlyWarning, InputError, RunFailed
+from evenly.fdtd.cell.grid import Grid
+from evenly.fdtd.cell.partition import BinaryPartition
+from tests.adapters.meep.conftest import AS_ROOT
+
+BEGINNING = """
+import sys
+import meep as mp
+import numpy as np
+
+def simulation(width, **more):
+    pulse = mp.Source(mp.GaussianSource(1, fwidth=0.2), mp.Ez, mp.Vector3())
+    return mp.Simulation(mp.Vector3(width, 3), 10, sources=[pulse], boundary_layers=[mp.PML(0.5)], **more)
+"""
+USUAL = """
+import helper
+sim = simulation(float(sys.argv[1]) + helper.MORE)
+flux = sim.add_flux(1, 0.1, 3, mp.FluxRegion(mp.Vector3(1), size=mp.Vector3(0, 2)))
+open("ran.txt", "w").write(f"{__name__} {mp.count_processors()}")
+sim.run(until=1e9)
+"""
+TWO = """
+first = simulation(4)
+flux = first.add_flux(1, 0.1, 3, mp.FluxRegion(mp.Vector3(1), size=mp.Vector3(0, 2)))
+first.run(until=1)
+first.run(until=1)
+data = first.get_flux_data(flux)
+first.reset_meep()
+second = mp.Simulation(mp.Vector3(5, 3), 10, sources=first.sources)
+flux = second.add_flux(1, 0.1, 3, mp.FluxRegion(mp.Vector3(1), size=mp.Vector3(0, 2)))
+second.load_minus_flux_data(flux, data)
+second.run(until=1)
+"""
+
+pytestmark = pytest.mark.usefixtures("meep_python")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def _script(folder: Path, text: str, name: str = "script.py") -> str:
+    (folder / name).write_text(BEGINNING + text)
+    return name
+
+
+def test_a_script_stops_before_its_first_step(folder: Path) -> None:
+    (folder / "helper.py").write_text("MORE = 1\n")
+    cell = cell_of_script(_script(folder, USUAL), ["3"], ranks=6)
+    assert (cell.program, cell.name, cell.grid.shape, cell.pml[0]) == ("meep", "script", (40, 30, 1), (6, 6))
+    assert [t.frequencies for t in cell.transforms] == [3]
+    assert (folder / "ran.txt").read_text() == "__main__ 6"
+
+
+def test_a_layout_that_is_yet_to_be_made_may_be_named(folder: Path) -> None:
+    text = "from evenly.adapters.meep import layout\nsimulation(4, chunk_layout=layout('layout.json')).run(until=1)\n"
+    assert cell_of_script(_script(folder, text)).grid.shape == (40, 30, 1)
+
+
+def test_the_first_of_several_is_taken_unless_another_is_named(folder: Path) -> None:
+    script = _script(folder, TWO)
+    with pytest.warns(EvenlyWarning, match="several simulations"):
+        assert cell_of_script(script).grid.shape[0] == 40
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert cell_of_script(script, simulation=2).grid.shape[0] == 50
+    with pytest.raises(InputError, match="2 simulation"):
+        cell_of_script(script, simulation=3)
+
+
+def test_errors_are_the_scripts_own(folder: Path) -> None:
+    with pytest.raises(RunFailed) as caught:
+        cell_of_script(_script(folder, "def half(x):\n    return 1 / x\n\nhalf(0)\n"))
+    text = str(caught.value)
+    assert "ZeroDivisionError: division by zero" in text
+    assert "return 1 / x" in text
+    assert "evenly" not in text
+    assert "runpy" not in text
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("print('nothing runs')\n", "ended without running"),
+        ("sys.exit()\n", "ended without running"),
+        ("simulation(4, symmetries=[mp.Mirror(mp.X)]).run(until=1)\n", "symmetries"),
+    ],
+)
+def test_what_gives_no_cell_is_told(folder: Path, text: str, rule: str) -> None:
+    with pytest.raises(InputError, match=rule):
+        cell_of_script(_script(folder, text))
+
+
+def test_a_python_without_meep_is_told() -> None:
+    with pytest.raises(InputError, match="Meep is needed"):
+        cell_of_script(__file__, python="/nowhere/python")
+    with pytest.raises(InputError, match="no script"):
+        cell_of_script("missing.py")
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_a_script_runs_on_a_layout_as_it_is(folder: Path, meep_python: Path, ranks: int) -> None:
+    from evenly.adapters.meep.cell.interpreter import find_mpirun
+
+    BinaryPartition([("x", -0.5), 0, 1]).save(folder / "layout.json")
+    told = "sim = simulation(4)\nsim.run(until=1)\n"
+    told += "vols = sim.structure.get_chunk_volumes()\n"
+    told += "widths = sorted({round(v.origin_in_direction(mp.X), 3) for v in vols})\n"
+    told += "owners = sorted({int(o) for o in sim.structure.get_chunk_owners()})\n"
+    told += (
+        "mp.am_master() and open('told.json', 'w').write(repr([widths, owners, sys.argv]).replace(chr(39), chr(34)))\n"
+    )
+    command = [str(meep_python), "-m", "evenly.adapters.meep", "layout.json", _script(folder, told), "--more"]
+    if ranks > 1:
+        command = [str(find_mpirun(meep_python)), "--oversubscribe", "-n", str(ranks), *command]
+    with package_folder() as package:
+        done = subprocess.run(command, env=environment(package, **AS_ROOT), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    widths, owners, arguments = json.loads((folder / "told.json").read_text())
+    # PML ends 6 points from both sides, and the cut is at -0.5.
+    assert widths == [-2.0, -1.4, -0.5, 1.4]
+    assert owners == list(range(ranks))
+    assert arguments == ["script.py", "--more"]
+
+
+def _run_on_layout(meep_python: Path, script: str, ranks: int = 1) -> subprocess.CompletedProcess[str]:
+    from evenly.adapters.meep.cell.interpreter import find_mpirun
+
+    command = [str(meep_python), "-m", "evenly.adapters.meep", "layout.json", script]
+    if ranks > 1:
+        command = [str(find_mpirun(meep_python)), "--oversubscribe", "-n", str(ranks), *command]
+    with package_folder() as package:
+        return subprocess.run(command, env=environment(package, **AS_ROOT), capture_output=True, text=True, check=False)
+
+
+RADIAL = "mp.Simulation(mp.Vector3(4, 0, 3), 10, dimensions=mp.CYLINDRICAL, m=0, sources=[]).run(until=1)\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("simulation(3).run(until=1)\n", ["was made for a cell of 4 × 3 × 0", "this cell is 3 × 3 × 0"]),
+        ("simulation(4, geometry_center=mp.Vector3(1)).run(until=1)\n", ["middle is at"]),
+        (RADIAL, ["cylindrical", "leave the chunks to Meep"]),
+    ],
+    ids=["size", "center", "cylindrical"],
+)
+def test_a_layout_of_another_cell_is_refused_before_meep_aborts(
+    folder: Path, meep_python: Path, text: str, words: list[str]
+) -> None:
+    BinaryPartition([("x", -0.5), 0, 1]).for_cell(Grid((4.0, 3.0, 0.0), 10)).save(folder / "layout.json")
+    done = _run_on_layout(meep_python, _script(folder, text))
+    assert done.returncode == 1, done.stderr
+    assert all(word in done.stderr for word in words), done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_layout_named_in_the_script_is_checked_when_it_is_used(folder: Path, meep_python: Path) -> None:
+    BinaryPartition([("x", -1.9), 0, 1]).save(folder / "mine.json")
+    BinaryPartition([("x", -0.5), 0, 1]).save(folder / "layout.json")
+    text = "from evenly.adapters.meep import layout\nsimulation(3, chunk_layout=layout('mine.json')).run(until=1)\n"
+    done = _run_on_layout(meep_python, _script(folder, text))
+    assert done.returncode == 1
+    assert "The layout mine.json is one of another cell" in done.stderr
+
+
+def test_of_several_simulations_those_of_other_cells_are_left_to_meep(folder: Path, meep_python: Path) -> None:
+    BinaryPartition([("x", -0.5), 0, 1]).for_cell(Grid((4.0, 3.0, 0.0), 10)).save(folder / "layout.json")
+    told = "open('told.txt', 'w').write(str([first.chunk_layout.numchunks(), second.chunk_layout.numchunks()]))\n"
+    done = _run_on_layout(meep_python, _script(folder, TWO + told))
+    assert done.returncode == 0, done.stderr
+    assert "left to Meep's own chunks" in done.stderr
+    assert (folder / "told.txt").read_text() == "[2, 1]"
+
+
+def test_another_number_of_processes_is_told_once(folder: Path, meep_python: Path) -> None:
+    BinaryPartition([("x", -0.5), [("y", 0.1), 0, 1], 2]).save(folder / "layout.json")
+    done = _run_on_layout(meep_python, _script(folder, "simulation(4).run(until=1)\n"), ranks=2)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("it was made for 3 ranks: on 2") == 1
+
+
+def test_the_runner_says_how_it_is_used(folder: Path) -> None:
+    with package_folder() as package:
+        command = [sys.executable, "-m", "evenly.adapters.meep"]
+        done = subprocess.run(command, env=environment(package), capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert "usage" in done.stderr

@@ -1,0 +1,77 @@
+"""What `allocate` refuses, and how it says so."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import evenly
+from evenly.allocation.problem.limits import Limits
+from evenly.allocation.problem.noise import Compare
+from evenly.errors import InputError
+from evenly.models.scaling_laws.power_law import PowerLaw
+from evenly.runs.runs import Runs
+
+PAIR = {"a": lambda p: 60 / p, "b": lambda p: 30 / p}
+
+
+def test_a_solver_measured_on_one_count_is_refused() -> None:
+    once = PowerLaw().fit({"cores": [8, 8]}, [2.0, 2.1])
+    with pytest.raises(InputError, match="'a' was measured on 8 cores only"):
+        evenly.allocate({"a": once, "b": lambda p: 8 / p}, cores=16)
+    plan = evenly.allocate({"a": once, "b": lambda p: 8 / p}, cores=16, limits={"a": {"allowed": [8]}})
+    assert plan.cores["a"] == 8
+
+
+@pytest.mark.parametrize("cores", [[100, 200], (100,), np.array([100, 200]), range(5)])
+def test_several_totals_are_refused_with_a_way_out(cores: Any) -> None:
+    with pytest.raises(InputError, match=r"cores must be one whole number, but got .* plan\.at"):
+        evenly.allocate(PAIR, cores=cores)
+
+
+int_like: Any = np.int64
+
+
+@pytest.mark.parametrize("cores", ["100", 2.5, float("nan"), 0, -3, True, {100: 1}])
+def test_cores_are_a_whole_number(cores: Any) -> None:
+    with pytest.raises(InputError, match="cores must be a whole number of at least 1, but got"):
+        evenly.allocate(PAIR, cores=cores)
+    assert evenly.allocate(PAIR, cores=int_like(9)).cores == evenly.allocate(PAIR, cores=9).cores
+
+
+def test_runs_must_be_fitted_first() -> None:
+    runs = Runs.from_frame(pd.DataFrame({"cores": [1, 2], "seconds": [2.0, 1.0]}), ["cores"])
+    for solvers in (runs, {"a": runs, "b": runs}):
+        with pytest.raises(InputError, match=r"got measured runs: fit them first: .*evenly\.fit\(runs\)"):
+            evenly.allocate(solvers, cores=4)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("solvers", [[PowerLaw(), PowerLaw()], PowerLaw(), None, "ab"])
+def test_solvers_need_names(solvers: Any) -> None:
+    with pytest.raises(InputError, match=r"solvers must be a mapping of names to models, but got .*: give each solver"):
+        evenly.allocate(solvers, cores=4)
+
+
+@pytest.mark.parametrize("what", ["current", "degrees_of_freedom"])
+def test_comparisons_name_every_solver(what: str) -> None:
+    with pytest.raises(InputError, match=rf"{what} must name every solver \(a, b\), but 'b' is missing"):
+        evenly.allocate(PAIR, cores=90, compare=Compare(**{what: {"a": 60}}))
+
+
+def test_the_present_may_break_limits_and_total() -> None:
+    current = {"a": 70, "b": 45}
+    limits = {"a": Limits(multiple=28), "b": Limits(allowed=[20, 60])}
+    plan = evenly.allocate(PAIR, cores=90, limits=limits, compare=Compare(current=current))
+    assert plan.versus["current"].seconds == max(60 / 70, 30 / 45)
+    assert plan.versus["current"].cores == current
+
+
+def test_the_present_needs_a_time() -> None:
+    tables = {"a": {8: 3.0, 16: 2.0}, "b": {8: 3.0, 16: 1.0}}
+    with pytest.raises(InputError, match="'b' has no time on 12 cores: its table holds 8, 16"):
+        evenly.allocate(tables, cores=32, compare=Compare(current={"a": 16, "b": 12}))
+    present = Compare(current={"a": 16, "b": 16})
+    assert evenly.allocate(tables, cores=24, compare=present).versus["current"].seconds == 2.0

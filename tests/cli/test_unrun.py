@@ -1,0 +1,126 @@
+"""``evenly predict --simulation`` and ``evenly train``: tiny cells with costs that the test wrote."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from evenly.decomposition.forecasting.step_model import StepModel
+from evenly.machine.link import Link
+from evenly.machine.machine import Machine
+from tests.cli.conftest import Evenly
+from tests.decomposition.forecasting.planted import COST, planted
+
+CELL = ("--simulation", "oled", "--resolution", "20", "--size", "0.4", "--set", "absorber=0.2", "--set", "pml=0.2")
+ON = ("--machine", "small.toml")
+MACHINE = Machine("small", nodes=4, cores_per_node=2, within_node=Link(1e-6, 1e10), between_nodes=Link(2e-5, 1e9))
+
+
+@pytest.fixture
+def here(evenly: Evenly, monkeypatch: pytest.MonkeyPatch) -> Evenly:
+    """The command line in a folder with a machine and costs, away from what the user has."""
+    monkeypatch.setenv("EVENLY_HOME", "home")
+    MACHINE.save("small.toml")
+    COST.save("cost.json")
+    StepModel.learn(planted(30), COST).save("steps.evenly")
+    return evenly
+
+
+def test_a_curve_with_cost_and_a_recommendation(here: Evenly) -> None:
+    found = here(
+        "predict", *CELL, "--machine", "small.toml", "--ranks", "1..8", "--model", "cost.json", "--price", "0.1"
+    )
+    assert found.code == 0
+    assert "oled on small" in found.out
+    assert "recommended: " in found.out
+    assert "EUR" in found.out
+    assert "…" not in found.out
+    assert "replayed" in found.err
+
+
+def test_json_csv_and_pictures_hold_the_same(here: Evenly) -> None:
+    asked = (
+        "predict",
+        *CELL,
+        "--machine",
+        "small.toml",
+        "--ranks",
+        "1,2,4",
+        "--model",
+        "steps.evenly",
+        "--steps",
+        "50",
+    )
+    found = here(*asked, "--json", "--save", "curve.csv", "--plot", "pictures", "--plot-format", "png")
+    assert found.code == 0
+    told = found.json
+    table = pd.read_csv("curve.csv")
+    assert [row["ranks"] for row in told["rows"]] == table["ranks"].tolist() == [1, 2, 4]
+    assert told["steps"] == 50
+    assert told["source"] == "replay"
+    assert told["recommended"]["ranks"] in (1, 2, 4)
+    assert sorted(p.name for p in Path("pictures").iterdir()) == ["oled-forecast-cost.png", "oled-forecast-time.png"]
+
+
+def test_a_deadline_that_cannot_be_met_ends_with_one(here: Evenly) -> None:
+    found = here("predict", *CELL, "--machine", "small.toml", "--ranks", "1,2", "--model", "cost.json", "--deadline",
+                 "0.000001s")  # fmt: skip
+    assert found.code == 1
+    assert "the fastest is" in found.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (CELL, "--machine"),
+        ((*CELL, "--machine", "nowhere"), "cloud-16-10g"),
+        ((*CELL, "--machine", "small.toml", "--ranks", "1..16"), "8 cores"),
+        ((*CELL, "--machine", "small.toml", "--ranks", "5..2"), "5..2"),
+        ((*CELL, "--machine", "small.toml", "--deadline", "soon"), "--deadline"),
+        ((*CELL, "--machine", "small.toml", "--budget", "3 apples"), "--budget"),
+        ((*CELL, "--machine", "small.toml", "--budget", "3", "--efficiency", "0.5"), "--efficiency"),
+        ((*CELL, "--machine", "small.toml", "--budget", "3EUR", "--ranks", "1"), "price_per_core_hour"),
+        ((*CELL, "--machine", "small.toml", "--at", "n=3"), "--at"),
+        ((*CELL, "--machine", "small.toml", "runs.csv"), "PATH"),
+        ((*CELL, "--machine", "small.toml", "--model", "small.toml"), "small.toml"),
+        (("--machine", "small.toml"), "--simulation"),
+        (("--at", "n=3"), "PATH"),
+    ],
+)
+def test_what_does_not_fit_is_said_in_a_line(here: Evenly, arguments: tuple[str, ...], said: str) -> None:
+    found = here("predict", *arguments)
+    assert found.code == 2
+    assert said in found.err
+    assert "Traceback" not in found.err
+
+
+def test_a_machine_without_links_says_what_is_missing(here: Evenly) -> None:
+    replace(MACHINE, within_node=None).save("bare.toml")
+    found = here("predict", *CELL, "--machine", "bare.toml", "--ranks", "2", "--model", "cost.json")
+    assert found.code == 2
+    assert "[within_node]" in found.err
+
+
+@pytest.mark.slow
+def test_training_times_cells_and_goes_on(here: Evenly, monkeypatch: pytest.MonkeyPatch) -> None:
+    from evenly.decomposition.forecasting import training_data
+    from evenly.decomposition.forecasting.rehearsal import Setting
+
+    small = [Setting("random", {"points": 1.2e4, "seed": seed}, 1 + seed % 2) for seed in range(12)]
+    monkeypatch.setattr(training_data, "training_settings", lambda runs, **_: small[:runs])
+    first = here("train", "--runs", "12", "--budget", "2m", "-o", "mine.evenly", "--json")
+    assert first.code == 0, first.err
+    told = json.loads(first.out)
+    assert told["cells"] == 12
+    assert 0 <= told["error"] <= told["error_90"]
+    again = here("train", "--runs", "12", "--budget", "1s", "-o", "mine.evenly")
+    assert again.code == 0
+    assert "learned from 12 cells" in again.out
+
+
+def test_only_fdtd_can_be_trained(here: Evenly) -> None:
+    assert "must be fdtd" in here("train", "meep").err

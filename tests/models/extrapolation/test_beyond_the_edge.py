@@ -1,0 +1,98 @@
+"""The method "beyond": races on shells, predictions beyond the range, and intervals that widen enough."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from evenly.models.extrapolation.beyond import Beyond
+from tests.models.contract import through_files
+
+pytestmark = pytest.mark.filterwarnings("ignore::evenly.errors.ExtrapolationWarning")
+
+
+def drawn(n: int, low: float, high: float, seed: int = 0) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame({name: np.exp(rng.uniform(np.log(low), np.log(high), n)) for name in ("m", "n")})
+
+
+def seconds(table: pd.DataFrame, seed: int | None = None, spread: float = 0.05) -> np.ndarray:
+    noise = 0.0 if seed is None else spread * np.random.default_rng(seed).normal(size=len(table))
+    return np.asarray((1e-9 * table.m**1.5 * table.n + 2e-7 * table.n + 1e-5) * np.exp(noise))
+
+
+@pytest.fixture(scope="module")
+def model() -> Beyond:
+    table = drawn(500, 16, 512)
+    return Beyond(boosting=False).fit(table, seconds(table, 1))
+
+
+@pytest.mark.parametrize("above", [["m"], ["n"], ["m", "n"]])
+def test_a_sum_of_laws_is_continued_within_noise(model: Beyond, above: list[str]) -> None:
+    far = drawn(200, 16, 512, seed=2)
+    far[above] = drawn(200, 1024, 4096, seed=3)[above]
+    # Up to three e-folds beyond; a slope off by 0.03 would be 0.1.
+    assert np.abs(np.log(model.predict(far) / seconds(far))).mean() < 0.12
+
+
+def test_below_the_range_the_constant_is_found(model: Beyond) -> None:
+    near = drawn(200, 4, 12, seed=4)
+    assert np.abs(np.log(model.predict(near) / seconds(near))).mean() < 0.15
+
+
+def test_intervals_cover_beyond_the_range(model: Beyond) -> None:
+    far = drawn(500, 1024, 4096, seed=5)
+    lower, upper = model.interval(far, 0.9)
+    measured = seconds(far, 6)
+    assert np.mean((lower <= measured) & (measured <= upper)) >= 0.85
+    inside = drawn(500, 16, 512, seed=7)
+    assert np.median(np.log(np.divide(*model.interval(far)[::-1]))) > np.median(
+        np.log(np.divide(*model.interval(inside)[::-1]))
+    )
+
+
+def test_choices_name_every_side(model: Beyond) -> None:
+    assert model.choices_["side"].tolist() == [
+        "m above",
+        "m below",
+        "n above",
+        "n below",
+        "several above",
+        "several below",
+    ]
+    assert (model.choices_["error"] < 0.2).all()
+    assert (model.choices_["growth"] >= 0.5).all()
+
+
+def test_a_restored_model_says_the_same_beyond_the_range(model: Beyond) -> None:
+    other = Beyond(boosting=False)
+    for name in ("space_", "feature_names_in_", "n_features_in_", "n_runs_", "response_", "_warned"):
+        setattr(other, name, getattr(model, name))
+    other._set_state(through_files(model._get_state()))
+    far = drawn(50, 300, 4096, seed=8)
+    np.testing.assert_array_equal(other.predict(far), model.predict(far))
+    for a, b in zip(other.interval(far), model.interval(far), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_the_order_of_rows_and_the_unit_of_time_do_not_matter_beyond_the_range() -> None:
+    table = drawn(60, 16, 512, seed=9)
+    measured, far = seconds(table, 10), drawn(40, 600, 2000, seed=11)
+    order = np.random.default_rng(12).permutation(60)
+    plain = Beyond(boosting=False).fit(table, measured).predict(far)
+    shuffled = Beyond(boosting=False).fit(table.iloc[order], measured[order]).predict(far)
+    milliseconds = Beyond(boosting=False).fit(table, measured * 1000).predict(far)
+    np.testing.assert_allclose(shuffled, plain, rtol=1e-8)
+    np.testing.assert_allclose(milliseconds, 1000 * plain, rtol=1e-7)
+
+
+def test_what_is_not_seen_at_the_edge_stays_as_it_is_there() -> None:
+    # A step in n, within the range of n, is known beyond the range of m as well: only residuals tell it.
+    table = drawn(800, 16, 512, seed=13)
+    step = np.where(table.n > 100, 1.5, 1.0)
+    far = drawn(200, 16, 512, seed=14)
+    far["m"] = drawn(200, 1024, 2048, seed=15)["m"]
+    truth = 1e-9 * far.m * far.n * np.where(far.n > 100, 1.5, 1.0)
+    model = Beyond(boosting=False).fit(table, 1e-9 * table.m * table.n * step)
+    assert np.abs(np.log(model.predict(far) / truth)).mean() < 0.08

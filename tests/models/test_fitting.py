@@ -1,0 +1,84 @@
+"""`fit`: condensing, choosing the response, and handing over what the runs know."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from evenly.errors import InputError
+from evenly.models.fitting import fit
+from evenly.runs.runs import Runs
+from evenly.space.parameters import Categorical
+from evenly.space.space import Space
+from tests.models.toy_model import Toy
+
+FRAME = pd.DataFrame(
+    {
+        "layout": [1, 1, 1, 2, 3],
+        "seconds": [1.0, 3.0, 8.0, 6.0, np.nan],
+        "memory": [1.0, 1.0, 1.0, 2.0, np.nan],
+        "status": ["ok"] * 4 + ["failed"],
+        "machine": ["a", "b", "", "a", ""],
+    }
+)
+RUNS = Runs.from_frame(
+    FRAME, ["layout"], quantities={"memory": "KiB"}, space=Space(layout=Categorical(1, 2, 3, unit="plan"))
+)
+
+
+def test_repetitions_are_condensed_and_kinds_kept() -> None:
+    for statistic, first in (("median", 3.0), ("min", 1.0), ("mean", 4.0)):
+        model = fit(RUNS, method=Toy.method, statistic=statistic)
+        np.testing.assert_allclose(model.predict({"layout": 1}), [np.sqrt(first * 6.0)])
+    assert model.space_ == Space(layout=Categorical(1, 2, unit="plan"))
+    assert model.training_ == {
+        "rows": 4, "failed": 1, "statistic": "mean", "smallest": 1.0, "largest": 8.0, "machines": ["a", "b"],
+    }  # fmt: skip
+
+
+def test_another_quantity_and_options() -> None:
+    model = fit(RUNS, method=Toy.method, response="memory", factor=10.0)
+    assert model.response_ == {"name": "memory", "unit": "B"}
+    np.testing.assert_allclose(model.predict({"layout": 1}), [10 * np.sqrt(1024 * 2048)])
+
+
+def test_a_model_per_solver() -> None:
+    models = fit({"inner": RUNS, "outer": RUNS}, method=Toy.method)
+    assert list(models) == ["inner", "outer"]
+    with pytest.raises(InputError, match=r"^outer: there are no runs with 'seconds' that went well"):
+        fit({"inner": RUNS, "outer": RUNS.failed}, method=Toy.method)
+
+
+@pytest.mark.parametrize(
+    ("runs", "options", "reason"),
+    [
+        (RUNS, {"method": "magic"}, "method must be one of .*toy-of-the-tests.*, but got 'magic'"),
+        (
+            RUNS,
+            {"method": Toy.method, "depth": 3},
+            "has no option 'depth'; its options are factor, keep",
+        ),
+        (RUNS, {"method": Toy.method, "effort": "extreme"}, "effort must be one of quick, normal, thorough"),
+        (RUNS, {"method": Toy.method, "statistic": "max"}, "statistic must be one of"),
+        (RUNS, {"method": Toy.method, "response": "power"}, "response must be one of"),
+        (RUNS.failed, {"method": Toy.method}, "nothing to learn from"),
+        (FRAME, {}, r"build them from a table with evenly\.Runs\.from_frame"),
+        ({}, {}, "mapping of solvers to runs is empty"),
+    ],
+)
+def test_wrong_questions(runs: Any, options: dict[str, Any], reason: str) -> None:
+    with pytest.raises(InputError, match=reason):
+        fit(runs, **options)
+
+
+def test_labels_choose_a_method_that_takes_them() -> None:
+    table = pd.DataFrame({
+        "cores": [1, 2, 4, 8] * 2, "solver": ["cg"] * 4 + ["mg"] * 4,
+        "seconds": [8.0, 4.0, 2.0, 1.0, 4.0, 2.0, 1.0, 0.5],
+    })  # fmt: skip
+    model = fit(Runs.from_frame(table, ["cores", "solver"]))
+    assert model.method == "log-quadratic"
+    assert model.predict({"cores": [4], "solver": ["mg"]})[0] == pytest.approx(1.0, rel=1e-6)

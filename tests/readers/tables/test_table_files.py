@@ -1,0 +1,100 @@
+"""Files that evenly or pandas wrote: runs files, Parquet, CSV."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
+
+from evenly.errors import MissingExtraError, ReadError
+from evenly.readers.tables.table import TableReader
+from evenly.runs.runs import Runs
+from tests.readers.tables.test_table import read_one, write
+
+
+def test_evenly_files_come_back_as_they_were(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"cores": [1, 2, 2], "kind": ["a", "b", "b"], "seconds": [3.0, 2.0, 1.0]})
+    runs = Runs.from_frame(frame, ["cores", "kind"])
+    for name in ("runs.csv", "runs.parquet"):
+        runs.save(tmp_path / name)
+        assert read_one(tmp_path / name) == runs
+
+
+def test_parquet_of_others(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"cores": [1, 2], "wall_ms": [30.0, np.nan], "kind": ["a", "b"]})
+    frame.to_parquet(tmp_path / "t.parquet")
+    runs = read_one(tmp_path / "t.parquet")
+    assert runs.parameters == ["cores", "kind"]
+    assert len(runs.failed) == 1
+    np.testing.assert_allclose(runs.ok.values, [0.03])
+    with pytest.raises(ReadError, match="not a readable Parquet file"):
+        TableReader().read(write(tmp_path, b"PAR1 no", "broken.parquet"))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.integers(1, 10**6), st.floats(1e-9, 1e9), st.text("abcxyz é", min_size=1, max_size=5)),
+        min_size=1,
+        max_size=8,
+    )
+)
+def test_what_was_written_is_what_is_read(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[int, float, str]]
+) -> None:
+    frame = pd.DataFrame(rows, columns=["cores", "seconds", "kind"])
+    frame["kind"] = "k" + frame["kind"].str.strip()
+    path = tmp_path_factory.getbasetemp() / "roundtrip.csv"
+    frame.to_csv(path, index=False)
+    runs = read_one(path)
+    assert runs.parameters == ["cores", "kind"]
+    pd.testing.assert_frame_equal(
+        runs.configurations.astype({"kind": object}), frame[["cores", "kind"]].astype({"kind": object})
+    )
+    np.testing.assert_array_equal(runs.values, frame["seconds"])
+
+
+def damaged_runs(folder: Path) -> bytes:
+    frame = pd.DataFrame({"cores": [1, 2, 2], "kind": ["a", "b", "b"], "seconds": [3.0, 2.0, 1.0]})
+    Runs.from_frame(frame, ["cores", "kind"]).save(folder / "original.csv")
+    return (folder / "original.csv").read_bytes()
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    cut=st.integers(0, 700),
+    position=st.integers(16, 700),
+    junk=st.one_of(st.binary(max_size=4), st.text('0123456789,{}[]":\n', max_size=4).map(str.encode)),
+)
+def test_damaged_runs_files(tmp_path_factory: pytest.TempPathFactory, cut: int, position: int, junk: bytes) -> None:
+    original = damaged_runs(tmp_path_factory.getbasetemp())
+    damaged = (original[:position] + junk + original[position + len(junk) :])[:cut]
+    path = write(tmp_path_factory.getbasetemp(), damaged, "damaged_runs.csv")
+    try:
+        found = TableReader().read(path)
+    except ReadError:
+        event("refused")
+    else:
+        assert all(len(runs) for runs in found.values())
+
+
+def test_parquet_with_an_index(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"cores": [1, 2], "seconds": [3.0, 2.0]}).set_index("cores")
+    frame.to_parquet(tmp_path / "t.parquet")
+    assert read_one(tmp_path / "t.parquet").configurations["cores"].tolist() == [1, 2]
+    frame.iloc[:0].to_parquet(tmp_path / "empty.pq")
+    assert TableReader().recognises(tmp_path / "empty.pq")
+    with pytest.raises(ReadError, match="the table has no rows"):
+        TableReader().read(tmp_path / "empty.pq")
+
+
+def test_parquet_without_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(tmp_path, b"PAR1", "t.parquet")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'evenly\[parquet\]'"):
+        TableReader().read(path)
