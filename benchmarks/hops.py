@@ -3,7 +3,7 @@
     python benchmarks/hops.py            # the table
     python benchmarks/hops.py --list fit # each function of one story, in the order of the first call
 
-A function counts once, however often it is called; comprehensions, generator expressions and lambdas belong to the function
+A function counts once, however often it is called; comprehensions, generators and lambdas belong to the function
 that they stand in. Compiled kernels count as the functions of Python that they are called from. Each story runs
 once before it is counted, so that neither imports nor compilation are in the figures.
 """
