@@ -11,7 +11,6 @@ from __future__ import annotations
 import dataclasses
 import warnings
 from collections.abc import Iterable, Mapping
-from importlib.metadata import entry_points
 from typing import Any
 
 import numpy as np
@@ -27,13 +26,14 @@ from evenly.allocation.problem.objective import Objective
 from evenly.allocation.scaling import best_total
 from evenly.errors import ExtrapolationWarning, InfeasibleError, InputError
 from evenly.machine.machine import Machine
+from evenly.plugins import installed, load
 from evenly.runs.runs import Runs
 from evenly.space.parameters import Categorical
 from evenly.space.ranges import ends
 
-__all__ = ["allocate", "balancer_named", "balancers"]
+__all__ = ["allocate", "balancers"]
 
-GROUP = "evenly.balancers"
+_GROUP = "evenly.balancers"
 
 
 def allocate(
@@ -97,7 +97,7 @@ def allocate(
     """
     machine, noise, compare = machine or Machine(), noise or Noise(), compare or Compare()
     problem = _problem(solvers, cores, layout, limits, at or {}, compare, machine)
-    chosen = balancer_named(balancer) if isinstance(balancer, str) else balancer
+    chosen = load(_GROUP, balancer, "the balancer")() if isinstance(balancer, str) else balancer
     goal = Objective.of(objective)
     budget = _budget(problem, chosen, goal, machine)
     found = chosen.assign(budget)
@@ -119,21 +119,7 @@ def balancers() -> dict[str, type[Balancer]]:
     >>> sorted(balancers())[:2]
     ['optimal', 'proportional']
     """
-    return {entry.name: entry.load() for entry in entry_points(group=GROUP)}
-
-
-def balancer_named(name: str) -> Balancer:
-    """Return a balancer by name.
-
-    Raises
-    ------
-    InputError
-        If there is none.
-    """
-    known = balancers()
-    if name not in known:
-        raise InputError(f"the balancer must be one of {', '.join(sorted(known))}, but got {name!r}")
-    return known[name]()
+    return {name: point.load() for name, point in installed(_GROUP).items()}
 
 
 def _problem(

@@ -1,13 +1,11 @@
-"""Finding launchers by name: those of evenly, and those other packages bring as entry points."""
+"""Launchers by name: those of evenly, and those that other packages bring as entry points."""
 
 from __future__ import annotations
 
-from evenly.errors import InputError
 from evenly.launch.base import Launcher
-from evenly.plugins import installed
+from evenly.plugins import installed, load
 
 __all__ = ["launcher_class", "launcher_names"]
-
 
 _GROUP = "evenly.launchers"
 
@@ -24,19 +22,17 @@ def launcher_names() -> list[str]:
 
 
 def launcher_class(name: str) -> type[Launcher]:
-    """Return a launcher's class; only this one is imported.
+    """Return a launcher's class; no other launcher is imported.
 
     Raises
     ------
     InputError
-        If nobody provides it; the message lists what there is.
+        If nobody provides it; the message lists the names.
 
     Examples
     --------
     >>> launcher_class("local").__name__
     'Local'
     """
-    if name not in installed(_GROUP):
-        raise InputError(f"launcher must be one of {', '.join(launcher_names())}, but got {name!r}")
-    kind: type[Launcher] = installed(_GROUP)[name].load()
+    kind: type[Launcher] = load(_GROUP, name, "launcher")
     return kind

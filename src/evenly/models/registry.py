@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from inspect import isabstract
 
-from evenly.errors import InputError
 from evenly.models.base import Model
-from evenly.plugins import installed
+from evenly.plugins import installed, load
 
 __all__ = ["method_names", "model_class"]
 
@@ -48,9 +47,5 @@ def model_class(method: str) -> type[Model]:
     'PowerLaw'
     """
     defined = _defined()
-    if method in defined:
-        return defined[method]
-    if method not in installed(_GROUP):
-        raise InputError(f"method must be one of {', '.join(method_names())}, but got {method!r}")
-    kind: type[Model] = installed(_GROUP)[method].load()
+    kind: type[Model] = defined[method] if method in defined else load(_GROUP, method, "method", others=defined)
     return kind

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenly.allocation.allocate import allocate, balancer_named, balancers
+from evenly.allocation.allocate import allocate, balancers
 from evenly.allocation.balancers.proportional import split
 from evenly.allocation.problem.noise import Compare
 from evenly.errors import InfeasibleError, InputError
@@ -16,7 +16,7 @@ from tests.allocation import contract
 
 @pytest.mark.parametrize("name", sorted(balancers()))
 def test_contract(name: str) -> None:
-    balancer = balancer_named(name)
+    balancer = balancers()[name]()
     assert balancer.name == name
     assert balancer.summary
     contract.check(balancer)
@@ -24,7 +24,7 @@ def test_contract(name: str) -> None:
 
 def test_unknown_balancer_lists_the_known() -> None:
     with pytest.raises(InputError, match="optimal, proportional"):
-        balancer_named("fastest")
+        allocate({"a": lambda p: 1 / p}, cores=4, balancer="fastest")
 
 
 @given(st.lists(st.tuples(st.floats(1, 1e9), st.integers(1, 5)), min_size=1, max_size=6), st.integers(0, 100))
