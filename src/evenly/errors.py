@@ -2,11 +2,13 @@
 
 Every error of evenly is an `EvenlyError`, so one ``except`` catches them all. Messages say the rule, what
 was got, what is allowed, and what to do. The children carry what a program needs to react: the file and
-line, the constraint that can't be met, the extra that is missing.
+line, the constraint that can't be met, the extra that is missing. `did_you_mean` ends a message on an unknown name.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ __all__ = [
     "ReadError",
     "RunFailed",
     "SkippedFilesWarning",
+    "did_you_mean",
 ]
 
 
@@ -144,3 +147,18 @@ class ExtrapolationWarning(EvenlyWarning):
 
 class SkippedFilesWarning(EvenlyWarning):
     """Some files could not be read and were left out."""
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return `` (did you mean …?)`` with the nearest of the known names; nothing where none is near.
+
+    Examples
+    --------
+    >>> did_you_mean("pmfn", ["pmnf", "power-law"])
+    " (did you mean 'pmnf'?)"
+    >>> did_you_mean("colour", ["pmnf", "power-law"])
+    ''
+    """
+    lowered = {one.lower(): one for one in known}
+    near = get_close_matches(name.lower(), list(lowered), n=1, cutoff=0.65)
+    return f" (did you mean {lowered[near[0]]!r}?)" if near else ""

@@ -48,13 +48,12 @@ from typing import Any, Literal, Self, get_args
 
 from evenly.campaign.templates import Template
 from evenly.campaign.timing import Timing
-from evenly.errors import InputError, ReadError
+from evenly.errors import InputError, ReadError, did_you_mean
 from evenly.launch import launcher_class
 from evenly.space.designs import Design
 from evenly.space.expressions import Expression
 from evenly.space.parameters import Categorical, Integer, Ordinal, Parameter, Real, parameter_from_dict
 from evenly.space.space import Space
-from evenly.spelling import did_you_mean
 
 __all__ = ["Plan", "Program", "Repetitions", "Study"]
 

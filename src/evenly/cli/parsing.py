@@ -8,10 +8,9 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
-from evenly.errors import InputError
+from evenly.errors import InputError, did_you_mean
 from evenly.readers.tables.columns import canonical_unit
 from evenly.runs.units import base_unit, to_base
-from evenly.spelling import did_you_mean
 
 __all__ = [
     "assignments", "configurations", "counts", "duration", "names", "numbers", "one_of", "pairs", "probability",

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from evenly.cli.console import note
 from evenly.cli.run_input import Learned, name_of
-from evenly.errors import InputError, ReadError
-from evenly.spelling import did_you_mean
+from evenly.errors import InputError, ReadError, did_you_mean
 
 if TYPE_CHECKING:
     import numpy as np

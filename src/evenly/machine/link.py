@@ -16,8 +16,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evenly.errors import InputError
-from evenly.spelling import did_you_mean
+from evenly.errors import InputError, did_you_mean
 
 __all__ = ["Link", "check_keys", "check_number"]
 

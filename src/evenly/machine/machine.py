@@ -15,9 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from evenly.errors import InputError, ReadError
+from evenly.errors import InputError, ReadError, did_you_mean
 from evenly.machine.link import Link, check_keys, check_number
-from evenly.spelling import did_you_mean
 
 __all__ = ["Link", "Machine", "shipped_machines"]
 

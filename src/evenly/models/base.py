@@ -20,6 +20,7 @@ from sklearn.exceptions import NotFittedError
 
 from evenly.errors import ExtrapolationWarning, InputError
 from evenly.space.configurations import as_table
+from evenly.space.ranges import outside
 from evenly.space.space import Configurations, Space
 
 __all__ = ["Model", "digest"]
@@ -176,10 +177,10 @@ class Model(RegressorMixin, BaseEstimator, ABC):  # type: ignore[misc]
         if not hasattr(self, "space_"):
             raise _NotFittedError(f"this {type(self).__name__} has not learned anything yet: call fit first")
         table = self.space_.frame(X)
-        outside = {} if self._warned else self.space_._outside(table)
-        if outside:
+        beyond = {} if self._warned else outside(self.space_.parameters, table)
+        if beyond:
             self._warned = True
-            reasons = "; ".join(_beyond(name, table, self.space_) for name in outside)
+            reasons = "; ".join(_beyond(table.loc[rows, name], self.space_) for name, rows in beyond.items())
             warnings.warn(
                 f"asked outside the range learned on ({reasons}): predictions there are extrapolations",
                 ExtrapolationWarning,
@@ -229,8 +230,7 @@ def _weights(sample_weight: ArrayLike | None, n: int) -> Floats:
     return scaled
 
 
-def _beyond(name: str, table: pd.DataFrame, space: Space) -> str:
-    asked = table.loc[space._outside(table)[name], name]
+def _beyond(asked: pd.Series[Any], space: Space) -> str:
     numeric = pd.api.types.is_numeric_dtype(asked.dtype)
     shown = f"{asked.min()} … {asked.max()}" if numeric and asked.nunique() > 1 else f"{asked.iloc[0]}"
-    return f"{name} = {shown}, learned on {space.parameters[name].describe()}"
+    return f"{asked.name} = {shown}, learned on {space.parameters[str(asked.name)].describe()}"

@@ -17,9 +17,8 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
-from evenly.errors import InputError
+from evenly.errors import InputError, did_you_mean
 from evenly.readers.base import Reader
-from evenly.spelling import did_you_mean
 
 __all__ = [
     "Skipped",

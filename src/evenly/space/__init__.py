@@ -9,19 +9,19 @@ from evenly._lazy import lazy
 if TYPE_CHECKING:
     from evenly.space.configurations import Configurations as Configurations
     from evenly.space.constraints import Constraint as Constraint
+    from evenly.space.designs import Design as Design
     from evenly.space.parameters import Categorical as Categorical
     from evenly.space.parameters import Integer as Integer
     from evenly.space.parameters import Ordinal as Ordinal
     from evenly.space.parameters import Parameter as Parameter
     from evenly.space.parameters import Real as Real
-    from evenly.space.sampling import Design as Design
     from evenly.space.space import Space as Space
 
 _HOMES = {
     "Categorical": "evenly.space.parameters",
     "Configurations": "evenly.space.configurations",
     "Constraint": "evenly.space.constraints",
-    "Design": "evenly.space.sampling",
+    "Design": "evenly.space.designs",
     "Integer": "evenly.space.parameters",
     "Ordinal": "evenly.space.parameters",
     "Parameter": "evenly.space.parameters",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from evenly.errors import InputError
 from evenly.space.configurations import as_labels, as_number_column, is_numeric, label_order
 from evenly.space.parameters import Categorical, Integer, Ordinal, Parameter, Real, Scale, as_values
 
-__all__ = ["beyond", "ends", "span", "union"]
+__all__ = ["beyond", "ends", "outside", "span", "union"]
 
 
 def span(column: pd.Series[Any], *, unit: str = "", like: Parameter | None = None) -> Parameter:
@@ -86,6 +86,18 @@ def beyond(kind: Parameter, column: pd.Series[Any]) -> NDArray[np.bool_]:
     x = column.to_numpy(dtype=np.float64)
     slack = 1e-12 * max(abs(low), abs(high))
     return np.asarray((x < low - slack) | (x > high + slack))
+
+
+def outside(parameters: Mapping[str, Parameter], table: pd.DataFrame) -> dict[str, NDArray[np.bool_]]:
+    """Tell for each parameter which rows of a table of its kind are out of its bounds; only where some are, (n,).
+
+    Examples
+    --------
+    >>> outside({"cores": Integer(1, 8), "n": Integer(1, 9)}, pd.DataFrame({"cores": [4, 16], "n": [1, 2]}))
+    {'cores': array([False,  True])}
+    """
+    found = {name: beyond(kind, table[name]) for name, kind in parameters.items()}
+    return {name: mask for name, mask in found.items() if mask.any()}
 
 
 def union(kinds: Sequence[Parameter], column: pd.Series[Any]) -> Parameter:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import get_args
+from typing import Protocol, get_args
 
 import numpy as np
 import pandas as pd
@@ -14,9 +14,10 @@ from evenly.errors import InfeasibleError, InputError
 from evenly.space.constrained_walks import walk
 from evenly.space.constraints import Constraint
 from evenly.space.designs import Design, unit_points
+from evenly.space.feasibility import obeys
 from evenly.space.parameters import Integer, Parameter, Scale
 
-__all__ = ["Design", "combinations", "draw", "sample", "shuffled"]
+__all__ = ["combinations", "draw", "sample", "shuffled"]
 
 #: Below this share of feasible points, listing them is tried instead of drawing more.
 _LEAST_SHARE = 1e-3
@@ -24,38 +25,33 @@ _MOST_LISTED = 50_000_000
 _MOST_TRIED = 2_000_000
 
 
-def sample(
-    parameters: Mapping[str, Parameter],
-    n: int,
-    *,
-    design: Design,
-    rng: np.random.Generator,
-    feasible: Callable[[pd.DataFrame], NDArray[np.bool_]],
-    enumerate_all: Callable[[], pd.DataFrame],
-    rules: Sequence[Constraint],
-    listed: bool,
-    settled: Callable[[pd.DataFrame], pd.DataFrame] = lambda table: table,
-) -> pd.DataFrame:
-    """Draw `n` feasible configurations; what `Space.sample` does.
+class Sampled(Protocol):
+    """What `sample` needs of a space."""
 
-    Where rules reject so many that drawing won't do, and there are too many combinations to list, configurations are
-    walked to (`evenly.space.constrained_walks`).
+    parameters: dict[str, Parameter]
+    rules: tuple[Constraint, ...]
+    listed: pd.DataFrame | None
+
+    def settled(self, table: pd.DataFrame) -> pd.DataFrame:
+        """Return a table in which parameters have one value where they don't matter."""
+
+    def enumerate(self) -> pd.DataFrame:
+        """Return all feasible configurations."""
+
+
+def sample(space: Sampled, n: int, design: Design, rng: np.random.Generator) -> pd.DataFrame:
+    """Draw `n` feasible configurations by a design; see `Space.sample`.
+
+    Points of the design that break a rule are rejected, and further ones drawn. Where too few are accepted, one of two
+    other ways is taken: up to 50 million combinations are listed and drawn from; of more, configurations are searched
+    for by random walks towards the rules (`evenly.space.constrained_walks`).
 
     Parameters
     ----------
-    parameters : mapping of str to Parameter
-        What may vary.
-    n, design, rng
-        See `Space.sample`.
-    feasible : callable
-        Tells which rows of a table, shape (m,), are feasible.
-    enumerate_all : callable
-        Lists all feasible configurations.
-    rules : sequence of Constraint
-    listed : bool
-        Whether only listed rows are feasible, which are then equally likely.
-    settled : callable
-        Gives parameters that don't matter in a configuration their one value there.
+    space : Space
+    n : int
+    design : {"random", "uniform", "log-uniform", "sobol", "lhs"}
+    rng : Generator
 
     Returns
     -------
@@ -66,17 +62,9 @@ def sample(
     InputError
         If there is no such design, or nothing to draw.
     InfeasibleError
-        If no configuration, or far too few, can be found.
-
-    Examples
-    --------
-    >>> kinds = {"cores": Integer(1, 4)}
-    >>> every = lambda table: np.ones(len(table), dtype=bool)
-    >>> rng = np.random.default_rng(0)
-    >>> options = {"feasible": every, "enumerate_all": pd.DataFrame, "rules": (), "listed": False}
-    >>> sorted(sample(kinds, 4, design="lhs", rng=rng, **options)["cores"])
-    [1, 2, 3, 4]
+        If no configuration can be found.
     """
+    parameters, rules, listed = space.parameters, space.rules, space.listed is not None
     if design not in get_args(Design):
         raise InputError(f"design must be one of {', '.join(get_args(Design))}, but got {design!r}")
     if n < 0 or not parameters:
@@ -84,8 +72,8 @@ def sample(
     scale: Scale | None = {"uniform": "linear", "log-uniform": "log"}.get(design)  # type: ignore[assignment]
 
     def accept(points: NDArray[np.float64]) -> pd.DataFrame:
-        table = settled(_from_unit(parameters, points, scale))
-        return table[feasible(table)]
+        table = space.settled(_from_unit(parameters, points, scale))
+        return table[obeys(parameters, rules, table)]
 
     names = [rule.name for rule in rules]
     listable = listed or combinations(parameters) <= _MOST_LISTED
@@ -96,14 +84,14 @@ def sample(
         table, tried = draw(blocks, accept, n, patience=patience, least_share=_LEAST_SHARE)
         # Where patience will do, drawing gives what the design promises.
         walks = not listable and len(table) * patience < n * tried
-        found = walk(parameters, rules, n, rng, start=table, settled=settled) if walks else table.head(0)
+        found = walk(parameters, rules, n, rng, start=table, settled=space.settled) if walks else table.head(0)
         if not listable and not len(found):
             more, later = draw(blocks, accept, n - len(table), patience=patience - tried, least_share=0.0)
             table, tried = pd.concat([table, more], ignore_index=True), tried + later
         if len(table) >= n:
             return table.head(n)
     if listable:
-        return _choose(enumerate_all(), {} if listed else parameters, n, scale, rng, names)
+        return _choose(space.enumerate(), {} if listed else parameters, n, scale, rng, names)
     found = pd.concat([table, found], ignore_index=True).drop_duplicates(ignore_index=True)
     if not len(found):
         raise InfeasibleError(

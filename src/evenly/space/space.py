@@ -19,11 +19,12 @@ from evenly.space import enumeration, feasibility
 from evenly.space.conditions import Condition
 from evenly.space.configurations import Configurations, as_table
 from evenly.space.constraints import Constraint
-from evenly.space.parameters import Integer, Parameter, parameter_from_dict
-from evenly.space.ranges import beyond, span
-from evenly.space.sampling import Design, sample
+from evenly.space.designs import Design
+from evenly.space.parameters import Integer, Parameter, parameter_from_dict  # noqa: F401 - Integer is for the examples
+from evenly.space.ranges import outside, span
+from evenly.space.sampling import combinations, sample
 
-__all__ = ["Configurations", "Constraint", "Design", "Space"]
+__all__ = ["Configurations", "Constraint", "Space"]
 
 Rule = Constraint | str | Callable[[dict[str, Any]], bool]
 
@@ -329,11 +330,7 @@ class Space:
         >>> Space(cores=Integer(1, 8), n=Integer(1, 100)).outside({"cores": [4, 16], "n": 10})
         {'cores': array([False,  True])}
         """
-        return self._outside(self.frame(configurations))
-
-    def _outside(self, table: pd.DataFrame) -> dict[str, NDArray[np.bool_]]:
-        found = {name: beyond(kind, table[name]) for name, kind in self.parameters.items()}
-        return {name: mask for name, mask in found.items() if mask.any()}
+        return outside(self.parameters, self.frame(configurations))
 
     def count(self) -> int:
         """Return the number of feasible configurations, in bounded memory.
@@ -350,13 +347,9 @@ class Space:
         """
         if self.listed is not None:
             return sum(len(part) for part in self.iterate())
-        if not self.rules and len(self):
-            return math.prod(self._size(name) for name in self.parameters)
+        if not self.rules and len(self) and (found := combinations(self.parameters)) < math.inf:
+            return int(found)
         return enumeration.count({name: self._values(name) for name in self.names}, self.rules)
-
-    def _size(self, name: str) -> int:
-        kind = self.parameters[name]
-        return len(kind) if isinstance(kind, Integer) else len(self._values(name))
 
     def _values(self, name: str) -> NDArray[Any]:
         values = self.parameters[name].values()
@@ -438,11 +431,7 @@ class Space:
         >>> Space(cores=Integer(1, 4), n=Integer(1, 9)).sample(4, design="lhs", seed=0)["cores"].sort_values().tolist()
         [1, 2, 3, 4]
         """
-        return sample(
-            self.parameters, n, design=design, rng=np.random.default_rng(seed), feasible=self._contains,
-            enumerate_all=self.enumerate, rules=self.rules, listed=self.listed is not None,
-            settled=self.settled,
-        )  # fmt: skip
+        return sample(self, n, design, np.random.default_rng(seed))
 
     def settled(self, table: pd.DataFrame) -> pd.DataFrame:
         """Return a table of configurations in which parameters have their first value where they don't matter.

@@ -8,10 +8,9 @@ from typing import Any, Literal, get_args
 import numpy as np
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from evenly.errors import InputError
+from evenly.errors import InputError, did_you_mean
 from evenly.runs.runs import Runs
 from evenly.space.space import Space
-from evenly.spelling import did_you_mean
 from evenly.tuning.candidates import Candidates
 from evenly.tuning.strategies.base import Choice, Strategy
 from evenly.tuning.strategies.greedy import Greedy

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from evenly.errors import ReadError
+from evenly.errors import ReadError, did_you_mean
 from evenly.readers.tables import columns as words
 from evenly.readers.tables.delimited import numbers
 from evenly.readers.tables.options import TableOptions
@@ -23,7 +23,6 @@ from evenly.readers.tables.rows import runs_of
 from evenly.runs.runs import Runs
 from evenly.runs.units import SECONDS_PER, base_unit, to_base
 from evenly.space.expressions import Expression
-from evenly.spelling import did_you_mean
 
 __all__ = ["Interpretation"]
 
