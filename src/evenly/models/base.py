@@ -6,7 +6,9 @@ values, gives intervals, knows the range it was learned on, and can be stored wi
 
 from __future__ import annotations
 
+import functools
 import hashlib
+import inspect
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -15,8 +17,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.exceptions import NotFittedError
 
 from evenly.errors import ExtrapolationWarning, InputError
 from evenly.space.configurations import as_table
@@ -28,11 +28,75 @@ __all__ = ["Model", "digest"]
 Floats = NDArray[np.float64]
 
 
-class _NotFittedError(NotFittedError, InputError):  # type: ignore[misc]
-    """Scikit-learn's and evenly's word for a model that has learned nothing yet."""
+class Estimator:
+    """What scikit-learn expects of a regressor: parameters by name, a score, tags.
+
+    It stands for ``sklearn.base.BaseEstimator`` and ``RegressorMixin``, whose import takes longer than a prediction.
+    Arguments of ``__init__`` are the parameters; each is kept in an attribute of its name.
+    """
+
+    #: For scikit-learn before 1.6, which asks no tags.
+    _estimator_type = "regressor"
+
+    @classmethod
+    def default_arguments(cls) -> dict[str, Any]:
+        """Return the arguments of ``__init__`` by name, in alphabetical order, with their defaults."""
+        if cls.__init__ is object.__init__:
+            return {}
+        arguments = list(inspect.signature(cls.__init__).parameters.values())[1:]
+        return {argument.name: argument.default for argument in sorted(arguments, key=lambda one: one.name)}
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the arguments of ``__init__`` by name; `deep` has nothing to add, since none is an estimator."""
+        del deep
+        return {name: getattr(self, name) for name in self.default_arguments()}
+
+    def set_params(self, **params: Any) -> Self:
+        """Replace arguments of ``__init__``; those left out stay as they are.
+
+        Raises
+        ------
+        InputError
+            If there is no argument of that name.
+        """
+        for name, value in params.items():
+            if name not in self.default_arguments():
+                known = ", ".join(self.default_arguments()) or "none"
+                raise InputError(f"the arguments of {type(self).__name__} are {known}, but got {name!r}")
+            setattr(self, name, value)
+        return self
+
+    def score(self, X: Configurations, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return the coefficient of determination R² of the predictions, as scikit-learn's regressors do."""
+        from sklearn.metrics import r2_score
+
+        return float(r2_score(y, self.predict(X), sample_weight=sample_weight))  # type: ignore[attr-defined]
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import InputTags, RegressorTags, Tags, TargetTags
+
+        return Tags(
+            estimator_type="regressor",
+            target_tags=TargetTags(required=True, positive_only=True),
+            regressor_tags=RegressorTags(),
+            input_tags=InputTags(),
+        )
+
+    def __repr__(self) -> str:
+        defaults = self.default_arguments()
+        told = [f"{name}={value!r}" for name, value in self.get_params().items() if repr(value) != repr(defaults[name])]
+        return f"{type(self).__name__}({', '.join(told)})"
 
 
-class Model(RegressorMixin, BaseEstimator, ABC):  # type: ignore[misc]
+@functools.cache
+def _not_fitted() -> type[InputError]:
+    """Return an error that is scikit-learn's and evenly's word for a model that has learned nothing yet."""
+    from sklearn.exceptions import NotFittedError
+
+    return type("NotFittedError", (NotFittedError, InputError), {})
+
+
+class Model(Estimator, ABC):
     """Learns how long configurations take.
 
     Subclasses are final, take keyword-only arguments, set `method`, and fill in the five hooks below. Arguments to
@@ -175,7 +239,7 @@ class Model(RegressorMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     def _asked(self, X: Configurations) -> pd.DataFrame:
         if not hasattr(self, "space_"):
-            raise _NotFittedError(f"this {type(self).__name__} has not learned anything yet: call fit first")
+            raise _not_fitted()(f"this {type(self).__name__} has not learned anything yet: call fit first")
         table = self.space_.frame(X)
         beyond = {} if self._warned else outside(self.space_.parameters, table)
         if beyond:

@@ -210,7 +210,7 @@ class Factorized(Model):
 
     def _learner(self) -> Model:
         kind = model_class(self.learner)
-        known = kind._get_param_names()
+        known = kind.default_arguments()
         return kind(**({"effort": self.effort} if "effort" in known else {}))
 
     def _prepare(self, table: pd.DataFrame) -> None:

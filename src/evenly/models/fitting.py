@@ -132,7 +132,7 @@ def new_model(method: str, effort: Effort, options: Mapping[str, Any]) -> Model:
     'quick'
     """
     kind = model_class(method)
-    known = kind._get_param_names()
+    known = kind.default_arguments()
     unknown = sorted(set(options) - set(known))
     if unknown:
         raise InputError(

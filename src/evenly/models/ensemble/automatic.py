@@ -190,7 +190,7 @@ class Automatic(Model):
                 return learned[name]
             if name == "beyond" and self.methods is None and self.effort != "quick" and name in method_names():
                 kind = model_class(name)
-                given = {"effort": self.effort} if "effort" in kind._get_param_names() else {}
+                given = {"effort": self.effort} if "effort" in kind.default_arguments() else {}
                 if len(runs) > _TRENDS:
                     runs = runs.rows(np.sort(np.random.default_rng(0).permutation(len(runs))[:_TRENDS]))
                 return kind(**given).fit(runs.frame, np.exp(runs.logs), runs.weights, space=runs.space)

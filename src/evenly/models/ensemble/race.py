@@ -93,7 +93,7 @@ class Candidate:
     def model(self, effort: str, **more: Any) -> Model:
         """Return a model of it that has learned nothing yet; arguments that it doesn't have are left out."""
         kind = model_class(self.method)
-        known = set(kind._get_param_names())
+        known = set(kind.default_arguments())
         given = {"effort": effort, **self.options, **more}
         return kind(**{name: value for name, value in given.items() if name in known})
 
