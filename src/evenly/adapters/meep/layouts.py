@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from evenly.adapters.meep.grid import check_cuttable, grid_of
 from evenly.decomposition.partitioning.shifted_layouts import moved
 from evenly.errors import InputError
 from evenly.fdtd.cell.partition import BinaryPartition
@@ -59,8 +60,6 @@ def check_fits(sim: Any, partition: BinaryPartition, told: str = "The layout") -
     InputError
         If the cell is another one than it was made for, has no room for its cuts, or is cylindrical or symmetric.
     """
-    from evenly.adapters.meep.cell.cell import check_cuttable, grid_of
-
     check_cuttable(sim)
     grid, (x, y, z) = grid_of(sim)
     there = moved(partition, (-x, -y, -z))

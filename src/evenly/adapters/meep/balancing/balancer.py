@@ -24,6 +24,7 @@ import numpy as np
 
 from evenly.adapters.meep.balancing.measuring import forget, latest_timings_of, timings_of_meep, volumes_of, watch
 from evenly.adapters.meep.collectives import of_first, slowest
+from evenly.adapters.meep.grid import grid_of
 from evenly.adapters.meep.layouts import from_meep, to_meep
 from evenly.decomposition.costs.cost_model import CostModel
 from evenly.decomposition.partitioning.shifted_layouts import moved
@@ -173,7 +174,7 @@ class ChunkBalancer(Base):  # type: ignore[misc]  # Meep's, where it can be impo
         """Return the balancer that remembers what was measured of this simulation's cell."""
         if self.cost is None:
             return None
-        from evenly.adapters.meep.cell.cell import cell_of, grid_of
+        from evenly.adapters.meep.cell.cell import cell_of
         from evenly.decomposition.rebalancing.cost_balancer import CostBalancer
 
         grid, center = grid_of(sim)

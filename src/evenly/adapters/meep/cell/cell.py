@@ -12,21 +12,18 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from evenly.adapters.meep.cell.couplings import coarser, with_couplings
 from evenly.adapters.meep.cell.geometry import media_of, structure_of
 from evenly.adapters.meep.cell.media import poles_of
 from evenly.adapters.meep.cell.monitors import transforms_of
-from evenly.adapters.meep.cell.solids import numbers
+from evenly.adapters.meep.grid import check_cuttable, grid_of
 from evenly.decomposition.cells.cell import NO_LAYERS, Cell
 from evenly.decomposition.cells.survey import Survey
-from evenly.errors import InputError
 from evenly.fdtd.cell.boundaries import Layers
-from evenly.fdtd.cell.grid import ELECTRIC, MAGNETIC, Grid, Vector
+from evenly.fdtd.cell.grid import ELECTRIC, MAGNETIC, Grid
 from evenly.fdtd.media.structure import Structure
 
-__all__ = ["BLOCKS", "POINTS", "active_components", "cell_of", "check_cuttable", "grid_of"]
+__all__ = ["BLOCKS", "POINTS", "active_components", "cell_of"]
 
 #: Largest cell whose every point is sampled.
 POINTS = 2_000_000
@@ -81,46 +78,6 @@ def cell_of(sim: Any, *, points: int = POINTS, blocks: int = BLOCKS, name: str =
     )
 
 
-def grid_of(sim: Any) -> tuple[Grid, Vector]:
-    """Return the grid of a simulation's cell, and its middle in Meep's coordinates."""
-    dimensions, cylindrical = sim.dimensions, sim.is_cylindrical
-    volume = sim._create_grid_volume(sim.k_point)
-    sizes, middle = [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]
-    for axis in _axes(sim):
-        points = volume.num_direction(axis)
-        if sim.dimensions == 3 and numbers(sim.cell_size)[axis] == 0:
-            continue  # one point along z, along which nothing varies but a phase
-        sizes[axis] = points / sim.resolution
-        middle[axis] = volume.origin_in_direction(axis) + sizes[axis] / 2
-    sim.dimensions, sim.is_cylindrical = dimensions, cylindrical
-    count = sum(size > 0 for size in sizes)
-    courant = min(float(sim.Courant), 1 / np.sqrt(max(1, count)))
-    return Grid((sizes[0], sizes[1], sizes[2]), float(sim.resolution), courant), (middle[0], middle[1], middle[2])
-
-
-def check_cuttable(sim: Any) -> None:
-    """Refuse a simulation that Meep can't run on a layout.
-
-    Raises
-    ------
-    InputError
-        If it has symmetries or cylindrical coordinates.
-    """
-    import meep
-
-    if sim.dimensions == meep.CYLINDRICAL or sim.is_cylindrical:
-        raise InputError(
-            "The cell is in cylindrical coordinates, but layouts cut across x, y and z: run the script without one and "
-            "leave the chunks to Meep."
-        )
-    if any(type(one).__name__ != "Identity" for one in sim.symmetries):
-        raise InputError(
-            "The simulation has symmetries. Meep 1.25 steps the whole cell where it is given a layout, and then counts "
-            "mirror images twice (fluxes and energies come out too large): leave `symmetries` out to use a layout, or "
-            "keep them and leave the chunks to Meep."
-        )
-
-
 def active_components(sim: Any, grid: Grid) -> tuple[str, ...]:
     """Return the components of E and H that Meep steps: in two dimensions only those that the sources excite."""
     if grid.dimensions == 3 or (sim.dimensions == 3 and sim._infer_dimensions(sim.k_point) == 3):
@@ -132,10 +89,6 @@ def active_components(sim: Any, grid: Grid) -> tuple[str, ...]:
     mixed = sim.force_all_components or sim.special_kz or _couples_z(sim) or "" in wanted or not wanted
     found = [*(across if mixed or wanted & set(across) else ()), *(within if mixed or wanted & set(within) else ())]
     return tuple(name for name in (*ELECTRIC, *MAGNETIC) if name in found)
-
-
-def _axes(sim: Any) -> list[int]:
-    return {1: [2], 2: [0, 1], 3: [0, 1, 2]}[sim.dimensions]
 
 
 def _depths(sim: Any, grid: Grid, kind: str) -> Depths:

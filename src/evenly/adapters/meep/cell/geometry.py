@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from evenly.adapters.meep.cell.media import is_medium, medium_of
-from evenly.adapters.meep.cell.solids import numbers, solid_of
+from evenly.adapters.meep.cell.solids import solid_of
 from evenly.adapters.meep.cell.varying_materials import Varied, from_array, from_function, from_grid, parts, shifted
+from evenly.adapters.meep.grid import numbers
 from evenly.errors import InputError, ReadError
 from evenly.fdtd.cell.boundaries import Layers
 from evenly.fdtd.cell.grid import Grid, Vector

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from evenly.adapters.meep.cell.solids import numbers
+from evenly.adapters.meep.grid import numbers
 from evenly.fdtd.cell.grid import Vector
 from evenly.fdtd.media.materials import DrudePole, LorentzPole, Medium, Pole
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from evenly.adapters.meep.cell.solids import numbers
+from evenly.adapters.meep.grid import numbers
 from evenly.decomposition.cells.cell import Transform
 from evenly.fdtd.cell.grid import ELECTRIC, MAGNETIC, Grid, Vector, offset
 

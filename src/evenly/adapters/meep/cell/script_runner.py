@@ -7,6 +7,7 @@ starts it. Nothing of the script is changed: ``meep.Simulation.run`` and what el
 from __future__ import annotations
 
 import json
+import os
 import runpy
 import sys
 import traceback
@@ -15,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from evenly.errors import EvenlyError
+from evenly.errors import EvenlyError, EvenlyWarning
 
 __all__ = ["main"]
 
@@ -47,7 +48,7 @@ class _Watch:
         """Replace what steps, and what depends on the number of processes."""
         import meep
 
-        import evenly.adapters.meep as adapter
+        from evenly.adapters.meep import layouts
 
         kind = meep.Simulation
         for name in STEPPING:
@@ -57,7 +58,7 @@ class _Watch:
         meep.count_processors = lambda: ranks
         meep.divide_parallel_processes = lambda _groups: 0
         # The script may name the layout that is only about to be made.
-        vars(adapter)["layout"] = lambda _source: None
+        layouts.layout = lambda source: None  # noqa: ARG005 - as the function it replaces
 
     def _instead(self, usual: Callable[..., Any]) -> Callable[..., Any]:
         def stepped(sim: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ARG001 - whatever the script gives
@@ -110,16 +111,10 @@ def main(arguments: list[str]) -> int:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         status = _run(script, report)
-    report["notes"] = sorted({str(w.message) for w in caught if issubclass(w.category, UserWarning) and _ours(w)})
+    report["notes"] = sorted({str(w.message) for w in caught if issubclass(w.category, EvenlyWarning)})
     report["seen"] = len(watch.seen)
     Path(request["report"]).write_text(json.dumps(report), encoding="utf-8")
     return status
-
-
-def _ours(warning: warnings.WarningMessage) -> bool:
-    from evenly.errors import EvenlyWarning
-
-    return issubclass(warning.category, EvenlyWarning)
 
 
 def _run(script: str, report: dict[str, Any]) -> int:
@@ -155,6 +150,4 @@ if __name__ == "__main__":
     code = main(sys.argv[1:])
     sys.stdout.flush()
     sys.stderr.flush()
-    import os
-
     os._exit(code)

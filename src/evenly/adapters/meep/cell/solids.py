@@ -19,20 +19,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evenly.adapters.meep.grid import numbers
 from evenly.errors import InputError
 from evenly.fdtd.cell.grid import Vector
 from evenly.fdtd.media.solids import Block, Cylinder, GeometricObject, Sphere
 
-__all__ = ["Ellipsoid", "Frustum", "Parallelepiped", "Tapered", "Wedge", "numbers", "solid_of"]
+__all__ = ["Ellipsoid", "Frustum", "Parallelepiped", "Tapered", "Wedge", "solid_of"]
 
 Array = NDArray[np.float64]
 FAR = 1e20
-
-
-def numbers(vector: Any) -> Vector:
-    """Return x, y, z of one of Meep's vectors or of a sequence."""
-    x, y, z = (vector.x, vector.y, vector.z) if hasattr(vector, "x") else (*vector, 0.0, 0.0)[:3]
-    return float(np.real(x)), float(np.real(y)), float(np.real(z))
 
 
 def solid_of(thing: Any, material: Any, origin: Vector) -> GeometricObject:
