@@ -77,13 +77,13 @@ class LogConformal:
         return max(largest, self._student(level))
 
     def _student(self, level: float) -> float:
-        from scipy.stats import t
+        from scipy.special import stdtrit  # not scipy.stats, which takes a second to import
 
         freedom = min(self.freedom, len(self.scores))
         if freedom < 1:
             spread = _ASSUMED_SPREAD if len(self.scores) < _FEW else max(_USUAL_SPREAD, self._root_mean_square())
-            return float(t.ppf((1 + level) / 2, 1)) * spread
-        return float(t.ppf((1 + level) / 2, freedom)) * self._root_mean_square()
+            return float(stdtrit(1, (1 + level) / 2)) * spread
+        return float(stdtrit(freedom, (1 + level) / 2)) * self._root_mean_square()
 
     def _root_mean_square(self) -> float:
         return float(np.sqrt(np.mean(self.scores**2)))

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import KDTree
 
 from evenly.models.inputs.coding import Inputs
 from evenly.models.uncertainty.conformal import LogConformal
@@ -74,6 +73,8 @@ class LocalConformal:
         if near < 5:
             # Scores are then residuals as they are, which the rules for few runs expect.
             return np.ones(len(places))
+        from scipy.spatial import KDTree
+
         found = np.asarray(KDTree(self.places, leafsize=_LEAF).query(places, near + own, eps=_NEARLY)[1])
         total = self.squares[found].sum(axis=1)
         if own:
