@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from evenly.runs.runs import Runs
+if TYPE_CHECKING:  # the list of formats needs no pandas, which takes a while to import
+    from evenly.runs.runs import Runs
 
 __all__ = ["Reader"]
 

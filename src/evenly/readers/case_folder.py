@@ -150,7 +150,7 @@ class CaseFolderReader(Reader):
         self.skipped += getattr(reader, "skipped", ())
 
     def _below(self, folder: Path, solver: _Solver) -> Runs:
-        from evenly.readers.scan import scan  # scan knows all readers, this one too
+        from evenly.readers.scanning import scan  # scan knows all readers, this one too
 
         found = scan(folder, **self.options)
         self.notes += found.notes

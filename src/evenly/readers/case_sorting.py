@@ -22,7 +22,7 @@ from evenly.errors import InputError, ReadError
 from evenly.readers.apes.coupling import configurations_beside, find_coupling
 from evenly.readers.files import head, plain_suffix
 from evenly.readers.registry import Skipped
-from evenly.readers.scan import scan
+from evenly.readers.scanning import scan
 
 __all__ = ["How", "Placement", "SortPlan", "sort_into_case"]
 

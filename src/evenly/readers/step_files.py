@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenly.readers.registry import Skipped
-from evenly.readers.scan import scan
+from evenly.readers.scanning import scan
 from evenly.runs.runs import Runs
 
 __all__ = ["read_steps"]

@@ -7,12 +7,13 @@ of work takes, so that every later step sees a time.
 from __future__ import annotations
 
 import math
-from typing import Any
-
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from typing import TYPE_CHECKING
 
 from evenly.errors import InputError
+
+if TYPE_CHECKING:  # the command line asks which units there are, and numpy takes a while to import
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
 
 __all__ = ["SECONDS_PER", "base_unit", "to_base"]
 
@@ -101,20 +102,16 @@ def to_base(values: ArrayLike, unit: str) -> NDArray[np.float64]:
     >>> to_base([4.8e9], "ticks@2.4e9")
     array([2.])
     """
+    import numpy as np
+
     base_unit(unit)
-    numbers: NDArray[np.float64] = np.asarray(values, dtype=np.float64)
+    numbers = np.asarray(values, dtype=np.float64)
     if unit.lower() in _SECONDS_TIMES_RATE:
         with np.errstate(divide="ignore"):
-            inverse: NDArray[np.float64] = _SECONDS_TIMES_RATE[unit.lower()] / numbers
-        return inverse
-    return numbers * _factor(unit)
-
-
-def _factor(unit: str) -> float:
+            return np.asarray(_SECONDS_TIMES_RATE[unit.lower()] / numbers)
     if unit.startswith("ticks@"):
-        return 1.0 / _ticks_per_second(unit)
-    tables: tuple[dict[str, Any], ...] = (SECONDS_PER, _BYTES, _JOULES)
-    return next((float(table[unit]) for table in tables if unit in table), 1.0)
+        return np.asarray(numbers * (1.0 / _ticks_per_second(unit)))
+    return np.asarray(numbers * (SECONDS_PER | _BYTES | _JOULES).get(unit, 1.0))
 
 
 def _ticks_per_second(unit: str) -> float:

@@ -9,25 +9,28 @@ are evaluated for all rows at once.
 from __future__ import annotations
 
 import ast
-import functools
 import re
 import warnings
 from collections.abc import Callable, Mapping
-from typing import Any
-
-import numpy as np
-import pandas as pd
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any
 
 from evenly.errors import InputError
-from evenly.space.rule_distances import distance
+
+if TYPE_CHECKING:  # reading an expression needs no numpy, which takes a while to import
+    import numpy as np
+    import pandas as pd
+    from numpy.typing import NDArray
 
 __all__ = ["Expression"]
 
 _MAX_LENGTH = 10_000
 _MAX_PARTS = 500
 _MAX_DEPTH = 100
-_INT64 = 2**63
+_OPERATORS = (
+    ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.USub, ast.UAdd, ast.Not,
+    ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.In, ast.NotIn,
+)  # fmt: skip
+_FUNCTIONS = ("abs", "ceil", "exp", "floor", "log", "log2", "max", "min", "sqrt")
 #: Quoted text (left alone) and names in backticks.
 _NAMES = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|`([^`]*)`')
 
@@ -58,6 +61,7 @@ class Expression:
 
     Examples
     --------
+    >>> import numpy as np
     >>> rule = Expression("cores % 8 == 0 and cores > 8")
     >>> rule({"cores": np.array([8, 12, 16])})
     array([False, False,  True])
@@ -103,7 +107,7 @@ class Expression:
         """Raise unless `node` is one of the few things that an expression may contain."""
         match node:
             case ast.Call(ast.Name(name), arguments, []) if name in _FUNCTIONS:
-                few, many = (1, _MAX_PARTS) if name in _FOLDS else (1, 1)
+                few, many = (1, _MAX_PARTS) if name in ("max", "min") else (1, 1)
                 if not few <= len(arguments) <= many:
                     raise InputError(f"{name}() in {self.text!r} takes one number, but got {len(arguments)}")
             case ast.Call():
@@ -112,11 +116,9 @@ class Expression:
                 )
             case ast.Constant(bool() | int() | float() | str() | None) | ast.Name() | ast.BoolOp():
                 pass
-            case ast.UnaryOp(op) if type(op) in _UNARY:
+            case ast.UnaryOp(op) | ast.BinOp(op=op) if isinstance(op, _OPERATORS):
                 pass
-            case ast.BinOp(op=op) if type(op) in _BINARY:
-                pass
-            case ast.Compare(ops=ops) if all(type(op) in _COMPARE for op in ops):
+            case ast.Compare(ops=ops) if all(isinstance(op, _OPERATORS) for op in ops):
                 pass
             case ast.List() | ast.Tuple() if id(node) in lists:
                 pass
@@ -152,7 +154,11 @@ class Expression:
         >>> Expression("2 * cores")({"cores": [4, 8]})
         array([ 8, 16])
         """
-        return np.asarray(self._evaluated(values, _evaluate))
+        import numpy as np
+
+        from evenly.space.expression_values import evaluate
+
+        return np.asarray(self._evaluated(values, evaluate))
 
     def distance(self, values: Mapping[str, Any] | pd.DataFrame, n: int) -> NDArray[np.float64]:
         """Tell how far each of `n` rows is from obeying a condition, 0 where it holds, (n,).
@@ -166,21 +172,28 @@ class Expression:
         >>> Expression("cores <= 4 or cores == 16").distance({"cores": [4, 8]}, 2).round(2).tolist()
         [0.0, 0.69]
         """
-        found = self._evaluated(values, lambda body, columns: distance(body, lambda part: _evaluate(part, columns)))
-        return np.array(np.broadcast_to(found, (n,)))
+        import numpy as np
+
+        from evenly.space.rule_distances import distance
+
+        return np.array(np.broadcast_to(self._evaluated(values, distance), (n,)))
 
     def _evaluated(
         self,
         values: Mapping[str, Any] | pd.DataFrame,
         evaluate: Callable[[ast.expr, Mapping[str, NDArray[Any]]], Any],
     ) -> Any:
+        import numpy as np
+
+        from evenly.space.expression_values import as_column
+
         missing = sorted(self.names - set(values))
         if missing:
             raise InputError(
                 f"{self.text!r} needs {', '.join(map(repr, missing))}, but there is only "
                 f"{', '.join(map(repr, map(str, values)))}"
             )
-        columns = {name: _column(values[name]) for name in self.names}
+        columns = {name: as_column(values[name]) for name in self.names}
         columns |= {alias: columns[name] for alias, name in self._aliases.items() if name in columns}
         try:
             with np.errstate(all="ignore"):
@@ -216,6 +229,8 @@ class Expression:
         >>> Expression("cores < 4")({"cores": 3}).shape, Expression("cores < 4").holds({"cores": 3}, 2)
         ((), array([ True,  True]))
         """
+        import numpy as np
+
         result = self(values)
         if result.dtype != np.bool_:
             raise InputError(
@@ -268,151 +283,3 @@ def _lists_after_in(node: ast.expr) -> list[ast.expr]:
     if not all(isinstance(right, ast.List | ast.Tuple) for right in after):
         raise InputError(f"'in' in {ast.unparse(node)!r} must be followed by a list, as in 'cores in [480, 960]'")
     return after
-
-
-# ---- values -------------------------------------------------------------------------------------------------
-
-
-def _column(values: Any) -> NDArray[Any]:
-    """Return `values` as bool, int64, float64, str or object."""
-    dtype = getattr(values, "dtype", None)
-    if dtype is not None and not isinstance(dtype, np.dtype):  # pandas' own types know NA, numpy does not
-        missing = np.asarray(values.isna())
-        objects = np.array(values.astype(object), dtype=object)
-        if getattr(dtype, "kind", "O") in "iufb":
-            return _column(
-                np.where(missing, np.nan, objects).astype(np.float64) if missing.any() else values.to_numpy()
-            )
-        objects[missing] = None
-        return objects
-    array = np.asarray(values)
-    if array.dtype.kind in "iu":
-        return array.astype(np.float64 if array.dtype == np.uint64 and np.any(array >= _INT64) else np.int64)
-    return array.astype(np.float64) if array.dtype.kind == "f" else array
-
-
-def _number(value: Any) -> NDArray[Any]:
-    """Return `value` as int64 or float64, for arithmetic; TypeError if it is text."""
-    if isinstance(value, int) and not -_INT64 <= value < _INT64:
-        return np.asarray(_as_float(value))
-    array = np.asarray(value)
-    match array.dtype.kind:
-        case "b":
-            return array.astype(np.int64)
-        case "i" | "f":
-            return array
-        case "O" if not any(isinstance(item, str | bytes) for item in array.flat):
-            return array.astype(np.float64)
-    raise TypeError
-
-
-def _as_float(value: int) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        return np.inf if value > 0 else -np.inf
-
-
-def _is_text(value: Any) -> bool | None:
-    """Tell whether `value` holds text only (True), no text (False), or both (None)."""
-    array = np.asarray(value)
-    if array.dtype.kind != "O":
-        return array.dtype.kind in "US"
-    texts = [isinstance(item, str) for item in array.flat if item is not None and item == item]
-    return True if texts and all(texts) else None if any(texts) or not texts else False
-
-
-def _exact(operation: Callable[..., Any], left: Any, right: Any) -> Any:
-    """Add, subtract or multiply whole numbers exactly while they fit 64 bits, as floating-point numbers beyond."""
-    a, b = _number(left), _number(right)
-    if a.dtype.kind == "f" or b.dtype.kind == "f":
-        return operation(a, b)
-    approximate = operation(a.astype(np.float64), b.astype(np.float64))
-    return approximate if np.any(np.abs(approximate) >= _INT64 / 2) else operation(a, b)
-
-
-def _divide(operation: Callable[..., Any], left: Any, right: Any) -> Any:
-    a, b = _number(left), _number(right)
-    return operation(a, np.where(b == 0, np.nan, b) if np.any(b == 0) else b)
-
-
-def _same(left: Any, right: Any) -> NDArray[np.bool_]:
-    if {_is_text(left), _is_text(right)} == {True, False} and left is not None and right is not None:
-        raise TypeError
-    a, b = (np.asarray(x, dtype=object if _is_text(x) is not False else None) for x in (left, right))
-    return np.asarray(a == b, dtype=np.bool_)
-
-
-def _ordered(operation: Callable[..., Any], left: Any, right: Any) -> NDArray[np.bool_]:
-    if _is_text(left) is True and _is_text(right) is True:
-        return np.asarray(operation(np.asarray(left, dtype=object), np.asarray(right, dtype=object)), dtype=np.bool_)
-    return np.asarray(operation(_number(left), _number(right)), dtype=np.bool_)
-
-
-def _truth(value: Any) -> NDArray[np.bool_]:
-    number = _number(value)
-    return np.asarray((number != 0) & ~np.isnan(number))
-
-
-def _among(left: Any, options: list[Any]) -> NDArray[np.bool_]:
-    found = np.zeros(np.shape(left), dtype=np.bool_)
-    for option in options:
-        found = found | _same(left, option)
-    return found
-
-
-_BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
-    ast.Add: functools.partial(_exact, np.add),
-    ast.Sub: functools.partial(_exact, np.subtract),
-    ast.Mult: functools.partial(_exact, np.multiply),
-    ast.Div: lambda a, b: np.true_divide(_number(a), _number(b)),
-    ast.FloorDiv: functools.partial(_divide, np.floor_divide),
-    ast.Mod: functools.partial(_divide, np.mod),
-    ast.Pow: lambda a, b: np.power(_number(a).astype(np.float64), _number(b)),
-}
-_COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
-    ast.Eq: _same,
-    ast.NotEq: lambda a, b: ~_same(a, b),
-    ast.Lt: functools.partial(_ordered, np.less),
-    ast.LtE: functools.partial(_ordered, np.less_equal),
-    ast.Gt: functools.partial(_ordered, np.greater),
-    ast.GtE: functools.partial(_ordered, np.greater_equal),
-    ast.In: _among,
-    ast.NotIn: lambda a, b: ~_among(a, b),
-}
-_UNARY: dict[type[ast.unaryop], Callable[[Any], Any]] = {
-    ast.USub: lambda a: np.negative(_number(a)),
-    ast.UAdd: _number,
-    ast.Not: lambda a: ~_truth(a),
-}
-_FOLDS: dict[str, Callable[..., Any]] = {"max": np.maximum, "min": np.minimum}
-_FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "abs": np.abs, "ceil": np.ceil, "exp": np.exp, "floor": np.floor, "log": np.log, "log2": np.log2,
-    "max": np.maximum, "min": np.minimum, "sqrt": np.sqrt,
-}  # fmt: skip
-
-
-def _evaluate(node: ast.AST, columns: Mapping[str, NDArray[Any]]) -> Any:
-    match node:
-        case ast.Constant(value):
-            return value
-        case ast.Name(name):
-            return columns[name]
-        case ast.List(items) | ast.Tuple(items):
-            return [_evaluate(item, columns) for item in items]
-        case ast.UnaryOp(op, operand):
-            return _UNARY[type(op)](_evaluate(operand, columns))
-        case ast.BinOp(left, op, right):
-            return _BINARY[type(op)](_evaluate(left, columns), _evaluate(right, columns))
-        case ast.BoolOp(op, parts):
-            combine = np.logical_and if isinstance(op, ast.And) else np.logical_or
-            return functools.reduce(combine, [_truth(_evaluate(part, columns)) for part in parts])
-        case ast.Compare(left, ops, rights):
-            operands = [_evaluate(part, columns) for part in (left, *rights)]
-            truths = [_COMPARE[type(op)](a, b) for op, a, b in zip(ops, operands, operands[1:], strict=False)]
-            return functools.reduce(np.logical_and, truths)
-        case ast.Call(ast.Name(name), arguments):
-            numbers = [_number(_evaluate(argument, columns)) for argument in arguments]
-            return functools.reduce(_FOLDS[name], numbers) if name in _FOLDS else _FUNCTIONS[name](numbers[0])
-        case _:  # pragma: no cover - _check lets nothing else through
-            raise InputError(f"{ast.dump(node)} is not allowed")

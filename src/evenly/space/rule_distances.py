@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Callable
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from evenly.space.expression_values import evaluate
 
 __all__ = ["distance"]
 
@@ -17,7 +19,7 @@ Floats = NDArray[np.float64]
 _LEAST = 1e-6
 
 
-def distance(node: ast.expr, evaluate: Callable[[ast.expr], Any]) -> Floats:
+def distance(node: ast.expr, columns: Mapping[str, NDArray[Any]]) -> Floats:
     """Return 0 where a condition holds, and else how far its sides are apart, (n,) or ().
 
     Sides above zero are compared by their ratio. Of conditions joined by ``and`` distances are added, of those joined
@@ -27,27 +29,25 @@ def distance(node: ast.expr, evaluate: Callable[[ast.expr], Any]) -> Floats:
     ----------
     node : ast.expr
         The condition.
-    evaluate : callable
-        Returns the values (n,) of a part of it.
+    columns : mapping of str to array (n,)
+        The values of each name.
 
     Examples
     --------
-    >>> values = {"a": np.array([2, 4, 8])}
-    >>> evaluate = lambda part: eval(compile(ast.Expression(part), "", "eval"), values)
-    >>> distance(ast.parse("a <= 4", mode="eval").body, evaluate).round(2)
+    >>> distance(ast.parse("a <= 4", mode="eval").body, {"a": np.array([2, 4, 8])}).round(2)
     array([0.  , 0.  , 0.69])
     """
     match node:
         case ast.BoolOp(ast.And(), parts):
-            return functools.reduce(np.add, [distance(part, evaluate) for part in parts])
+            return functools.reduce(np.add, [distance(part, columns) for part in parts])
         case ast.BoolOp(ast.Or(), parts):
-            return functools.reduce(np.minimum, [distance(part, evaluate) for part in parts])
+            return functools.reduce(np.minimum, [distance(part, columns) for part in parts])
         case ast.Compare(left, ops, rights):
-            sides = [evaluate(part) for part in (left, *rights)]
+            sides = [evaluate(part, columns) for part in (left, *rights)]
             apart = [_apart(op, a, b) for op, a, b in zip(ops, sides, sides[1:], strict=False)]
-            holds = np.asarray(evaluate(node), dtype=np.bool_)
+            holds = np.asarray(evaluate(node, columns), dtype=np.bool_)
             return np.where(holds, 0.0, np.maximum(functools.reduce(np.add, apart), _LEAST))
-    return np.where(np.asarray(evaluate(node), dtype=np.bool_), 0.0, 1.0)
+    return np.where(np.asarray(evaluate(node, columns), dtype=np.bool_), 0.0, 1.0)
 
 
 def _apart(op: ast.cmpop, left: Any, right: Any) -> Floats:
