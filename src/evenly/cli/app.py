@@ -1,44 +1,80 @@
 """The program ``evenly``: its commands, and how errors become messages and exit codes.
 
 Exit codes: 0 done; 1 the question has no answer; 2 bad input. Usage errors and interrupts are typer's to report.
+
+A command's module is imported when the command is called or asked for its own help, so that ``evenly --help`` and
+``evenly --version`` answer at once. What ``evenly --help`` shows of each command stands in the tables below.
 """
 
 from __future__ import annotations
 
+import importlib
 import sys
 from typing import Annotated, Any, NoReturn
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
-from evenly.cli.commands import (
-    advise,
-    allocate,
-    calibrate,
-    cost,
-    demo,
-    example,
-    fdtd,
-    fit,
-    machine,
-    measure,
-    partition,
-    plot,
-    predict,
-    read,
-    rebalance,
-    sensitivity,
-    sort,
-    train,
-    tune,
-)
-from evenly.cli.console import be_quiet, err, start
-from evenly.cli.option_groups import with_quiet
 from evenly.errors import EvenlyError, InfeasibleError, InputError
 
 __all__ = ["app", "main"]
 
 DONE, NO_ANSWER, BAD_INPUT = 0, 1, 2
+
+#: Commands, with the first sentence of their help. Each is the function of its name in ``evenly.cli.commands``.
+_COMMANDS = {
+    "read": "Show what was measured: solvers, configurations, repetitions, spread, and what was left out and why.",
+    "measure": "Run a program on many configurations and keep what each took; the same command goes on after an "
+    "interruption.",
+    "fit": "Learn from measured run times how long configurations take: one model per solver, as a formula with "
+    "errors.",
+    "predict": "Predict how long configurations take, with intervals, from saved models or straight from measurements.",
+    "allocate": "Find how many cores each coupled solver gets, and how long a step will take.",
+    "plot": "Draw models with intervals beside the measurements: along parameters, over two, predicted against "
+    "measured.",
+    "sort": "Sort loose log files into a case folder: one folder per measurement, named by core counts, and a "
+    "case.ini.",
+    "example": "Copy a shipped example: a folder of measured run times to try things on.",
+    "partition": "Cut the cell of a simulation so that all ranks finish together, and predict what a step will take.",
+    "rebalance": "Say whether another layout would make a measured run faster, and save it.",
+    "train": "Learn how long steps take here, for `evenly predict --simulation`: random cells, each of their ranks "
+    "timed alone.",
+    "tune": "Find the fastest configuration of a program in few runs; the same command goes on after an interruption.",
+    "advise": "Propose the runs that lower a model's error most per core-hour, over all that may be run.",
+    "sensitivity": "Tell which parameters matter: by permuting their values, before learning and in runs left out, "
+    "and by Sobol.",
+    "demo": "Calibrate, cut a structure, predict, run, compare: a few minutes on this machine, told by "
+    "FOLDER/index.html.",
+}
+#: Groups of commands, with their help and what to start with. Each is ``COMMANDS`` in its module.
+_GROUPS = {
+    "fdtd": (
+        "Run electromagnetic simulations in parallel, count what is in them, study how they scale.",
+        "evenly fdtd run oled --ranks 2 --plot",
+    ),
+    "calibrate": (
+        "Measure what the points, chunks and borders of a program take on this machine, so that cells can be cut.",
+        "evenly calibrate fdtd",
+    ),
+    "cost": ("What points, chunks and borders take, as measured here or shipped with evenly.", "evenly cost show"),
+    "machine": (
+        "Measure, list and show machines: cores, memory, jitter, and how long messages take.",
+        "evenly machine measure",
+    ),
+}
+
+
+class _Commands(TyperGroup):
+    """All commands, by name and help until one is called."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        helps = _COMMANDS | {name: text for name, (text, _) in _GROUPS.items()}
+        self.commands.update({name: TyperCommand(name, help=text) for name, text in helps.items()})
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, _load(name) if name and command else command, rest
 
 
 class _Command(TyperCommand):
@@ -58,8 +94,27 @@ class _Command(TyperCommand):
             raise InputError(f"{option.opts[0]} is given {len(given)} times, but takes one value{hint}")
 
 
+def _load(name: str) -> Any:
+    """Import a command, or a group of commands, and return it as typer runs it."""
+    from evenly.cli.option_groups import as_command
+
+    module = importlib.import_module(f"evenly.cli.commands.{name}")
+    if name in _COMMANDS:
+        single = typer.Typer(add_completion=False, rich_markup_mode="rich")
+        single.command(name, cls=_Command)(as_command(getattr(module, name)))
+        return typer.main.get_command(single)
+    text, first = _GROUPS[name]
+    group = typer.Typer(
+        name=name, help=text, epilog=f"Start with: {first}", no_args_is_help=True, rich_markup_mode="rich"
+    )
+    for word, function in module.COMMANDS.items():
+        group.command(word, cls=_Command)(as_command(function))
+    return typer.main.get_group(group)
+
+
 app = typer.Typer(
     name="evenly",
+    cls=_Commands,
     help="Learn from few measured runs how long a parallel simulation takes, and spread its work evenly.",
     epilog="Start with: evenly example gaussian-pulse && evenly allocate gaussian-pulse --cores 560",
     no_args_is_help=True,
@@ -67,52 +122,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (
-    read.read, measure.measure, fit.fit, predict.predict, allocate.allocate, plot.plot, sort.sort, example.example,
-    partition.partition, rebalance.rebalance, train.train, tune.tune, advise.advise,
-    sensitivity.sensitivity, demo.demo,
-):  # fmt: skip
-    app.command(command.__name__, cls=_Command)(with_quiet(command, be_quiet))
-simulations = typer.Typer(
-    name="fdtd",
-    help="Run electromagnetic simulations in parallel, count what is in them, study how they scale.",
-    epilog="Start with: evenly fdtd run oled --ranks 2 --plot",
-    no_args_is_help=True,
-    rich_markup_mode="rich",
-)
-for name, simulating in fdtd.COMMANDS.items():
-    simulations.command(name, cls=_Command)(with_quiet(simulating, be_quiet))
-app.add_typer(simulations)
-calibrations = typer.Typer(
-    name="calibrate",
-    help="Measure what the points, chunks and borders of a program take on this machine, so that cells can be cut.",
-    epilog="Start with: evenly calibrate fdtd",
-    no_args_is_help=True,
-    rich_markup_mode="rich",
-)
-for name, calibrating in calibrate.COMMANDS.items():
-    calibrations.command(name, cls=_Command)(with_quiet(calibrating, be_quiet))
-app.add_typer(calibrations)
-costs = typer.Typer(
-    name="cost",
-    help="What points, chunks and borders take, as measured here or shipped with evenly.",
-    epilog="Start with: evenly cost show",
-    no_args_is_help=True,
-    rich_markup_mode="rich",
-)
-for name, costing in cost.COMMANDS.items():
-    costs.command(name, cls=_Command)(with_quiet(costing, be_quiet))
-app.add_typer(costs)
-machines = typer.Typer(
-    name="machine",
-    help="Measure, list and show machines: cores, memory, jitter, and how long messages take.",
-    epilog="Start with: evenly machine measure",
-    no_args_is_help=True,
-    rich_markup_mode="rich",
-)
-for name, describing in machine.COMMANDS.items():
-    machines.command(name, cls=_Command)(with_quiet(describing, be_quiet))
-app.add_typer(machines)
 
 
 def _version(asked: bool) -> None:
@@ -129,13 +138,15 @@ def _root(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bars and no notes.")] = False,
 ) -> None:
     """Learn from few measured runs how long a parallel simulation takes, and spread its work evenly."""
+    from evenly.cli.console import be_quiet, start
+
+    start()
     if quiet:
         be_quiet()
 
 
 def main() -> NoReturn:
     """Run the command line and exit with its code; a user's mistake never shows a traceback."""
-    start()
     try:
         app()
     except InfeasibleError as error:
@@ -146,5 +157,7 @@ def main() -> NoReturn:
 
 
 def _fail(message: str, code: int) -> NoReturn:
+    from evenly.cli.console import err
+
     err.print(f"error: {message}", style="red", markup=False)
     sys.exit(code)

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from evenly.cli.commands.fdtd import run_on
-from evenly.cli.fdtd_options import What
+from evenly.cli.fdtd_options import What, run_on
 from evenly.cli.options import typed
 from evenly.errors import InputError
 

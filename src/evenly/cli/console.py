@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -12,10 +11,9 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from rich.console import Console, Group, RenderableType
-from rich.live import Live
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from evenly.errors import EvenlyWarning
+from evenly.report.formatting import plain
 
 __all__ = [
     "be_quiet", "err", "live", "note", "note_once_per_text", "out", "print_json", "progress", "silence", "start",
@@ -65,24 +63,7 @@ def note_once_per_text(notes: Iterable[str], paths: Iterable[Path]) -> None:
 
 def print_json(value: Any) -> None:
     """Print `value` as JSON; numbers that JSON does not know become null."""
-    sys.stdout.write(json.dumps(_plain(value), indent=2, ensure_ascii=False) + "\n")
-
-
-def _plain(value: Any) -> Any:
-    if hasattr(value, "item") and getattr(value, "ndim", 0) == 0:
-        value = value.item()
-    if hasattr(value, "tolist"):
-        value = value.tolist()
-    match value:
-        case dict():
-            return {str(key): _plain(item) for key, item in value.items()}
-        case list() | tuple():
-            return [_plain(item) for item in value]
-        case float():
-            return value if math.isfinite(value) else None
-        case None | bool() | int() | str():
-            return value
-    return str(value)
+    sys.stdout.write(json.dumps(plain(value), indent=2, ensure_ascii=False) + "\n")
 
 
 @contextmanager
@@ -91,6 +72,8 @@ def progress(text: str) -> Iterator[Callable[[float], None]]:
     if not _notes.is_terminal or _notes.quiet:
         yield lambda _fraction: None
         return
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"))
     with Progress(*columns, TimeRemainingColumn(), console=_notes, transient=True) as bar:
         task = bar.add_task(text, total=1.0)
@@ -107,6 +90,9 @@ def live(text: str) -> Iterator[Callable[[RenderableType, int, int, float], None
     if not _notes.is_terminal or _notes.quiet:
         yield None
         return
+    from rich.live import Live
+    from rich.progress import BarColumn, Progress, TextColumn
+
     bar = Progress(
         TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:.0f} of about {task.total:.0f}"),
         TextColumn("{task.fields[left]} left"),

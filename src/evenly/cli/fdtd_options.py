@@ -12,7 +12,7 @@ import typer
 from evenly.cli import parsing
 from evenly.errors import InputError
 
-__all__ = ["How", "What"]
+__all__ = ["How", "What", "run_on"]
 
 _WHAT, _HOW = "What to simulate", "How to run it"
 
@@ -36,21 +36,19 @@ class What:
         None
     )
 
-    def as_typed(self) -> list[str]:
-        """Return the options that give the same, as words of a shell."""
-        named = {"--resolution": self.resolution, "--size": self.size, "--frequencies": self.frequencies}
-        options = [f"{name} {value:g}" for name, value in named.items() if value is not None]
-        return [*options, *(f"--set {shlex.quote(text)}" for text in self.assigned or [])]
-
     def parameters(self) -> dict[str, Any]:
         """Return what was given by name."""
-        named = {"resolution": self.resolution, "size": self.size, "frequencies": self.frequencies}
-        given = {name: value for name, value in named.items() if value is not None}
+        given = self.named()
         assigned = parsing.values(self.assigned, "--set") if self.assigned else {}
         for name in assigned:
             if name in given:
                 raise InputError(f"{name} is given by --{name} and by --set: keep one of them")
         return {**given, **assigned}
+
+    def named(self) -> dict[str, float]:
+        """Return the parameters that have options of their own, where they were given."""
+        named = {"resolution": self.resolution, "size": self.size, "frequencies": self.frequencies}
+        return {name: value for name, value in named.items() if value is not None}
 
 
 @dataclass(frozen=True)
@@ -76,3 +74,11 @@ class How:
         usual = How()
         given = {name: getattr(self, name) for name in ("threads", "precision", "decimation")}
         return {name: value for name, value in given.items() if value != getattr(usual, name)}
+
+
+def run_on(program: str, what: What, layout: Path | str, ranks: int) -> str:
+    """Return the command that runs a program on a layout."""
+    parameters = [f"--{name} {value:g}" for name, value in what.named().items()]
+    assigned = [f"--set {shlex.quote(text)}" for text in what.assigned or []]
+    words = ["evenly fdtd run", shlex.quote(program), *parameters, *assigned]
+    return " ".join([*words, f"--ranks {ranks}", f"--layout {shlex.quote(str(layout))}"])

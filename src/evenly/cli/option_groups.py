@@ -1,7 +1,7 @@
-"""Groups of options as dataclasses, so that commands share them and keep short signatures.
+"""Commands whose options are grouped in dataclasses, so that commands share them and keep short signatures.
 
-A command takes ``reading: Reading``; `grouped` shows typer one option per field of ``Reading`` and hands the command an
-instance.
+A command takes ``reading: Reading``; `as_command` shows typer one option per field of ``Reading`` and hands the command
+an instance.
 """
 
 from __future__ import annotations
@@ -14,11 +14,15 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-__all__ = ["grouped", "with_quiet"]
+from evenly.cli.console import be_quiet
+
+__all__ = ["as_command"]
+
+_Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bars and no notes.")]
 
 
-def grouped(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command in whose signature every dataclass argument is replaced by its fields.
+def as_command(function: Callable[..., None]) -> Callable[..., None]:
+    """Return a function as typer takes it: its dataclass arguments replaced by their fields, and ``--quiet`` added.
 
     Examples
     --------
@@ -29,70 +33,42 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     >>> def paint(wall: str, colour: Colour) -> None:
     ...     print(wall, colour.red, colour.green)
     >>> paint.__annotations__ = {"wall": str, "colour": Colour, "return": None}
-    >>> grouped(paint)(wall="north", red=3, green=1)
+    >>> as_command(paint)(wall="north", red=3, green=1, quiet=False)
     north 3 1
     """
-    hints = get_type_hints(command, include_extras=True)
+    hints = get_type_hints(function, include_extras=True)
     groups: dict[str, Any] = {name: kind for name, kind in hints.items() if dataclasses.is_dataclass(kind)}
     shown: list[inspect.Parameter] = []
-    for parameter in inspect.signature(command).parameters.values():
-        if parameter.name in groups:
-            shown.extend(_fields(groups[parameter.name]))
-        else:
-            keyword = inspect.Parameter.KEYWORD_ONLY
-            shown.append(parameter.replace(kind=keyword, annotation=hints[parameter.name]))
+    for name, parameter in inspect.signature(function).parameters.items():
+        shown += _fields(groups[name]) if name in groups else [_option(name, hints[name], parameter.default)]
+    shown.append(_option("quiet", _Quiet, False))
 
-    @functools.wraps(command)
-    def run(**values: Any) -> None:
+    @functools.wraps(function)
+    def run(*, quiet: bool, **values: Any) -> None:
+        if quiet:
+            be_quiet()
         built = {
             name: kind(**{field.name: values.pop(field.name) for field in dataclasses.fields(kind)})
             for name, kind in groups.items()
         }
-        command(**values, **built)
+        function(**values, **built)
 
     run.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in shown}
     return run
 
 
-def with_quiet(command: Callable[..., None], be_quiet: Callable[[], None]) -> Callable[..., None]:
-    """Return a command that also takes ``--quiet`` behind its name, and calls `be_quiet` first if it is given.
-
-    Examples
-    --------
-    >>> with_quiet(lambda: print("done"), lambda: print("hush"))(quiet=True)
-    hush
-    done
-    """
-    option = typer.Option("--quiet", "-q", help="No progress bars and no notes.")
-    keyword = inspect.Parameter.KEYWORD_ONLY
-    shown = inspect.Parameter("quiet", keyword, default=False, annotation=Annotated[bool, option])
-    hints = get_type_hints(command, include_extras=True)
-
-    @functools.wraps(command)
-    def run(*, quiet: bool, **values: Any) -> None:
-        if quiet:
-            be_quiet()
-        command(**values)
-
-    own = [p.replace(kind=keyword, annotation=hints.get(p.name, p.annotation)) for p in _parameters(command)]
-    run.__signature__ = inspect.Signature([*own, shown])  # type: ignore[attr-defined]
-    run.__annotations__ = {parameter.name: parameter.annotation for parameter in [*own, shown]}
-    return run
-
-
-def _parameters(command: Callable[..., None]) -> list[inspect.Parameter]:
-    return list(inspect.signature(command).parameters.values())
-
-
 def _fields(kind: Any) -> list[inspect.Parameter]:
     hints = get_type_hints(kind, include_extras=True)
     return [
-        inspect.Parameter(
+        _option(
             field.name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=inspect.Parameter.empty if field.default is dataclasses.MISSING else field.default,
-            annotation=hints[field.name],
+            hints[field.name],
+            inspect.Parameter.empty if field.default is dataclasses.MISSING else field.default,
         )
         for field in dataclasses.fields(kind)
     ]
+
+
+def _option(name: str, annotation: Any, default: Any) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)

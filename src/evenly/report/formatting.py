@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from numbers import Real
 from typing import Any
-
-import numpy as np
 
 from evenly.errors import InputError
 
@@ -155,7 +154,7 @@ def plain(value: Any) -> Any:
     >>> plain({"cores": np.int64(4), "seconds": np.array([1.5, np.inf])})
     {'cores': 4, 'seconds': [1.5, None]}
     """
-    if isinstance(value, np.ndarray | np.generic):
+    if hasattr(value, "tolist"):
         value = value.tolist()
     match value:
         case Mapping():
@@ -177,4 +176,4 @@ def value_text(value: Any) -> str:
     >>> value_text(4194304), value_text("gmres")
     ('4.194M', 'gmres')
     """
-    return compact(float(value)) if isinstance(value, int | float | np.number) else str(value)
+    return compact(float(value)) if isinstance(value, Real) else str(value)

@@ -9,11 +9,9 @@ import typer
 
 from evenly.cli import options as opt
 from evenly.cli.console import note, out, print_json
-from evenly.cli.option_groups import grouped
 from evenly.errors import InputError
 
 
-@grouped
 def advise(
     path: Annotated[Path, typer.Argument(metavar="RUNS", help="What was measured: a table of runs.")],
     runs: Annotated[int, typer.Option("--runs", min=1, help="How many to propose.")] = 5,

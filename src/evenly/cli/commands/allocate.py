@@ -15,7 +15,6 @@ from evenly.cli import options as opt
 from evenly.cli import parsing
 from evenly.cli.console import note, out, print_json, silence
 from evenly.cli.memory_bounds import MemoryIs, memory_bounds
-from evenly.cli.option_groups import grouped
 from evenly.cli.run_input import Learned, learn
 from evenly.cli.step_input import Steps, check_steps, measured_steps, steps_in
 from evenly.errors import ExtrapolationWarning, InputError
@@ -167,7 +166,6 @@ class CompareOptions:
         return Noise(level=self.level, samples=samples or None, optimise=self.jitter)
 
 
-@grouped
 def allocate(
     path: opt.Paths,
     cores: Annotated[

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import shlex
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,8 +19,7 @@ from evenly.cli import options as opt
 from evenly.cli import parsing
 from evenly.cli.console import note, out, print_json, progress
 from evenly.cli.fdtd_jobs import carry_out
-from evenly.cli.fdtd_options import How, What
-from evenly.cli.option_groups import grouped
+from evenly.cli.fdtd_options import How, What, run_on
 from evenly.cli.saving_pictures import save_all
 from evenly.errors import InputError
 
@@ -34,14 +32,13 @@ if TYPE_CHECKING:
     from evenly.fdtd.structures.jobs import Job
     from evenly.fdtd.structures.programs import Program
 
-__all__ = ["COMMANDS", "counts", "layout", "list_", "run", "run_on", "scaling"]
+__all__ = ["COMMANDS", "counts", "layout", "list_", "run", "scaling"]
 
 ProgramName = Annotated[
     str, typer.Argument(metavar="PROGRAM", help="A structure (`evenly fdtd list`), or your script.py[:function].")
 ]
 
 
-@grouped
 def run(
     program: ProgramName,
     what: What = What(),
@@ -194,7 +191,6 @@ def _pictures(folder: Path) -> dict[str, Figure]:
     return figures
 
 
-@grouped
 def counts(
     program: ProgramName,
     what: What = What(),
@@ -241,13 +237,6 @@ def _described(program: str, what: What, ranks: int, layout: BinaryPartition | N
     return found
 
 
-def run_on(program: str, what: What, layout: Path | str, ranks: int) -> str:
-    """Return the command that runs a program on a layout."""
-    words = ["evenly fdtd run", shlex.quote(program), *what.as_typed()]
-    return " ".join([*words, f"--ranks {ranks}", f"--layout {shlex.quote(str(layout))}"])
-
-
-@grouped
 def layout(
     program: ProgramName,
     what: What = What(),
@@ -285,7 +274,6 @@ def layout(
     out.print(repr(partition.to_list()), markup=False, soft_wrap=True)
 
 
-@grouped
 def scaling(
     program: ProgramName,
     what: What = What(),

@@ -11,7 +11,6 @@ import typer
 from evenly.cli import options as opt
 from evenly.cli import parsing
 from evenly.cli.console import note, out, print_json
-from evenly.cli.option_groups import grouped
 from evenly.cli.run_input import Learned, learn
 from evenly.errors import InputError
 
@@ -72,7 +71,6 @@ class Showing:
     json: opt.Json = False
 
 
-@grouped
 def fit(
     path: opt.OptionalPaths = None,
     methods: Annotated[bool, typer.Option("--methods", help="List the methods.")] = False,

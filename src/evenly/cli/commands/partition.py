@@ -13,7 +13,6 @@ from evenly.cli import parsing
 from evenly.cli.cell_input import MeepScript, Sources, open_program
 from evenly.cli.console import note, out, print_json
 from evenly.cli.fdtd_options import What
-from evenly.cli.option_groups import grouped
 from evenly.cli.saving_pictures import save_all
 from evenly.errors import InputError
 
@@ -87,7 +86,6 @@ class _Cutting:
         return self.plans[0]
 
 
-@grouped
 def partition(
     program: Annotated[
         str,

@@ -10,7 +10,6 @@ import typer
 from evenly.cli import options as opt
 from evenly.cli import parsing
 from evenly.cli.console import print_json
-from evenly.cli.option_groups import grouped
 from evenly.cli.run_input import Learned, learn
 from evenly.cli.saving_pictures import save_all
 from evenly.errors import InputError
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 View = Literal["map", "3d"]
 
 
-@grouped
 def plot(
     path: opt.Paths,
     into: Annotated[Path, typer.Option("--into", "-o", help="The folder for the pictures.")] = Path("plots"),

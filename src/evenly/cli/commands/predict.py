@@ -12,7 +12,6 @@ from evenly.cli import options as opt
 from evenly.cli import parsing
 from evenly.cli.console import note, out, print_json, silence
 from evenly.cli.fdtd_options import What
-from evenly.cli.option_groups import grouped
 from evenly.cli.run_input import Learned, learn
 from evenly.cli.unrun import Unrun, predict_unrun, refuse_unrun
 from evenly.errors import ExtrapolationWarning, InputError
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from evenly.models.base import Model
 
 
-@grouped
 def predict(
     path: opt.OptionalPaths = None,
     at: opt.At = None,

@@ -9,7 +9,6 @@ import typer
 
 from evenly.cli import options as opt
 from evenly.cli.console import note, out, print_json
-from evenly.cli.option_groups import grouped
 from evenly.cli.run_input import measurements, tell_about
 from evenly.errors import InputError
 
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from evenly.readers import Measurements
 
 
-@grouped
 def read(
     path: Annotated[
         list[Path] | None, typer.Argument(metavar="PATH", help="Measurement files, or folders of them.")

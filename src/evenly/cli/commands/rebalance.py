@@ -13,7 +13,6 @@ from evenly.cli import options as opt
 from evenly.cli.cell_input import MeepScript, open_program
 from evenly.cli.console import note, out, print_json
 from evenly.cli.fdtd_options import What
-from evenly.cli.option_groups import grouped
 from evenly.errors import InputError
 
 if TYPE_CHECKING:
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 __all__ = ["rebalance"]
 
 
-@grouped
 def rebalance(
     paths: Annotated[
         list[Path],

@@ -9,11 +9,9 @@ import typer
 
 from evenly.cli import options as opt
 from evenly.cli.console import out, print_json
-from evenly.cli.option_groups import grouped
 from evenly.cli.saving_pictures import save_all
 
 
-@grouped
 def sensitivity(
     path: Annotated[Path, typer.Argument(metavar="RUNS", help="What was measured: a table of runs.")],
     task: Annotated[

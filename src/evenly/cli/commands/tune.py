@@ -11,7 +11,6 @@ import typer
 from evenly.cli import options as opt
 from evenly.cli.console import note, out, print_json
 from evenly.cli.live_study import leave, shown
-from evenly.cli.option_groups import grouped
 from evenly.cli.parsing import names
 from evenly.cli.saving_pictures import save_all
 
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from evenly.tuning.result import Result
 
 
-@grouped
 def tune(
     path: Annotated[Path, typer.Argument(metavar="STUDY", help="The study: a TOML file, as for evenly measure.")],
     runs: Annotated[
