@@ -49,6 +49,7 @@ def results(sim: fdtd.Simulation) -> dict[str, NDArray[Any]]:
         if isinstance(monitor, FourierMonitor):
             found |= {f"{n}.{key}": values for key, values in monitor.data().arrays.items()}
         else:
+            assert isinstance(monitor, fdtd.FieldRecorder)
             found |= {f"{n}.times": monitor.times, f"{n}.values": monitor.values()}
     return found
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from evenly.fdtd.cell.partition import BinaryPartition as BinaryPartition
     from evenly.fdtd.counting.counts import Counts as Counts
     from evenly.fdtd.counting.counts import count as count
+    from evenly.fdtd.fields import Options as Options
     from evenly.fdtd.measurement.measurement import Measurement as Measurement
     from evenly.fdtd.media import library as library
     from evenly.fdtd.media.geometry import ArrayMaterial as ArrayMaterial
@@ -69,7 +70,6 @@ if TYPE_CHECKING:
     from evenly.fdtd.running.decays import FieldsDecayed as FieldsDecayed
     from evenly.fdtd.scaling.runs import run_study as run_study
     from evenly.fdtd.scaling.study import ScalingStudy as ScalingStudy
-    from evenly.fdtd.simulation import Options as Options
     from evenly.fdtd.simulation import Simulation as Simulation
     from evenly.fdtd.sources.pulses import ContinuousWave as ContinuousWave
     from evenly.fdtd.sources.pulses import CustomPulse as CustomPulse
@@ -108,7 +108,7 @@ _HOMES = {
     "Medium": "evenly.fdtd.media.materials",
     "Metal": "evenly.fdtd.cell.boundaries",
     "NearToFar": "evenly.fdtd.monitors.near_to_far",
-    "Options": "evenly.fdtd.simulation",
+    "Options": "evenly.fdtd.fields",
     "PML": "evenly.fdtd.cell.boundaries",
     "Periodic": "evenly.fdtd.cell.boundaries",
     "PhaseTimer": "evenly.fdtd.stepping.timing",

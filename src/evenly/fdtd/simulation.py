@@ -13,90 +13,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from evenly.errors import InputError
-from evenly.fdtd.cell.boundaries import Boundary, Layers, resolve
-from evenly.fdtd.cell.box import Box
-from evenly.fdtd.cell.cutting import ChunkBox, split_for_threads
-from evenly.fdtd.cell.grid import Grid, Vector, vector
-from evenly.fdtd.cell.partition import BinaryPartition
-from evenly.fdtd.media.geometry import GeometricObject, Material
-from evenly.fdtd.media.materials import vacuum
-from evenly.fdtd.media.stability import safe_courant
-from evenly.fdtd.media.structure import Structure
-from evenly.fdtd.ranks.parallel import current
-from evenly.fdtd.sources.source import Source, phases
-from evenly.fdtd.stepping.timing import Clock, PhaseTimer
+from evenly.fdtd.fields import Fields, Options
+from evenly.fdtd.running.compilation import prepare
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from evenly.fdtd.cell.partition import BinaryPartition
     from evenly.fdtd.counting.counts import Counts
     from evenly.fdtd.measurement.measurement import Measurement
     from evenly.fdtd.monitors.monitor import FourierMonitor
     from evenly.fdtd.monitors.probes import Place
-    from evenly.fdtd.monitors.recorder import FieldRecorder
     from evenly.fdtd.monitors.stored_energy import StoredEnergy
-    from evenly.fdtd.ranks.communicators import Communicator
     from evenly.fdtd.running.callbacks import Callback
-    from evenly.fdtd.running.conditions import Condition
     from evenly.fdtd.running.progress import ProgressChoice
     from evenly.fdtd.running.run_control import Outcome, Until
-    from evenly.fdtd.stepping.chunk import Chunk
-    from evenly.fdtd.stepping.stepper import Stepper
 
 __all__ = ["Options", "Simulation"]
 
-M = TypeVar("M", bound="FourierMonitor | FieldRecorder")
 
-
-@dataclass(frozen=True)
-class Options:
-    """How a simulation computes; the defaults are right for most.
-
-    Parameters
-    ----------
-    courant : float, optional
-        Time step times resolution; 0.5, or less where the poles of a medium ask for less, when left out.
-    precision : "float64" or "float32"
-        Of the fields. float32 needs half the memory and time, and keeps about 6 digits.
-    threads : int
-        Threads of a rank. More than the cores that the rank was given slow it down.
-    subpixel : bool
-        Average media at interfaces, which makes results converge faster with resolution.
-    fused : bool
-        Update E and H in one sweep where the physics allows it. Without it the timer tells E and H apart, at the
-        price of speed.
-    decimation : int, optional
-        Fourier monitors take at most every how many steps; left out, as few as the bands of sources and monitor allow,
-        which is never exceeded. What a monitor says itself (`every`) counts.
-    """
-
-    courant: float | None = None
-    precision: Literal["float64", "float32"] = "float64"
-    threads: int = 1
-    subpixel: bool = True
-    fused: bool = True
-    decimation: int | None = None
-
-    def __post_init__(self) -> None:
-        if self.precision not in ("float64", "float32"):
-            raise InputError(f'`precision` must be "float64" or "float32", but got {self.precision!r}.')
-        for name, given in (
-            ("threads", self.threads),
-            ("decimation", 1 if self.decimation is None else self.decimation),
-        ):
-            if isinstance(given, bool) or given not in range(1, 100_000):
-                raise InputError(f"`{name}` must be a whole number of at least 1, but got {given!r}.")
-
-
-class Simulation:
-    """Maxwell's equations on a grid.
+class Simulation(Fields):
+    """Maxwell's equations on a grid: the fields of a cell, their runs, and what is counted, measured and kept of them.
 
     Nothing large is allocated before the first step or the first look at the fields, so that a cell of any size can
     be described, counted and cut on a small machine.
@@ -124,143 +63,15 @@ class Simulation:
     ------
     InputError
         If something breaks a rule; the message names it.
+
+    Attributes
+    ----------
+    outcome : Outcome or None
+        How the last run ended.
     """
 
-    def __init__(
-        self,
-        *,
-        cell: Sequence[float] | float,
-        resolution: float,
-        geometry: Sequence[GeometricObject] = (),
-        material: Material = vacuum,
-        sources: Sequence[Source] = (),
-        boundaries: Iterable[Boundary] = (),
-        layout: BinaryPartition | Sequence[Any] | None = None,
-        options: Options | None = None,
-        communicator: Communicator | None = None,
-    ) -> None:
-        # First of all, so that a mistake on any rank ends the whole job.
-        self.communicator = communicator or current()
-        self.options = options or Options()
-        if isinstance(geometry, GeometricObject) or isinstance(sources, Source):
-            raise InputError("`geometry` and `sources` must be lists, but got a single object: put it in brackets.")
-        self.grid = self._make_grid(
-            vector(cell, "cell"), resolution, [material, *(getattr(o, "material", None) for o in geometry)]
-        )
-        self.layers: Layers = resolve(boundaries, self.grid)
-        self.structure = Structure(self.grid, geometry, material, subpixel=self.options.subpixel, layers=self.layers)
-        if layout is None:
-            layout = BinaryPartition.equal(self.grid, self.communicator.size)
-        self.layout = layout if isinstance(layout, BinaryPartition) else BinaryPartition(layout)
-        self.layout.validate(self.grid)
-        self.sources = list(sources)
-        for source in self.sources:
-            source.check(self.grid)
-        self.timer = PhaseTimer()
-        self.step_count = self.timed_steps = 0
-        self.monitors: list[FourierMonitor | FieldRecorder] = []
-        self.decimation = self.options.decimation
-        self.outcome: Outcome | None = None
-        self.conditions: list[Condition] = []
-        self.resumed: dict[str, Any] = {}
-        self._check_fields()
-
-    def _make_grid(self, size: Vector, resolution: float, materials: list[Any]) -> Grid:
-        if self.options.courant is not None:
-            return Grid(size, resolution, self.options.courant)
-        usual = Grid(size, resolution)
-        return replace(usual, courant=safe_courant(usual, materials))
-
-    # -- what it is -----------------------------------------------------------------------------------------------
-
-    @property
-    def time(self) -> float:
-        """Time of E in a/c."""
-        return self.step_count * self.grid.dt
-
-    @property
-    def parts(self) -> int:
-        """2 for complex fields, which a Bloch phase makes; 1 for real ones."""
-        return 2 if self.layers.complex_fields else 1
-
-    @cached_property
-    def is_linear(self) -> bool:
-        """Whether no medium is nonlinear."""
-        return not any(table.any() for p in self.structure.palettes for table in (p.chi2, p.chi3))
-
-    @cached_property
-    def chunk_boxes(self) -> list[ChunkBox]:
-        """All chunks of the cell, absorbing layers split off, in the order of the layout's leaves."""
-        chunks = self.layout.chunks(self.grid, self.layers, self.communicator.size)
-        return split_for_threads(chunks, self.options.threads) if self.options.threads > 1 else chunks
-
-    def _check_fields(self) -> None:
-        if self.parts == 2 and not self.is_linear:
-            raise InputError(
-                "A nonlinear medium needs real fields, but Bloch's `k` makes them complex: choose k so that the phase "
-                "over the cell is 1 or -1, or leave chi2 and chi3 out."
-            )
-
-    # -- stepping -------------------------------------------------------------------------------------------------
-
-    @cached_property
-    def chunks(self) -> list[Chunk]:
-        """The chunks of this rank; made when first asked for."""
-        from evenly.fdtd.stepping.chunk import Chunk
-
-        setting: dict[str, Any] = {
-            "parts": self.parts,
-            "dtype": np.dtype(self.options.precision),
-            "fused": self.options.fused,
-        }
-        chunks = [
-            Chunk(index, part.box, self.structure, self.layers, part.pml, **setting)
-            for index, part in enumerate(self.chunk_boxes)
-            if part.owner == self.communicator.rank
-        ]
-        self._add_currents(chunks)
-        return chunks
-
-    @cached_property
-    def stepper(self) -> Stepper:
-        """Steps this rank's chunks; collective when first asked for."""
-        from evenly.fdtd.running.compilation import prepare
-        from evenly.fdtd.stepping.stepper import Stepper
-
-        prepare(self)
-        with self.timer("other"):
-            stepper = Stepper(
-                self.chunk_boxes, self.chunks, self.layers, self.communicator, self.timer, self.options.threads
-            )
-            stepper.watch(patch for monitor in self.monitors for patch in monitor.patches)
-        return stepper
-
-    def _add_currents(self, chunks: Sequence[Chunk]) -> None:
-        for source in self.sources:
-            # All patches of a source ask for the same two times in a step, one for E and one for H.
-            amplitude = lru_cache(maxsize=2)(source.pulse.amplitude)
-            for chunk in chunks:
-                for patch in source.patches(self.grid, chunk.box, phases(self.layers)):
-                    chunk.add_current(patch.component, patch.box, patch.weights, amplitude)
-
-    def add(self, monitor: M) -> M:
-        """Attach a monitor from now on and return it.
-
-        Raises
-        ------
-        InputError
-            If it does not fit the cell.
-        """
-        monitor.bind(self)
-        self.monitors.append(monitor)
-        self.stepper.watch(patch for each in self.monitors for patch in each.patches)
-        return monitor
-
-    def step(self) -> None:
-        """Advance E and H by one time step."""
-        self.stepper.step(self.step_count, self.grid.dt)
-        self.step_count += 1
-        self.timed_steps += 1
+    before_stepping = (prepare,)
+    outcome: Outcome | None = None
 
     def run(
         self,
@@ -297,22 +108,6 @@ class Simulation:
 
         return load(self, path)
 
-    # -- looking at the fields ------------------------------------------------------------------------------------
-
-    def field(self, component: str, box: Box | None = None) -> np.ndarray[Any, Any]:
-        """Return a component on a box as one array on every rank: for small cells and tests."""
-        box = box or self.grid.box
-        self.stepper.settle()
-        pieces = [
-            (box & c.box, [c.view(component, part, box & c.box).copy() for part in range(self.parts)])
-            for c in self.chunks
-            if not (box & c.box).empty
-        ]
-        result = np.zeros(box.shape, np.complex128 if self.parts == 2 else self.options.precision)
-        for there, parts in (piece for rank in self.communicator.allgather(pieces) for piece in rank):
-            result[there.slices(box.lo)] = parts[0] if len(parts) == 1 else parts[0] + 1j * parts[1]
-        return result
-
     def get_field_point(self, component: str, point: Place) -> float | complex:
         """Return a component at a point, on every rank; see `evenly.fdtd.monitors.probes.field_point`."""
         from evenly.fdtd.monitors.probes import field_point
@@ -343,8 +138,6 @@ class Simulation:
 
         return stored_energy(self, center, size)
 
-    # -- what it holds and what it took ---------------------------------------------------------------------------
-
     def counts(self, monitors: Iterable[FourierMonitor] = ()) -> Counts:
         """Return the points of each kind of the whole cell, with these monitors too; all ranks must ask.
 
@@ -372,19 +165,6 @@ class Simulation:
         from evenly.fdtd.counting.memory import rank_bytes
 
         return rank_bytes(self, **options)
-
-    def mean_time_spent_on(self, phases: str | Sequence[str], clock: Clock = "wall") -> float:
-        """Return the mean over ranks of the seconds spent on a phase, or several (see `timing.PHASES`)."""
-        return self.timer.mean_time_spent_on(phases, self.communicator, clock)
-
-    def time_table(self) -> list[dict[str, Any]]:
-        """Return the wall and CPU seconds of every rank and phase, one row each; all ranks must ask."""
-        return self.timer.table(self.communicator)
-
-    def reset_timing(self) -> None:
-        """Start the clocks anew, after steps that shouldn't count: the first compile, others warm caches."""
-        self.timer.reset()
-        self.timed_steps = 0
 
     def measurement(self, **about: Any) -> Measurement:
         """Return what stepping took so far; see `scaling.measure.measure` for name, parameters, repetition."""

@@ -13,8 +13,9 @@ import pytest
 from evenly import fdtd
 from evenly.errors import InputError, ReadError
 from evenly.fdtd.monitors.monitor import FourierMonitor
-from evenly.fdtd.stepping.chunk_state import dense_arrays, media_digest, packed_arrays, state_bytes
+from evenly.fdtd.stepping.chunk_state import dense_arrays, packed_arrays, state_bytes
 from evenly.fdtd.storage import checkpoint_files
+from evenly.fdtd.storage.checkpoint_manifest import media_digest
 from tests.parallel.checkpoints import HALF, WHOLE, results, simulation, steps
 from tests.parallel.everything import SCENES, layouts
 
@@ -29,11 +30,11 @@ def everything(sim: fdtd.Simulation) -> dict[str, Any]:
             for name, values in group.arrays.items():
                 found[f"{chunk.index}.{name}"] = values.copy()
     for n, monitor in enumerate(sim.monitors):
-        states = (
-            [part.patch.state() for part in monitor.parts()]
-            if isinstance(monitor, FourierMonitor)
-            else [monitor.state()]
-        )
+        if isinstance(monitor, FourierMonitor):
+            states = [part.patch.state() for part in monitor.parts()]
+        else:
+            assert isinstance(monitor, fdtd.FieldRecorder)
+            states = [monitor.state()]
         for p, state in enumerate(states):
             found |= {f"monitor{n}.{p}.{name}": values for name, values in state.items()}
     return found

@@ -27,10 +27,10 @@ from evenly.fdtd.media.materials import Pole
 
 if TYPE_CHECKING:
     from evenly.fdtd.cell.boundaries import Layers
+    from evenly.fdtd.fields import Fields
     from evenly.fdtd.monitors.monitor import FourierMonitor
-    from evenly.fdtd.simulation import Simulation
 
-__all__ = ["Tally", "boxes_for", "cell_counts", "chunk_counts", "faces_with", "pole_name", "rank_counts", "tallies"]
+__all__ = ["Tally", "cell_counts", "chunk_counts", "faces_with", "pole_name", "rank_counts", "tallies"]
 
 Row = dict[str, Any]
 
@@ -56,18 +56,18 @@ class Tally:
     faces: Mapping[int, int]
 
 
-def tallies(sim: Simulation, *, ranks: int | None = None, monitors: Iterable[FourierMonitor] = ()) -> list[Tally]:
+def tallies(sim: Fields, *, ranks: int | None = None, monitors: Iterable[FourierMonitor] = ()) -> list[Tally]:
     """Return what every chunk of the cell holds, on all ranks, in the order of the layout.
 
     Parameters
     ----------
-    sim : Simulation
+    sim : Fields
     ranks : int, optional
         As if the job had so many ranks; as many as it has when left out.
     monitors : iterable of FourierMonitor
         Monitors beside those that were added, which would make the chunks.
     """
-    chunks = boxes_for(sim, ranks)
+    chunks = sim.chunk_boxes if ranks is None else sim.boxes_on(ranks)
     patches = fourier_patches(sim, monitors)
     low = np.array([chunk.box.lo for chunk in chunks])
     high = np.array([chunk.box.hi for chunk in chunks])
@@ -89,17 +89,7 @@ def tallies(sim: Simulation, *, ranks: int | None = None, monitors: Iterable[Fou
     return sorted(everyone, key=lambda tally: tally.index)
 
 
-def boxes_for(sim: Simulation, ranks: int | None = None) -> list[ChunkBox]:
-    """Return the chunks that the cell is cut into on `ranks` ranks (the job's when left out)."""
-    from evenly.fdtd.cell.cutting import split_for_threads
-
-    if ranks is None:
-        return sim.chunk_boxes
-    chunks = sim.layout.chunks(sim.grid, sim.layers, ranks)
-    return split_for_threads(chunks, sim.options.threads) if sim.options.threads > 1 else chunks
-
-
-def fourier_patches(sim: Simulation, monitors: Iterable[FourierMonitor] = ()) -> list[Patch]:
+def fourier_patches(sim: Fields, monitors: Iterable[FourierMonitor] = ()) -> list[Patch]:
     """Return component, box and number of frequencies of all that monitors transform."""
     return [
         (region.component, region.box, len(monitor.frequencies))
@@ -120,7 +110,7 @@ def cell_counts(found: Sequence[Tally]) -> Counts:
     return replace(_total(found), surface=0, neighbours=0)
 
 
-def chunk_counts(sim: Simulation, *, ranks: int | None = None, monitors: Iterable[FourierMonitor] = ()) -> list[Row]:
+def chunk_counts(sim: Fields, *, ranks: int | None = None, monitors: Iterable[FourierMonitor] = ()) -> list[Row]:
     """Return one row per chunk: chunk, rank, leaf, lo, hi, and the number of points of each kind.
 
     Parameters
@@ -150,7 +140,7 @@ def chunk_counts(sim: Simulation, *, ranks: int | None = None, monitors: Iterabl
     ]
 
 
-def rank_counts(sim: Simulation, *, ranks: int | None = None, monitors: Iterable[FourierMonitor] = ()) -> list[Row]:
+def rank_counts(sim: Fields, *, ranks: int | None = None, monitors: Iterable[FourierMonitor] = ()) -> list[Row]:
     """Return one row per rank: rank, chunks, and the number of points of each kind.
 
     ``surface`` are the faces shared with other ranks and ``neighbours`` those ranks.

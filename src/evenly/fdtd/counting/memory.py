@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 
 from evenly.fdtd.cell.box import Box
 from evenly.fdtd.cell.cutting import ChunkBox
-from evenly.fdtd.counting.chunk_counts import boxes_for, fourier_patches
+from evenly.fdtd.counting.chunk_counts import fourier_patches
 
 if TYPE_CHECKING:
+    from evenly.fdtd.fields import Fields
     from evenly.fdtd.media.structure import Response, Value
     from evenly.fdtd.monitors.monitor import FourierMonitor
-    from evenly.fdtd.simulation import Simulation
 
 __all__ = ["rank_bytes"]
 
@@ -86,7 +86,7 @@ class _Held:
         return self.arrays * size * item + poles + nodes + self.nonlinear * item * (3 + 3 * parts)
 
 
-def rank_bytes(sim: Simulation, *, ranks: int | None = None, monitors: Iterable[FourierMonitor] = ()) -> list[int]:
+def rank_bytes(sim: Fields, *, ranks: int | None = None, monitors: Iterable[FourierMonitor] = ()) -> list[int]:
     """Return how many bytes the fields, media and transforms of each rank will take; nothing of them is allocated.
 
     It is right to about a tenth. Python itself, MPI's buffers and the compiled code are not in it (about 200 MB per
@@ -94,7 +94,7 @@ def rank_bytes(sim: Simulation, *, ranks: int | None = None, monitors: Iterable[
 
     Parameters
     ----------
-    sim : Simulation
+    sim : Fields
     ranks : int, optional
         As if the job had so many ranks; as many as it has when left out.
     monitors : iterable of FourierMonitor
@@ -105,7 +105,7 @@ def rank_bytes(sim: Simulation, *, ranks: int | None = None, monitors: Iterable[
     list of int
         Per rank.
     """
-    chunks = boxes_for(sim, ranks)
+    chunks = sim.chunk_boxes if ranks is None else sim.boxes_on(ranks)
     me, size = sim.communicator.rank, sim.communicator.size
     mine = [(i, _sampled(sim, chunk)) for i, chunk in enumerate(chunks) if chunk.owner % size == me]
     held = dict(pair for part in sim.communicator.allgather(mine) for pair in part)
@@ -124,7 +124,7 @@ def rank_bytes(sim: Simulation, *, ranks: int | None = None, monitors: Iterable[
     return total
 
 
-def _sampled(sim: Simulation, chunk: ChunkBox) -> dict[str, _Held]:
+def _sampled(sim: Fields, chunk: ChunkBox) -> dict[str, _Held]:
     held = {"E": _Held(), "H": _Held()}
     longest = max(range(3), key=lambda axis: chunk.box.shape[axis])
     for slab in chunk.box.slabs(longest, SLAB_POINTS):
@@ -134,7 +134,7 @@ def _sampled(sim: Simulation, chunk: ChunkBox) -> dict[str, _Held]:
     return held
 
 
-def _chunk_bytes(sim: Simulation, chunk: ChunkBox, held: dict[str, _Held], increments: int) -> int:
+def _chunk_bytes(sim: Fields, chunk: ChunkBox, held: dict[str, _Held], increments: int) -> int:
     x, y, z = (n if thin else n + 2 for n, thin in zip(chunk.box.shape, sim.grid.thin, strict=True))
     size, item = x * y * z, np.dtype(sim.options.precision).itemsize
     fields = 6 + 2 * 2 * sum(chunk.pml) + 3 * increments

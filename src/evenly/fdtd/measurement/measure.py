@@ -26,13 +26,13 @@ from evenly.fdtd.counting.chunk_counts import rank_counts
 from evenly.fdtd.measurement.measurement import Measurement, Parameter, RankRecord
 
 if TYPE_CHECKING:
-    from evenly.fdtd.simulation import Simulation
+    from evenly.fdtd.fields import Fields
 
 __all__ = ["available_cores", "measure"]
 
 
 def measure(
-    sim: Simulation,
+    sim: Fields,
     *,
     name: str = "",
     parameters: Mapping[str, Parameter] | None = None,
@@ -42,7 +42,7 @@ def measure(
 
     Parameters
     ----------
-    sim : Simulation
+    sim : Fields
     name : str
         What is simulated.
     parameters : mapping, optional
@@ -80,7 +80,7 @@ def measure(
     )
 
 
-def _own_record(sim: Simulation) -> RankRecord:
+def _own_record(sim: Fields) -> RankRecord:
     halos = sim.stepper.halos.values()
     return RankRecord(
         rank=sim.communicator.rank,
@@ -96,7 +96,7 @@ def _own_record(sim: Simulation) -> RankRecord:
     )
 
 
-def _gathered(sim: Simulation, mine: RankRecord) -> tuple[tuple[RankRecord, ...], int]:
+def _gathered(sim: Fields, mine: RankRecord) -> tuple[tuple[RankRecord, ...], int]:
     """Return all ranks' records with their counts, and the cores of all hosts together."""
     everyone = sim.communicator.allgather((mine, _quota()))
     records = []

@@ -20,7 +20,7 @@ from evenly.fdtd.cell.grid import COMPONENTS, Grid, Vector, vector
 from evenly.fdtd.sources.source import phases
 
 if TYPE_CHECKING:
-    from evenly.fdtd.simulation import Simulation
+    from evenly.fdtd.fields import Fields
 
 __all__ = ["PointProbe", "check_component", "corners"]
 
@@ -77,7 +77,7 @@ class PointProbe:
 
     Parameters
     ----------
-    sim : Simulation
+    sim : Fields
     component : str
         ``"Ex"`` … ``"Hz"``.
     point : up to three floats
@@ -91,7 +91,7 @@ class PointProbe:
         An unknown component, or a point outside the cell.
     """
 
-    def __init__(self, sim: Simulation, component: str, point: Sequence[float] | float, what: str) -> None:
+    def __init__(self, sim: Fields, component: str, point: Sequence[float] | float, what: str) -> None:
         check_component(component, what)
         self.point = vector(point, f"the point of {what}")
         check_inside(sim.grid, self.point, (0, 0, 0), what)

@@ -21,7 +21,7 @@ from evenly.fdtd.monitors.points import PointProbe, check_component
 from evenly.fdtd.stepping.halo import Halo, Need, match
 
 if TYPE_CHECKING:
-    from evenly.fdtd.simulation import Simulation
+    from evenly.fdtd.fields import Fields
     from evenly.fdtd.stepping.chunk import Chunk
 
 __all__ = ["field_point", "integrate", "max_abs_field"]
@@ -34,12 +34,12 @@ _SNAP = 1e-7
 _TAG = 64
 
 
-def field_point(sim: Simulation, component: str, point: Place) -> float | complex:
+def field_point(sim: Fields, component: str, point: Place) -> float | complex:
     """Return a field component at a point, linear between grid points (complex where the fields are).
 
     Parameters
     ----------
-    sim : Simulation
+    sim : Fields
     component : str
         ``"Ex"`` … ``"Hz"``. E is that of `sim.time`, H that of half a time step later.
     point : up to three floats
@@ -62,12 +62,12 @@ def field_point(sim: Simulation, component: str, point: Place) -> float | comple
     return complex(value) if sim.parts == 2 else float(value)
 
 
-def max_abs_field(sim: Simulation, component: str, center: Place | None = None, size: Place | None = None) -> float:
+def max_abs_field(sim: Fields, component: str, center: Place | None = None, size: Place | None = None) -> float:
     """Return the largest magnitude of a field component on the grid points of a region.
 
     Parameters
     ----------
-    sim : Simulation
+    sim : Fields
     component : str
         ``"Ex"`` … ``"Hz"``.
     center, size : up to three floats, optional
@@ -101,7 +101,7 @@ def max_abs_field(sim: Simulation, component: str, center: Place | None = None, 
 
 
 def integrate(
-    sim: Simulation,
+    sim: Fields,
     function: Callable[..., Any],
     components: Sequence[str],
     center: Place | None = None,
@@ -114,7 +114,7 @@ def integrate(
 
     Parameters
     ----------
-    sim : Simulation
+    sim : Fields
     function : callable
         ``function(x, y, z, *fields)`` with coordinates in a, shaped to broadcast as (nx, 1, 1), (1, ny, 1), (1, 1, nz),
         and one array (nx, ny, nz) per component, complex where the fields are.
@@ -186,7 +186,7 @@ def _points_inside(grid: Grid, component: str, center: Vector, size: Vector) -> 
     return box
 
 
-def _combinations(sim: Simulation, center: Vector, size: Vector) -> list[tuple[Run, ...]]:
+def _combinations(sim: Fields, center: Vector, size: Vector) -> list[tuple[Run, ...]]:
     """Return the runs of cell centres in the region; around a periodic cell there are several, shifted by periods."""
     along = []
     for axis in range(3):
@@ -203,7 +203,7 @@ def _hull(along: Sequence[Run]) -> Box:
     return Box((x.start, y.start, z.start), (x.stop, y.stop, z.stop))
 
 
-def _fill_upper_ghosts(sim: Simulation, components: Sequence[str], hulls: Sequence[Box]) -> None:
+def _fill_upper_ghosts(sim: Fields, components: Sequence[str], hulls: Sequence[Box]) -> None:
     """Let chunks see their neighbours' points above them, edges and corners too, as averaging to centres needs them."""
     boxes = [chunk.box for chunk in sim.chunk_boxes]
     touched = [n for n, box in enumerate(boxes) if any(not (box & hull).empty for hull in hulls)]
@@ -225,7 +225,7 @@ def _fill_upper_ghosts(sim: Simulation, components: Sequence[str], hulls: Sequen
 
 
 def _part(
-    sim: Simulation, chunk: Chunk, function: Callable[..., Any], names: Sequence[str], along: Sequence[Run], slab: Box
+    sim: Fields, chunk: Chunk, function: Callable[..., Any], names: Sequence[str], along: Sequence[Run], slab: Box
 ) -> Any:
     shift: Index = (along[0].shift, along[1].shift, along[2].shift)
     turn = _turn(sim, shift)
@@ -242,7 +242,7 @@ def _part(
     return np.einsum("xyz,x,y,z", values, x, y, z)
 
 
-def _turn(sim: Simulation, shift: Index) -> float | complex:
+def _turn(sim: Fields, shift: Index) -> float | complex:
     """Return the factor from the fields inside the cell to those `shift` points further."""
     turn = complex(1)
     for axis, by in enumerate(shift):

@@ -32,7 +32,7 @@ from evenly.fdtd.stepping.coefficients import PoleGroup
 from evenly.fdtd.stepping.frame import packed_indices
 
 if TYPE_CHECKING:
-    from evenly.fdtd.simulation import Simulation
+    from evenly.fdtd.fields import Fields
     from evenly.fdtd.stepping.chunk import Chunk
 
 __all__ = ["StoredEnergy", "rough_energy", "stored_energy"]
@@ -60,14 +60,14 @@ class StoredEnergy:
         return self.electric + self.magnetic
 
 
-def stored_energy(sim: Simulation, center: Place | None = None, size: Place | None = None) -> StoredEnergy:
+def stored_energy(sim: Fields, center: Place | None = None, size: Place | None = None) -> StoredEnergy:
     """Return the energy in a region at `sim.time` (all ranks must call, and get the same).
 
     Complex fields count as two real ones: |E|² is the sum of the squares of both parts.
 
     Parameters
     ----------
-    sim : Simulation
+    sim : Fields
     center, size : up to three floats, optional
         In a; the whole cell when left out. Along a thin axis, or with size 0, it is the energy per length.
 
@@ -95,7 +95,7 @@ def stored_energy(sim: Simulation, center: Place | None = None, size: Place | No
     return StoredEnergy(float(electric), float(magnetic))
 
 
-def rough_energy(sim: Simulation) -> float:
+def rough_energy(sim: Fields) -> float:
     """Return the energy of E and of H half a step later, without what poles hold: cheap, to see it decay.
 
     All ranks must call, and get the same.
@@ -122,7 +122,7 @@ def rough_energy(sim: Simulation) -> float:
 Weights = tuple[Array, Array, Array]
 
 
-def _weights(sim: Simulation, component: str, center: Place | None, size: Place | None) -> Weights:
+def _weights(sim: Fields, component: str, center: Place | None, size: Place | None) -> Weights:
     """Return along each axis what every grid point of the cell counts, in a."""
     grid = sim.grid
     middle, edges = region(grid, center, size, "the region of the energy")

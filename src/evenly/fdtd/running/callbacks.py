@@ -21,32 +21,33 @@ from typing import TYPE_CHECKING, Any
 from evenly.errors import InputError
 
 if TYPE_CHECKING:
-    from evenly.fdtd.simulation import Simulation
+    from evenly.fdtd.fields import Fields
 
 __all__ = ["Callback", "at_beginning", "at_end", "at_every", "at_time"]
 
-Action = Callable[["Simulation"], Any]
+# Called with the simulation that runs.
+Action = Callable[[Any], Any]
 # Times are compared with this slack, in steps: n dt is not exact.
 _SLACK = 1e-9
 
 
 class Callback(ABC):
-    """Something that a run does beside stepping; all ranks call its methods in the same order."""
+    """Something that a run does beside stepping; all ranks call its methods, with the simulation, in the same order."""
 
     @abstractmethod
-    def begin(self, sim: Simulation) -> None:
+    def begin(self, sim: Any) -> None:
         """Called before the first step."""
 
     @abstractmethod
-    def due(self, sim: Simulation) -> bool:
+    def due(self, sim: Any) -> bool:
         """Whether `act` has to be called after the step just done; called after each step, so it must be cheap."""
 
     @abstractmethod
-    def act(self, sim: Simulation) -> None:
+    def act(self, sim: Any) -> None:
         """Do it."""
 
     @abstractmethod
-    def end(self, sim: Simulation) -> None:
+    def end(self, sim: Any) -> None:
         """Called after the last step."""
 
 
@@ -57,11 +58,11 @@ class _Call(Callback):
     steps: int = 1
     time: float = 0.0
 
-    def begin(self, sim: Simulation) -> None:
+    def begin(self, sim: Fields) -> None:
         if self.when == "beginning":
             self.action(sim)
 
-    def due(self, sim: Simulation) -> bool:
+    def due(self, sim: Fields) -> bool:
         if self.when == "steps":
             return sim.step_count % self.steps == 0
         if self.when == "time":
@@ -73,10 +74,10 @@ class _Call(Callback):
     def _periods(self, step: int, dt: float) -> int:
         return math.floor((step + _SLACK) * dt / self.time)
 
-    def act(self, sim: Simulation) -> None:
+    def act(self, sim: Fields) -> None:
         self.action(sim)
 
-    def end(self, sim: Simulation) -> None:
+    def end(self, sim: Fields) -> None:
         if self.when == "end":
             self.action(sim)
 

@@ -16,11 +16,13 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from evenly.errors import EvenlyError
+from evenly.fdtd.fields import Fields, Options
+from evenly.fdtd.media.materials import LorentzPole, Medium
+from evenly.fdtd.ranks.communicators import SerialCommunicator
 from evenly.fdtd.ranks.parallel import am_really_master
 
 if TYPE_CHECKING:
     from evenly.fdtd.ranks.communicators import Communicator
-    from evenly.fdtd.simulation import Simulation
 
 __all__ = ["FEATURES", "features", "prepare", "take_turns"]
 
@@ -31,7 +33,7 @@ _EVENT = "numba:compile"
 _ready: set[tuple[str, str]] = set()
 
 
-def prepare(sim: Simulation) -> None:
+def prepare(sim: Fields) -> None:
     """Have all kernels ready that a simulation needs; all ranks must call.
 
     Examples
@@ -40,21 +42,15 @@ def prepare(sim: Simulation) -> None:
     >>> prepare(Simulation(cell=(1, 0, 0), resolution=10))
     """
     precision, own = sim.options.precision, features(sim)
-    if (precision, "preparing") in _ready:
-        return
     flags = sim.communicator.allreduce([float(name in own) for name in FEATURES], "max")
     everyones = {name for name, flag in zip(FEATURES, flags, strict=True) if flag}
     missing = [name for name in ("sweep", *FEATURES) if (precision, name) not in _ready]
     own, everyones = {"sweep", *own}.intersection(missing), {"sweep", *everyones}.intersection(missing)
-    _ready.add((precision, "preparing"))
-    try:
-        take_turns(lambda: _warm(precision, own), lambda: _warm(precision, everyones), sim.communicator)
-    finally:
-        _ready.discard((precision, "preparing"))
+    take_turns(lambda: _warm(precision, own), lambda: _warm(precision, everyones), sim.communicator)
     _ready.update((precision, name) for name in own)
 
 
-def features(sim: Simulation) -> set[str]:
+def features(sim: Fields) -> set[str]:
     """Return which physics with kernels of its own this rank's chunks and monitors have.
 
     Examples
@@ -155,13 +151,11 @@ def _listening(act: Callable[[], None]) -> Iterator[None]:
 
 
 def _warm(precision: Any, wanted: set[str]) -> None:
-    """Run a tiny simulation with the physics wanted."""
+    """Step tiny fields with the physics wanted, which nothing is prepared for."""
     if not wanted:
         return
-    from evenly.fdtd.media.materials import LorentzPole, Medium
+    # Flux loads numba, which takes a second that nobody waits for who only describes a cell.
     from evenly.fdtd.monitors.flux import Flux
-    from evenly.fdtd.ranks.communicators import SerialCommunicator
-    from evenly.fdtd.simulation import Options, Simulation
 
     medium = Medium(
         epsilon=2.0,
@@ -169,7 +163,7 @@ def _warm(precision: Any, wanted: set[str]) -> None:
         electric_poles=[LorentzPole(1.0, 0.1, 1.0)] if "poles" in wanted else (),
         chi3=0.1 if "nonlinear" in wanted else 0.0,
     )
-    tiny = Simulation(
+    tiny = Fields(
         cell=(3.0, 3.0, 3.0), resolution=1, material=medium, options=Options(precision=precision, courant=0.25),
         communicator=SerialCommunicator(),
     )  # fmt: skip

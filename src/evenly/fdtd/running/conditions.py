@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from evenly.errors import InputError
 
 if TYPE_CHECKING:
-    from evenly.fdtd.simulation import Simulation
+    from evenly.fdtd.fields import Fields
 
 __all__ = ["Condition", "SourcesEnded", "UntilTime", "WallTime", "end_of_sources"]
 
@@ -28,7 +28,7 @@ class Condition(ABC):
     """
 
     @abstractmethod
-    def begin(self, sim: Simulation) -> None:
+    def begin(self, sim: Fields) -> None:
         """Get ready for a run.
 
         Raises
@@ -38,11 +38,11 @@ class Condition(ABC):
         """
 
     @abstractmethod
-    def reached(self, sim: Simulation) -> bool:
+    def reached(self, sim: Fields) -> bool:
         """Whether the run is over; called after every step, and once before the first."""
 
     @abstractmethod
-    def progress(self, sim: Simulation) -> float | None:
+    def progress(self, sim: Fields) -> float | None:
         """Estimate the share of the run that is done, 0 to 1; None where nothing is known."""
 
     @abstractmethod
@@ -72,14 +72,14 @@ class UntilTime(Condition):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.time!r})"
 
-    def begin(self, sim: Simulation) -> None:
+    def begin(self, sim: Fields) -> None:
         self._first = sim.step_count
         self._last = math.ceil(self.time / sim.grid.dt - 1e-9)
 
-    def reached(self, sim: Simulation) -> bool:
+    def reached(self, sim: Fields) -> bool:
         return sim.step_count >= self._last
 
-    def progress(self, sim: Simulation) -> float | None:
+    def progress(self, sim: Fields) -> float | None:
         return (sim.step_count - self._first) / max(1, self._last - self._first)
 
     def state(self) -> State:
@@ -107,14 +107,14 @@ class SourcesEnded(Condition):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.after!r})"
 
-    def begin(self, sim: Simulation) -> None:
+    def begin(self, sim: Fields) -> None:
         self._until = UntilTime(end_of_sources(sim, repr(self)) + self.after)
         self._until.begin(sim)
 
-    def reached(self, sim: Simulation) -> bool:
+    def reached(self, sim: Fields) -> bool:
         return self._until.reached(sim)
 
-    def progress(self, sim: Simulation) -> float | None:
+    def progress(self, sim: Fields) -> float | None:
         return self._until.progress(sim)
 
     def state(self) -> State:
@@ -144,15 +144,15 @@ class WallTime(Condition):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.seconds!r})"
 
-    def begin(self, sim: Simulation) -> None:  # noqa: ARG002 - part of the interface
+    def begin(self, sim: Fields) -> None:  # noqa: ARG002 - part of the interface
         self._start = perf_counter()
 
-    def reached(self, sim: Simulation) -> bool:
+    def reached(self, sim: Fields) -> bool:
         if sim.step_count % self.every:
             return False
         return bool(sim.communicator.bcast(perf_counter() - self._start >= self.seconds))
 
-    def progress(self, sim: Simulation) -> float | None:  # noqa: ARG002 - part of the interface
+    def progress(self, sim: Fields) -> float | None:  # noqa: ARG002 - part of the interface
         return (perf_counter() - self._start) / self.seconds
 
     def state(self) -> State:
@@ -162,7 +162,7 @@ class WallTime(Condition):
         """A new job has a clock of its own."""
 
 
-def end_of_sources(sim: Simulation, what: str) -> float:
+def end_of_sources(sim: Fields, what: str) -> float:
     """Return when the last source ends, in a/c; 0 without sources.
 
     Raises

@@ -21,7 +21,7 @@ from evenly.fdtd.monitors.stored_energy import rough_energy
 from evenly.fdtd.running.conditions import Condition, State, end_of_sources
 
 if TYPE_CHECKING:
-    from evenly.fdtd.simulation import Simulation
+    from evenly.fdtd.fields import Fields
 
 __all__ = ["FEWEST_STEPS", "DftDecayed", "EnergyDecayed", "FieldsDecayed"]
 
@@ -46,14 +46,14 @@ class _Windowed(Condition):
         self.window = window
         self._steps, self._next, self._quiet_from = FEWEST_STEPS, 0, 0.0
 
-    def begin(self, sim: Simulation) -> None:
+    def begin(self, sim: Fields) -> None:
         self._quiet_from = end_of_sources(sim, repr(self))
         length = _usual_window(sim) if self.window is None else self.window
         self._steps = max(self._fewest, math.ceil(length / sim.grid.dt))
         self._next = sim.step_count + self._steps
         self._forget(sim)
 
-    def reached(self, sim: Simulation) -> bool:
+    def reached(self, sim: Fields) -> bool:
         if sim.step_count % SAMPLE_STEPS == 0:
             self._watch(sim)
         if sim.step_count < self._next:
@@ -70,15 +70,15 @@ class _Windowed(Condition):
         self._next = int(state["next"])
         self._remember(state)
 
-    def _watch(self, sim: Simulation) -> None:
+    def _watch(self, sim: Fields) -> None:
         """Look at one of `SAMPLE_STEPS` steps; must be cheap."""
 
     @abstractmethod
-    def _forget(self, sim: Simulation) -> None:
+    def _forget(self, sim: Fields) -> None:
         """Begin anew."""
 
     @abstractmethod
-    def _decide(self, sim: Simulation, *, late: bool) -> bool:
+    def _decide(self, sim: Fields, *, late: bool) -> bool:
         """Take in a window, which began after the sources' end if it is `late`; whether the run is over."""
 
     @abstractmethod
@@ -157,25 +157,25 @@ class FieldsDecayed(_Windowed):
         self.component, self.point = component, point
         self._level = _Peak(by, "FieldsDecayed")
         self._probe: PointProbe | None = None
-        self._sim: Simulation | None = None
+        self._sim: Fields | None = None
         self._samples, self._seen = 0, list[float]()
 
     def __repr__(self) -> str:
         return f"FieldsDecayed({self.component!r}, {self.point!r}, by={self._level.by!r}, window={self.window!r})"
 
-    def progress(self, sim: Simulation) -> float | None:  # noqa: ARG002 - part of the interface
+    def progress(self, sim: Fields) -> float | None:  # noqa: ARG002 - part of the interface
         return self._level.progress()
 
-    def _forget(self, sim: Simulation) -> None:
+    def _forget(self, sim: Fields) -> None:
         self._sim, self._probe = sim, PointProbe(sim, self.component, self.point, "FieldsDecayed")
         self._level.forget()
         self._samples, self._seen = 0, []
 
-    def _watch(self, sim: Simulation) -> None:  # noqa: ARG002 - part of the interface
+    def _watch(self, sim: Fields) -> None:  # noqa: ARG002 - part of the interface
         self._samples += 1
         self._seen += self._ready.read()
 
-    def _decide(self, sim: Simulation, *, late: bool) -> bool:  # noqa: ARG002 - part of the interface
+    def _decide(self, sim: Fields, *, late: bool) -> bool:  # noqa: ARG002 - part of the interface
         field = self._ready.combine(self._everyones())
         self._samples, self._seen = 0, []
         return self._level.fallen(float(np.max(np.abs(field), initial=0.0)) ** 2, late=late, what=repr(self))
@@ -186,7 +186,7 @@ class FieldsDecayed(_Windowed):
         self._probe = None
         return state
 
-    def attach(self, sim: Simulation, state: State) -> None:
+    def attach(self, sim: Fields, state: State) -> None:
         """Find the point in the simulation's chunks again and go on from what `detach` returned."""
         self._sim, self._probe = sim, PointProbe(sim, self.component, self.point, "FieldsDecayed")
         self.restore(state)
@@ -242,13 +242,13 @@ class EnergyDecayed(_Windowed):
     def __repr__(self) -> str:
         return f"EnergyDecayed(by={self._level.by!r}, window={self.window!r})"
 
-    def progress(self, sim: Simulation) -> float | None:  # noqa: ARG002 - part of the interface
+    def progress(self, sim: Fields) -> float | None:  # noqa: ARG002 - part of the interface
         return self._level.progress()
 
-    def _forget(self, sim: Simulation) -> None:  # noqa: ARG002 - part of the interface
+    def _forget(self, sim: Fields) -> None:  # noqa: ARG002 - part of the interface
         self._level.forget()
 
-    def _decide(self, sim: Simulation, *, late: bool) -> bool:
+    def _decide(self, sim: Fields, *, late: bool) -> bool:
         return self._level.fallen(rough_energy(sim), late=late, what=repr(self))
 
     def _memory(self) -> State:
@@ -291,17 +291,17 @@ class DftDecayed(_Windowed):
     def __repr__(self) -> str:
         return f"DftDecayed(tolerance={self.tolerance!r}, window={self.window!r})"
 
-    def progress(self, sim: Simulation) -> float | None:  # noqa: ARG002 - part of the interface
+    def progress(self, sim: Fields) -> float | None:  # noqa: ARG002 - part of the interface
         if not (math.isfinite(self._first) and 0 < self._change < self._first):
             return None
         return min(1.0, math.log(self._change / self._first) / math.log(self.tolerance / self._first))
 
-    def _forget(self, sim: Simulation) -> None:
+    def _forget(self, sim: Fields) -> None:
         if not any(_transformed(sim)):
             raise InputError("DftDecayed needs monitors of Fourier transforms: add a Flux or DftFields, for example.")
         self._norms, self._change, self._first, self._calm = [], math.inf, math.inf, 0
 
-    def _decide(self, sim: Simulation, *, late: bool) -> bool:
+    def _decide(self, sim: Fields, *, late: bool) -> bool:
         norms = _norms(sim)
         pairs = zip(norms, self._norms, strict=True) if len(norms) == len(self._norms) else ()
         self._change = max((_change(now, before) for now, before in pairs), default=math.inf)
@@ -317,7 +317,7 @@ class DftDecayed(_Windowed):
         self._norms, self._calm = state["norms"], int(state["calm"])
 
 
-def _usual_window(sim: Simulation) -> float:
+def _usual_window(sim: Fields) -> float:
     """Return ten periods of the slowest source, or the time across the cell if that is longer."""
     across = math.sqrt(sum(size**2 for size in sim.grid.size))
     bands = [source.pulse.band() for source in sim.sources]
@@ -325,12 +325,12 @@ def _usual_window(sim: Simulation) -> float:
     return max([across, *(_PERIODS / centre for centre in centres if centre > 0)])
 
 
-def _transformed(sim: Simulation) -> list[int]:
+def _transformed(sim: Fields) -> list[int]:
     """Return the indices, from 1, of monitors that hold Fourier transforms: the same on ranks that hold no part."""
     return [n for n, monitor in enumerate(sim.monitors, 1) if len(getattr(monitor, "frequencies", ()))]
 
 
-def _norms(sim: Simulation) -> list[list[float]]:
+def _norms(sim: Fields) -> list[list[float]]:
     """Return the norm of each monitor's transforms at each of its frequencies."""
     found = []
     for n in _transformed(sim):

@@ -32,8 +32,8 @@ from evenly.fdtd.stepping.parcels import Buffer, deliver, pack, unpack
 
 if TYPE_CHECKING:
     from evenly.fdtd.cell.cutting import ChunkBox
+    from evenly.fdtd.fields import Fields
     from evenly.fdtd.monitors.fourier import FourierPatch
-    from evenly.fdtd.simulation import Simulation
     from evenly.fdtd.stepping.chunk import Chunk
 
 __all__ = ["Placed", "relayout"]
@@ -49,18 +49,18 @@ class Placed(Protocol):
     def detach(self) -> dict[str, Any]:
         """Let go of all chunks and return what was seen so far, the same on all ranks, which must all call."""
 
-    def attach(self, sim: Simulation, state: dict[str, Any]) -> None:
+    def attach(self, sim: Fields, state: dict[str, Any]) -> None:
         """Find the points again and go on from what `detach` returned."""
 
 
-def relayout(sim: Simulation, layout: BinaryPartition | Sequence[Any]) -> float:
+def relayout(sim: Fields, layout: BinaryPartition | Sequence[Any]) -> float:
     """Go on with another layout (all ranks must call; the first rank's layout counts).
 
     The clocks start anew, since a measurement is one of a single layout.
 
     Parameters
     ----------
-    sim : Simulation
+    sim : Fields
     layout : BinaryPartition or nested lists
 
     Returns
@@ -97,7 +97,7 @@ def relayout(sim: Simulation, layout: BinaryPartition | Sequence[Any]) -> float:
     return seconds
 
 
-def _packed_up(sim: Simulation, layout: BinaryPartition) -> Parcels:
+def _packed_up(sim: Fields, layout: BinaryPartition) -> Parcels:
     """Pack the state of this rank's chunks for those of another layout, and give the old ones up."""
     sim.stepper.close()
     chunks: list[Chunk] = sim.__dict__.pop("chunks")
@@ -152,7 +152,7 @@ def _chunk_part(chunk: Chunk, inside: Box) -> Iterator[tuple[str, Array]]:
                 yield f"{n} {name}", values[here]
 
 
-def _build(sim: Simulation, arrived: list[Buffer]) -> None:
+def _build(sim: Fields, arrived: list[Buffer]) -> None:
     """Make the new chunks, monitors' patches and stepper, and fill in what has arrived."""
     chunks = {chunk.index: _Filling(chunk) for chunk in sim.chunks}
     for monitor in sim.monitors:

@@ -29,7 +29,7 @@ from evenly.fdtd.running.conditions import Condition, SourcesEnded, UntilTime
 from evenly.fdtd.running.progress import Progress, ProgressChoice, progress
 
 if TYPE_CHECKING:
-    from evenly.fdtd.simulation import Simulation
+    from evenly.fdtd.fields import Fields
 
 __all__ = ["CHECK_STEPS", "Outcome", "check_finite", "run"]
 
@@ -58,18 +58,18 @@ class Outcome:
 
 
 def run(
-    sim: Simulation,
+    sim: Fields,
     *,
     until: Until | None = None,
     after_sources: float | None = None,
-    callbacks: Sequence[Callback | Callable[[Simulation], Any]] = (),
+    callbacks: Sequence[Callback | Callable[[Any], Any]] = (),
     show: ProgressChoice = "auto",
 ) -> Outcome:
     """Step a simulation until a condition is met; whichever comes first.
 
     Parameters
     ----------
-    sim : Simulation
+    sim : Fields
     until : float, Condition, or a sequence of them
         A time of E in a/c, counted from the simulation's beginning; or `FieldsDecayed`, `EnergyDecayed`,
         `DftDecayed`, `SourcesEnded`, `WallTime`.
@@ -114,7 +114,7 @@ def run(
 
 
 def _loop(
-    sim: Simulation, conditions: Sequence[Condition], actions: Sequence[Callback], shown: Progress, first: int
+    sim: Fields, conditions: Sequence[Condition], actions: Sequence[Callback], shown: Progress, first: int
 ) -> str:
     while True:
         # All conditions look at every step, whatever the others say.
@@ -131,7 +131,7 @@ def _loop(
             shown.show(_share(sim, conditions), sim.time)
 
 
-def _call(sim: Simulation, action: Callable[[Simulation], Any]) -> None:
+def _call(sim: Fields, action: Callable[[Any], Any]) -> None:
     sim.stepper.settle()
     try:
         with sim.timer("other"):
@@ -145,7 +145,7 @@ def _call(sim: Simulation, action: Callable[[Simulation], Any]) -> None:
         ) from None
 
 
-def _share(sim: Simulation, conditions: Sequence[Condition]) -> float | None:
+def _share(sim: Fields, conditions: Sequence[Condition]) -> float | None:
     known = [share for share in (condition.progress(sim) for condition in conditions) if share is not None]
     return max(known, default=None)
 
@@ -175,12 +175,12 @@ def _shown(display: Progress) -> Iterator[Progress]:
         display.close()
 
 
-def check_finite(sim: Simulation, *, only: int | None = None) -> None:
+def check_finite(sim: Fields, *, only: int | None = None) -> None:
     """Check that no field is infinite or NaN; all ranks must call, and all raise if one finds any.
 
     Parameters
     ----------
-    sim : Simulation
+    sim : Fields
     only : int, optional
         Look at one of the six components, this number modulo 6. What is wrong spreads to the others soon.
 
@@ -213,7 +213,7 @@ def check_finite(sim: Simulation, *, only: int | None = None) -> None:
     )
 
 
-def _places(sim: Simulation, chunks: Sequence[Any]) -> list[str]:
+def _places(sim: Fields, chunks: Sequence[Any]) -> list[str]:
     found = []
     for chunk in chunks[:1]:
         middle = [

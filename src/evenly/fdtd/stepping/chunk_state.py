@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,15 +17,12 @@ from evenly.fdtd.cell.box import Box
 from evenly.fdtd.stepping.frame import packed_indices
 
 if TYPE_CHECKING:
-    from evenly.fdtd.simulation import Simulation
     from evenly.fdtd.stepping.chunk import Chunk
 
-__all__ = ["Packed", "dense_arrays", "media_digest", "meeting", "packed_arrays", "state_bytes"]
+__all__ = ["Packed", "dense_arrays", "meeting", "packed_arrays", "packed_points", "state_bytes"]
 
 Array = NDArray[Any]
 _AXES = "xyz"
-_SLAB_POINTS = 250_000
-_digests: WeakKeyDictionary[Simulation, str] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -99,7 +95,7 @@ def packed_arrays(chunk: Chunk) -> list[Packed]:
                 for part, values in enumerate(parts)
                 for n, pole in enumerate(group.names)
             }
-            found.append(Packed(_places(chunk, group.runs), arrays))
+            found.append(Packed(packed_points(chunk, group.runs), arrays))
         for points in medium.nonlinear:
             letters = name + _AXES[chunk.frame.order[points.component]]
             arrays = {
@@ -107,7 +103,7 @@ def packed_arrays(chunk: Chunk) -> list[Packed]:
                 for what, parts in (("now", points.now), ("before", points.before), ("kept", points.kept))
                 for part, values in enumerate(parts)
             }
-            found.append(Packed(_places(chunk, points.runs), arrays))
+            found.append(Packed(packed_points(chunk, points.runs), arrays))
     return found
 
 
@@ -133,17 +129,13 @@ def meeting(group: Packed, box: Box, where: Array) -> tuple[Array, Array]:
     return inside[place > 0], place[place > 0] - 1
 
 
-def _places(chunk: Chunk, runs: Array) -> NDArray[np.int64]:
-    """Return the global indices, (n, 3), of packed points."""
-    return _indices(chunk, packed_indices(runs[:, :3]))
-
-
-def _indices(chunk: Chunk, flat: Array) -> NDArray[np.int64]:
-    frame = chunk.frame
-    places = np.empty((len(flat), 3), np.int64)
+def packed_points(chunk: Chunk, runs: Array) -> NDArray[np.int64]:
+    """Return the global indices, (n_points, 3), of points that are packed run after run."""
+    frame, flat = chunk.frame, packed_indices(runs[:, :3])
+    points = np.empty((len(flat), 3), np.int64)
     for indices, user, ghost in zip(np.unravel_index(flat, frame.shape), frame.order, frame.ghosts, strict=True):
-        places[:, user] = indices + (chunk.box.lo[user] - ghost)
-    return places
+        points[:, user] = indices + (chunk.box.lo[user] - ghost)
+    return points
 
 
 def state_bytes(chunk: Chunk) -> int:
@@ -160,80 +152,3 @@ def state_bytes(chunk: Chunk) -> int:
     return dense + sum(
         8 * len(group.points) + sum(values.nbytes for values in group.arrays.values()) for group in packed
     )
-
-
-def media_digest(sim: Simulation) -> str:
-    """Return a number for all that the cell's points are made of, the same for every layout (all ranks must call).
-
-    It is a sum over points and quantities of a hash of place and value, so that it doesn't depend on their order.
-
-    Examples
-    --------
-    >>> from evenly.fdtd.simulation import Simulation
-    >>> one, other = (Simulation(cell=(size, 0, 0), resolution=10) for size in (1, 2))
-    >>> media_digest(one) == media_digest(one), media_digest(one) == media_digest(other)
-    (True, False)
-    """
-    if sim not in _digests:
-        mine = sum(_of_chunk(chunk) for chunk in sim.chunks)
-        _digests[sim] = f"{sum(sim.communicator.allgather(mine)) % 2**64:016x}"
-    return _digests[sim]
-
-
-def _of_chunk(chunk: Chunk) -> int:
-    total = 0
-    for name, medium in chunk.media.items():
-        for axis, user in enumerate(chunk.frame.order):
-            salt = 10 * "EH".index(name) + user
-            for slab in chunk.box.slabs(0, _SLAB_POINTS):
-                where = _numbers(chunk, [np.arange(a, b) for a, b in zip(slab.lo, slab.hi, strict=True)])
-                c: Any = medium.c[axis] if medium.c[axis].size > 1 else medium.scalar[axis]
-                total += _mixed(where, _at(chunk, c, slab), salt)
-                a = medium.a[axis] if medium.a[axis].size > 1 else np.ones((), medium.a[axis].dtype)
-                total += _mixed(where, _at(chunk, a, slab), salt + 100)
-        total += sum(_mixed(*one) for one in _extras(chunk, name))
-    return total
-
-
-def _extras(chunk: Chunk, name: str) -> Iterator[tuple[Array, Array, int]]:
-    medium, side = chunk.media[name], 10 * "EH".index(name)
-    for group in medium.poles:
-        user = chunk.frame.order[group.component]
-        places = _places(chunk, group.runs)
-        where = _numbers(chunk, [places[:, axis] for axis in range(3)], mesh=False)
-        for factors, strengths in zip(group.factors, group.strengths, strict=True):
-            yield where, strengths * factors[2], side + user + 200
-    for points in medium.nonlinear:
-        places = _places(chunk, points.runs)
-        where = _numbers(chunk, [places[:, axis] for axis in range(3)], mesh=False)
-        yield where, np.broadcast_to(points.chi2, len(places)), side + 300
-        yield where, np.broadcast_to(points.chi3, len(places)), side + 400
-    if medium.nodes:
-        places = _places(chunk, medium.nodes.runs)
-        # Nodes at a border are known to both chunks: that in whose box they are counts them.
-        own = np.all((places >= chunk.box.lo) & (places < chunk.box.hi), axis=1)
-        where = _numbers(chunk, [places[own, axis] for axis in range(3)], mesh=False)
-        for axis, elements in enumerate(medium.nodes.elements):
-            yield where, elements[own], side + chunk.frame.order[axis] + 500
-
-
-def _at(chunk: Chunk, values: Any, box: Box) -> Array:
-    return np.asarray(chunk.frame.view(values, box) if np.ndim(values) else values)
-
-
-def _numbers(chunk: Chunk, along: list[Array], *, mesh: bool = True) -> Array:
-    """Return a number for each point of the cell."""
-    x, y, z = (values.astype(np.uint64) for values in along)
-    if mesh:
-        x, y, z = x[:, None, None], y[None, :, None], z[None, None, :]
-    _, ny, nz = chunk.grid.shape
-    return np.asarray((x * np.uint64(ny) + y) * np.uint64(nz) + z)
-
-
-def _mixed(where: Array, values: Array, salt: int) -> int:
-    """Return Σ hash(place, value) modulo 2^64, by the finaliser of SplitMix64."""
-    bits = np.ascontiguousarray(values, np.float64).view(np.uint64).reshape(np.shape(values))
-    hashed = where * np.uint64(0x9E3779B97F4A7C15) + np.uint64(salt)
-    hashed = (hashed ^ (hashed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9) ^ bits
-    hashed = (hashed ^ (hashed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return int(np.sum(hashed ^ (hashed >> np.uint64(31)), dtype=np.uint64))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from time import thread_time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from evenly.fdtd.stepping.halo import Halo, Need, face_needs, match, near_boxes
 from evenly.fdtd.stepping.kernels.nonlinear import REPEATS
@@ -18,15 +18,25 @@ from evenly.fdtd.stepping.kernels.nonlinear import REPEATS
 if TYPE_CHECKING:
     from evenly.fdtd.cell.boundaries import Layers
     from evenly.fdtd.cell.cutting import ChunkBox
-    from evenly.fdtd.monitors.fourier import FourierPatch
     from evenly.fdtd.ranks.communicators import Communicator
     from evenly.fdtd.stepping.chunk import Chunk
     from evenly.fdtd.stepping.timing import PhaseTimer
 
-__all__ = ["Stepper"]
+__all__ = ["Patch", "Stepper"]
 
 # Ghosts of E, of H, of E all around nonlinear points, and of the increments of E and of H.
 _TAGS = {"E": 1, "H": 2, "N": 3, "G": 4, "K": 5}
+
+
+class Patch(Protocol):
+    """Points of a chunk whose fields are recorded after every step."""
+
+    @property
+    def average(self) -> int | None:
+        """The axis along which H is averaged to the plane of the E nodes, for which its ghosts must have come."""
+
+    def record(self, step: int, /) -> None:
+        """Take the fields of `step`: E at ``step * dt``, H half a step later."""
 
 
 class Stepper:
@@ -118,7 +128,7 @@ class Stepper:
         if self._pool:
             self._pool.shutdown()
 
-    def watch(self, patches: Iterable[FourierPatch]) -> None:
+    def watch(self, patches: Iterable[Patch]) -> None:
         """Record the fields of these patches after every step from now on, and of no others."""
         # Averages of H reach into ghosts, so they are taken when those have come; the others meanwhile.
         patches = list(patches)
@@ -142,7 +152,7 @@ class Stepper:
             self._record(self._with_ghosts, step + 1)
         timer.stop()
 
-    def _record(self, patches: list[FourierPatch], step: int) -> None:
+    def _record(self, patches: list[Patch], step: int) -> None:
         if patches:
             self.timer.switch("fourier")
             for patch in patches:

@@ -46,7 +46,7 @@ from evenly.fdtd.storage.checkpoint_files import (
 from evenly.fdtd.storage.checkpoint_manifest import description
 
 if TYPE_CHECKING:
-    from evenly.fdtd.simulation import Simulation
+    from evenly.fdtd.fields import Fields
     from evenly.fdtd.stepping.chunk import Chunk
 
 __all__ = ["Checkpoints", "check", "save"]
@@ -55,12 +55,12 @@ Array = NDArray[Any]
 _CLOCK_STEPS = 32
 
 
-def save(sim: Simulation, path: Path | str, *, extra: Any = None) -> None:
+def save(sim: Fields, path: Path | str, *, extra: Any = None) -> None:
     """Write a checkpoint; each rank writes its own part (all ranks must call).
 
     Parameters
     ----------
-    sim : Simulation
+    sim : Fields
     path : Path or str
         A folder: a new one, or an older checkpoint, which is replaced when the new one is complete.
     extra : anything that JSON takes
@@ -98,7 +98,7 @@ def save(sim: Simulation, path: Path | str, *, extra: Any = None) -> None:
             raise
 
 
-def check(sim: Simulation, path: Path | str) -> None:
+def check(sim: Fields, path: Path | str) -> None:
     """Check that a checkpoint can be written to a folder now (all ranks must call).
 
     Raises
@@ -128,7 +128,7 @@ def _recorded(monitor: Any) -> dict[str, Array]:
     return {} if isinstance(monitor, FourierMonitor) else monitor.state()
 
 
-def _write_part(sim: Simulation, folder: Path, states: list[dict[str, Array]]) -> dict[str, Any]:
+def _write_part(sim: Fields, folder: Path, states: list[dict[str, Array]]) -> dict[str, Any]:
     """Write this rank's arrays and return what is in them, in the order of the manifest."""
     table: dict[str, Any] = {"chunks": [], "patches": []}
     with PartWriter(folder / part_name(sim.communicator.rank)) as part:
@@ -161,7 +161,7 @@ def _write_chunk(part: PartWriter, chunk: Chunk) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _manifest(sim: Simulation, data: str, tables: list[dict[str, Any]], extra: Any) -> dict[str, Any]:
+def _manifest(sim: Fields, data: str, tables: list[dict[str, Any]], extra: Any) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -209,20 +209,20 @@ class Checkpoints(Callback):
         self._every = None if seconds is not None else at_every(self.act, steps=steps, time=time)
         self._last = perf_counter()
 
-    def begin(self, sim: Simulation) -> None:
+    def begin(self, sim: Fields) -> None:
         check(sim, self.path)
         self._last = perf_counter()
 
-    def due(self, sim: Simulation) -> bool:
+    def due(self, sim: Fields) -> bool:
         if self._every is not None:
             return self._every.due(sim)
         if sim.step_count % _CLOCK_STEPS or self.seconds is None:
             return False
         return bool(sim.communicator.bcast(perf_counter() - self._last >= self.seconds))
 
-    def act(self, sim: Simulation) -> None:
+    def act(self, sim: Fields) -> None:
         save(sim, self.path)
         self._last = perf_counter()
 
-    def end(self, sim: Simulation) -> None:
+    def end(self, sim: Fields) -> None:
         """The last state isn't saved: say `sim.save` if it is wanted."""

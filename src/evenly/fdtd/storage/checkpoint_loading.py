@@ -20,7 +20,7 @@ from evenly.fdtd.storage.checkpoint_files import PartReader, part_name, read_man
 from evenly.fdtd.storage.checkpoint_manifest import check_same
 
 if TYPE_CHECKING:
-    from evenly.fdtd.simulation import Simulation
+    from evenly.fdtd.fields import Fields
     from evenly.fdtd.stepping.chunk import Chunk
 
 __all__ = ["load"]
@@ -28,12 +28,12 @@ __all__ = ["load"]
 Array = NDArray[Any]
 
 
-def load(sim: Simulation, path: Path | str) -> Any:
+def load(sim: Fields, path: Path | str) -> Any:
     """Go on from a checkpoint (all ranks must call); returns its `extra`.
 
     Parameters
     ----------
-    sim : Simulation
+    sim : Fields
         The same cell, resolution, media, layers and monitors as that which was saved; ranks and layout may differ.
     path : Path or str
         Its folder.
@@ -59,7 +59,7 @@ def load(sim: Simulation, path: Path | str) -> Any:
 class _Reading:
     """One loading."""
 
-    def __init__(self, sim: Simulation, folder: Path, manifest: dict[str, Any]) -> None:
+    def __init__(self, sim: Fields, folder: Path, manifest: dict[str, Any]) -> None:
         self._sim, self._manifest, self._folder = sim, manifest, folder / str(manifest["data"])
         self._dense = {chunk.index: dense_arrays(chunk) for chunk in sim.chunks}
         self._packed = {chunk.index: packed_arrays(chunk) for chunk in sim.chunks}
@@ -143,7 +143,8 @@ class _Reading:
     def _read_recorders(self, part: PartReader) -> None:
         for n, monitor in enumerate(self._sim.monitors):
             if not isinstance(monitor, FourierMonitor):
-                monitor.restore({name: part.read(f"monitor{n}/{name}") for name in ("steps", "corners")})
+                recorder: Any = monitor
+                recorder.restore({name: part.read(f"monitor{n}/{name}") for name in ("steps", "corners")})
 
 
 def _box(row: dict[str, Any]) -> Box:

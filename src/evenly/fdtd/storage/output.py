@@ -53,7 +53,7 @@ from evenly.fdtd.storage.output_values import (
 )
 
 if TYPE_CHECKING:
-    from evenly.fdtd.simulation import Simulation
+    from evenly.fdtd.fields import Fields
 
 __all__ = ["FORMAT", "check_writable", "output_bytes", "part_path", "region_box", "write"]
 
@@ -62,7 +62,7 @@ Slabs = Iterable[tuple[Box, NDArray[Any]]]
 
 
 def write(
-    sim: Simulation,
+    sim: Fields,
     path: Path | str,
     components: Sequence[str] = ("Ex", "Ey", "Ez"),
     *,
@@ -74,7 +74,7 @@ def write(
 
     Parameters
     ----------
-    sim : Simulation
+    sim : Fields
     path : Path or str
         The file; ``.h5`` is added where it has no suffix. Its folder is made.
     components : sequence of str
@@ -115,7 +115,7 @@ def write(
     return target.path
 
 
-def output_bytes(sim: Simulation, components: Sequence[str], region: Region = None) -> int:
+def output_bytes(sim: Fields, components: Sequence[str], region: Region = None) -> int:
     """Return how many bytes a file of these components takes.
 
     Examples
@@ -131,9 +131,7 @@ def output_bytes(sim: Simulation, components: Sequence[str], region: Region = No
 class _Target:
     """One writing: who writes what where."""
 
-    def __init__(
-        self, sim: Simulation, path: Path, names: Sequence[str], box: Box, average: Average, h5py: Any
-    ) -> None:
+    def __init__(self, sim: Fields, path: Path, names: Sequence[str], box: Box, average: Average, h5py: Any) -> None:
         self.sim, self.path, self.names, self.box, self.average, self.h5py = sim, path, names, box, average, h5py
         self.rank, self.size = sim.communicator.rank, sim.communicator.size
         self.pieces = [(i, c, c.box & box) for i, c in enumerate(sim.chunk_boxes) if not (c.box & box).empty]
@@ -277,7 +275,7 @@ def _fill(data: Any, box: Box, slabs: Slabs) -> None:
 
 
 @contextmanager
-def _together(sim: Simulation, what: str, leftovers: Sequence[Path] = ()) -> Iterator[None]:
+def _together(sim: Fields, what: str, leftovers: Sequence[Path] = ()) -> Iterator[None]:
     """Raise on all ranks what went wrong on any, once `leftovers` are gone; every rank must come here."""
     failure: str | None = None
     try:
@@ -299,7 +297,7 @@ def _reason(error: Exception) -> str:
     return f"{told}. Free space on the disk, or give another path."
 
 
-def _about(sim: Simulation, box: Box) -> dict[str, Any]:
+def _about(sim: Fields, box: Box) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "time": sim.time,
@@ -312,7 +310,7 @@ def _about(sim: Simulation, box: Box) -> dict[str, Any]:
     }
 
 
-def _type(sim: Simulation, name: str) -> np.dtype[Any]:
+def _type(sim: Fields, name: str) -> np.dtype[Any]:
     if name not in COMPONENTS:
         return np.dtype(np.float64)
     real = np.dtype(sim.options.precision)

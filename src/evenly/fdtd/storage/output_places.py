@@ -13,7 +13,7 @@ from evenly.fdtd.cell.box import Box
 from evenly.fdtd.cell.grid import vector
 
 if TYPE_CHECKING:
-    from evenly.fdtd.simulation import Simulation
+    from evenly.fdtd.fields import Fields
 
 __all__ = ["Existing", "Region", "check_writable", "part_path", "partial_path", "region_box", "with_suffix"]
 
@@ -64,7 +64,7 @@ def check_writable(path: Path | str, bytes: float = 0, *, existing: Existing = "
         )
 
 
-def region_box(sim: Simulation, region: Region) -> Box:
+def region_box(sim: Fields, region: Region) -> Box:
     """Return the grid points of a region given as box or as (center, size).
 
     Raises
@@ -101,7 +101,7 @@ def part_path(path: Path, rank: int) -> Path:
     return path.with_name(f"{path.stem}.rank{rank:04d}{path.suffix}")
 
 
-def _around(sim: Simulation, region: Any) -> Box:
+def _around(sim: Fields, region: Any) -> Box:
     try:
         center, size = (vector(value, name) for value, name in zip(region, ("center", "size"), strict=True))
     except (TypeError, ValueError) as error:

@@ -17,7 +17,7 @@ from evenly.fdtd.cell.box import Box
 from evenly.fdtd.cell.grid import COMPONENTS, Grid, offset
 
 if TYPE_CHECKING:
-    from evenly.fdtd.simulation import Simulation
+    from evenly.fdtd.fields import Fields
     from evenly.fdtd.stepping.chunk import Chunk
     from evenly.fdtd.stepping.halo import Need
 
@@ -75,14 +75,14 @@ def place(name: str, average: Average) -> tuple[float, float, float]:
     return offset(("E" if name.startswith("epsilon") else "H") + letter) if letter in "xyz" else (0.0, 0.0, 0.0)
 
 
-def field_slabs(sim: Simulation, chunk: Chunk, name: str, box: Box, average: Average) -> Iterator[tuple[Box, Array]]:
+def field_slabs(sim: Fields, chunk: Chunk, name: str, box: Box, average: Average) -> Iterator[tuple[Box, Array]]:
     """Yield boxes that tile `box`, inside the chunk, with the values of a field, complex where fields are."""
     for slab in _slabs(box):
         parts = [_values(sim, chunk, name, part, slab, average) for part in range(sim.parts)]
         yield slab, parts[0] if len(parts) == 1 else parts[0] + 1j * parts[1]
 
 
-def media_slabs(sim: Simulation, name: str, box: Box) -> Iterator[tuple[Box, Array]]:
+def media_slabs(sim: Fields, name: str, box: Box) -> Iterator[tuple[Box, Array]]:
     """Yield boxes that tile `box` with the values of a medium."""
     for slab in _slabs(box):
         sample = sim.structure.sample(slab)
@@ -92,7 +92,7 @@ def media_slabs(sim: Simulation, name: str, box: Box) -> Iterator[tuple[Box, Arr
         yield slab, np.broadcast_to(values, slab.shape)
 
 
-def exchange_for_nodes(sim: Simulation, components: Iterable[str]) -> None:
+def exchange_for_nodes(sim: Fields, components: Iterable[str]) -> None:
     """Fetch the points below chunks that averages of these fields need; all ranks must call."""
     from evenly.fdtd.stepping.halo import Halo, Need, match
 
@@ -111,7 +111,7 @@ def exchange_for_nodes(sim: Simulation, components: Iterable[str]) -> None:
     halo.unpack()
 
 
-def _values(sim: Simulation, chunk: Chunk, name: str, part: int, box: Box, average: Average) -> Array:
+def _values(sim: Fields, chunk: Chunk, name: str, part: int, box: Box, average: Average) -> Array:
     if average is None:
         return np.ascontiguousarray(chunk.view(name, part, box))
     axes = _axes(name, sim.grid)

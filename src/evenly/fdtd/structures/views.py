@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 from evenly.errors import InputError, ReadError
 from evenly.fdtd.cell.box import AXES, Box
 from evenly.fdtd.cell.grid import Grid, Vector, vector
-from evenly.fdtd.counting.chunk_counts import boxes_for
 from evenly.fdtd.media.structure import Response
 from evenly.fdtd.monitors.flux import Flux
 from evenly.fdtd.monitors.monitor import FourierMonitor
@@ -184,7 +183,7 @@ def take_view(
     layer = _layer(grid, axis, look)
     first, second = (a for a in range(3) if a != axis)
     frequency = _middle_frequency(simulation, monitors)
-    boxes = boxes_for(simulation, ranks)
+    boxes = simulation.chunk_boxes if ranks is None else simulation.boxes_on(ranks)
     snapshot = simulation.field(look.component, layer).real if with_field else None
     return View(
         name=name,
