@@ -23,6 +23,7 @@ from evenly.allocation.problem.layout import Layout, parse_layout
 from evenly.allocation.problem.limits import Limits, possible_counts
 from evenly.allocation.problem.noise import Compare, Noise
 from evenly.allocation.problem.objective import Objective
+from evenly.allocation.problem.step_jitter import refine
 from evenly.allocation.scaling import best_total
 from evenly.errors import ExtrapolationWarning, InfeasibleError, InputError
 from evenly.machine.machine import Machine
@@ -99,11 +100,10 @@ def allocate(
     problem = _problem(solvers, cores, layout, limits, at or {}, compare, machine)
     chosen = load(_GROUP, balancer, "the balancer")() if isinstance(balancer, str) else balancer
     goal = Objective.of(objective)
-    budget = _budget(problem, chosen, goal, machine)
+    # Another goal than the fastest step picks a total; with that many cores, the fastest step is the answer.
+    budget = problem if goal.is_fastest else problem.with_cores(best_total(problem, chosen, goal, machine))
     found = chosen.assign(budget)
     if noise.optimise:
-        from evenly.allocation.problem.step_jitter import refine
-
         found = refine(budget, found, noise)
     plan = Plan(problem, found, chosen, machine=machine, noise=noise, compare=compare, objective=goal)
     if plan.extrapolated:
@@ -250,10 +250,3 @@ def _table(name: str, source: Any, limits: Limits) -> tuple[Any, Limits]:
         )
     allowed = [int(count) for count in wanted]
     return Table(name, known, seconds), dataclasses.replace(limits, allowed=allowed)
-
-
-def _budget(problem: Problem, balancer: Balancer, objective: Objective, machine: Machine) -> Problem:
-    """Return the problem with the total that the objective picks."""
-    if objective.is_fastest:
-        return problem
-    return dataclasses.replace(problem, cores=best_total(problem, balancer, objective, machine))

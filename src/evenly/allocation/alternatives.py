@@ -16,6 +16,7 @@ from evenly.allocation.balancers.optimal import OptimalBalancer
 from evenly.allocation.idle_cores import critical
 from evenly.allocation.problem.base import Problem
 from evenly.allocation.problem.curves import SolverCurve, Table
+from evenly.allocation.problem.limits import place_of
 from evenly.allocation.problem.noise import Alternative, Draws
 from evenly.errors import InfeasibleError
 
@@ -125,7 +126,7 @@ class Alternatives:
 def _thinned(curve: SolverCurve, chosen: int, most: int) -> SolverCurve:
     """Return the curve on at most about `most` counts, with the chosen one and its neighbours, as a table."""
     counts = curve.counts
-    here = counts.index(chosen) if isinstance(counts, range) else int(np.searchsorted(counts, chosen))
+    here = place_of(counts, chosen)
     last = len(counts) - 1
     if len(counts) > most:
         away = np.rint(np.geomspace(1, max(last, 1), most // 2)).astype(np.int64)

@@ -8,6 +8,7 @@ import numpy as np
 
 from evenly.allocation.problem.base import Problem
 from evenly.allocation.problem.curves import SolverCurve, Table
+from evenly.allocation.problem.limits import place_of
 
 __all__ = ["critical", "why_idle"]
 
@@ -43,7 +44,7 @@ def critical(problem: Problem, cores: Mapping[str, int]) -> list[str]:
 
 def _bound(curve: SolverCurve, chosen: int, total: int) -> str | None:
     """Say which rule keeps a solver from more cores; None where it could have one more, or would not gain."""
-    larger = np.asarray(curve.counts[_place(curve, chosen) + 1 :], dtype=np.int64)
+    larger = np.asarray(curve.counts[place_of(curve.counts, chosen) + 1 :], dtype=np.int64)
     if not len(larger):
         return _no_more(curve, chosen, total)
     faster = larger[curve.seconds(larger) < curve.seconds(np.array([chosen]))[0]]
@@ -71,7 +72,3 @@ def _allowed(curve: SolverCurve) -> str:
         return f"{curve.name} may only get multiples of {limits.multiple} cores"
     names = ", ".join(bound.name for bound in limits.all_bounds)
     return f"{curve.name} may only get some counts{f' (bound on {names})' if names else ''}"
-
-
-def _place(curve: SolverCurve, count: int) -> int:
-    return int(np.searchsorted(np.asarray(curve.counts), count))

@@ -14,20 +14,20 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from evenly.allocation import scaling
 from evenly.allocation.alternatives import Alternatives
 from evenly.allocation.balancers.optimal import OptimalBalancer
+from evenly.allocation.balancers.proportional import ProportionalBalancer
 from evenly.allocation.idle_cores import why_idle
 from evenly.allocation.problem.base import Balancer, Problem
 from evenly.allocation.problem.layout import Layout, Repeated, SideBySide, Solver
 from evenly.allocation.problem.noise import Alternative, Compare, Comparison, Draws, Noise
 from evenly.allocation.problem.objective import Objective, core_hours
 from evenly.allocation.problem.step_jitter import Jitter, jitter_of, patterns
-from evenly.allocation.scaling import totals
+from evenly.allocation.scaling import best_total, curve_of
 from evenly.errors import InfeasibleError
 from evenly.machine.machine import Machine
 
-__all__ = ["Plan", "totals"]
+__all__ = ["Plan"]
 
 Ints = NDArray[np.int64]
 
@@ -217,10 +217,8 @@ class Plan:
         """
         others: dict[str, Mapping[str, int]] = {} if self.is_fastest else {"fastest": self.fastest}
         if self.compare.degrees_of_freedom:
-            from evenly.allocation.balancers.proportional import ProportionalBalancer
-
             cores = self.total if self.objective.is_fastest else self.used
-            others["proportional"] = ProportionalBalancer().assign(dataclasses.replace(self.problem, cores=cores))
+            others["proportional"] = ProportionalBalancer().assign(self.problem.with_cores(cores))
         if self.compare.current:
             others["current"] = self.compare.current
         return {name: self._draws.compare(cores) for name, cores in others.items()}
@@ -230,7 +228,7 @@ class Plan:
     @cached_property
     def curve(self) -> pd.DataFrame:
         """Time against total cores: see `evenly.allocation.scaling.curve_of`."""
-        return scaling.curve_of(self.problem, self.balancer, self.machine, always=(self.used,))
+        return curve_of(self.problem, self.balancer, self.machine, always=(self.used,))
 
     @property
     def knee(self) -> int | None:
@@ -252,7 +250,7 @@ class Plan:
         {'a': 37, 'b': 6}
         """
         objective = Objective("cost", within=within)
-        total = scaling.best_total(self.problem, self.balancer, objective, self.machine)
+        total = best_total(self.problem, self.balancer, objective, self.machine)
         return self._like(self.at(total).cores, objective=objective)
 
     def at(self, cores: int) -> Plan:
@@ -263,13 +261,12 @@ class Plan:
         InfeasibleError
             If it is too small.
         """
-        problem = dataclasses.replace(self.problem, cores=int(cores))
         if cores > self.problem.cores:
             raise InfeasibleError(
                 f"this plan knows totals up to {self.problem.cores} cores, but {cores} were asked: allocate again",
                 constraint="cores",
             )
-        return self._like(self.balancer.assign(problem), total=int(cores))
+        return self._like(self.balancer.assign(self.problem.with_cores(cores)), total=int(cores))
 
     def _like(self, cores: Mapping[str, int], **others: Any) -> Plan:
         """Return a plan of other cores for the same question."""
@@ -326,7 +323,7 @@ class Plan:
     @property
     def _own(self) -> Problem:
         """The problem with the cores that this assignment could use."""
-        return dataclasses.replace(self.problem, cores=self.total)
+        return self.problem.with_cores(self.total)
 
 
 def _side_by_side(layout: Layout) -> bool:

@@ -25,7 +25,7 @@ _SOME = 256
 #: Totals between the neighbours of the best that are looked at next.
 _CLOSER = 34
 _CLEARLY_MORE = 0.1
-JOULES_PER_CORE_HOUR_AND_WATT = 3600.0
+_JOULES_PER_CORE_HOUR_AND_WATT = 3600.0
 
 
 def totals(problem: Problem, always: tuple[int, ...] = ()) -> Ints:
@@ -60,7 +60,7 @@ def curve_of(problem: Problem, balancer: Balancer, machine: Machine, always: tup
     if machine.price_per_core_hour is not None:
         table["cost"] = hours * machine.price_per_core_hour
     if machine.watts_per_core is not None:
-        table["joules"] = hours * machine.watts_per_core * JOULES_PER_CORE_HOUR_AND_WATT
+        table["joules"] = hours * machine.watts_per_core * _JOULES_PER_CORE_HOUR_AND_WATT
     table["efficiency"] = hours.min() / hours
     table["knee"] = np.arange(len(table)) == _knee(problem, table, hours)
     return table

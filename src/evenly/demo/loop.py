@@ -19,7 +19,7 @@ __all__ = ["Shown", "run_loop"]
 #: Given what a stage does, shows its progress while it runs.
 Shown = Callable[[str], AbstractContextManager[Told]]
 #: More ranks than this are no better example.
-MOST_RANKS = 4
+_MOST_RANKS = 4
 
 
 def run_loop(folder: Path, shown: Shown, *, extent: Extent = NORMAL, stages: Iterable[str] = tuple(STAGES)) -> Findings:
@@ -47,7 +47,7 @@ def run_loop(folder: Path, shown: Shown, *, extent: Extent = NORMAL, stages: Ite
             f"nothing can be written to {folder}: {error.strerror or error}: name another folder"
         ) from None
     cores = available_cores()
-    found = Findings(folder, extent, max(2, min(MOST_RANKS, cores)), why_no_ranks(cores))
+    found = Findings(folder, extent, max(2, min(_MOST_RANKS, cores)), why_no_ranks(cores))
     for name in stages:
         _stage(name, found, shown)
     return found

@@ -1,13 +1,18 @@
-"""The fastest assignment where solvers occur several times, as in general coupling graphs.
+"""The fastest assignment where solvers occur several times, as in general coupling graphs: branch and bound.
 
 A solver that is coupled to several others holds one set of cores, so groups can't be decided one by one. Instead:
 
-1. a linear program over the curves' convex hulls gives a price of a core and a weight of each solver's time;
-2. weights and price turn the problem into a sum over solvers, a lower bound on every assignment's time (Lagrange);
-   counts that exceed the bound by more than a good assignment leaves room for can't be in the best one;
-3. the counts that are left, few for smooth curves, are searched depth first with the same bounds.
+1. a linear program over the curves' convex hulls gives a price of a core and a weight of each solver's time
+   (`evenly.allocation.balancers.relaxation`);
+2. with these the problem becomes a sum over solvers, a lower bound on every assignment's time (Lagrangian relaxation);
+   a count that alone exceeds the bound by more than a good assignment does can't be in the best one;
+3. the counts that are left, few for smooth curves, are searched depth first with the same bounds
+   (`evenly.allocation.balancers.depth_first`).
 
-Exact for arbitrary curves: the linear program only decides how much is left to search.
+This is exact for curves of any shape: the linear program only decides how much is left to search.
+
+Source: M. L. Fisher, "The Lagrangian relaxation method for solving integer programming problems", Management Science 27
+(1981) 1-18.
 """
 
 from __future__ import annotations
@@ -35,8 +40,8 @@ Ints = NDArray[np.int64]
 _SLACK = 1e-9
 
 
-class Instance(NamedTuple):
-    """A problem as arrays: the fronts of the solvers, time and footprint as postfix programs."""
+class _Instance(NamedTuple):
+    """A problem as arrays: the fronts of the solvers; the step's time and the cores in use as postfix programs."""
 
     names: tuple[str, ...]
     fronts: list[Front]
@@ -72,14 +77,19 @@ def solve(problem: Problem) -> dict[str, int]:
     {'a': 36, 'b': 12, 'c': 12}
     """
     instance = _instance(problem)
+    # An upper bound: an assignment near the relaxation's, improved by local search.
     weights, price, start = bound_weights(problem.layout, problem.footprint, instance.fronts, problem.cores)
     best = _improved(instance, start)
+    # The Lagrange function, solver by solver: L_i(k) = w_i t_i(k) + m v_i p_i(k) for each point k of its front. For any
+    # assignment within P cores, time >= sum_i L_i - m P, and so at least the sum of the minima less m P.
     values = [
         weights.time[name] * front.seconds + price * weights.cores[name] * front.cores
         for name, front in zip(instance.names, instance.fronts, strict=True)
     ]
     lower = sum(float(value.min()) for value in values) - price * problem.cores
     seconds = instance.seconds(best)
+    # Pegging: with count k solver i alone raises the bound by L_i(k) - min L_i; beyond the gap between the bounds, it
+    # can't be in an assignment that is faster than the best known. The slack covers rounding.
     room = seconds * (1 + _SLACK) - lower + _SLACK * abs(lower)
     excess = [value - value.min() for value in values]
     left = [np.flatnonzero(e <= room) for e in excess]
@@ -87,7 +97,7 @@ def solve(problem: Problem) -> dict[str, int]:
     return {name: int(front.cores[k]) for name, front, k in zip(instance.names, instance.fronts, found, strict=True)}
 
 
-def _instance(problem: Problem) -> Instance:
+def _instance(problem: Problem) -> _Instance:
     fronts = [solver_front(problem.curves[name], problem.cores) for name in problem.names]
     first = {
         name: int(front.cores[0]) if len(front.cores) else problem.cores + 1
@@ -100,7 +110,7 @@ def _instance(problem: Problem) -> Instance:
     index = {name: k for k, name in enumerate(problem.names)}
     time = depth_first.program(list(_time_steps(problem.layout, index)))
     footprint = depth_first.program(list(_footprint_steps(problem.footprint, index)))
-    return Instance(problem.names, fronts, time, footprint, problem.cores)
+    return _Instance(problem.names, fronts, time, footprint, problem.cores)
 
 
 def _time_steps(layout: Layout, index: dict[str, int]) -> Iterator[tuple[str, float]]:
@@ -124,8 +134,8 @@ def _footprint_steps(node: Footprint, index: dict[str, int]) -> Iterator[tuple[s
             yield ("add" if node.kind == "split" else "max"), 0.0
 
 
-def _improved(instance: Instance, start: Ints) -> Ints:
-    """Return a good assignment: positions moved up or down, alone or in opposite pairs, by strides that halve."""
+def _improved(instance: _Instance, start: Ints) -> Ints:
+    """Return a good assignment by local search: places move up, alone or against another, by strides that halve."""
     best, best_seconds = start.copy(), instance.seconds(start)
     stride = max(len(front.cores) for front in instance.fronts) // 4 + 1
     while stride:
@@ -138,7 +148,7 @@ def _improved(instance: Instance, start: Ints) -> Ints:
     return best
 
 
-def _moves(instance: Instance, places: Ints, stride: int) -> Iterator[Ints]:
+def _moves(instance: _Instance, places: Ints, stride: int) -> Iterator[Ints]:
     last = np.array([len(front.cores) - 1 for front in instance.fronts])
     unit = np.eye(len(places), dtype=np.int64) * stride
     for k in range(len(places)):
@@ -148,14 +158,15 @@ def _moves(instance: Instance, places: Ints, stride: int) -> Iterator[Ints]:
                 yield np.clip(places + unit[k] - unit[j], 0, last)
 
 
-def _searched(instance: Instance, left: list[Ints], excess: list[Floats], room: float, best: Ints) -> Ints:
+def _searched(instance: _Instance, left: list[Ints], excess: list[Floats], room: float, best: Ints) -> Ints:
+    # Solvers with few candidates are decided first, so that bounds cut off as much as possible.
     order = np.argsort([len(kept) for kept in left], kind="stable").astype(np.int64)
     ends = np.concatenate([[0], np.cumsum([len(kept) for kept in left])]).astype(np.int64)
     cores = np.concatenate([f.cores[kept] for f, kept in zip(instance.fronts, left, strict=True)]).astype(np.float64)
     times = np.concatenate([f.seconds[kept] for f, kept in zip(instance.fronts, left, strict=True)])
     over = np.concatenate([e[kept] for e, kept in zip(excess, left, strict=True)])
     chosen = depth_first.depth_first(
-        ends, cores, times, over, order, *instance.time, *instance.footprint,
+        depth_first.Candidates(ends, cores, times, over), order, instance.time, instance.footprint,
         float(instance.limit), room, instance.seconds(best), instance.cores(best),
     )  # fmt: skip
     if chosen[0] < 0:

@@ -1,10 +1,18 @@
 """The fastest assignments of solvers side by side, without tabulating every count.
 
 For models that certify where they rise and fall, the best time of a solver with at least p cores is known exactly on
-any few counts that include the ends of these intervals. From such a coarse table follow bounds on the best time of the
-step, and with them the gaps between counts in which the answer may lie; looking closer there, a few rounds lead from a
-million counts to a few hundred. The answer is exact: the same as from full tables. Several totals are looked for at
-once.
+any few counts that include the ends of these intervals. Each round makes three steps:
+
+1. tabulate each solver's time on a few counts;
+2. bisect over all times in these tables for the smallest time T of a step that surely fits the cores there are, and
+   for the smallest that may fit: two bounds on the best time;
+3. add counts in those gaps of each table in which the cores for a time between the bounds may lie.
+
+A few rounds lead from a million counts to a few hundred. The answer is exact: the same as from full tables. Several
+totals are looked for at once.
+
+Source: the bisection on the step's time is that of bottleneck problems, as in T. Ibaraki and N. Katoh, "Resource
+Allocation Problems: Algorithmic Approaches" (1988).
 """
 
 from __future__ import annotations
@@ -62,6 +70,7 @@ def zoom(problem: Problem, totals: Ints | None = None) -> dict[str, Ints] | None
     lenses = [_Lens.over(problem.curves[name], factors[name], points) for name in problem.names]
     while all(len(lens.front.cores) for lens in lenses):
         bounds = _bracket(lenses, wanted)
+        # No gap is left where all tables stay as they are: then both bounds are the best time.
         closer = [lens.closer(*bounds, points) for lens in lenses]
         if all(new is old for new, old in zip(closer, lenses, strict=True)):
             found = [lens.cores_for(bounds[1]) for lens in lenses]
@@ -139,6 +148,8 @@ class _Lens:
 
     @cached_property
     def front(self) -> _Front:
+        # The shortest time with at least so many cores. A step's time may be reached anywhere after the count before,
+        # as the curve only falls in between.
         best = np.minimum.accumulate(self.seconds)
         kept = np.concatenate([[True], best[1:] < best[:-1]]) & np.isfinite(best)
         after = np.concatenate([self.cores[:1], self.cores[:-1] + _step(self.curve)])
@@ -156,6 +167,7 @@ class _Lens:
 
     def closer(self, lower: Floats, upper: Floats, points: int) -> _Lens:
         """Look into the gaps before the times from `lower` to `upper` (n,); the same lens if there are none."""
+        # The front's steps from `upper` to `lower` count: +1 where such a range begins, -1 after its end, summed up.
         front, last = self.front, len(self.front.cores) - 1
         change = np.zeros(last + 2, np.int64)
         np.add.at(change, np.minimum(self._steps_for(upper), last), 1)

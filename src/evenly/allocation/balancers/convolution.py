@@ -2,13 +2,16 @@
 
 The best time with p cores is the least ``a(q) + b(p - q)`` over all divisions. How it is found depends on the shapes:
 
-* both convex: take the steeper next step, O(P);
+* both convex: their steps are merged, the steeper one first (a Minkowski sum), O(P);
 * one convex: the best division moves one way as p grows (the matrix is totally monotone), O(P log P);
 * neither: one is cut into convex pieces where few are enough, else all pairs are tried, O(K_a K_b), which is
   meant for counts in blocks (whole nodes).
 
 A curve counts as convex if it lies within 1e-13 of its lower convex hull, since rounding bends straight lines:
 results are exact to that relative tolerance.
+
+Source: A. Aggarwal, M. M. Klawe, S. Moran, P. Shor and R. Wilber, "Geometric applications of a matrix-searching
+algorithm", Algorithmica 2 (1987) 195-208, for totally monotone matrices.
 """
 
 from __future__ import annotations
@@ -55,19 +58,20 @@ def convolve(a: Front, b: Front, limit: int) -> Front:
     """
     if not len(a.cores) or not len(b.cores) or a.cores[0] + b.cores[0] > limit:
         return Front(a.cores[:0], a.seconds[:0])
+    # Both fronts on one grid, counts = start + step * grid point: whole nodes cost no more than cores.
     start = int(a.cores[0] + b.cores[0])
     step = _step(a, b, limit - start)
     grid_a, grid_b = (a.cores - a.cores[0]) // step, (b.cores - b.cores[0]) // step
     size = min((limit - start) // step, int(grid_a[-1] + grid_b[-1])) + 1
     values = _values(grid_a, a.seconds, grid_b, b.seconds, size)
-    kept = kernels.prefix_minimum(values)
-    return Front(start + step * kept, values[kept])
+    return Front.of(start + step * np.arange(len(values)), values)
 
 
 def divide(a: Front, b: Front, cores: Ints) -> tuple[Ints, Ints]:
     """Return the cores of both parts, each (n,), that give the best time for totals `cores` (n,)."""
     own = np.empty(len(cores), dtype=np.int64)
     for k, total in enumerate(cores):
+        # All divisions in which the first part gets enough cores to run at all.
         room = int(np.searchsorted(b.cores, total - a.cores[0], side="right"))
         own[k] = b.cores[int(np.argmin(a.at(total - b.cores[:room]) + b.seconds[:room]))]
     return np.asarray(cores) - own, own
@@ -79,21 +83,22 @@ def _step(a: Front, b: Front, longest: int) -> int:
 
 
 def _values(ca: Ints, ta: Floats, cb: Ints, tb: Floats, size: int) -> Floats:
+    """Return the convolution (size,) of two fronts given on grid points, by the method that fits their shapes."""
     convex_a, convex_b = _as_convex(ca, ta), _as_convex(cb, tb)
     if convex_a and convex_b:
         return np.asarray(kernels.merge_convex(ta, convex_a.hull, tb, convex_b.hull, size - 1), dtype=np.float64)
     out = np.full(size, np.inf)
-    if convex_a or convex_b:
-        piece = convex_a or convex_b
-        other = (cb, tb) if convex_a else (ca, ta)
-        assert piece is not None  # noqa: S101 - for the type checker
-        _lower_by_piece(piece, *other, out)
-        return out
-    _by_pieces_or_pairs((ca, ta), (cb, tb), out)
+    if convex_a:
+        _lower_by_piece(convex_a, cb, tb, out)
+    elif convex_b:
+        _lower_by_piece(convex_b, ca, ta, out)
+    else:
+        _by_pieces_or_pairs((ca, ta), (cb, tb), out)
     return out
 
 
 def _by_pieces_or_pairs(a: tuple[Ints, Floats], b: tuple[Ints, Floats], out: Floats) -> None:
+    # Each piece takes O((P + K) log P): so many pieces are worth it before all pairs are cheaper.
     pairs = float(len(a[0])) * len(b[0])
     per_piece = (len(out) + max(len(a[0]), len(b[0]))) * np.log2(len(out) + 2)
     most = int(min(pairs / per_piece, 4096))
@@ -126,6 +131,7 @@ def _as_convex(cores: Ints, seconds: Floats) -> _Convex | None:
 
 def _convex_pieces(cores: Ints, seconds: Floats, most: int) -> list[_Convex] | None:
     """Cut a curve into at most `most` convex pieces, where it strays most from its hull; None if more are needed."""
+    # A piece lies on consecutive grid points, so gaps are cuts already.
     breaks = np.flatnonzero(np.diff(cores) != 1) + 1
     if len(breaks) >= most:
         return None

@@ -1,6 +1,9 @@
-"""Compiled depth-first search over the counts that bounds have left, for `branch_and_bound`.
+"""Compiled depth-first branch and bound over the candidates that are left, for `branch_and_bound`.
 
-The step's time and the cores used are postfix programs, so that any layout runs in compiled code.
+The step's time and the cores in use are postfix programs, so that any layout runs in compiled code.
+
+Source: A. H. Land and A. G. Doig, "An automatic method of solving discrete programming problems", Econometrica 28
+(1960) 497-520.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["Program", "depth_first", "evaluate", "program"]
+__all__ = ["Candidates", "Program", "depth_first", "evaluate", "program"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -25,6 +28,19 @@ class Program(NamedTuple):
 
     operations: Ints
     arguments: Floats
+
+
+class Candidates(NamedTuple):
+    """Counts that solvers may still get; those of solver i are ``ends[i]`` … ``ends[i + 1]`` of the other rows.
+
+    `ends` (n_solvers + 1,); `cores` (n,) increases and `seconds` (n,) decreases within a solver; `over` (n,) is by how
+    many seconds a candidate alone raises the Lagrange bound.
+    """
+
+    ends: Ints
+    cores: Floats
+    seconds: Floats
+    over: Floats
 
 
 def program(steps: list[tuple[str, float]]) -> Program:
@@ -61,103 +77,89 @@ def evaluate(operations: Ints, arguments: Floats, values: Floats) -> float:
 
 @njit(cache=True)
 def depth_first(
-    ends: Ints,
-    cores: Floats,
-    times: Floats,
-    over: Floats,
+    candidates: Candidates,
     order: Ints,
-    time_operations: Ints,
-    time_arguments: Floats,
-    core_operations: Ints,
-    core_arguments: Floats,
+    time: Program,
+    used: Program,
     limit: float,
     room: float,
     best_time: float,
     best_cores: float,
 ) -> Any:
-    """Return the best candidate (n_solvers,) of each solver, or -1 if none is better than the best known.
+    """Return the place of each solver's best candidate (n_solvers,), or -1 if none is better than the best known.
 
-    Candidates of solver i are ``ends[i]`` … ``ends[i + 1]`` in `cores` (increasing), `times` (decreasing) and `over`
-    (by how much they exceed the bound, whose sum must stay within `room`). Undecided solvers count with their fastest
-    time and fewest cores, which bounds both from below. Equally fast assignments are better with fewer cores.
+    Solvers are decided in the given order (n_solvers,). The cores in use must stay within `limit`, and the sum of
+    `over` within `room` seconds. Equally fast assignments are better with fewer cores.
     """
-    n = len(order)
+    ends, n = candidates.ends, len(order)
     best = np.full(n, -1, np.int64)
-    now_cores = cores[ends[:-1]]
-    now_times = times[ends[1:] - 1]
+    # Undecided solvers count with their fewest cores and their shortest time, which bounds both from below.
+    now_cores = candidates.cores[ends[:-1]]
+    now_times = candidates.seconds[ends[1:] - 1]
     at = np.full(n, -1, np.int64)
     spent = np.zeros(n + 1, np.float64)
     depth = 0
     while depth >= 0:
+        # Branch: the next candidate of this depth's solver. Larger ones can't fit where this one doesn't.
         i = order[depth]
         at[depth] += 1
         k = ends[i] + at[depth]
         done = k >= ends[i + 1]
+        cores = 0.0
         if not done:
-            now_cores[i] = cores[k]
-            used = evaluate(core_operations, core_arguments, now_cores)
-            done = used > limit
+            now_cores[i] = candidates.cores[k]
+            cores = evaluate(used.operations, used.arguments, now_cores)
+            done = cores > limit
+        # Leaf: the last solver's best candidate follows by bisection, since time falls and cores rise along its row.
         if not done and depth + 1 == n:
-            k, time, used = _finished(
-                ends[i], ends[i + 1], cores, times, i, now_cores, now_times,
-                time_operations, time_arguments, core_operations, core_arguments, limit,
-            )  # fmt: skip
-            if time < best_time or (time == best_time and used < best_cores):
-                best_time, best_cores = time, used
+            k, seconds, cores = _finished(candidates, i, now_cores, now_times, time, used, limit)
+            if seconds < best_time or (seconds == best_time and cores < best_cores):
+                best_time, best_cores = seconds, cores
                 at[depth] = k - ends[i]
                 best[order] = at
             done = True
+        # Backtrack: this solver is undecided again.
         if done:
-            now_cores[i] = cores[ends[i]]
-            now_times[i] = times[ends[i + 1] - 1]
+            now_cores[i] = candidates.cores[ends[i]]
+            now_times[i] = candidates.seconds[ends[i + 1] - 1]
             at[depth] = -1
             depth -= 1
             continue
-        spent[depth + 1] = spent[depth] + over[k]
+        # Bound by Lagrange: what the decided solvers exceed the bound by must leave room.
+        spent[depth + 1] = spent[depth] + candidates.over[k]
         if spent[depth + 1] > room:
             continue
-        now_times[i] = times[k]
-        time = evaluate(time_operations, time_arguments, now_times)
-        if time < best_time or (time == best_time and used < best_cores):
+        # Bound by relaxation: the undecided solvers at their fastest.
+        now_times[i] = candidates.seconds[k]
+        seconds = evaluate(time.operations, time.arguments, now_times)
+        if seconds < best_time or (seconds == best_time and cores < best_cores):
             depth += 1
     return best
 
 
 @njit(cache=True)
 def _finished(
-    first: int,
-    end: int,
-    cores: Floats,
-    times: Floats,
-    i: int,
-    now_cores: Floats,
-    now_times: Floats,
-    time_operations: Ints,
-    time_arguments: Floats,
-    core_operations: Ints,
-    core_arguments: Floats,
-    limit: float,
+    candidates: Candidates, i: int, now_cores: Floats, now_times: Floats, time: Program, used: Program, limit: float
 ) -> Any:
-    """Give the last undecided solver i its best candidate; return it, and the step's time and the cores used."""
-    k = _last_fitting(first, end, cores, i, now_cores, core_operations, core_arguments, limit)
-    k = _fewest_as_fast(first, k, times, i, now_times, time_operations, time_arguments)
-    now_cores[i] = cores[k]
-    now_times[i] = times[k]
-    time = evaluate(time_operations, time_arguments, now_times)
-    return k, time, evaluate(core_operations, core_arguments, now_cores)
+    """Give the last undecided solver i its best candidate; return it, and the step's time and the cores in use."""
+    first, end = candidates.ends[i], candidates.ends[i + 1]
+    k = _last_fitting(first, end, candidates.cores, i, now_cores, used, limit)
+    k = _fewest_as_fast(first, k, candidates.seconds, i, now_times, time)
+    now_cores[i] = candidates.cores[k]
+    now_times[i] = candidates.seconds[k]
+    seconds = evaluate(time.operations, time.arguments, now_times)
+    return k, seconds, evaluate(used.operations, used.arguments, now_cores)
 
 
 @njit(cache=True)
-def _last_fitting(
-    first: int, end: int, cores: Floats, i: int, now: Floats, operations: Ints, arguments: Floats, limit: float
-) -> int:
-    """Return the last candidate of solver i with which the cores used stay within the limit; the first one does."""
+def _last_fitting(first: int, end: int, cores: Floats, i: int, now: Floats, used: Program, limit: float) -> int:
+    """Return the last candidate of solver i with which the cores in use stay within the limit; the first one does."""
     low = first
     high = end - 1
     while low < high:
         middle = (low + high + 1) // 2
         now[i] = cores[middle]
-        if evaluate(operations, arguments, now) <= limit:
+        if evaluate(used.operations, used.arguments, now) <= limit:
             low = middle
         else:
             high = middle - 1
@@ -165,18 +167,16 @@ def _last_fitting(
 
 
 @njit(cache=True)
-def _fewest_as_fast(
-    first: int, last: int, times: Floats, i: int, now: Floats, operations: Ints, arguments: Floats
-) -> int:
+def _fewest_as_fast(first: int, last: int, times: Floats, i: int, now: Floats, time: Program) -> int:
     """Return the first candidate of solver i up to `last` that makes the step as fast as `last` does."""
     now[i] = times[last]
-    fastest = evaluate(operations, arguments, now)
+    fastest = evaluate(time.operations, time.arguments, now)
     low = first
     high = last
     while low < high:
         middle = (low + high) // 2
         now[i] = times[middle]
-        if evaluate(operations, arguments, now) <= fastest:
+        if evaluate(time.operations, time.arguments, now) <= fastest:
             high = middle
         else:
             low = middle + 1

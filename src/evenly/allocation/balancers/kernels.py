@@ -1,7 +1,9 @@
-"""Compiled loops over time-versus-cores curves.
+"""Compiled loops over Pareto fronts of time against cores.
 
-A front is two arrays of one length: `cores` (K,) strictly increasing and `seconds` (K,) decreasing: with at least
-``cores[k]`` cores the step takes ``seconds[k]``. Below ``cores[0]`` it can't run.
+A front is two arrays of one length: `cores` (K,) strictly increasing and `seconds` (K,) strictly decreasing. With at
+least ``cores[k]`` cores the step takes ``seconds[k]``; below ``cores[0]`` it can't run.
+
+Import this module where a loop is needed: numba itself takes longer to import than a small problem to solve.
 """
 
 from __future__ import annotations
@@ -12,34 +14,21 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["hull_values", "merge_convex", "merge_max", "merge_plus", "minima_monotone", "prefix_minimum", "sum_pairs"]
+__all__ = ["hull_values", "merge_convex", "merge_max", "merge_plus", "minima_monotone", "sum_pairs"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
 @njit(cache=True)
-def prefix_minimum(seconds: Floats) -> Ints:
-    """Return the positions where `seconds` falls below everything before; infinite values never count."""
-    kept = np.empty(len(seconds), np.int64)
-    n = 0
-    best = np.inf
-    for k in range(len(seconds)):
-        if seconds[k] < best:
-            best = seconds[k]
-            kept[n] = k
-            n += 1
-    return kept[:n].copy()
-
-
-@njit(cache=True)
 def merge_max(ca: Ints, ta: Floats, cb: Ints, tb: Floats, limit: int) -> Any:
-    """Front of two parts side by side: the cores that each time T costs are added, from the largest T down."""
+    """Return the front (cores, seconds) of two parts side by side: the cores that each time T costs are added."""
     cores = np.empty(len(ca) + len(cb), np.int64)
     seconds = np.empty(len(ca) + len(cb), np.float64)
     i = 0
     j = 0
     n = 0
+    # From the longest time down: whichever part is the slowest takes its next step; both, where they are equal.
     while ca[i] + cb[j] <= limit:
         cores[n] = ca[i] + cb[j]
         seconds[n] = max(ta[i], tb[j])
@@ -55,9 +44,10 @@ def merge_max(ca: Ints, ta: Floats, cb: Ints, tb: Floats, limit: int) -> Any:
 
 @njit(cache=True)
 def merge_plus(ca: Ints, ta: Floats, cb: Ints, tb: Floats) -> Any:
-    """Front of two parts one after the other on the same cores: times are added at each count."""
+    """Return the front (cores, seconds) of two parts one after the other on the same cores: times are added."""
     cores = np.empty(len(ca) + len(cb), np.int64)
     seconds = np.empty(len(ca) + len(cb), np.float64)
+    # The fewest cores on which both can run, and where either front is then.
     first = max(ca[0], cb[0])
     i = 0
     j = 0
@@ -69,10 +59,12 @@ def merge_plus(ca: Ints, ta: Floats, cb: Ints, tb: Floats) -> Any:
     n = 0
     while True:
         value = ta[i] + tb[j]
+        # Where rounding swallows a gain, the fewer cores stay.
         if n == 0 or value < seconds[n - 1]:
             cores[n] = at
             seconds[n] = value
             n += 1
+        # On to the next count of either front.
         next_a = ca[i + 1] if i + 1 < len(ca) else np.iinfo(np.int64).max
         next_b = cb[j + 1] if j + 1 < len(cb) else np.iinfo(np.int64).max
         at = min(next_a, next_b)
@@ -85,11 +77,16 @@ def merge_plus(ca: Ints, ta: Floats, cb: Ints, tb: Floats) -> Any:
 
 @njit(cache=True)
 def hull_values(x: Ints, y: Floats) -> Floats:
-    """Return the lower convex hull of the points (x, y), x increasing, at each x."""
+    """Return the lower convex hull (n,) of the points x, y (n,), x increasing, at each x: the monotone chain.
+
+    Source: A. M. Andrew, "Another efficient algorithm for convex hulls in two dimensions", Information Processing
+    Letters 9 (1979) 216-219.
+    """
     n = len(x)
     stack = np.empty(n, np.int64)
     top = 0
     for k in range(n):
+        # Corners that lie above the line from the one before to the new point are none.
         while top >= 2:
             a = stack[top - 2]
             b = stack[top - 1]
@@ -98,6 +95,7 @@ def hull_values(x: Ints, y: Floats) -> Floats:
             top -= 1
         stack[top] = k
         top += 1
+    # Straight lines between the corners.
     hull = np.empty(n, np.float64)
     for s in range(top - 1):
         a = stack[s]
@@ -121,6 +119,7 @@ def merge_convex(ta: Floats, ha: Floats, tb: Floats, hb: Floats, limit: int) -> 
     j = 0
     for k in range(n):
         out[k] = ta[i] + tb[j]
+        # The next core goes to the part that gains more seconds by it.
         gain_a = ha[i] - ha[i + 1] if i + 1 < len(ha) else -1.0
         gain_b = hb[j] - hb[j + 1] if j + 1 < len(hb) else -1.0
         if i + 1 < len(ha) and (gain_a >= gain_b or j + 1 == len(hb)):
@@ -141,6 +140,7 @@ def minima_monotone(tx: Floats, hx: Floats, at_x: int, cy: Ints, ty: Floats, out
     rows = len(out)
     last = len(hx) - 1
     stack = np.empty((128, 4), np.int64)
+    # Rows `low` … `high` of the result whose best partner lies among columns `left` … `right` of the other curve.
     stack[0] = (at_x + cy[0], rows - 1, 0, len(cy) - 1)
     top = 1
     while top > 0:
@@ -148,6 +148,7 @@ def minima_monotone(tx: Floats, hx: Floats, at_x: int, cy: Ints, ty: Floats, out
         low, high, left, right = stack[top]
         if low > high:
             continue
+        # The middle row's best partner, by the hull, whose matrix is totally monotone to the last bit.
         row = (low + high) // 2
         best = np.inf
         arg = left
@@ -162,6 +163,7 @@ def minima_monotone(tx: Floats, hx: Floats, at_x: int, cy: Ints, ty: Floats, out
         exact = tx[min(row - at_x - cy[arg], last)] + ty[arg]
         if exact < out[row]:
             out[row] = exact
+        # Rows above have theirs at or left of it, rows below at or right of it.
         stack[top] = (low, row - 1, left, arg)
         stack[top + 1] = (row + 1, high, arg, right)
         top += 2
@@ -169,7 +171,7 @@ def minima_monotone(tx: Floats, hx: Floats, at_x: int, cy: Ints, ty: Floats, out
 
 @njit(cache=True)
 def sum_pairs(ca: Ints, ta: Floats, cb: Ints, tb: Floats, out: Floats) -> None:
-    """Lower `out` (n_grid,) to the (min,+) convolution of two arbitrary fronts given on grid points, pair by pair."""
+    """Lower `out` (n_grid,) to the (min,+) convolution of any two fronts given on grid points, pair by pair."""
     for i in range(len(ca)):
         room = len(out) - 1 - ca[i]
         for j in range(len(cb)):

@@ -1,9 +1,12 @@
 """The fastest assignment, exactly, for curves of any shape.
 
-Source: thesis, section 1.3, equation 1.6, which solves it by trying all assignments. Here it is solved by dynamic
-programming over the layout (`evenly.allocation.balancers.pareto_fronts`), by zooming in on the answer where models
-certify their shape (`evenly.allocation.balancers.coarse_to_fine`), and by branch and bound where solvers occur several
-times (`evenly.allocation.balancers.branch_and_bound`).
+Source: "Optimal core assignment for coupled simulations" (thesis), section 1.3, equation 1.6, which tries all
+assignments. Here one of three methods finds the same answer:
+
+* dynamic programming on Pareto fronts (`evenly.allocation.balancers.pareto_fronts`);
+* bisection on ever finer tables, where models certify their shape and counts are many
+  (`evenly.allocation.balancers.coarse_to_fine`);
+* branch and bound, where solvers occur several times (`evenly.allocation.balancers.branch_and_bound`).
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from evenly.allocation.balancers.coarse_to_fine import can_zoom, zoom
 from evenly.allocation.balancers.pareto_fronts import GroupFront, build
 from evenly.allocation.problem.base import Balancer, Problem
 from evenly.allocation.problem.curves import Front
@@ -41,31 +45,24 @@ class OptimalBalancer(Balancer):
     def assign(self, problem: Problem) -> dict[str, int]:
         problem.fewest()
         if problem.layout.repeats:
+            # Its kernels are compiled; importing these takes longer than most problems without repeated solvers.
             from evenly.allocation.balancers.branch_and_bound import solve
 
             return solve(problem)
-        from evenly.allocation.balancers.coarse_to_fine import can_zoom, zoom
-
         found = zoom(problem) if can_zoom(problem) else None
-        return self._by_fronts(problem) if found is None else {name: int(found[name][0]) for name in problem.names}
-
-    def _by_fronts(self, problem: Problem) -> dict[str, int]:
-        tree = self._tree(problem)
-        found = tree.divide(tree.front.cores[-1:])
+        if found is None:
+            tree = self._tree(problem)
+            found = tree.divide(tree.front.cores[-1:])
         return {name: int(found[name][0]) for name in problem.names}
 
     def assign_all(self, problem: Problem, totals: Ints) -> dict[str, Ints]:
         if problem.layout.repeats:
             return super().assign_all(problem, totals)
-        from evenly.allocation.balancers.coarse_to_fine import can_zoom, zoom
-
         asked = np.asarray(totals, dtype=np.int64)
         found = zoom(problem, asked) if can_zoom(problem) else None
         return self._tree(problem).divide(asked) if found is None else found
 
     def front(self, problem: Problem) -> Front | None:
-        from evenly.allocation.balancers.coarse_to_fine import can_zoom
-
         # Where models certify their shape, some totals are assigned faster than all are tabulated.
         return None if problem.layout.repeats or can_zoom(problem) else self._tree(problem).front
 

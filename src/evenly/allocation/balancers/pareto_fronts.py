@@ -1,26 +1,29 @@
-"""The best time of every group for every number of cores at once, when each solver occurs once.
+"""The fastest time of every group for every number of cores: dynamic programming on Pareto fronts.
 
-From the solvers up, each group's front (best time per total cores) follows from its parts' fronts:
+It serves layouts in which each solver occurs once. A front holds the pairs (cores, seconds) of which none is beaten by
+another with as few cores and as little time. From the solvers up, the front of a group follows from those of its parts,
+with K points on a front:
 
-* side by side (``max``): merged in O(K), since the cores needed for a time T are the sum of what the parts need;
-* on the same cores (``+``): added point by point in O(K);
+* side by side (``max``): the cores that a time T needs are the sum of what the parts need for T, O(K);
+* on the same cores (``+``): times are added at each number of cores, O(K);
 * in turn on own cores (``sum``): the (min,+) convolution, see `evenly.allocation.balancers.convolution`.
 
-Going down again, a total is divided into the parts' cores. Exact for arbitrary curves: a part whose time rises with
-its cores leaves some idle.
+Going down again, a total is divided into the parts' cores. This is exact for curves of any shape: a part that more
+cores would slow down leaves some idle.
+
+Source: R. Bellman, "Dynamic Programming" (1957), with the number of cores as the state of every group.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Mapping
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evenly.allocation.balancers import kernels
-from evenly.allocation.balancers.convolution import convolve, divide
 from evenly.allocation.problem.curves import Front, SolverCurve
 from evenly.allocation.problem.layout import InTurn, Layout, Repeated, Shared, SideBySide, Solver
 
@@ -28,19 +31,28 @@ __all__ = ["GroupFront", "build", "solver_front"]
 
 Ints = NDArray[np.int64]
 
+#: Two fronts with fewer points together are merged before numba would be imported.
+_SHORT = 10_000
 
-class GroupFront(ABC):
-    """A node of the layout with its front; `front` is empty where no total up to the limit is enough."""
+
+@dataclass(frozen=True)
+class GroupFront:
+    """A node of the layout.
+
+    Parameters
+    ----------
+    front : Front
+        Its best times; empty where no total up to the limit is enough.
+    divide : callable
+        Gives each solver's cores (n,) for totals (n,); no solver gets more than its time needs.
+    """
 
     front: Front
-
-    @abstractmethod
-    def divide(self, cores: Ints) -> dict[str, Ints]:
-        """Return each solver's cores (n,) for totals `cores` (n,); no solver gets more than its time needs."""
+    divide: Callable[[Ints], dict[str, Ints]]
 
 
 def build(layout: Layout, curves: Mapping[str, SolverCurve], limit: int) -> GroupFront:
-    """Return the fronts of `layout` and all groups below it, for all totals up to `limit`.
+    """Return the front of `layout`, for all totals up to `limit`.
 
     Examples
     --------
@@ -53,18 +65,24 @@ def build(layout: Layout, curves: Mapping[str, SolverCurve], limit: int) -> Grou
     {'a': 4, 'b': 2}
     """
     if isinstance(layout, Solver):
-        return _SolverFront(layout.name, solver_front(curves[layout.name], limit))
+        own = solver_front(curves[layout.name], limit)
+        return GroupFront(own, lambda cores: {layout.name: own.cores_within(cores)})
     parts = [build(part, curves, limit) for part in layout.children()]
     if isinstance(layout, Repeated):
-        return _RepeatedFront(parts[0], layout.count)
+        return GroupFront(Front(parts[0].front.cores, layout.count * parts[0].front.seconds), parts[0].divide)
     if len(parts) == 1:
         return parts[0]
     if isinstance(layout, SideBySide):
-        return _SideBySideFront(parts, limit)
+        front = reduce(lambda a, b: _merged_max(a, b, limit), (part.front for part in parts))
+        # Each part gets as many cores as it needs to be as fast as the slowest one can be.
+        return GroupFront(
+            front, lambda cores: _joined(part.divide(part.front.cores_for(front.at(cores))) for part in parts)
+        )
     if isinstance(layout, Shared):
-        return _SharedFront(parts)
+        front = reduce(_merged_sum, (part.front for part in parts))
+        return GroupFront(front, lambda cores: _joined(part.divide(cores) for part in parts))
     if isinstance(layout, InTurn):
-        return _InTurnFront(parts, limit)
+        return _in_turn(parts, limit)
     raise TypeError(f"unknown group {type(layout).__name__}")
 
 
@@ -72,78 +90,76 @@ def solver_front(curve: SolverCurve, limit: int) -> Front:
     """Return one solver's front: where more cores don't make it faster, it keeps the fewer."""
     counts = np.asarray(curve.counts, dtype=np.int64)
     counts = counts[: int(np.searchsorted(counts, limit, side="right"))]
-    seconds = curve.seconds(counts)
-    kept = kernels.prefix_minimum(seconds)
-    return Front(counts, seconds) if len(kept) == len(counts) else Front(counts[kept], seconds[kept])
+    return Front.of(counts, curve.seconds(counts))
 
 
-class _SolverFront(GroupFront):
-    def __init__(self, name: str, front: Front) -> None:
-        self.name = name
-        self.front = front
+def _in_turn(parts: list[GroupFront], limit: int) -> GroupFront:
+    """Return parts in turn on own cores: their fronts are convolved one by one, the shortest first."""
+    # The result of a convolution is mostly irregular, so it is kept short for as long as possible.
+    from evenly.allocation.balancers.convolution import convolve, divide
 
-    def divide(self, cores: Ints) -> dict[str, Ints]:
-        return {self.name: self.front.cores[np.searchsorted(self.front.cores, cores, side="right") - 1]}
+    parts = sorted(parts, key=lambda part: len(part.front.cores))
+    sums = [parts[0].front]
+    for part in parts[1:]:
+        sums.append(convolve(sums[-1], part.front, limit))
 
-
-class _RepeatedFront(GroupFront):
-    def __init__(self, part: GroupFront, count: float) -> None:
-        self.part = part
-        self.front = Front(part.front.cores, count * part.front.seconds)
-
-    def divide(self, cores: Ints) -> dict[str, Ints]:
-        return self.part.divide(cores)
-
-
-class _SideBySideFront(GroupFront):
-    def __init__(self, parts: list[GroupFront], limit: int) -> None:
-        self.parts = parts
-        self.front = reduce(lambda a, b: _merge_max(a, b, limit), (part.front for part in parts))
-
-    def divide(self, cores: Ints) -> dict[str, Ints]:
-        seconds = self.front.at(cores)
-        return _joined([part.divide(part.front.cores_for(seconds)) for part in self.parts])
-
-
-class _SharedFront(GroupFront):
-    def __init__(self, parts: list[GroupFront]) -> None:
-        self.parts = parts
-        self.front = reduce(_merge_plus, (part.front for part in parts))
-
-    def divide(self, cores: Ints) -> dict[str, Ints]:
-        return _joined([part.divide(cores) for part in self.parts])
-
-
-class _InTurnFront(GroupFront):
-    """Parts are convolved one by one, the irregular ones first, while curves are short."""
-
-    def __init__(self, parts: list[GroupFront], limit: int) -> None:
-        self.parts = sorted(parts, key=lambda part: len(part.front.cores))
-        self.limit = limit
-        self.sums = [self.parts[0].front]
-        for part in self.parts[1:]:
-            self.sums.append(convolve(self.sums[-1], part.front, limit))
-        self.front = self.sums[-1]
-
-    def divide(self, cores: Ints) -> dict[str, Ints]:
+    def divided(cores: Ints) -> dict[str, Ints]:
+        # Backwards through the convolutions: the last part's share first, the rest among those before it.
         found = []
-        for before, part in zip(self.sums[-2::-1], self.parts[:0:-1], strict=True):
+        for before, part in zip(sums[-2::-1], parts[:0:-1], strict=True):
             cores, own = divide(before, part.front, cores)
             found.append(part.divide(own))
-        return _joined([*found, self.parts[0].divide(cores)])
+        return _joined([*found, parts[0].divide(cores)])
+
+    return GroupFront(sums[-1], divided)
 
 
-def _merge_max(a: Front, b: Front, limit: int) -> Front:
+def _merged_max(a: Front, b: Front, limit: int) -> Front:
+    """Return the front of two parts side by side: for each time T of either one, the cores that both need for T."""
     if not len(a.cores) or not len(b.cores):
         return Front(a.cores[:0], a.seconds[:0])
-    return Front(*kernels.merge_max(a.cores, a.seconds, b.cores, b.seconds, limit))
+    if _is_worth_compiled_loops(a, b):
+        from evenly.allocation.balancers import kernels
+
+        return Front(*kernels.merge_max(*a, *b, limit))
+    # Both fronts' times, the longest first; a stable sort of two sorted rows merges them in O(K).
+    times = np.concatenate([a.seconds, b.seconds])
+    order = np.argsort(-times, kind="stable")
+    times = times[order]
+    # How many times of a, and of b, stand before each place: the first point of either that isn't slower.
+    from_a = order < len(a.cores)
+    i: Ints = np.cumsum(from_a) - from_a
+    j = np.arange(len(times)) - i
+    kept = (i < len(a.cores)) & (j < len(b.cores))
+    kept[1:] &= times[1:] < times[:-1]
+    cores = a.cores[i[kept]] + b.cores[j[kept]]
+    within = int(np.searchsorted(cores, limit, side="right"))
+    return Front(cores[:within], times[kept][:within])
 
 
-def _merge_plus(a: Front, b: Front) -> Front:
+def _merged_sum(a: Front, b: Front) -> Front:
+    """Return the front of two parts one after the other on the same cores: at each count of either one, both times."""
     if not len(a.cores) or not len(b.cores):
         return Front(a.cores[:0], a.seconds[:0])
-    return Front(*kernels.merge_plus(a.cores, a.seconds, b.cores, b.seconds))
+    if _is_worth_compiled_loops(a, b):
+        from evenly.allocation.balancers import kernels
+
+        return Front(*kernels.merge_plus(*a, *b))
+    # Both fronts' counts, the fewest first, and the last point of either front that these are enough for.
+    cores = np.concatenate([a.cores, b.cores])
+    order = np.argsort(cores, kind="stable")
+    cores = cores[order]
+    i: Ints = np.cumsum(order < len(a.cores)) - 1
+    j = np.arange(len(cores)) - i - 1
+    kept = (i >= 0) & (j >= 0)
+    kept[:-1] &= cores[1:] > cores[:-1]
+    return Front.of(cores[kept], a.seconds[i[kept]] + b.seconds[j[kept]])
 
 
-def _joined(found: list[dict[str, Ints]]) -> dict[str, Ints]:
+def _is_worth_compiled_loops(a: Front, b: Front) -> bool:
+    """Tell whether two fronts are long, or numba is there already; either way gives the same front."""
+    return "numba" in sys.modules or len(a.cores) + len(b.cores) > _SHORT
+
+
+def _joined(found: Iterable[dict[str, Ints]]) -> dict[str, Ints]:
     return {name: cores for part in found for name, cores in part.items()}

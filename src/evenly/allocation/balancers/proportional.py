@@ -12,6 +12,7 @@ import numpy as np
 
 from evenly.allocation.problem.base import Balancer, Problem
 from evenly.allocation.problem.core_usage import Footprint
+from evenly.allocation.problem.limits import place_of
 from evenly.errors import InputError
 
 __all__ = ["ProportionalBalancer"]
@@ -44,7 +45,8 @@ class ProportionalBalancer(Balancer):
             )
         fewest = problem.fewest()
         shares = _shares(problem.footprint, problem.cores, problem.degrees_of_freedom, fewest)
-        return {name: _largest(problem.curves[name].counts, shares[name]) for name in problem.names}
+        counts = {name: problem.curves[name].counts for name in problem.names}
+        return {name: int(row[place_of(row, shares[name])]) for name, row in counts.items()}
 
 
 def _shares(node: Footprint, cores: int, sizes: Mapping[str, float], fewest: Mapping[str, int]) -> dict[str, int]:
@@ -62,13 +64,14 @@ def _shares(node: Footprint, cores: int, sizes: Mapping[str, float], fewest: Map
 
 
 def split(cores: int, weights: np.ndarray[tuple[int], np.dtype[np.float64]], fewest: list[int]) -> list[int]:
-    """Divide whole cores in proportion to `weights` (n,), none below `fewest`: largest remainders get what is left.
+    """Divide whole cores in proportion to `weights` (n,), none below `fewest` (n,): the largest remainder method.
 
     Examples
     --------
     >>> split(10, np.array([1.0, 1.0, 8.0]), [1, 3, 1])
     [1, 3, 6]
     """
+    # Quotas: parts whose share would be too small are held at their fewest, and the others divide what is left.
     held = np.zeros(len(weights), dtype=bool)
     least = np.asarray(fewest)
     while True:
@@ -78,14 +81,9 @@ def split(cores: int, weights: np.ndarray[tuple[int], np.dtype[np.float64]], few
         if not below.any():
             break
         held |= below
+    # Quotas rounded down, then one core more for each of the largest remainders.
     whole = np.floor(ideal).astype(np.int64)
     order = np.argsort(-(ideal - whole), kind="stable")
     order = order[~held[order]]
     whole[order[: cores - int(whole.sum())]] += 1
     return [int(share) for share in whole]
-
-
-def _largest(counts: range | np.ndarray[tuple[int], np.dtype[np.int64]], share: int) -> int:
-    if isinstance(counts, range):
-        return counts[min(len(counts) - 1, max((share - counts.start) // counts.step, 0))]
-    return int(counts[max(int(np.searchsorted(counts, share, side="right")) - 1, 0)])

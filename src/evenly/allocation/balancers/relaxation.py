@@ -1,13 +1,16 @@
-"""Weights of the solvers' times and a price of a core that bound every assignment's time from below.
+"""Lagrange multipliers of an allocation problem: weights of the solvers' times and a price of a core.
 
-A maximum is at least any weighted mean of its parts. With weights chosen at each ``max`` of the layout (and of the
-footprint) the step's time is at least ``sum_i w_i t_i``, the cores used at least ``sum_i v_i p_i``; with a price m of
-a core,
+They bound every assignment's time from below. A maximum is at least any weighted mean of its parts. With weights chosen
+at each ``max`` of the layout (and of the cores in use) the step's time is at least ``sum_i w_i t_i``, the cores in use
+at least ``sum_i v_i p_i``; with a price m of a core,
 
     time >= sum_i (w_i t_i(p_i) + m v_i p_i) - m P
 
-for every assignment within P cores. Any weights and price are valid; the dual solution of a linear program over the
-curves' convex hulls gives good ones.
+for every assignment p within P cores, with times t in seconds. Any weights and price are valid; the dual solution of a
+linear program over the curves' convex hulls gives the best ones for the hulls.
+
+Source: M. L. Fisher, "The Lagrangian relaxation method for solving integer programming problems", Management Science 27
+(1981) 1-18.
 """
 
 from __future__ import annotations
@@ -77,6 +80,8 @@ def _relaxed(
     layout: Layout, footprint: Footprint, hulls: list[tuple[Floats, Floats]], limit: int
 ) -> tuple[Weights, float, list[float]]:
     """Solve the linear program over hulls; return weights, price and the solvers' cores."""
+    # The program: minimise the step's time, with each solver's cores and time above its hull. Scaled, so that cores and
+    # times are near one.
     program, names = _Program(), layout.names
     scale = max(float(y[0]) for _, y in hulls)
     cores, times = _curve_variables(program, dict(zip(names, hulls, strict=True)), scale, limit)
@@ -84,6 +89,7 @@ def _relaxed(
     core_rows: dict[int, list[int]] = {}
     program.objective = _time(program, layout, times, time_rows)
     budget = program.at_most(_cores(program, footprint, cores, core_rows), 1.0)
+    # The duals of the rows of a maximum are its parts' weights, that of the budget is the price of a core.
     solution, duals = _solved(program)
     weights = Weights(dict.fromkeys(names, 0.0), dict.fromkeys(names, 0.0))
     _weigh_time(layout, 1.0, time_rows, duals, weights.time)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from evenly.allocation.problem.core_usage import Footprint, footprint_of
 from evenly.allocation.problem.curves import Front, SolverCurve
 from evenly.allocation.problem.layout import Layout
+from evenly.allocation.problem.limits import place_of
 from evenly.errors import InfeasibleError, InputError
 
 __all__ = ["Balancer", "Problem"]
@@ -87,19 +88,23 @@ class Problem:
             raise self._too_few(smallest, needed)
         return smallest
 
+    def with_cores(self, cores: int) -> Problem:
+        """Return the same problem with another total."""
+        return dataclasses.replace(self, cores=int(cores))
+
     def allows(self, cores: Mapping[str, int]) -> bool:
         """Tell whether an assignment keeps to the counts that each solver may get and to the cores there are."""
-        fits = all(_contains(self.curves[name].counts, int(cores[name])) for name in self.names)
-        return fits and bool(self.used(cores) <= self.cores)
+        counts = {name: self.curves[name].counts for name in self.names}
+        allowed = all(int(row[place_of(row, int(cores[name]))]) == int(cores[name]) for name, row in counts.items())
+        return allowed and bool(self.used(cores) <= self.cores)
 
     def _too_few(self, smallest: Mapping[str, int], needed: int) -> InfeasibleError:
-        if needed == len(self.names):
-            rule = f"`cores` must be at least the number of solvers ({needed})"
-        else:
+        least, remedy = f"the number of solvers ({needed})", "raise --cores"
+        if needed != len(self.names):
             listed = ", ".join(f"{name} {count}" for name, count in smallest.items())
-            rule = f"`cores` must be at least what the solvers need together ({needed}: {listed})"
-        remedy = "raise --cores" if needed == len(self.names) else "raise --cores or lower the solvers' minimum"
-        return InfeasibleError(f"{rule}, but got {self.cores}: {remedy}.", constraint="cores")
+            least = f"what the solvers need together ({needed}: {listed})"
+            remedy = "raise --cores or lower the solvers' minimum"
+        return InfeasibleError(f"`cores` must be at least {least}, but got {self.cores}: {remedy}.", constraint="cores")
 
 
 class Balancer(ABC):
@@ -134,19 +139,12 @@ class Balancer(ABC):
 
     def assign_all(self, problem: Problem, totals: Ints) -> dict[str, Ints]:
         """Return cores per solver, each (n,), for totals (n,) up to the problem's: those of `assign`, one by one."""
-        found = [self.assign(dataclasses.replace(problem, cores=int(total))) for total in totals]
+        found = [self.assign(problem.with_cores(total)) for total in totals]
         return {name: np.array([cores[name] for cores in found], dtype=np.int64) for name in problem.names}
 
     def front(self, problem: Problem) -> Front | None:  # noqa: ARG002 - for those that know it
         """Return the best time for every total up to the cores there are; None where the balancer doesn't know it."""
         return None
-
-
-def _contains(counts: Any, count: int) -> bool:
-    if isinstance(counts, range):
-        return count in counts
-    at = int(np.searchsorted(counts, count))
-    return at < len(counts) and int(counts[at]) == count
 
 
 def check_names(what: str, given: Mapping[str, Any], solvers: Mapping[str, Any]) -> None:

@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -35,7 +35,7 @@ _AGREE = 1e-9
 
 
 class Front(NamedTuple):
-    """The best time for every number of cores, as steps.
+    """A Pareto front of time against cores, as steps.
 
     With at least ``cores[k]`` (and fewer than ``cores[k + 1]``) cores, the best time is ``seconds[k]``; below
     ``cores[0]`` there is none. `cores` (K,) increases, `seconds` (K,) decreases.
@@ -44,10 +44,28 @@ class Front(NamedTuple):
     cores: Ints
     seconds: Floats
 
+    @classmethod
+    def of(cls, cores: Ints, seconds: Floats) -> Self:
+        """Return the front of points (n,), cores increasing: those that are faster than all points before them.
+
+        Examples
+        --------
+        >>> Front.of(np.array([1, 2, 3, 4]), np.array([np.inf, 5.0, 6.0, 4.0]))
+        Front(cores=array([2, 4]), seconds=array([5., 4.]))
+        """
+        best_before = np.minimum.accumulate(np.concatenate([[np.inf], seconds[:-1]]))[: len(seconds)]
+        kept = seconds < best_before
+        return cls(cores, seconds) if kept.all() else cls(cores[kept], seconds[kept])
+
     def at(self, cores: Any) -> Any:
         """Return the best times, infinite where there is none, for `cores` (n,)."""
         step = np.searchsorted(self.cores, cores, side="right") - 1
         return np.where(step < 0, np.inf, self.seconds[np.maximum(step, 0)])
+
+    def cores_within(self, cores: Ints) -> Ints:
+        """Return the fewest cores (n,) that are as fast as `cores` (n,), which must be enough for some time."""
+        chosen: Ints = self.cores[np.searchsorted(self.cores, cores, side="right") - 1]
+        return chosen
 
     def cores_for(self, seconds: Any) -> Ints:
         """Return the fewest cores (n,) that reach `seconds` (n,), which must be reachable."""

@@ -26,17 +26,13 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evenly.errors import InputError
 
 __all__ = ["InTurn", "Layout", "Repeated", "Shared", "SideBySide", "Solver", "parse_layout"]
-
-Floats = NDArray[np.float64]
-Number = TypeVar("Number", int, float, Floats, NDArray[np.int64])
 
 _BARE = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)
 _TOKEN = re.compile(
@@ -94,13 +90,18 @@ class Solver(Layout):
 
 
 @dataclass(frozen=True)
-class SideBySide(Layout):
-    """Parts that run at the same time, each on its own cores: the slowest counts."""
+class _Group(Layout):
+    """Several parts."""
 
     parts: tuple[Layout, ...]
 
     def children(self) -> tuple[Layout, ...]:
         return self.parts
+
+
+@final
+class SideBySide(_Group):
+    """Parts that run at the same time, each on its own cores: the slowest counts."""
 
     def seconds(self, times: Mapping[str, Any]) -> Any:
         return functools.reduce(np.maximum, (part.seconds(times) for part in self.parts))
@@ -109,33 +110,24 @@ class SideBySide(Layout):
         return f"max({', '.join(map(str, self.parts))})"
 
 
-@dataclass(frozen=True)
-class InTurn(Layout):
-    """Parts that run one after the other, each on its own cores, which idle in between."""
-
-    parts: tuple[Layout, ...]
-
-    def children(self) -> tuple[Layout, ...]:
-        return self.parts
+class _OneAfterTheOther(_Group):
+    """Parts whose times are added."""
 
     def seconds(self, times: Mapping[str, Any]) -> Any:
         return functools.reduce(np.add, (part.seconds(times) for part in self.parts))
+
+
+@final
+class InTurn(_OneAfterTheOther):
+    """Parts that run one after the other, each on its own cores, which idle in between."""
 
     def __str__(self) -> str:
         return f"sum({', '.join(map(str, self.parts))})"
 
 
-@dataclass(frozen=True)
-class Shared(Layout):
+@final
+class Shared(_OneAfterTheOther):
     """Parts that run one after the other on the same cores."""
-
-    parts: tuple[Layout, ...]
-
-    def children(self) -> tuple[Layout, ...]:
-        return self.parts
-
-    def seconds(self, times: Mapping[str, Any]) -> Any:
-        return functools.reduce(np.add, (part.seconds(times) for part in self.parts))
 
     def __str__(self) -> str:
         return " + ".join(f"({part})" if isinstance(part, Shared) else str(part) for part in self.parts)

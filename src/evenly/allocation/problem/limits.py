@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from evenly.errors import InfeasibleError, InputError
 from evenly.machine.machine import Machine
 
-__all__ = ["Bound", "Limits", "is_count", "possible_counts"]
+__all__ = ["Bound", "Limits", "is_count", "place_of", "possible_counts"]
 
 Ints = NDArray[np.int64]
 #: Core counts, increasing: a range where they are equally spaced, else an array.
@@ -34,6 +34,19 @@ def is_count(value: Any) -> bool:
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.integer | np.floating):
         return False
     return bool(value >= 1 and value == np.floor(value) and np.isfinite(value))
+
+
+def place_of(counts: Counts, count: int) -> int:
+    """Return the place of the largest of `counts` (n,) up to `count`; 0 where all are larger.
+
+    Examples
+    --------
+    >>> place_of(range(8, 41, 8), 24), place_of(np.array([480, 960]), 1000), place_of(range(4, 9), 1)
+    (2, 1, 0)
+    """
+    if isinstance(counts, range):
+        return min(len(counts) - 1, max((count - counts.start) // counts.step, 0))
+    return max(int(np.searchsorted(counts, count, side="right")) - 1, 0)
 
 
 def _are_counts(values: Any) -> bool:
@@ -167,9 +180,9 @@ class Limits:
         if isinstance(value, Limits):
             return value
         fields = ("minimum", "maximum", "multiple", "allowed", "bounds")
-        unknown = [key for key in value if key not in fields]
-        if unknown:
-            raise InputError(f"limits have no {unknown[0]!r}; allowed are {', '.join(fields)}")
+        for key in value:
+            if key not in fields:
+                raise InputError(f"limits have no {key!r}; allowed are {', '.join(fields)}")
         return cls(**value)
 
     @property

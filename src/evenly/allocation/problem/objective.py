@@ -14,7 +14,7 @@ from evenly.machine.machine import Machine
 
 __all__ = ["Objective"]
 
-SECONDS_PER_HOUR = 3600.0
+_SECONDS_PER_HOUR = 3600.0
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class Objective:
 def core_hours(cores: Any, seconds: Any, machine: Machine | None = None) -> NDArray[np.float64]:
     """Return the core-hours (n,) of steps of `seconds` (n,) on `cores` (n,), as the machine bills them."""
     billed = cores if machine is None else machine.billed(cores)
-    return np.asarray(billed * seconds / SECONDS_PER_HOUR, dtype=np.float64)
+    return np.asarray(billed * seconds / _SECONDS_PER_HOUR, dtype=np.float64)
 
 
 def _out_of_reach(name: str, at_most: float, front: Front, hours: NDArray[np.float64]) -> InfeasibleError:

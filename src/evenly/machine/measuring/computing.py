@@ -22,7 +22,7 @@ __all__ = ["array_bytes", "jitter_of", "measure_jitter", "memory_bandwidth", "ru
 
 _CACHES = 4
 _LEAST_ARRAY = 16 * 2**20
-PIECE_S = 5e-3
+_PIECE_S = 5e-3
 
 
 def array_bytes(cores: int, cache: float, memory: float | None) -> float:
@@ -70,7 +70,7 @@ def memory_bandwidth(cores: Sequence[int], array: float, seconds: float = 1.0) -
     return float(sum(int(array) // 8 * TRIAD_BYTES / np.median(own) for own in times))
 
 
-def measure_jitter(cores: Sequence[int], seconds: float = 1.0, piece_s: float = PIECE_S) -> float:
+def measure_jitter(cores: Sequence[int], seconds: float = 1.0, piece_s: float = _PIECE_S) -> float:
     """Return how far the times of a fixed piece of computing scatter on cores that all compute; see `jitter_of`.
 
     Parameters

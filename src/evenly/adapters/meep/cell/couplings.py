@@ -20,12 +20,12 @@ __all__ = ["KINDS", "coarser", "with_couplings"]
 Flags = NDArray[np.bool_]
 #: Kinds of a survey, in the order in which a `Structure` keeps the elements: yz, zx, xy.
 KINDS = ("off-diagonal yz", "off-diagonal xz", "off-diagonal xy")
-FOUND_IN = "electric_anisotropic"
-SLAB = 250_000
+_FOUND_IN = "electric_anisotropic"
+_SLAB = 250_000
 #: Points of the coarser grid on which a large cell is looked at.
 COARSE = 200_000
 # At rims of faces evenly couples axes that Meep doesn't: a pair that is found at so few points is one of these.
-RIMS = 0.2
+_RIMS = 0.2
 
 
 def with_couplings(survey: Survey, structure: Structure, coarse: Callable[[], Structure] | None = None) -> Survey:
@@ -40,13 +40,13 @@ def with_couplings(survey: Survey, structure: Structure, coarse: Callable[[], St
     coarse : callable, optional
         Gives the structure on a coarser grid, by which pairs are told for the whole cell.
     """
-    if FOUND_IN not in survey.kinds:
+    if _FOUND_IN not in survey.kinds:
         return survey
     blocks = _blocks(survey)
     if coarse is not None:
         rough = coarse()
         pairs = [bool(mask.any()) for mask in _without_rims(_masks(rough, rough.grid.box))]
-        column = blocks[..., survey.kinds.index(FOUND_IN)]
+        column = blocks[..., survey.kinds.index(_FOUND_IN)]
         counts = [column * pair for pair in pairs]
     else:
         box = _reach(survey, blocks)
@@ -78,7 +78,7 @@ def _blocks(survey: Survey) -> NDArray[np.float64]:
 
 def _reach(survey: Survey, blocks: NDArray[np.float64]) -> Box:
     """Return the box outside which no axes are coupled."""
-    there = blocks[..., survey.kinds.index(FOUND_IN)] > 0
+    there = blocks[..., survey.kinds.index(_FOUND_IN)] > 0
     ends = []
     for axis in range(3):
         found = np.flatnonzero(there.any(axis=tuple(a for a in range(3) if a != axis)))
@@ -92,7 +92,7 @@ def _masks(structure: Structure, box: Box) -> list[Flags]:
     found = [np.zeros(box.shape, dtype=bool) for _ in KINDS]
     longest = max(range(3), key=lambda axis: box.shape[axis])
     own = tuple(slice(None) if thin else slice(None, -1) for thin in structure.grid.thin)
-    for slab in box.slabs(longest, SLAB):
+    for slab in box.slabs(longest, _SLAB):
         elements = structure.sample(slab).electric.off_diagonal
         if elements is not None:
             where = slab.slices(box.lo)
@@ -103,7 +103,7 @@ def _masks(structure: Structure, box: Box) -> list[Flags]:
 
 def _without_rims(masks: list[Flags]) -> list[Flags]:
     most = max(int(np.count_nonzero(mask)) for mask in masks)
-    return [mask if np.count_nonzero(mask) > RIMS * most else np.zeros_like(mask) for mask in masks]
+    return [mask if np.count_nonzero(mask) > _RIMS * most else np.zeros_like(mask) for mask in masks]
 
 
 def _summed(mask: Flags, box: Box, survey: Survey) -> NDArray[np.float64]:

@@ -25,7 +25,7 @@ from evenly.fdtd.media.structure import Structure
 __all__ = ["media_of", "structure_of"]
 
 # Only points are counted, so any time step is stable.
-NO_TIME_STEP = 1e-9
+_NO_TIME_STEP = 1e-9
 
 
 def structure_of(sim: Any, grid: Grid, origin: Vector, layers: Layers) -> Structure:
@@ -46,7 +46,7 @@ def structure_of(sim: Any, grid: Grid, origin: Vector, layers: Layers) -> Struct
         if sim.ensure_periodicity and sim.k_point:
             made = _repeated(made, grid)
         objects += made
-    still = Grid(grid.size, grid.resolution, NO_TIME_STEP)
+    still = Grid(grid.size, grid.resolution, _NO_TIME_STEP)
     return Structure(still, objects, background, subpixel=bool(sim.eps_averaging), layers=layers)
 
 

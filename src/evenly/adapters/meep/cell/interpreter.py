@@ -26,7 +26,7 @@ __all__ = ["VARIABLE", "environment", "find_mpirun", "find_python", "package_fol
 #: Environment variable that names the Python that has Meep.
 VARIABLE = "EVENLY_MEEP_PYTHON"
 SYSTEM = Path("/usr/bin/python3")
-LOOK = (
+_LOOK = (
     "import importlib.util, sys; sys.exit(not (importlib.util.find_spec('meep') and importlib.util.find_spec('numpy')))"
 )
 
@@ -94,6 +94,6 @@ def environment(folder: Path, **more: str) -> dict[str, str]:
 def _has_meep(python: str) -> bool:
     clean = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV")}
     try:
-        return subprocess.run([python, "-c", LOOK], env=clean, capture_output=True, timeout=60).returncode == 0
+        return subprocess.run([python, "-c", _LOOK], env=clean, capture_output=True, timeout=60).returncode == 0
     except (OSError, subprocess.TimeoutExpired):
         return False

@@ -19,7 +19,7 @@ from evenly.fdtd.media.materials import DrudePole, LorentzPole, Medium, Pole
 __all__ = ["is_medium", "medium_of", "mixture", "poles_of"]
 
 # What stands for infinity: a perfect conductor has ε = -∞ in Meep.
-LARGE = 1e6
+_LARGE = 1e6
 
 
 def is_medium(material: Any) -> bool:
@@ -85,7 +85,7 @@ def _both(first: Medium, second: Medium, name: str) -> tuple[Vector, Vector]:
 
 
 def _magnitudes(vector: Any) -> Vector:
-    x, y, z = (min(abs(v), LARGE) if math.isfinite(abs(v)) else LARGE for v in (vector.x, vector.y, vector.z))
+    x, y, z = (min(abs(v), _LARGE) if math.isfinite(abs(v)) else _LARGE for v in (vector.x, vector.y, vector.z))
     return x, y, z
 
 

@@ -19,10 +19,9 @@ from evenly.adapters.meep.grid import numbers
 from evenly.decomposition.cells.cell import Transform
 from evenly.fdtd.cell.grid import ELECTRIC, MAGNETIC, Grid, Vector, offset
 
-__all__ = ["AXIS", "decimation", "period_of", "transforms_of"]
+__all__ = ["decimation", "period_of", "transforms_of"]
 
-AXIS = "xyz"
-CENTRED = "centre"
+_CENTRED = "centre"
 Ends = tuple[int, int]
 
 
@@ -103,7 +102,7 @@ def _floats(values: Any) -> list[float]:
 def _regions(monitor: Any, kind: str, grid: Grid) -> Iterator[tuple[Vector, Vector, list[tuple[str, str]]]]:
     """Yield centre and size, in Meep's coordinates, and the components with their lattices, of each region."""
     if kind == "DftFields":
-        lattice = CENTRED if monitor.args[5] else ""
+        lattice = _CENTRED if monitor.args[5] else ""
         names = [_component(c) for c in monitor.args[0]]
         for region in monitor.regions:
             yield *_where(region), [(name, lattice or name) for name in names]
@@ -124,7 +123,7 @@ def _of_region(kind: str, monitor: Any, region: Any, size: Vector, grid: Grid) -
     """Yield the components, with the lattice they are taken on, that a region of a kind of monitor needs."""
     if kind == "DftEnergy":
         # E, D, H and B of all directions: D and B are counted as E and H.
-        yield from ((name, CENTRED) for name in (*ELECTRIC, *MAGNETIC) * 2)
+        yield from ((name, _CENTRED) for name in (*ELECTRIC, *MAGNETIC) * 2)
         return
     across = _normal(size, grid)
     told = int(region.direction)
@@ -133,12 +132,12 @@ def _of_region(kind: str, monitor: Any, region: Any, size: Vector, grid: Grid) -
         yield from ((name, name) for name in (*ELECTRIC, *MAGNETIC))
     elif kind == "DftForce":
         for axis in {direction, across}:
-            yield from ((name[axis], CENTRED) for name in (ELECTRIC, MAGNETIC))
+            yield from ((name[axis], _CENTRED) for name in (ELECTRIC, MAGNETIC))
     else:
         own = kind == "DftNear2Far" or (monitor.func.__name__ == "_add_mode_monitor" and bool(monitor.args[2]))
         for axis in (a for a in range(3) if a != direction):
             for name in (ELECTRIC[axis], MAGNETIC[axis]):
-                yield name, name if own else CENTRED
+                yield name, name if own else _CENTRED
 
 
 def _normal(size: Vector, grid: Grid) -> int:

@@ -22,7 +22,7 @@ from evenly.errors import EvenlyWarning, InputError, RunFailed
 
 __all__ = ["cell_of_script", "simulations_in"]
 
-LINES = 12
+_LINES = 12
 
 
 def cell_of_script(
@@ -131,7 +131,7 @@ def _problem(path: Path, result: Any, report: dict[str, Any], simulation: int) -
     if text.startswith("SystemExit"):
         # What the script says of its own arguments, for example.
         text = f"{said}\n{text}"
-    last = "\n".join(text.strip().splitlines()[-LINES:])
+    last = "\n".join(text.strip().splitlines()[-_LINES:])
     return RunFailed(
         f"{path} failed before its first time step:\n{last}", exit_code=int(result.returncode), output=text
     )

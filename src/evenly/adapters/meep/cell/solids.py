@@ -11,7 +11,6 @@ costly they are a smaller one of the same sign, which is all that painting needs
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -47,13 +46,13 @@ def solid_of(thing: Any, material: Any, origin: Vector) -> GeometricObject:
         If it is of a kind that isn't known.
     """
     kinds = [kind.__name__ for kind in type(thing).__mro__]
-    for name, convert in CONVERSIONS.items():
+    for name, convert in _CONVERSIONS.items():
         if name in kinds:
             solid = convert(thing, material)
             return moved(solid, (-origin[0], -origin[1], -origin[2]))
     raise InputError(
         f"An object of the geometry is a {type(thing).__name__}, which evenly doesn't know: it knows "
-        f"{', '.join(CONVERSIONS)}."
+        f"{', '.join(_CONVERSIONS)}."
     )
 
 
@@ -67,8 +66,9 @@ def moved(solid: GeometricObject, by: Vector) -> GeometricObject:
 
 @dataclass(frozen=True, kw_only=True)
 class _Framed(GeometricObject):
-    """A solid with a centre and three directions, of any length, not all in a plane."""
+    """A solid with a centre, three directions, of any length, not all in a plane, and its size along these."""
 
+    size: Any
     center: Any = (0.0, 0.0, 0.0)
     axes: Any = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
@@ -79,38 +79,29 @@ class _Framed(GeometricObject):
         return np.linalg.inv((axes / np.linalg.norm(axes, axis=1)[:, None]).T)
 
     def _along(self, x: ArrayLike, y: ArrayLike, z: ArrayLike) -> list[Any]:
-        away = [np.asarray(v, dtype=np.float64) - c for v, c in zip((x, y, z), self.center, strict=True)]
+        """Return coordinates along the directions, from the centre."""
+        away = _from(self.center, x, y, z)
         return [sum(w * a for w, a in zip(row, away, strict=True)) for row in self._inverse]
 
-    def _box(self, low: Sequence[float], high: Sequence[float]) -> tuple[Vector, Vector]:
-        """Return the bounds of what lies between coordinates along the directions."""
-        turn = np.linalg.inv(self._inverse)
-        ends = [np.minimum(turn * low, turn * high).sum(axis=1), np.maximum(turn * low, turn * high).sum(axis=1)]
-        first, last = (tuple(float(c + e) for c, e in zip(self.center, end, strict=True)) for end in ends)
-        return first, last  # type: ignore[return-value]
+    def bounds(self) -> tuple[Vector, Vector]:
+        # Of the box from -size/2 to size/2 along the directions.
+        reach = np.abs(np.linalg.inv(self._inverse) * [s / 2 for s in self.size]).sum(axis=1)
+        return _around(self.center, -reach, reach)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Parallelepiped(_Framed):
     """A block whose edges need not be at right angles."""
 
-    size: Any
-
     def distance(self, x: ArrayLike, y: ArrayLike, z: ArrayLike) -> Array:
         slopes = np.linalg.norm(self._inverse, axis=1)
         parts = zip(self._along(x, y, z), self.size, slopes, strict=True)
         return np.asarray(np.maximum.reduce(np.broadcast_arrays(*((np.abs(c) - s / 2) / m for c, s, m in parts))))
 
-    def bounds(self) -> tuple[Vector, Vector]:
-        half = [s / 2 for s in self.size]
-        return self._box([-h for h in half], half)
-
 
 @dataclass(frozen=True, kw_only=True)
 class Ellipsoid(_Framed):
     """The ellipsoid inscribed in a block."""
-
-    size: Any
 
     def distance(self, x: ArrayLike, y: ArrayLike, z: ArrayLike) -> Array:
         half = [max(s / 2, 1e-300) for s in self.size]
@@ -118,10 +109,6 @@ class Ellipsoid(_Framed):
         reach = np.sqrt(sum(c * c for c in scaled))
         steepest = float(np.linalg.norm(self._inverse / np.array(half)[:, None], 2))
         return np.asarray((reach - 1) / steepest)
-
-    def bounds(self) -> tuple[Vector, Vector]:
-        half = [s / 2 for s in self.size]
-        return self._box([-h for h in half], half)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,7 +126,7 @@ class _Round(GeometricObject):
         return np.asarray(axis / np.linalg.norm(axis))
 
     def _split(self, x: ArrayLike, y: ArrayLike, z: ArrayLike) -> tuple[Any, list[Any]]:
-        away = [np.asarray(v, dtype=np.float64) - c for v, c in zip((x, y, z), self.center, strict=True)]
+        away = _from(self.center, x, y, z)
         along: Any = sum(e * a for e, a in zip(self._direction, away, strict=True))
         return along, [a - along * e for a, e in zip(away, self._direction, strict=True)]
 
@@ -150,8 +137,7 @@ class _Round(GeometricObject):
     def bounds(self) -> tuple[Vector, Vector]:
         across = np.sqrt(np.maximum(0.0, 1 - self._direction**2)) * self._widest
         reach = np.abs(self._direction) * self.height / 2 + across
-        low, high = (tuple(float(c + s * r) for c, r in zip(self.center, reach, strict=True)) for s in (-1, 1))
-        return low, high  # type: ignore[return-value]
+        return _around(self.center, -reach, reach)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -244,7 +230,7 @@ class Tapered(GeometricObject):
         return bool(np.all((flat[None] - flat[:, None]) @ normals[:, :, None] <= 1e-9 * np.abs(flat).max()))
 
     def distance(self, x: ArrayLike, y: ArrayLike, z: ArrayLike) -> Array:
-        away = [np.asarray(v, dtype=np.float64) - c for v, c in zip((x, y, z), self.center, strict=True)]
+        away = _from(self.center, x, y, z)
         u, v, w = (sum(e * a for e, a in zip(way, away, strict=True)) for way in self._frame)
         up = w - self._outline[2]
         side = (self._from_outline(u, v) + up * math.tan(self.lean)) * math.cos(self.lean)
@@ -273,9 +259,18 @@ class Tapered(GeometricObject):
         first, second, up = self._frame
         floor = flat @ np.stack([first, second]) + up * base
         ends = np.concatenate([floor, floor + up * min(self.height, FAR)])
-        reached = (ends.min(axis=0) - reach, ends.max(axis=0) + reach)
-        lowest, highest = (tuple(float(c + e) for c, e in zip(self.center, end, strict=True)) for end in reached)
-        return lowest, highest  # type: ignore[return-value]
+        return _around(self.center, ends.min(axis=0) - reach, ends.max(axis=0) + reach)
+
+
+def _from(center: Any, x: ArrayLike, y: ArrayLike, z: ArrayLike) -> list[Array]:
+    """Return points x, y, z as seen from a centre."""
+    return [np.asarray(v, dtype=np.float64) - c for v, c in zip((x, y, z), center, strict=True)]
+
+
+def _around(center: Any, low: Array, high: Array) -> tuple[Vector, Vector]:
+    """Return the corners of a box that reaches from `low` to `high` as seen from a centre."""
+    first, last = (tuple(float(c + e) for c, e in zip(center, end, strict=True)) for end in (low, high))
+    return first, last  # type: ignore[return-value]
 
 
 def _sizes(thing: Any) -> Vector:
@@ -317,7 +312,7 @@ def _prism(thing: Any, material: Any) -> GeometricObject:
     return Tapered(corners=corners.tolist(), axis=axis.tolist(), height=height, lean=lean, material=material)
 
 
-CONVERSIONS: dict[str, Any] = {
+_CONVERSIONS: dict[str, Any] = {
     "Ellipsoid": _ellipsoid,
     "Block": _block,
     "Sphere": lambda t, m: Sphere(radius=float(t.radius), center=numbers(t.center), material=m),

@@ -25,7 +25,7 @@ __all__ = ["POINTS", "Varied", "from_array", "from_function", "from_grid", "part
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Classify = Callable[[Array, Array, Array], Ints]
+_Classify = Callable[[Array, Array, Array], Ints]
 #: Points at which a function is looked at: a call takes some microseconds.
 POINTS = 100_000
 FAR = 1e20
@@ -44,7 +44,7 @@ class Varied:
     """
 
     media: Sequence[Medium]
-    classify: Classify
+    classify: _Classify
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +52,7 @@ class _Part(GeometricObject):
     """Where one medium of a varied material is within a solid; its borders are never near, as Meep doesn't average."""
 
     solid: GeometricObject
-    classify: Classify
+    classify: _Classify
     which: int
 
     def distance(self, x: ArrayLike, y: ArrayLike, z: ArrayLike) -> Array:
@@ -167,7 +167,7 @@ class _Lattice:
             parts = zip(index, self.low, self.step, origin, strict=True)
             yield index, [a + (i + 0.5) * s + o for i, a, s, o in parts]
 
-    def nearest(self, labels: Ints) -> Classify:
+    def nearest(self, labels: Ints) -> _Classify:
         """Return what tells the label of the box that a point is in, or of the nearest one."""
 
         def classify(x: Array, y: Array, z: Array) -> Ints:

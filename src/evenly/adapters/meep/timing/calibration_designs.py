@@ -17,10 +17,10 @@ from evenly.decomposition.calibration.designs import Design
 __all__ = ["meep_designs"]
 
 #: Edges of the cubes that features are measured on, and of those that are cut.
-EDGES = (12, 16, 20, 24, 28, 32, 40, 48)
-EDGE = 32
+_EDGES = (12, 16, 20, 24, 28, 32, 40, 48)
+_EDGE = 32
 Settings = dict[str, Any]
-PAIRS = ("xy", "yz", "xz")
+_PAIRS = ("xy", "yz", "xz")
 
 
 def meep_designs() -> list[Design]:
@@ -34,7 +34,7 @@ def _cube(n: int, **more: Any) -> Settings:
 
 
 def _vacuum() -> Iterator[Design]:
-    for n in (*EDGES, 8, 60):
+    for n in (*_EDGES, 8, 60):
         yield Design("vacuum", f"{n}^3", _cube(n))
 
 
@@ -45,7 +45,7 @@ def _shapes() -> Iterator[Design]:
         yield Design("shapes", "x".join(map(str, points)), {"points": list(points)})
 
 
-MEDIA: Mapping[str, Settings] = {
+_MEDIA: Mapping[str, Settings] = {
     "permeability": {"mu": 2.0},
     "conductivity": {"epsilon": 2.0, "conductivity": 0.1},
     "nonlinear": {"epsilon": 2.0, "chi3": 1e-3},
@@ -54,8 +54,8 @@ MEDIA: Mapping[str, Settings] = {
 
 
 def _media() -> Iterator[Design]:
-    for name, medium in MEDIA.items():
-        for n in EDGES:
+    for name, medium in _MEDIA.items():
+        for n in _EDGES:
             yield Design(name, f"{n}^3", _cube(n, medium=medium))
     for n in (20, 32):
         yield Design(
@@ -65,12 +65,12 @@ def _media() -> Iterator[Design]:
 
 def _poles() -> Iterator[Design]:
     """Numbers of poles, everywhere, and in a corner alone of one, two or many chunks."""
-    for n, count in zip(EDGES, (1, 2, 5, 1, 3, 2, 1, 5), strict=True):
+    for n, count in zip(_EDGES, (1, 2, 5, 1, 3, 2, 1, 5), strict=True):
         yield Design("poles", f"{n}^3 x {count}", _cube(n, medium={"poles": count}))
     for count in (1, 2, 5, 10):
         for cuts in ((1, 1, 1), (2, 1, 1), (1, 1, 4), (2, 2, 2)):
             name = f"x {count} in one of {cuts[0] * cuts[1] * cuts[2]} chunks"
-            yield Design("poles of others", name, _cube(EDGE, cuts=cuts, objects=[_corner(EDGE, {"poles": count})]))
+            yield Design("poles of others", name, _cube(_EDGE, cuts=cuts, objects=[_corner(_EDGE, {"poles": count})]))
     for n in (20, 32):
         yield Design("poles", f"{n}^3 of H", _cube(n, medium={"mu": 2.0, "magnetic_poles": 1}))
 
@@ -80,12 +80,12 @@ def _corner(n: int, medium: Settings) -> Settings:
 
 
 def _layers() -> Iterator[Design]:
-    for n, axis in zip(EDGES, "xyzxyzxy", strict=True):
+    for n, axis in zip(_EDGES, "xyzxyzxy", strict=True):
         yield Design("PML 1d", f"{n}^3 {axis}", _layered(n, axis))
         yield Design("absorber", f"{n}^3 {axis}", _layered(n, axis, "absorber"))
-    for n, axes in zip(EDGES, (*PAIRS, *PAIRS, "xy", "yz"), strict=True):
+    for n, axes in zip(_EDGES, (*_PAIRS, *_PAIRS, "xy", "yz"), strict=True):
         yield Design("PML 2d", f"{n}^3 {axes}", _layered(n, axes))
-    for n in EDGES:
+    for n in _EDGES:
         yield Design("PML 3d", f"{n}^3", _layered(n, "xyz"))
 
 
@@ -96,17 +96,17 @@ def _layered(n: int, axes: str, kind: str = "pml", **more: Any) -> Settings:
 
 
 def _fields() -> Iterator[Design]:
-    for n in EDGES:
+    for n in _EDGES:
         yield Design("periodic", f"{n}^3", _cube(n, periodic=True))
         yield Design("complex", f"{n}^3", _cube(n, complex=True))
-    for n, count in zip(EDGES, (8, 5, 3, 8, 2, 5, 3, 1), strict=True):
+    for n, count in zip(_EDGES, (8, 5, 3, 8, 2, 5, 3, 1), strict=True):
         yield Design("periodic with poles", f"{n}^3 x {count}", _cube(n, periodic=True, medium={"poles": count}))
     for cuts in ((2, 2, 1), (1, 2, 4)):
-        yield Design("complex", f"cut {cuts}", _cube(EDGE, complex=True, cuts=list(cuts)))
+        yield Design("complex", f"cut {cuts}", _cube(_EDGE, complex=True, cuts=list(cuts)))
 
 
 def _monitors() -> Iterator[Design]:
-    n = EDGE
+    n = _EDGE
     for side, count in zip((8, 16, 24, 32, 32, 24, 16, 32), (100, 50, 20, 1, 10, 5, 2, 50), strict=True):
         for across, size in (("Z", [side, side, 0]), ("X", [0, side, side])):
             monitor = {"kind": "flux", "size": size, "across": across, "frequencies": count}
@@ -129,23 +129,23 @@ def _cuts() -> Iterator[Design]:
             "cuts", f"{count} poles, periodic, in {cuts}", _cube(24, cuts=list(cuts), medium=medium, periodic=True)
         )
     for cuts in ((4, 1, 1), (1, 1, 4), (2, 2, 2), (4, 4, 1)):
-        yield Design("cuts", f"poles in {cuts}", _cube(EDGE, cuts=list(cuts), medium={"poles": 3}))
-        yield Design("cuts", f"permeability in {cuts}", _cube(EDGE, cuts=list(cuts), medium={"mu": 2.0}))
-        yield Design("cuts", f"periodic in {cuts}", _cube(EDGE, cuts=list(cuts), periodic=True))
+        yield Design("cuts", f"poles in {cuts}", _cube(_EDGE, cuts=list(cuts), medium={"poles": 3}))
+        yield Design("cuts", f"permeability in {cuts}", _cube(_EDGE, cuts=list(cuts), medium={"mu": 2.0}))
+        yield Design("cuts", f"periodic in {cuts}", _cube(_EDGE, cuts=list(cuts), periodic=True))
 
 
 def _presence() -> Iterator[Design]:
     """A tiny object of each kind in one of eight chunks."""
-    for name, medium in MEDIA.items():
+    for name, medium in _MEDIA.items():
         yield Design("presence", name, _cube(40, cuts=[2, 2, 2], objects=[_corner(40, medium)]))
 
 
 def _pairs() -> Iterator[Design]:
     """Two features at once: what they share must not be counted twice."""
     for axes in ("x", "yz", "xyz"):
-        for name, medium in {**MEDIA, "two poles": {"poles": 2}}.items():
+        for name, medium in {**_MEDIA, "two poles": {"poles": 2}}.items():
             yield Design("pairs", f"{name} in PML {axes}", _layered(28, axes, medium=medium))
-    for name, medium in {**MEDIA, "two poles": {"poles": 2}}.items():
+    for name, medium in {**_MEDIA, "two poles": {"poles": 2}}.items():
         yield Design("pairs", f"{name} in an absorber", _layered(28, "x", "absorber", medium=medium))
         yield Design("pairs", f"{name}, complex", _cube(24, complex=True, medium=medium))
     for cuts in ((2, 1, 1), (1, 2, 2)):

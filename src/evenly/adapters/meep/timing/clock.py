@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-__all__ = ["WAITING", "WorkingClock", "slots_of", "working_clock"]
+__all__ = ["WAITING", "slots_of", "working_clock"]
 
 #: Functions of MPI that wait, and how many arguments they take, each of which fits a register.
 WAITING = {
@@ -38,15 +38,15 @@ WAITING = {
     "MPI_Allreduce": 6,
 }
 #: How often a call that returns at once is timed, to know what timing takes.
-TRIALS, CALLS = 5, 50
+_TRIALS, _CALLS = 5, 50
 #: Part of the file name of the library that calls them.
-LIBRARY = "libmeep"
+_LIBRARY = "libmeep"
 # Tags of the ELF standard's dynamic section.
-NEEDED_TAGS = {5: "strings", 6: "symbols", 7: "rela", 8: "rela_size", 2: "jump_size", 23: "jump"}
-RELOCATION, SYMBOL = struct.Struct("<QQq"), struct.Struct("<IBBHQQ")
+_NEEDED_TAGS = {5: "strings", 6: "symbols", 7: "rela", 8: "rela_size", 2: "jump_size", 23: "jump"}
+_RELOCATION, _SYMBOL = struct.Struct("<QQq"), struct.Struct("<IBBHQQ")
 
 
-class WorkingClock:
+class _WorkingClock:
     """CPU seconds of this process outside of waiting.
 
     What the clock itself takes per call that it times is measured when it is made, and left out as well.
@@ -81,21 +81,21 @@ class WorkingClock:
         address = ctypes.cast(ctypes.CDLL(None).getpid, ctypes.c_void_p).value or 0
         plain = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 3)(address)
         timed, found = self.around(address, 3), []
-        for _ in range(TRIALS):
+        for _ in range(_TRIALS):
             begin, waited = time.process_time(), self.waited
-            for _ in range(CALLS):
+            for _ in range(_CALLS):
                 timed(None, None, None)
             middle, waited = time.process_time(), self.waited - waited
-            for _ in range(CALLS):
+            for _ in range(_CALLS):
                 plain(None, None, None)
-            found.append((middle - begin - waited - (time.process_time() - middle)) / CALLS)
+            found.append((middle - begin - waited - (time.process_time() - middle)) / _CALLS)
         return max(0.0, min(found))
 
 
 @contextmanager
-def working_clock() -> Iterator[WorkingClock | None]:
+def working_clock() -> Iterator[_WorkingClock | None]:
     """Give a clock of this process's work while the block runs; None where there can't be one."""
-    clock, replaced, kept = WorkingClock(), [], []
+    clock, replaced, kept = _WorkingClock(), [], []
     for name, slot in _slots():
         function = clock.around(_at(slot), WAITING[name])
         kept.append(function)
@@ -133,9 +133,9 @@ def slots_of(image: bytes) -> list[tuple[str, int]]:
     slots = []
     for table, length in (("rela", "rela_size"), ("jump", "jump_size")):
         start = _in_file(segments, found.get(table, 0))
-        for at in range(start, start + found.get(length, 0), RELOCATION.size):
-            place, info, _ = RELOCATION.unpack_from(image, at)
-            name = strings + SYMBOL.unpack_from(image, symbols + (info >> 32) * SYMBOL.size)[0]
+        for at in range(start, start + found.get(length, 0), _RELOCATION.size):
+            place, info, _ = _RELOCATION.unpack_from(image, at)
+            name = strings + _SYMBOL.unpack_from(image, symbols + (info >> 32) * _SYMBOL.size)[0]
             text = image[name : image.find(b"\0", name)].decode("ascii", "replace")
             if text in WAITING:
                 slots.append((text, int(place)))
@@ -149,8 +149,8 @@ def _dynamic(image: bytes, segments: list[tuple[int, int, int, int]]) -> dict[st
         if kind == 2:
             for at in range(offset, offset + size, 16):
                 tag, value = struct.unpack_from("<QQ", image, at)
-                if tag in NEEDED_TAGS:
-                    found[NEEDED_TAGS[tag]] = value
+                if tag in _NEEDED_TAGS:
+                    found[_NEEDED_TAGS[tag]] = value
     return found
 
 
@@ -188,13 +188,20 @@ def _at(slot: int) -> int:
     return int(ctypes.c_uint64.from_address(slot).value)
 
 
+def _mapped() -> Iterator[tuple[int, int, str, int, str]]:
+    """Yield first and last address, rights, place in the file and path of each mapping of this process's memory."""
+    for line in Path("/proc/self/maps").read_text(encoding="utf-8").splitlines():
+        ends, rights, offset, _, _, *path = line.split(maxsplit=5)
+        low, high = (int(end, 16) for end in ends.split("-"))
+        yield low, high, rights, int(offset, 16), "".join(path)
+
+
 def _loaded() -> list[_Library]:
     """Return Meep's libraries in this process."""
     bases: dict[str, int] = {}
-    for line in Path("/proc/self/maps").read_text(encoding="utf-8").splitlines():
-        fields = line.split(maxsplit=5)
-        if len(fields) == 6 and LIBRARY in os.path.basename(fields[5]) and int(fields[2], 16) == 0:  # noqa: PTH119
-            bases.setdefault(fields[5], int(fields[0].split("-")[0], 16))
+    for low, _, _, offset, path in _mapped():
+        if _LIBRARY in Path(path).name and offset == 0:
+            bases.setdefault(path, low)
     return [_Library(base, Path(path)) for path, base in bases.items()]
 
 
@@ -217,9 +224,4 @@ def _exchanged(slot: int, address: int) -> int:
 
 
 def _is_writable(address: int) -> bool:
-    for line in Path("/proc/self/maps").read_text(encoding="utf-8").splitlines():
-        ends, rights = line.split(maxsplit=2)[:2]
-        low, high = (int(end, 16) for end in ends.split("-"))
-        if low <= address < high:
-            return "w" in rights
-    return False
+    return any(low <= address < high and "w" in rights for low, high, rights, _, _ in _mapped())

@@ -29,15 +29,15 @@ if TYPE_CHECKING:
 __all__ = ["Pace", "Workbench", "amounts_of", "paced_seconds", "serve"]
 
 #: A batch of steps takes at least so long, and so many batches are timed.
-BATCH_S, BATCHES = 0.004, 10
+_BATCH_S, _BATCHES = 0.004, 10
 #: Steps before a batch that bring back the caches: of so long together, so many at most.
-WARM_S, WARM = 0.004, 5
+_WARM_S, _WARM = 0.004, 5
 #: Where a step takes longer, the caches don't hold its fields.
-LONG_S = 0.008
+_LONG_S = 0.008
 #: Monitors transform once in so many steps, so batches are multiples.
-GROUP = 4
+_GROUP = 4
 #: Points of the simulations that are kept.
-ROOM = 4_000_000
+_ROOM = 4_000_000
 Settings = Mapping[str, Any]
 Step = Callable[[], object]
 
@@ -55,7 +55,7 @@ class Workbench:
         key = json.dumps(settings, sort_keys=True)
         sim = self.kept.pop(key, None) or self._built(key, settings)
         seconds, pace = paced_seconds(sim.fields.step, self.pace.seconds)
-        if sum(_points(one) for one in self.kept.values()) + _points(sim) <= ROOM:
+        if sum(_points(one) for one in self.kept.values()) + _points(sim) <= _ROOM:
             self.kept[key] = sim
         else:
             sim.reset_meep()
@@ -121,11 +121,11 @@ def paced_seconds(step: Step, pace: Callable[[], float]) -> tuple[float, float]:
     >>> pace
     0.001
     """
-    spent = max(_batch(step, GROUP), 1e-9)
-    steps = GROUP * max(1, round(BATCH_S / (GROUP * spent)))
-    warm = math.ceil(min(WARM_S / spent, WARM)) if spent < LONG_S else 0
+    spent = max(_batch(step, _GROUP), 1e-9)
+    steps = _GROUP * max(1, round(_BATCH_S / (_GROUP * spent)))
+    warm = math.ceil(min(_WARM_S / spent, _WARM)) if spent < _LONG_S else 0
     around, ratios = [pace()], []
-    for _ in range(BATCHES):
+    for _ in range(_BATCHES):
         _batch(step, warm)
         seconds = _batch(step, steps)
         around.append(pace())
