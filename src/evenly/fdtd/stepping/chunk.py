@@ -4,19 +4,25 @@ What a chunk holds depends on what is in it: a vacuum chunk has six arrays and n
 poles, off-diagonal media and nonlinearity bring their own arrays only where they are, point by point where that
 pays (see `coefficients`).
 
-Order of one step, with E at n·dt and H at (n + ½)·dt (`stepping` drives it over all chunks):
+Order of one step of Yee's scheme (K. S. Yee, IEEE Trans. Antennas Propag. 14, 302 (1966)), with E at n·dt and H at
+(n + ½)·dt (`Stepper` drives it over all chunks):
 
 1. What acts on E by increments: polarisations, currents, off-diagonal media.
-2. `early_e`: E at the faces that other ranks wait for; `sweep`: the rest of E, and H as far as it can follow.
+2. `sweep("early")`: E at the faces that other ranks wait for; `sweep("main")`: the rest of E, and H as far as it can
+   follow.
 3. Nonlinear media, which need all of E. Then E's ghosts are exchanged.
-4. The same as 1 for magnetic media. 5. `finish_h`: the rest of H. Then H's ghosts are exchanged.
+4. The same as 1 for magnetic media. 5. `sweep("late")`: the rest of H. Then H's ghosts are exchanged.
+
+The sweep computes E ← a E + c curl H and H ← a H - c curl E with a = (1 - s)/(1 + s), c = (dt/dx)/(ε (1 + s)) and
+s = σ dt/2, per component (A. Taflove and S. C. Hagness, Computational Electrodynamics, 3rd ed., ch. 3); H has μ and
+σ* in their places.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,9 +93,12 @@ class Chunk:
         self.frame = Frame(box, order, (ghosts[order[0]], ghosts[order[1]], ghosts[order[2]]))
         self._allocate()
         self._build(structure)
-        self.separate = not fused or self._needs_separate_sweeps()
+        # H can follow E in the same sweep unless something has to happen to E or to H's increments in between.
+        h = self.media["H"]
+        self.separate = not fused or bool(h.poles or h.nodes or self.media["E"].nonlinear or h.nonlinear)
         self.currents: list[Current] = []
-        self._remote_faces: tuple[bool, bool, bool] = (False, False, False)
+        # Along which axes (user order) the neighbour below is on another rank and waits for E; the stepper knows.
+        self.remote_faces = (False, False, False)
         # Per field and part the three components, once somebody needs them.
         self._increments: dict[str, list[tuple[Array, Array, Array]]] = {"E": [], "H": []}
         self._increment_boxes: dict[str, list[Box]] = {"E": [], "H": []}
@@ -162,7 +171,12 @@ class Chunk:
             builders["E"].add(slab, sample.electric)
             builders["H"].add(slab, sample.magnetic)
         self.media: dict[str, FieldCoefficients] = {name: builder.finish() for name, builder in builders.items()}
-        self._profiles = {name: self._profile(name) for name in "EH"}
+        profiles = {name: self._profile(name) for name in "EH"}
+        # What the kernels of the curl read of a field's medium, per part.
+        self._kernel_media: dict[str, list[tuple[Any, ...]]] = {
+            name: [(m.c, m.a, m.scalar, psi, self._psi_offsets, profiles[name]) for psi in self._psi[name]]
+            for name, m in self.media.items()
+        }
         self._flags = self._make_flags()
         self._shape = np.array(self.frame.shape, np.int64)
 
@@ -194,10 +208,6 @@ class Chunk:
         layered = [int(v) for v in self.frame.permute(self.layered)]
         return np.array([*modes, *layered, above, *walls, *thin[:2]], np.int64)
 
-    def _needs_separate_sweeps(self) -> bool:
-        h = self.media["H"]
-        return bool(h.poles or h.nodes or self.media["E"].nonlinear or h.nonlinear)
-
     def provide_increments(self, name: str, box: Box) -> None:
         """Keep the increments of ``"E"`` or ``"H"`` on `box` from now on: own nodes or a neighbour's need them."""
         if box.empty:
@@ -214,44 +224,42 @@ class Chunk:
         """Whether increments of ``"E"`` or ``"H"`` are kept."""
         return bool(self._increment_boxes[name])
 
-    def set_remote_faces(self, remote: tuple[bool, bool, bool]) -> None:
-        """Say along which axes (user order) the neighbour below is on another rank and waits for E."""
-        self._remote_faces = remote
-
     def add_current(self, component: str, box: Box, weights: Array, pulse: Any) -> None:
         """Add a source's share: `weights` (nx, ny, nz) on `box`, which lies in the chunk."""
         name, user = component[0], "xyz".index(component[1])
         axis, medium = self.frame.order.index(user), self.media[name]
-        # Before a sweep damps what a current did (see `drives_before`) the response is c/a, after it c.
-        if self.drives_before(name) or medium.c[axis].size > 1:
-            full: Any = medium.response(axis) if self.drives_before(name) else medium.c[axis]
+        # The update subtracts c J. A current that acts before the sweep, which then multiplies the field with a, has to
+        # subtract (c/a) J; that of H in a fused sweep acts after it.
+        if name == "E" or self.separate:
+            full: Any = medium.response(axis)
         else:
-            full = float(medium.scalar[axis])
+            full = medium.c[axis] if medium.c[axis].size > 1 else float(medium.scalar[axis])
         response = full if isinstance(full, float) else self.frame.view(full, box)
         bare = np.array(weights) / self.grid.resolution
         for other in (a for a in range(3) if name == "E" and a != user and self.layers.kinds[a] == "metal"):
             if box.lo[other] == 0 and not self.grid.thin[other]:
                 # A wall holds E along it at zero whatever flows there.
                 bare[tuple(0 if a == other else slice(None) for a in range(3))] = 0
-        self.currents.append(Current(component, box, bare, response, pulse))
-
-    def drives_before(self, name: str) -> bool:
-        """Whether currents act before the field's sweep; those of H in a fused sweep must wait until its end."""
-        return name == "E" or self.separate
+        both = np.stack([np.real(bare), np.imag(bare)])
+        fields = [self.view(component, part, box) for part in range(self.parts)]
+        self.currents.append(Current(component, box, both, both * response, pulse, fields))
 
     # -- one step -------------------------------------------------------------------------------------------------
 
     def start_increments(self, name: str) -> None:
-        """Set the increments of E (before it is swept) or H to the curl of the other field."""
+        """Set the increments of E (before it is swept) to curl H, or those of H to -curl E, where they are kept."""
         other, sign = ("H", -1) if name == "E" else ("E", 1)
-        for part in range(self.parts if self._increment_boxes[name] else 0):
-            medium = self._kernel_medium(name, part)
+        for part, medium in enumerate(self._kernel_media[name] if self._increment_boxes[name] else ()):
             for box in self._increment_boxes[name]:
                 target, source = self._increments[name][part], self.fields[other][part]
                 find_curl(target, source, medium, self._shape, self.frame.local(box), self._flags, sign)
 
     def advance_poles(self, name: str) -> None:
-        """Advance the polarisations that E or H drives, and take what they gained from the field."""
+        """Advance the polarisations that E or H drives, and take what they gained from the field.
+
+        P(n+1) = c0 P(n) - c1 P(n-1) + c2 σ E(n) per pole and point: the auxiliary differential equation, with
+        central differences (see `builder.pole_factors` and `kernels.poles`).
+        """
         rate = self.dtype.type(1 / self.grid.courant)
         none = np.zeros(1, self.dtype)
         for group in self.media[name].poles:
@@ -263,13 +271,14 @@ class Chunk:
                 advance_poles(
                     field, increment, group.runs, now, before, group.factors, group.strengths, group.weights, rate, feed
                 )
+                # The kernel wrote P(n+1) over P(n-1).
                 group.now[part], group.before[part] = before, now
 
     def drive(self, name: str, time: float) -> None:
         """Let the currents of E or H flow for one step."""
         for current, amplitude in self._flowing(name, time):
-            for part in range(self.parts):
-                self.view(current.component, part, current.box)[...] -= current.change(amplitude, part)
+            for part, field in enumerate(current.fields):
+                field -= current.change(amplitude, part)
 
     def feed(self, name: str, time: float) -> None:
         """Take the currents of E or H off the increments that off-diagonal elements see."""
@@ -279,7 +288,7 @@ class Chunk:
                 into -= current.change(amplitude, part, bare=True)
 
     def _flowing(self, name: str, time: float) -> list[tuple[Current, complex]]:
-        mine = ((c, c.amplitude(time)) for c in self.currents if c.component[0] == name)
+        mine = ((c, complex(c.pulse(time))) for c in self.currents if c.component[0] == name)
         return [(current, amplitude) for current, amplitude in mine if amplitude]
 
     def apply_nodes(self, name: str) -> None:
@@ -287,6 +296,7 @@ class Chunk:
         nodes = self.media[name].nodes
         if nodes is None:
             return
+        # From a node to the other edge of each axis: one point on for E, one back for H, nowhere along thin axes.
         strides = [self.frame.shape[1] * self.frame.shape[2], self.frame.shape[2], 1]
         reach = 1 if name == "E" else -1
         strides = [reach * s if g else 0 for s, g in zip(strides, self.frame.ghosts, strict=True)]
@@ -295,13 +305,21 @@ class Chunk:
             field, increments = self.fields[name][part], self._increments[name][part]
             apply_nodes(field, increments, nodes.runs, nodes.elements, nodes.drives, factor, np.array(strides), own)
 
-    def early_e(self) -> None:
-        """Update E where other ranks wait for it."""
-        self._sweep(self._plan[0])
+    def sweep(self, stage: Literal["early", "main", "late"]) -> None:
+        """Update E or H or both on the boxes of a stage of the step.
 
-    def sweep(self) -> None:
-        """Update the rest of E, and of H all that doesn't wait for E's ghosts."""
-        self._sweep(self._plan[1])
+        Parameters
+        ----------
+        stage : str
+            ``"early"``: E where other ranks wait for it. ``"main"``: the rest of E, and of H all that doesn't wait for
+            E's ghosts. ``"late"``: the rest of H.
+        """
+        pairs = self._plan[stage]
+        for part in range(self.parts if pairs else 0):
+            e_fields, h_fields = self.fields["E"][part], self.fields["H"][part]
+            electric, magnetic = self._kernel_media["E"][part], self._kernel_media["H"][part]
+            for boxes in pairs:
+                sweep(e_fields, h_fields, electric, magnetic, self._shape, boxes, self._flags)
 
     def share_intensity(self, *, repeated: bool) -> None:
         """Average the squares of E's components where others' points need them; their ghosts must be valid."""
@@ -321,21 +339,19 @@ class Chunk:
                 constants = points.epsilon, points.chi2, points.chi3
                 solve_nonlinear(field, points.runs, *constants, now, before, points.kept[part], repeated)
 
-    def finish_h(self) -> None:
-        """Update the part of H that needed E's ghosts."""
-        self._sweep(self._plan[2])
-
     @cached_property
-    def _plan(self) -> tuple[list[Array], list[Array], list[Array]]:
-        """What the kernel sweeps early, in between and last: pairs of boxes, for E and for H."""
+    def _plan(self) -> dict[str, list[Array]]:
+        """What the kernel sweeps at each stage: per call a box for E and one for H, (4, 3) ints."""
+        # E is updated once everywhere: on the faces that other ranks wait for, then on the rest.
         rest, early, inner = self.box, [], self._inner()
         for axis in range(3):
-            if self._remote_faces[axis] and not self.separate:
+            if self.remote_faces[axis] and not self.separate:
                 face, rest = rest.split(axis, rest.lo[axis] + 1)
                 early.append(self._pair(face, None))
-        last = [self.box] if self.separate else self.box.without(inner)
-        between = self._pair(rest, None if self.separate else inner)
-        return early, [between], [self._pair(None, box) for box in last]
+        # H follows inside `inner` in E's sweep, and on the shell around it once E's ghosts have come.
+        late = [self.box] if self.separate else self.box.without(inner)
+        main = self._pair(rest, None if self.separate else inner)
+        return {"early": early, "main": [main], "late": [self._pair(None, box) for box in late]}
 
     def _pair(self, e: Box | None, h: Box | None) -> Array:
         nothing = np.zeros((2, 3), np.int64)
@@ -349,18 +365,6 @@ class Chunk:
             if not (walled or self.grid.thin[axis] or (axis == last and self._flags[5] != OPEN)):
                 box = box.replace(axis, box.lo[axis], box.hi[axis] - 1)
         return box
-
-    def _sweep(self, pairs: list[Array]) -> None:
-        for part in range(self.parts if pairs else 0):
-            e_fields, h_fields = self.fields["E"][part], self.fields["H"][part]
-            electric, magnetic = self._kernel_medium("E", part), self._kernel_medium("H", part)
-            for boxes in pairs:
-                sweep(e_fields, h_fields, electric, magnetic, self._shape, boxes, self._flags)
-
-    def _kernel_medium(self, name: str, part: int) -> tuple[Any, ...]:
-        medium = self.media[name]
-        psi, offsets = self._psi[name][part], self._psi_offsets
-        return medium.c, medium.a, medium.scalar, psi, offsets, self._profiles[name]
 
 
 def _ghosts(thin: Sequence[bool]) -> Index:

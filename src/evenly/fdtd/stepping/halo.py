@@ -180,6 +180,9 @@ class Halo:
         incoming = [(rank, tag, self._incoming(group, chunks)) for rank, group in sorted(receives.items())]
         self.bytes_sent = sum(buffer.nbytes for _, _, buffer in outgoing)
         self.neighbours = len(set(sends) | set(receives))
+        # Whether other ranks take part, and whether chunks of this rank are neighbours of each other, or of themselves
+        # around a periodic cell.
+        self.has_messages, self.has_copies = self.neighbours > 0, bool(self._local)
         self._exchange = communicator.exchange(outgoing, incoming)
 
     def _outgoing(self, group: list[Copy], chunks: dict[int, Chunk]) -> Array:
@@ -194,16 +197,6 @@ class Halo:
         buffer, places = _buffer(views)
         self._unpacking += [(v, p, copy.phase) for v, p, copy in zip(views, places, group, strict=True)]
         return buffer
-
-    @property
-    def has_messages(self) -> bool:
-        """Whether other ranks take part."""
-        return self.neighbours > 0
-
-    @property
-    def has_copies(self) -> bool:
-        """Whether chunks of this rank are neighbours of each other, or of themselves around a periodic cell."""
-        return bool(self._local)
 
     def copy(self) -> None:
         """Fill the ghosts whose points this rank owns itself."""

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from time import thread_time
 from typing import TYPE_CHECKING, Any, Protocol
 
+from evenly.fdtd.stepping.chunk import INCREMENTS
 from evenly.fdtd.stepping.halo import Halo, Need, face_needs, match, near_boxes
 from evenly.fdtd.stepping.kernels.nonlinear import REPEATS
 
@@ -47,7 +48,7 @@ class Stepper:
     layout : sequence of ChunkBox
         All chunks of the cell.
     chunks : sequence of Chunk
-        This rank's.
+        This rank's, with their currents.
     layers : Layers
     communicator : Communicator
     timer : PhaseTimer
@@ -65,63 +66,46 @@ class Stepper:
         threads: int = 1,
     ) -> None:
         self.chunks, self.timer = list(chunks), timer
+        self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
+        self._h_under_way = False
+        self._make_halos(layout, layers, communicator)
+        # The chunks that each kind of work concerns, so that a step doesn't look at the others.
         self._fused = [c for c in self.chunks if not c.separate]
         self._separate = [c for c in self.chunks if c.separate]
-        self._poled = {name: [c for c in self.chunks if c.media[name].poles] for name in "EH"}
         self._bent = [c for c in self.chunks if c.media["E"].nonlinear]
-        self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
-        self._plan(layout, layers, communicator)
-        self._h_under_way = False
+        self._driven = [c for c in self.chunks if c.currents]
+        self._fed = {name: [c for c in self.chunks if c.keeps_increments(name)] for name in "EH"}
+        self._poled = {name: [c for c in self.chunks if c.media[name].poles] for name in "EH"}
+        self._plainly_poled = [c for c in self._poled["E"] if not c.keeps_increments("E")]
         self.watch(())
 
-    def _plan(self, layout: Sequence[ChunkBox], layers: Layers, communicator: Communicator) -> None:
-        grid = layers.grid
+    def _make_halos(self, layout: Sequence[ChunkBox], layers: Layers, communicator: Communicator) -> None:
+        """Find out who needs which ghosts from whom: `halos`, by the names of `_TAGS`."""
         boxes = [chunk.box for chunk in layout]
         mine = {chunk.index: chunk for chunk in self.chunks}
-        extra = {name: self._extra_needs(name) for name in ("N", "G", "K")}
+        # What media need beyond the curl's ghosts, only the ranks that hold them know.
+        extra = {"N": [need for c in self.chunks for need in _nonlinear_needs(c)]}
+        extra |= {name: [need for c in self.chunks for need in _node_needs(c, name)] for name in INCREMENTS.values()}
         everyone = communicator.allgather(extra)
-        self.halos: dict[str, Halo] = {}
-        for name in ("G", "K"):
-            wanted = sorted(need for needs in everyone for need in needs[name])
-            copies = match(wanted, boxes, layers)
-            for copy in copies:
-                if copy.source in mine:
-                    mine[copy.source].provide_increments("E" if name == "G" else "H", copy.source_box)
-            self.halos[name] = Halo(copies, layout, mine, communicator, _TAGS[name])
+        wanted = {name: sorted(need for needs in everyone for need in needs[name]) for name in extra}
+        # What the curl needs follows from the boxes alone, and only boxes nearby concern this rank.
         near = near_boxes([chunk.box for chunk in self.chunks], boxes, layers)
-        for name in ("E", "H"):
-            needs = [need for index in near for need in face_needs(index, boxes[index], grid, name)]
-            self.halos[name] = Halo(match(needs, boxes, layers), layout, mine, communicator, _TAGS[name])
-        around = sorted(need for needs in everyone for need in needs["N"])
-        self.halos["N"] = Halo(match(around, boxes, layers), layout, mine, communicator, _TAGS["N"])
-        self._set_remote_faces(layout, layers, communicator)
-        self._fed = {name: [c for c in self.chunks if c.keeps_increments(name)] for name in "EH"}
-        self._plainly_poled = [c for c in self._poled["E"] if not c.keeps_increments("E")]
-
-    def _extra_needs(self, name: str) -> list[Need]:
-        """Return the ghosts beyond the sweep's own that this rank's chunks need."""
-        if name == "N":
-            return [
-                Need(c.index, component, part)
-                for c in self.chunks
-                if any(points.shares for points in c.media["E"].nonlinear)
-                for component in ("Ex", "Ey", "Ez")
-                for part in c.reach.without(c.box)
-            ]
-        field = "E" if name == "G" else "H"
-        return [need for chunk in self.chunks for need in _node_needs(chunk, field, name)]
-
-    def _set_remote_faces(self, layout: Sequence[ChunkBox], layers: Layers, communicator: Communicator) -> None:
-        """Let chunks update E first where the neighbour below is another rank's."""
-        boxes = [chunk.box for chunk in layout]
+        for name in INCREMENTS:
+            wanted[name] = [need for index in near for need in face_needs(index, boxes[index], layers.grid, name)]
+        copies = {name: match(needs, boxes, layers) for name, needs in wanted.items()}
+        for field, name in INCREMENTS.items():
+            for copy in copies[name]:
+                if copy.source in mine:
+                    mine[copy.source].provide_increments(field, copy.source_box)
+        self.halos = {name: Halo(copies[name], layout, mine, communicator, _TAGS[name]) for name in _TAGS}
+        # A chunk updates E first where the neighbour below is another rank's, whose H waits for it.
         for chunk in self.chunks:
-            remote = []
-            for axis in range(3):
+            remote = [False] * 3
+            for axis in (a for a in range(3) if not layers.grid.thin[a]):
                 below = chunk.box.replace(axis, chunk.box.lo[axis] - 1, chunk.box.lo[axis])
-                needs = [] if layers.grid.thin[axis] else [Need(chunk.index, "Ex", below)]
-                sources = match(needs, boxes, layers)
-                remote.append(any(layout[copy.source].owner != communicator.rank for copy in sources))
-            chunk.set_remote_faces((remote[0], remote[1], remote[2]))
+                sources = match([Need(chunk.index, "Ex", below)], boxes, layers)
+                remote[axis] = any(layout[copy.source].owner != communicator.rank for copy in sources)
+            chunk.remote_faces = (remote[0], remote[1], remote[2])
 
     def close(self) -> None:
         """End the threads."""
@@ -140,23 +124,17 @@ class Stepper:
 
         Currents of E flow at half steps, those of H at whole ones.
         """
-        timer = self.timer
-        timer.start("other")
-        self._before_e((step + 0.5) * dt)
-        self._sweep()
-        self._between()
-        self._finish_h((step + 1) * dt)
-        self._record(self._at_once, step + 1)
-        if self._with_ghosts:
-            self._receive_h()
-            self._record(self._with_ghosts, step + 1)
-        timer.stop()
-
-    def _record(self, patches: list[Patch], step: int) -> None:
-        if patches:
-            self.timer.switch("fourier")
-            for patch in patches:
-                patch.record(step)
+        self.timer.start("other")
+        self._update_e((step + 0.5) * dt)
+        self._update_h((step + 1) * dt)
+        for patches in (self._at_once, self._with_ghosts):
+            if patches:
+                if patches is self._with_ghosts:
+                    self._receive_h()
+                self.timer.switch("fourier")
+                for patch in patches:
+                    patch.record(step + 1)
+        self.timer.stop()
 
     def settle(self) -> None:
         """Wait for messages under way, so that all fields and their ghosts may be read or written."""
@@ -175,50 +153,57 @@ class Stepper:
             self._receive("H")
             self._h_under_way = False
 
-    def _before_e(self, time: float) -> None:
+    def _update_e(self, time: float) -> None:
+        """Ampère's law, E(n) → E(n+1), and as much of Faraday's law as the same sweep can do."""
+        # Increments: the dispersive medium's -ΔP/ε, which needs no ghosts unless off-diagonal elements see it, …
         self._each("poles", self._plainly_poled, lambda c: c.advance_poles("E"))
+        # … from here on H's ghosts of the last step are needed …
         self._receive_h()
         fed = self._fed["E"]
         self._each("anisotropy", fed, lambda c: c.start_increments("E"))
         self._each("poles", fed, lambda c: c.advance_poles("E"))
-        self._each("sources", self._driven(), lambda c: c.drive("E", time))
-        self._each("sources", self._driven(), lambda c: c.feed("E", time))
-        self._spread("G", "E", fed)
-
-    def _driven(self) -> list[Chunk]:
-        return [chunk for chunk in self.chunks if chunk.currents]
-
-    def _spread(self, halo: str, field: str, chunks: Sequence[Chunk]) -> None:
-        """Exchange increments and let off-diagonal elements act."""
-        self._exchange(halo)
-        self._each("anisotropy", chunks, lambda c: c.apply_nodes(field))
-
-    def _sweep(self) -> None:
-        self._each("electric", self._separate, lambda c: c.sweep())
-        self._each("electric", self._fused, lambda c: c.early_e())
+        # … the currents' -J/ε, at n + ½ …
+        self._each("sources", self._driven, lambda c: c.drive("E", time))
+        self._each("sources", self._driven, lambda c: c.feed("E", time))
+        # … and what off-diagonal elements of 1/ε make of all increments around each node.
+        self._exchange("G")
+        self._each("anisotropy", fed, lambda c: c.apply_nodes("E"))
+        # E ← a E + c curl H; fused chunks take H along, once the faces that other ranks wait for are on their way.
+        self._each("electric", self._separate, lambda c: c.sweep("main"))
+        self._each("electric", self._fused, lambda c: c.sweep("early"))
         # Nonlinear points look at E all around them before E is what it will be.
         if not self._bent:
             self._send("E")
-        self._each("fused", self._fused, lambda c: c.sweep())
+        self._each("fused", self._fused, lambda c: c.sweep("main"))
+        # D(E) = D at nonlinear points, where |E|² of the other components comes from a first solution.
         self._each("nonlinear", self._bent, lambda c: c.solve_nonlinear(repeated=False))
         for repeat in range(REPEATS):
             self._exchange("N")
-            self._each("nonlinear", self._bent, self._share_again if repeat else self._share)
+            again = repeat > 0
+            self._each("nonlinear", self._bent, lambda c, again=again: c.share_intensity(repeated=again))
             self._each("nonlinear", self._bent, lambda c: c.solve_nonlinear(repeated=True))
         if self._bent:
             self._send("E")
-
-    @staticmethod
-    def _share(chunk: Chunk) -> None:
-        chunk.share_intensity(repeated=False)
-
-    @staticmethod
-    def _share_again(chunk: Chunk) -> None:
-        chunk.share_intensity(repeated=True)
-
-    def _between(self) -> None:
         self._copy("E")
         self._receive("E")
+
+    def _update_h(self, time: float) -> None:
+        """Faraday's law, H(n+½) → H(n+3/2), where it had to wait for E."""
+        fed, driven = self._fed["H"], self._driven
+        self._each("anisotropy", fed, lambda c: c.start_increments("H"))
+        self._each("poles", self._poled["H"], lambda c: c.advance_poles("H"))
+        self._each("sources", driven, lambda c: c.feed("H", time))
+        # Currents act before the sweep, or after it where most of it is done already.
+        self._each("sources", [c for c in driven if c.separate], lambda c: c.drive("H", time))
+        self._exchange("K")
+        self._each("anisotropy", fed, lambda c: c.apply_nodes("H"))
+        # H ← a H - c curl E on what is left.
+        self._each("magnetic", self.chunks, lambda c: c.sweep("late"))
+        self._each("sources", [c for c in driven if not c.separate], lambda c: c.drive("H", time))
+        # H's ghosts travel until the next step, or a monitor, needs them.
+        self._send("H")
+        self._h_under_way = True
+        self._copy("H")
 
     def _send(self, name: str) -> None:
         halo = self.halos[name]
@@ -241,26 +226,13 @@ class Stepper:
             self.timer.switch("boundary copies")
             halo.unpack()
 
-    def _finish_h(self, time: float) -> None:
-        fed = self._fed["H"]
-        self._each("anisotropy", fed, lambda c: c.start_increments("H"))
-        self._each("poles", self._poled["H"], lambda c: c.advance_poles("H"))
-        driven, late = self._driven(), [c for c in self._driven() if not c.drives_before("H")]
-        self._each("sources", driven, lambda c: c.feed("H", time))
-        self._each("sources", [c for c in driven if c.drives_before("H")], lambda c: c.drive("H", time))
-        self._spread("K", "H", fed)
-        self._each("magnetic", self.chunks, lambda c: c.finish_h())
-        self._each("sources", late, lambda c: c.drive("H", time))
-        self._send("H")
-        self._h_under_way = True
-        self._copy("H")
-
     def _exchange(self, name: str) -> None:
         self._send(name)
         self._copy(name)
         self._receive(name)
 
     def _each(self, phase: str, chunks: Sequence[Chunk], work: Callable[[Chunk], Any]) -> None:
+        """Do one kind of work on chunks, in threads if there are any, and count its time for a phase."""
         if not chunks:
             return
         self.timer.switch(phase)
@@ -277,8 +249,17 @@ class Stepper:
         self.timer.add_cpu(phase, sum(self._pool.map(timed, chunks)))
 
 
-def _node_needs(chunk: Chunk, field: str, name: str) -> list[Need]:
-    """Return the increments that a chunk's nodes touch and it does not own."""
+def _nonlinear_needs(chunk: Chunk) -> list[Need]:
+    """Return the ghosts of E all around a chunk whose nonlinear points average |E|² of the other components."""
+    if not any(points.shares for points in chunk.media["E"].nonlinear):
+        return []
+    around = chunk.reach.without(chunk.box)
+    return [Need(chunk.index, component, part) for component in ("Ex", "Ey", "Ez") for part in around]
+
+
+def _node_needs(chunk: Chunk, name: str) -> list[Need]:
+    """Return the increments ("G" of E, "K" of H) that a chunk's nodes touch and it does not own."""
+    field = "E" if name == "G" else "H"
     medium, needs = chunk.media[field], []
     for touched in medium.nodes.touched if medium.nodes else ():
         for axis, letter in enumerate("xyz"):
