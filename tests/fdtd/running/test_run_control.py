@@ -14,7 +14,7 @@ import pytest
 from evenly import fdtd
 from evenly.errors import InputError, RunFailed
 from evenly.fdtd.running.decays import FEWEST_STEPS
-from evenly.fdtd.running.progress import Progress, _Lines, progress
+from evenly.fdtd.running.progress import Progress, _lines, progress
 from evenly.fdtd.running.run_control import CHECK_STEPS, check_finite
 
 PULSE = fdtd.GaussianPulse(1.0, width=0.5, cutoff=4)
@@ -220,7 +220,7 @@ class Shown:
 
 def test_lines_tell_share_speed_and_time_left() -> None:
     stream = Shown()
-    lines: Progress = _Lines(1_000_000, stream, pause=0.0)  # type: ignore[arg-type]
+    lines: Progress = _lines(1_000_000, stream, pause_s=0.0)  # type: ignore[arg-type]
     assert lines.tick(50)
     lines._begin -= 10.0
     lines.show(0.25, 1.5)

@@ -5,8 +5,10 @@ Only the job's master shows anything, on its standard error output.
 
 from __future__ import annotations
 
+import math
 import sys
-from abc import ABC, abstractmethod
+from collections.abc import Callable
+from importlib.util import find_spec
 from time import perf_counter
 from typing import Any, Literal, TextIO
 
@@ -22,12 +24,34 @@ REFRESH_S = 0.2
 LINE_S = 30.0
 
 
-class Progress(ABC):
-    """Shows how far a run is."""
+class Progress:
+    """Shows how far a run is.
 
-    def __init__(self, points: int) -> None:
-        self._points, self._begin, self._steps = points, perf_counter(), 0
-        self._next = self._begin + self._pause(first=True)
+    Parameters
+    ----------
+    points : int
+        Grid points of the cell.
+    write : callable
+        ``write(share, text)`` shows the share of the run that is done, None where it is unknown, and time and speed.
+    close : callable
+        Leaves the terminal as it was.
+    first_s, pause_s : float
+        Seconds until it is first time to `show`, and from then on.
+    """
+
+    def __init__(
+        self,
+        points: int,
+        write: Callable[[float | None, str], None],
+        close: Callable[[], None] = lambda: None,
+        *,
+        first_s: float,
+        pause_s: float,
+    ) -> None:
+        self.close = close
+        self._points, self._write, self._pause_s = points, write, pause_s
+        self._steps, self._begin = 0, perf_counter()
+        self._next = self._begin + first_s
 
     def tick(self, steps: int) -> bool:
         """Count `steps` done in all; whether it is time for `show`. Called after every step, so it is cheap."""
@@ -37,92 +61,48 @@ class Progress(ABC):
     def show(self, share: float | None, time: float) -> None:
         """Show the share of the run that is done, None where it is unknown, and the simulation's time."""
         now = perf_counter()
-        self._next = now + self._pause(first=False)
-        self._write(share, f"t = {time:.4g}", *self._speed(now))
-
-    def _speed(self, now: float) -> tuple[float, float]:
+        self._next = now + self._pause_s
         seconds = max(now - self._begin, 1e-9)
-        return seconds, self._steps / seconds
-
-    def _text(self, share: float | None, time: str, seconds: float, rate: float) -> str:
-        parts = [time, f"{rate:.4g} steps/s", f"{rate * self._points / 1e6:.3g} Mpoints/s"]
+        rate = self._steps / seconds
+        parts = [f"t = {time:.4g}", f"{rate:.4g} steps/s", f"{rate * self._points / 1e6:.3g} Mpoints/s"]
         if share:
-            parts.append(f"{duration(max(0.0, seconds * (1 / share - 1)))} left")
-        return ", ".join(parts)
-
-    @abstractmethod
-    def _pause(self, *, first: bool) -> float:
-        """Return the seconds until the next `show`."""
-
-    @abstractmethod
-    def _write(self, share: float | None, time: str, seconds: float, rate: float) -> None:
-        """Show it."""
-
-    @abstractmethod
-    def close(self) -> None:
-        """Leave the terminal as it was."""
+            parts.append(f"{_duration(max(0.0, seconds * (1 / share - 1)))} left")
+        self._write(share, ", ".join(parts))
 
 
-class _Bar(Progress):
-    def __init__(self, points: int) -> None:
-        super().__init__(points)
+class _Bar:
+    """A bar of rich's, which is loaded and shown when it is first written to."""
+
+    def __init__(self) -> None:
         self._bar: Any = None
-        self._task: Any = None
 
-    def _pause(self, *, first: bool) -> float:
-        return PATIENCE_S if first else REFRESH_S
-
-    def _write(self, share: float | None, time: str, seconds: float, rate: float) -> None:
-        if self._bar is None:
-            self._open()
-        text = self._text(share, time, seconds, rate)
-        self._bar.update(self._task, total=None if share is None else 1.0, completed=share or 0.0, description=text)
-        self._bar.refresh()
-
-    def _open(self) -> None:
+    def write(self, share: float | None, text: str) -> None:
+        from rich import progress as rich
         from rich.console import Console
-        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 
-        columns = (BarColumn(), TaskProgressColumn(), TextColumn("{task.description}"))
-        # No thread of its own: it would take time from stepping.
-        self._bar = Progress(*columns, console=Console(stderr=True), auto_refresh=False, transient=True)
-        self._task = self._bar.add_task("", total=None)
-        self._bar.start()
+        if self._bar is None:
+            columns = (rich.BarColumn(), rich.TaskProgressColumn(), rich.TextColumn("{task.description}"))
+            # No thread of its own: it would take time from stepping.
+            self._bar = rich.Progress(*columns, console=Console(stderr=True), auto_refresh=False, transient=True)
+            self._bar.add_task("", total=None)
+            self._bar.start()
+        total = None if share is None else 1.0
+        self._bar.update(self._bar.task_ids[0], total=total, completed=share or 0.0, description=text, refresh=True)
 
     def close(self) -> None:
         if self._bar is not None:
             self._bar.stop()
 
 
-class _Lines(Progress):
-    def __init__(self, points: int, stream: TextIO, pause: float = LINE_S) -> None:
-        self._stream, self._seconds = stream, pause
-        super().__init__(points)
+def _lines(points: int, stream: TextIO, pause_s: float = LINE_S) -> Progress:
+    """Return what writes a line now and then."""
 
-    def _pause(self, *, first: bool) -> float:  # noqa: ARG002 - part of the interface
-        return self._seconds
-
-    def _write(self, share: float | None, time: str, seconds: float, rate: float) -> None:
+    def write(share: float | None, text: str) -> None:
         done = "" if share is None else f"{100 * share:.0f} %, "
-        self._stream.write(f"running: {done}{self._text(share, time, seconds, rate)}\n")
-        self._stream.flush()
+        stream.write(f"running: {done}{text}\n")
+        stream.flush()
 
-    def close(self) -> None:
-        """Lines stay where they are."""
-
-
-class _Nothing(Progress):
-    def tick(self, steps: int) -> bool:  # noqa: ARG002 - part of the interface
-        return False
-
-    def _pause(self, *, first: bool) -> float:  # noqa: ARG002 - part of the interface
-        return 0.0
-
-    def _write(self, share: float | None, time: str, seconds: float, rate: float) -> None:
-        """Show nothing."""
-
-    def close(self) -> None:
-        """Nothing was shown."""
+    return Progress(points, write, first_s=pause_s, pause_s=pause_s)
 
 
 def progress(choice: ProgressChoice, points: int) -> Progress:
@@ -149,27 +129,22 @@ def progress(choice: ProgressChoice, points: int) -> Progress:
     if choice not in ("auto", "bar", "lines", "off"):
         raise InputError(f'`progress` must be "auto", "bar", "lines" or "off", but got {choice!r}.')
     if choice == "off" or not am_really_master():
-        return _Nothing(points)
-    if choice == "bar" or (choice == "auto" and sys.stderr.isatty() and _has_rich()):
-        return _Bar(points)
-    return _Lines(points, sys.stderr)
+        return Progress(points, lambda *_: None, first_s=math.inf, pause_s=math.inf)
+    if choice == "bar" or (choice == "auto" and sys.stderr.isatty() and find_spec("rich")):
+        bar = _Bar()
+        return Progress(points, bar.write, bar.close, first_s=PATIENCE_S, pause_s=REFRESH_S)
+    return _lines(points, sys.stderr)
 
 
-def duration(seconds: float) -> str:
+def _duration(seconds: float) -> str:
     """Return a time for people.
 
     Examples
     --------
-    >>> duration(3.21), duration(75), duration(7300)
+    >>> _duration(3.21), _duration(75), _duration(7300)
     ('3.2 s', '1 min 15 s', '2 h 1 min')
     """
     if seconds < 60:
         return f"{seconds:.2g} s" if seconds < 10 else f"{seconds:.0f} s"
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
-
-
-def _has_rich() -> bool:
-    from importlib.util import find_spec
-
-    return find_spec("rich") is not None

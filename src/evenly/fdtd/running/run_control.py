@@ -14,8 +14,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -102,7 +102,7 @@ def run(
             condition.restore(sim.resumed.pop(repr(condition)))
     prepare(sim)
     sim.conditions = conditions
-    with _shown(progress(show, sim.grid.box.volume)) as shown:
+    with closing(progress(show, sim.grid.box.volume)) as shown:
         for action in actions:
             _call(sim, action.begin)
         reason = _loop(sim, conditions, actions, shown, first)
@@ -165,14 +165,6 @@ def _number(value: Any) -> float:
             f"{value!r}."
         )
     return float(np.real(value))
-
-
-@contextmanager
-def _shown(display: Progress) -> Iterator[Progress]:
-    try:
-        yield display
-    finally:
-        display.close()
 
 
 def check_finite(sim: Fields, *, only: int | None = None) -> None:

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from time import thread_time
 from typing import TYPE_CHECKING, Any, Protocol
 
-from evenly.fdtd.stepping.chunk import INCREMENTS
+from evenly.fdtd.stepping.chunk import INCREMENTS, Chunk
 from evenly.fdtd.stepping.halo import Halo, Need, face_needs, match, near_boxes
 from evenly.fdtd.stepping.kernels.nonlinear import REPEATS
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from evenly.fdtd.cell.boundaries import Layers
     from evenly.fdtd.cell.cutting import ChunkBox
     from evenly.fdtd.ranks.communicators import Communicator
-    from evenly.fdtd.stepping.chunk import Chunk
     from evenly.fdtd.stepping.timing import PhaseTimer
 
 __all__ = ["Patch", "Stepper"]
@@ -179,8 +179,7 @@ class Stepper:
         self._each("nonlinear", self._bent, lambda c: c.solve_nonlinear(repeated=False))
         for repeat in range(REPEATS):
             self._exchange("N")
-            again = repeat > 0
-            self._each("nonlinear", self._bent, lambda c, again=again: c.share_intensity(repeated=again))
+            self._each("nonlinear", self._bent, partial(Chunk.share_intensity, repeated=repeat > 0))
             self._each("nonlinear", self._bent, lambda c: c.solve_nonlinear(repeated=True))
         if self._bent:
             self._send("E")
