@@ -12,7 +12,7 @@ import pytest
 from evenly.decomposition.calibration.designs import Design, Purpose, Timed
 from evenly.decomposition.calibration.fitting import held_out, learn, share_errors
 from evenly.decomposition.costs.cost_model import Coefficient, CostModel
-from evenly.decomposition.costs.locations import cost_file, find_cost, load_cost, shipped_file, store_file
+from evenly.decomposition.costs.locations import cost_file, find_cost, shipped_file, store_file
 from evenly.errors import InputError, ReadError
 
 NAMES = ("points", "chunks", "faces sent")
@@ -156,7 +156,7 @@ def test_what_was_calibrated_here_goes_before_what_was_shipped(tmp_path: Path, m
     cost_file("fdtd").parent.mkdir(parents=True)
     own.save(cost_file("fdtd"))
     assert find_cost("fdtd").source == "calibrated"
-    assert load_cost("fdtd").coefficients["points"].seconds == pytest.approx(5e-9)
+    assert find_cost("fdtd").cost.coefficients["points"].seconds == pytest.approx(5e-9)
     own.save(tmp_path / "other.json")
     named = find_cost("fdtd", tmp_path / "other.json")
     assert (named.source, named.cost.machine) == ("file", "mine")

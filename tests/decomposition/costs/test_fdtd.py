@@ -14,7 +14,7 @@ from evenly.decomposition.cells.cell import Cell
 from evenly.decomposition.cells.fdtd.cell import cell_of
 from evenly.decomposition.cells.pieces import pieces_of
 from evenly.decomposition.costs.cost_model import Coefficient, CostModel
-from evenly.decomposition.costs.fdtd import Fdtd, memory_shape
+from evenly.decomposition.costs.fdtd import Fdtd, memory_order
 from evenly.decomposition.costs.program import Program
 from evenly.decomposition.partitioning.predict import corners, predict
 from evenly.fdtd.cell.partition import BinaryPartition
@@ -106,7 +106,7 @@ def test_rows_lie_along_the_axis_that_chunks_choose() -> None:
     sim.layout = BinaryPartition(EIGHTHS)
     cell = cell_of(sim)
     pieces = pieces_of(cell, *corners(cell, sim.layout))
-    orders = dict(zip(map(tuple, pieces.low.tolist()), memory_shape(pieces)[3].tolist(), strict=True))
+    orders = dict(zip(map(tuple, pieces.low.tolist()), memory_order(pieces).tolist(), strict=True))
     assert [tuple(orders[c.box.lo]) for c in sim.chunks] == [c.frame.order for c in sim.chunks]
     assert len({c.frame.order for c in sim.chunks}) > 1
 

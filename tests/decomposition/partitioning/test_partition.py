@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 
 import evenly
-from evenly.decomposition.partitioning.cut_adjustment import recut, tree_times
+from evenly.decomposition.partitioning.cut_adjustment import recut
+from evenly.decomposition.partitioning.density import Density
 from evenly.decomposition.partitioning.local_search import refined
 from evenly.decomposition.partitioning.multisection import Tree
 from evenly.decomposition.partitioning.plan import CutPlan
 from evenly.decomposition.partitioning.predict import predict
+from evenly.decomposition.partitioning.problem import CutProblem
 from evenly.decomposition.partitioning.slow_rank_relief import relieved
 from evenly.errors import InputError
 from evenly.fdtd import Simulation
@@ -170,12 +172,12 @@ def test_jumps_of_cost_are_seen_at_unequal_speeds_too(speeds: list[float]) -> No
     model = cost(points=1e-9, present=1e-9, layer=2e-9, faces_sent=1e-9, chunks=1e-8)
     plan = evenly.partition(planted, 4, model, speeds=speeds)
     tree, owners = Tree.of(plan.balanced.layout, planted.grid), np.array(plan.balanced.layout.owners)
-    found = tree_times(tree, owners, planted, model, 4)
-    again, times = refined(tree, owners, found, planted, model, 1, speeds=np.array(speeds))
-    assert (times.rank_s / speeds).max() >= plan.balanced.step_s * (1 - 1e-3)
+    problem = CutProblem(planted, model, Density.of(planted, model, 4), np.array(speeds))
+    again = refined(problem, problem.candidate(tree, owners), 1)
+    assert (again.times.rank_s / speeds).max() >= plan.balanced.step_s * (1 - 1e-3)
     cut_alone = recut(plan.even.layout, planted, model, 4, speeds=np.array(speeds))
     assert plan.balanced.step_s <= (cut_alone.rank_s / speeds).max()
-    assert again.partition(planted.grid, owners).owners == [0, 1, 2, 3]
+    assert again.tree.partition(planted.grid, owners).owners == [0, 1, 2, 3]
 
 
 def test_slow_ranks_are_relieved_where_a_few_points_make_a_whole_chunk_pay() -> None:
@@ -185,13 +187,15 @@ def test_slow_ranks_are_relieved_where_a_few_points_make_a_whole_chunk_pay() -> 
     planted = cell((64, 64, 64), boxes)  # type: ignore[arg-type]
     model = cost(points=1e-9, present=2e-9, faces_sent=1e-9)
     tree, owners = Tree.of(BinaryPartition.equal(planted.grid, 64), planted.grid), np.arange(64)
-    before = tree_times(tree, owners, planted, model, 64)
-    start_s = before.chunk_s.copy()
-    after, found = relieved(tree, owners, before, planted, model)
+    problem = CutProblem(planted, model, Density.of(planted, model, 64), np.ones(64))
+    start = problem.candidate(tree, owners)
+    before, start_s = start.times, start.times.chunk_s.copy()
+    after = relieved(problem, start)
+    found = after.times
     # Half of the chunks pay threefold at first; of these many hold one object at their edge.
     assert found.step_s < 0.9 * before.step_s
     assert np.array_equal(before.chunk_s, start_s)
-    told = predict(planted, after.partition(planted.grid, owners), 64, model)
+    told = predict(planted, after.tree.partition(planted.grid, owners), 64, model)
     assert told.rank_s == pytest.approx(found.rank_s)
 
 
@@ -200,10 +204,12 @@ def test_relief_at_unequal_speeds_and_with_several_chunks_per_rank_is_what_it_sa
     model = cost(points=1e-9, heavy=4e-9, present=1e-9, layer=2e-9, faces_sent=1e-9)
     speeds = np.array([1.0, 0.5, 0.8, 1.0])
     tree, owners = Tree.of(BinaryPartition.equal(planted.grid, 12), planted.grid), np.repeat(np.arange(4), 3)
-    before = tree_times(tree, owners, planted, model, 4)
-    after, found = relieved(tree, owners, before, planted, model, speeds=speeds)
+    problem = CutProblem(planted, model, Density.of(planted, model, 12), speeds)
+    start = problem.candidate(tree, owners)
+    after = relieved(problem, start)
+    before, found = start.times, after.times
     assert (found.rank_s / speeds).max() < 0.95 * (before.rank_s / speeds).max()
-    told = predict(planted, after.partition(planted.grid, owners), 4, model)
+    told = predict(planted, after.tree.partition(planted.grid, owners), 4, model)
     assert told.rank_s == pytest.approx(found.rank_s)
 
 

@@ -230,7 +230,7 @@ def rank_amounts(cell: Cell, layout: Any, ranks: int) -> list[dict[str, float]]:
     """Return what each rank has to do per step for a cell cut by a layout, by term."""
     from evenly.decomposition.cells.pieces import pieces_of
     from evenly.decomposition.costs.cost_model import CostModel, program_named
-    from evenly.decomposition.partitioning.predict import corners, with_borders
+    from evenly.decomposition.partitioning.predict import corners, times
 
     program = program_named(cell.program)
     low, high = corners(cell, layout)
@@ -240,7 +240,7 @@ def rank_amounts(cell: Cell, layout: Any, ranks: int) -> list[dict[str, float]]:
     pieces = replace(pieces, box=owners[pieces.box])
     per_rank = pieces.sums(program.amounts(pieces), ranks)
     # Which faces are shared, and with whom, is the same whatever they cost.
-    borders = with_borders(cell, low, high, owners, ranks, CostModel(cell.program, {}), np.zeros(len(low)))
+    borders = times(cell, low, high, owners, ranks, CostModel(cell.program, {}), np.zeros(len(low)))
     found = []
     for rank in range(ranks):
         shared = (borders.faces[rank] * cell.parts, borders.neighbours[rank], 1)

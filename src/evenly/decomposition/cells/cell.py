@@ -25,7 +25,6 @@ __all__ = ["Cell", "Transform"]
 
 FORMAT = "evenly cell"
 FORMAT_VERSION = 1
-Ints = NDArray[np.int64]
 Depths = tuple[tuple[int, int], tuple[int, int], tuple[int, int]]
 # What reading a file that is damaged, or something else, may raise.
 _DAMAGE = (
@@ -108,6 +107,11 @@ class Cell:
         """Return the column (n,) of counts (n, kinds) that holds a kind; zeros where the cell has none of it."""
         kinds = self.survey.kinds
         return counts[:, kinds.index(kind)] if kind in kinds else np.zeros(len(counts))
+
+    def layer_borders(self, axis: int) -> set[int]:
+        """Return the grid indices along an axis at which a PML or an absorber begins or ends."""
+        n = self.grid.shape[axis]
+        return {at for low, high in (self.pml[axis], self.absorber[axis]) for at in (low, n - high)}
 
     def save(self, path: Path | str) -> None:
         """Write the cell to a file ``.npz``, without pickled objects.

@@ -19,10 +19,6 @@ __all__ = ["Pieces", "outer_faces", "pieces_of"]
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
-# Start, stop, and whether it lies in a PML and in an absorber.
-Run = tuple[int, int, bool, bool]
-# Low, high, number of the box, PML and absorber flags.
-Parts = tuple[Ints, Ints, Ints, Flags, Flags]
 
 
 @dataclass(frozen=True)
@@ -91,30 +87,26 @@ class Pieces:
 
 
 def pieces_of(cell: Cell, low: ArrayLike, high: ArrayLike) -> Pieces:
-    """Return the chunks that boxes (n, 3) become."""
+    """Return the chunks that boxes (n, 3) become when they are split where layers that the program sets apart begin."""
     low, high = np.asarray(low, dtype=np.int64), np.asarray(high, dtype=np.int64)
     none = np.zeros((len(low), 3), dtype=bool)
-    parts = low, high, np.arange(len(low)), none, none
+    parts = [low, high, np.arange(len(low)), none, none]
     for axis in range(3):
-        parts = _split(parts, axis, _runs(cell, axis))
+        n = cell.grid.shape[axis]
+        depths = [getattr(cell, kind)[axis] if kind in cell.layers_apart else (0, 0) for kind in ("pml", "absorber")]
+        borders = sorted({0, n} | {at for near, far in depths for at in (near, n - far)})
+        found = []
+        for start, stop in itertools.pairwise(borders) if any(map(any, depths)) else ():
+            # The part of each box that lies between two borders of layers.
+            in_pml, in_absorber = (stop <= near or start >= n - far for near, far in depths)
+            there = np.flatnonzero((parts[0][:, axis] < stop) & (parts[1][:, axis] > start))
+            low, high, box, pml, absorber = (column[there] for column in parts)
+            np.maximum(low[:, axis], start, out=low[:, axis])
+            np.minimum(high[:, axis], stop, out=high[:, axis])
+            pml[:, axis], absorber[:, axis] = in_pml, in_absorber
+            found.append((low, high, box, pml, absorber))
+        parts = [np.concatenate(columns) for columns in zip(*found, strict=True)] if found else parts
     return Pieces(cell, *parts)
-
-
-def _split(parts: Parts, axis: int, runs: list[Run]) -> Parts:
-    """Split boxes where a run of an axis ends and the next begins."""
-    if len(runs) == 1 and not any(runs[0][2:]):
-        return parts
-    low, high, box, pml, absorber = parts
-    found = []
-    for start, stop, in_pml, in_absorber in runs:
-        there = np.flatnonzero((low[:, axis] < stop) & (high[:, axis] > start))
-        new = low[there], high[there], box[there], pml[there], absorber[there]
-        np.maximum(new[0][:, axis], start, out=new[0][:, axis])
-        np.minimum(new[1][:, axis], stop, out=new[1][:, axis])
-        new[3][:, axis], new[4][:, axis] = in_pml, in_absorber
-        found.append(new)
-    a, b, c, d, e = (np.concatenate(columns) for columns in zip(*found, strict=True))
-    return a, b, c, d, e
 
 
 def outer_faces(cell: Cell, low: Ints, high: Ints) -> Array:
@@ -130,14 +122,3 @@ def outer_faces(cell: Cell, low: Ints, high: Ints) -> Array:
         sides = ((low[:, axis] > 0) | joined).astype(float) + ((high[:, axis] < n) | joined)
         faces += sides * volume / np.maximum(1, shape[:, axis])
     return faces
-
-
-def _runs(cell: Cell, axis: int) -> list[Run]:
-    n = cell.grid.shape[axis]
-    depths = [getattr(cell, kind)[axis] if kind in cell.layers_apart else (0, 0) for kind in ("pml", "absorber")]
-    borders = {0, n} | {at for low, high in depths for at in (low, n - high)}
-    runs = []
-    for start, stop in itertools.pairwise(sorted(borders)):
-        inside = [stop <= low or start >= n - high for low, high in depths]
-        runs.append((start, stop, inside[0], inside[1]))
-    return runs

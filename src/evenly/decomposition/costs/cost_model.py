@@ -11,6 +11,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -115,7 +116,7 @@ class CostModel:
             if not isinstance(value, (int, float)) or value < 0:
                 raise InputError(f"`{name}` of a cost model must be a number of at least 0, but got {value!r}.")
 
-    @property
+    @cached_property
     def vector(self) -> Array:
         """Seconds of every term of the program, in its order, those of borders last, (terms,)."""
         names = [term.name for term in program_named(self.program).all_terms]
@@ -237,6 +238,7 @@ def _trouble(error: Exception) -> str:
     return "no cost model can be read from it, values are missing or of another kind"
 
 
+@cache
 def program_named(name: str) -> Program:
     """Return what a program's work consists of.
 
@@ -245,6 +247,7 @@ def program_named(name: str) -> Program:
     InputError
         If there is no such program.
     """
+    # Only the program that is asked for is needed, and that of `evenly.fdtd` takes time to import.
     from evenly.decomposition.costs.fdtd import Fdtd
     from evenly.decomposition.costs.meep import Meep
 

@@ -9,17 +9,18 @@ microseconds whatever its size. See `evenly.fdtd.stepping.chunk` and `evenly.fdt
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evenly.decomposition.cells.fdtd.point_kinds import varied
+from evenly.decomposition.cells.fdtd.point_kinds import SIDES, varied
 from evenly.decomposition.cells.pieces import Pieces
 from evenly.decomposition.costs.fdtd_row_starts import row_starts
 from evenly.decomposition.costs.program import Program, Term
 
-__all__ = ["Fdtd", "memory_shape"]
+__all__ = ["Fdtd", "memory_order"]
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -74,64 +75,131 @@ class Fdtd(Program):
     def amounts(self, pieces: Pieces) -> Array:
         there = pieces.volume > 0
         if not there.all():
+            kept = {name: getattr(pieces, name)[there] for name in ("low", "high", "box", "pml", "absorber")}
             found = np.zeros((len(there), len(self.terms)))
-            found[there] = self.amounts(_some(pieces, there))
+            found[there] = self.amounts(replace(pieces, **kept))
             return found
-        first, second, last, order = memory_shape(pieces)
-        padded = first * second * (last + 2 * (last > 1))
-        swept, nodes = _swept(pieces), _Nodes.of(pieces)
-        held, moved = (8 * pieces.cell.parts * numbers for numbers in _numbers(pieces, padded, nodes))
-        # Before a chunk's turn comes again, all others of its rank have had theirs.
-        together: Array = np.bincount(pieces.box, held)[pieces.box].astype(np.float64)
+        volume, layers, order = pieces.volume, pieces.pml.sum(axis=1), memory_order(pieces)
+        first, second, last = np.take_along_axis(pieces.shape.astype(np.float64), order, axis=1).T
+        work = _Work.of(pieces, padded=first * second * (last + 2 * (last > 1)))
+        # Before a chunk's turn comes again, all others of its rank have had theirs: they share its caches.
+        together = np.bincount(pieces.box, work.held)[pieces.box].astype(np.float64)
         beyond = np.maximum(0, 1 - CACHE / together)
-        extra, calls = _extras(pieces, order[:, 2], beyond, nodes)
+        polarised, polarisations = pieces.count("polarised"), pieces.count("polarisations")
+        pole_runs = _rows_of(pieces, ("polarised",), order[:, 2])
+        node_runs = _rows_of(pieces, ("electric_anisotropic", "magnetic_anisotropic"), order[:, 2])
         values, products = pieces.transforms
-        sides, faces = _sides(pieces, order)
-        before = [padded, first * second, *swept, *extra]
-        after = [
-            _patches(pieces),
-            calls,
-            sides,
-            sides * float(pieces.cell.complex_fields),
-            *faces.T,
-            _gathered(pieces, order[:, 2]),
-        ]
-        per_part = np.stack([np.asarray(c, dtype=np.float64) for c in (*before, values, products, *after)], axis=1)
-        # Transforms know already of how many numbers a complex value is.
-        factors = np.full(per_part.shape[1], float(pieces.cell.parts))
-        factors[len(before) : len(before) + 2] = 1
-        return np.column_stack([per_part * factors, moved * beyond, moved * np.clip(together / LAST_CACHE - 1, 0, 1)])
+        patches, gathered = _patches(pieces, order[:, 2])
+        sides, (plane_faces, row_faces, ends, closed) = _sides(pieces, order)
+        per_part: dict[str, Any] = {
+            "points": work.padded,
+            "rows": first * second,
+            "chunks": np.ones_like(volume),
+            "factors": work.factors * volume,
+            "losses": work.losses * volume,
+            **{f"PML {n}d points": volume * (layers == n) for n in (1, 2, 3)},
+            "separate points": volume * work.separate,
+            "polarised values": polarised,
+            "polarisations": polarisations,
+            "pole runs": pole_runs,
+            "far pole runs": pole_runs * beyond,
+            "fed values": polarised * (work.fed > 0),
+            "increments": work.increments,
+            "nodes": work.nodes,
+            "node runs": node_runs,
+            "far node runs": node_runs * beyond,
+            "fed chunks": work.fed,
+            "nonlinear values": pieces.count("nonlinear values"),
+            "patches": patches,
+            "calls": work.calls,
+            "sides": sides,
+            "turned sides": sides * float(pieces.cell.complex_fields),
+            "plane faces": plane_faces,
+            "row faces": row_faces,
+            "row ends": ends,
+            "rows closed": closed,
+            "gathered values": gathered,
+        }
+        parts = pieces.cell.parts
+        columns = {name: parts * np.asarray(column, np.float64) for name, column in per_part.items()}
+        # These know already of how many numbers a complex value is.
+        columns |= {"transformed values": values, "transforms": products, "uncached bytes": work.moved * beyond}
+        columns["memory bytes"] = work.moved * np.clip(together / LAST_CACHE - 1, 0, 1)
+        return np.stack([columns[term.name] for term in self.terms], axis=1)
 
 
-def _some(pieces: Pieces, there: NDArray[np.bool_]) -> Pieces:
-    """Some of the pieces."""
-    low, high, box = pieces.low[there], pieces.high[there], pieces.box[there]
-    return Pieces(pieces.cell, low, high, box, pieces.pml[there], pieces.absorber[there])
+@dataclass(frozen=True)
+class _Work:
+    """What decides on the work of n chunks, all (n,) and 0 where it isn't there.
 
-
-def memory_shape(pieces: Pieces) -> tuple[Array, Array, Array, Ints]:
-    """Return a piece's points along its axes in memory, first to last (n,) each, and which axes those are, (n, 3).
-
-    Rows are long and undisturbed, as `evenly.fdtd.stepping.chunk` chooses them.
+    Attributes
+    ----------
+    padded : points with the ghosts at both ends of every row
+    factors, losses, fed : of how many of E and H there are factors point by point, losses, and increments
+    increments, nodes : points of increments, and points with off-diagonal media
+    separate : whether E and H can't be swept together
+    calls : calls of compiled loops beside the sweep
+    held, moved : bytes that a chunk holds, and that its step reads and writes
     """
-    shape = pieces.shape.astype(np.float64)
-    whole = pieces.shape == np.array(pieces.cell.grid.shape)
-    merit = np.minimum(np.minimum(shape, 4 * _reach_of_poles(pieces)) * np.where(pieces.pml, 0.25, 1.0), 64) * np.where(
-        whole, 1.2, 1.0
-    )
+
+    padded: Array
+    factors: Array
+    losses: Array
+    fed: Array
+    increments: Array
+    nodes: Array
+    separate: NDArray[np.bool_]
+    calls: Array
+    held: Array
+    moved: Array
+
+    @classmethod
+    def of(cls, pieces: Pieces, padded: Array) -> _Work:
+        layers, number = pieces.pml.sum(axis=1), 8 * pieces.cell.parts
+        varies = [varied(pieces, side) for side in SIDES]
+        lossy = [pieces.absorber.any(axis=1) | (pieces.count(f"{side}_conductivity") > 0.5) for side in SIDES]
+        factors = np.sum([a | b for a, b in zip(lossy, varies, strict=True)], axis=0)
+        losses = np.sum(lossy, axis=0)
+        nodes = [pieces.count(f"{side}_anisotropic") for side in SIDES]
+        fed = np.sum([count > 0.5 for count in nodes], axis=0)
+        increments = _hulls(pieces, "electric_anisotropic") + _hulls(pieces, "magnetic_anisotropic")
+        poles = [kind for kind in pieces.cell.survey.kinds if kind.startswith("pole ")]
+        magnetic = [kind for kind in poles if kind.startswith("pole magnetic ")]
+        apart = [pieces.count(kind) for kind in (*magnetic, "magnetic_anisotropic", "nonlinear")]
+        separate = np.sum(apart, axis=0) > 0.5
+        polarised, polarisations = pieces.count("polarised"), pieces.count("polarisations")
+        # Calls for polarisations, one per component and set of poles, for nonlinear points, and for increments.
+        present = np.sum([np.zeros(len(padded)), *(pieces.count(kind) > 0.5 for kind in poles)], axis=0)
+        sets = np.where(present > 0, np.maximum(1, present * polarised / np.maximum(1, polarisations)), 0)
+        calls = 3 * sets + 9 * (pieces.count("nonlinear values") > 0.5) + 2 * separate + 2 * fed
+        # Numbers that are only read. Strengths of poles, and what fields answer, are held where ε varies.
+        read, own = padded * (3 * factors + 3 * losses), varies[0] * (polarisations + polarised)
+        held = read + padded * (6 + 4 * layers) + 2 * polarisations + own + 3 * increments
+        # Fields and layers are read and written; of polarisations two steps are read and one is written, and their
+        # field once more. Increments are made of the other field, and polarisations change them too.
+        moved = read + 2 * padded * (6 + 4 * layers) + 3 * polarisations + own + 2 * polarised
+        moved = moved + 9 * increments + 2 * polarised * (fed > 0)
+        return cls(
+            padded, factors, losses, fed, increments, nodes[0] + nodes[1], separate, calls,
+            number * held, number * moved,
+        )  # fmt: skip
+
+
+def memory_order(pieces: Pieces) -> Ints:
+    """Return the axes of each piece in the order of its memory, slowest first, (n, 3).
+
+    Rows, along the last of them, are long and undisturbed by layers and poles, as `evenly.fdtd.stepping.chunk` chooses
+    them.
+    """
+    shape, polarised = pieces.shape.astype(np.float64), pieces.count("polarised")
+    runs = [_rows_of(pieces, ("polarised",), np.full(len(shape), axis)) for axis in range(3)]
+    # Mean length of rows of points with poles along each axis, (n, 3).
+    mean_runs = np.stack([np.where(polarised > 0.5, polarised / np.maximum(r, 1e-9), np.inf) for r in runs], axis=1)
+    merit = np.minimum(np.minimum(shape, 4 * mean_runs) * np.where(pieces.pml, 0.25, 1.0), 64)
+    merit *= np.where(pieces.shape == np.array(pieces.cell.grid.shape), 1.2, 1.0)
     merit = np.where(np.array(pieces.cell.grid.thin), -1.0, merit) + np.arange(3) * 1e-9
     last = np.argmax(merit, axis=1)
-    order = np.stack([(last + 1) % 3, (last + 2) % 3, last], axis=1)
-    first, second, third = np.take_along_axis(shape, order, axis=1).T
-    return first, second, third, order
-
-
-def _reach_of_poles(pieces: Pieces) -> Array:
-    """Mean length of rows of points with poles along each axis, (n, 3); infinite where there are none."""
-    values = pieces.count("polarised")
-    rows = [_rows_of(pieces, ("polarised",), np.full(len(values), axis)) for axis in range(3)]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.stack([np.where(values > 0.5, values / np.maximum(r, 1e-9), np.inf) for r in rows], axis=1)
+    return np.stack([(last + 1) % 3, (last + 2) % 3, last], axis=1)
 
 
 def _rows_of(pieces: Pieces, kinds: Sequence[str], axes: Ints) -> Array:
@@ -144,90 +212,6 @@ def _rows_of(pieces: Pieces, kinds: Sequence[str], axes: Ints) -> Array:
             if len(some):
                 found[some] += row_starts(survey, kind, axis, pieces.low[some], pieces.high[some])
     return found
-
-
-def _swept(pieces: Pieces) -> list[Array]:
-    """The columns from chunks to separate points."""
-    volume, layers = pieces.volume, pieces.pml.sum(axis=1)
-    factors, losses = _factors(pieces)
-    return [
-        np.ones_like(volume),
-        factors * volume,
-        losses * volume,
-        *(volume * (layers == n) for n in (1, 2, 3)),
-        volume * _separate(pieces),
-    ]
-
-
-@dataclass(frozen=True)
-class _Nodes:
-    """Off-diagonal media of pieces: of how many of E and H there are increments, points of these, and nodes, (n,)."""
-
-    fed: Array
-    increments: Array
-    count: Array
-
-    @classmethod
-    def of(cls, pieces: Pieces) -> _Nodes:
-        there = [pieces.count(f"{side}_anisotropic") for side in ("electric", "magnetic")]
-        fed = (there[0] > 0.5).astype(np.float64) + (there[1] > 0.5)
-        increments = _hulls(pieces, "electric_anisotropic") + _hulls(pieces, "magnetic_anisotropic")
-        return cls(fed, increments, there[0] + there[1])
-
-
-def _numbers(pieces: Pieces, padded: Array, nodes: _Nodes) -> tuple[Array, Array]:
-    """Numbers that a chunk holds, and those that its step reads and writes, (n,)."""
-    factors, losses = _factors(pieces)
-    layers, read = pieces.pml.sum(axis=1), padded * (3 * factors + 3 * losses)
-    polarised, polarisations = pieces.count("polarised"), pieces.count("polarisations")
-    # Strengths of poles, and what fields answer, are numbers of their own where the permittivity varies.
-    own = varied(pieces) * (polarisations + polarised)
-    held = read + padded * (6 + 4 * layers) + 2 * polarisations + own + 3 * nodes.increments
-    # Fields and layers are read and written; of polarisations two steps are read and one is written, and their field
-    # once more. Increments are made of the other field, and polarisations change them too.
-    moved = read + 2 * padded * (6 + 4 * layers) + 3 * polarisations + own + 2 * polarised
-    return held, moved + 9 * nodes.increments + 2 * polarised * (nodes.fed > 0)
-
-
-def _extras(pieces: Pieces, rows: Ints, beyond: Array, nodes: _Nodes) -> tuple[list[Array], Array]:
-    """The columns from polarised to nonlinear values, and calls of loops.
-
-    `rows` is the axis along which rows lie, `beyond` the share of what is held that a core's own caches don't hold.
-    """
-    polarisations = pieces.count("polarisations")
-    node_runs = _rows_of(pieces, ("electric_anisotropic", "magnetic_anisotropic"), rows)
-    pole_runs = _rows_of(pieces, ("polarised",), rows)
-    columns = [
-        pieces.count("polarised"),
-        polarisations,
-        pole_runs,
-        pole_runs * beyond,
-        pieces.count("polarised") * (nodes.fed > 0),
-        nodes.increments,
-        nodes.count,
-        node_runs,
-        node_runs * beyond,
-        nodes.fed,
-        pieces.count("nonlinear values"),
-    ]
-    return columns, _calls(pieces) + 2 * nodes.fed
-
-
-def _factors(pieces: Pieces) -> tuple[Array, Array]:
-    """How many of E and H have factors point by point, and losses."""
-    factors, losses = np.zeros_like(pieces.volume), np.zeros_like(pieces.volume)
-    absorbing = pieces.absorber.any(axis=1)
-    for side in ("electric", "magnetic"):
-        lossy = absorbing | (pieces.count(f"{side}_conductivity") > 0.5)
-        losses += lossy
-        factors += lossy | varied(pieces, side)
-    return factors, losses
-
-
-def _separate(pieces: Pieces) -> NDArray[np.bool_]:
-    poles = [k for k in pieces.cell.survey.kinds if k.startswith("pole magnetic ")]
-    kinds = [*poles, "magnetic_anisotropic", "nonlinear"]
-    return np.asarray(sum((pieces.count(kind) for kind in kinds), np.zeros_like(pieces.volume)) > 0.5)
 
 
 def _hulls(pieces: Pieces, kind: str) -> Array:
@@ -261,37 +245,22 @@ def _end(pieces: Pieces, column: int, low: Ints, high: Ints, axis: int, step: in
     return kept
 
 
-def _gathered(pieces: Pieces, rows: Ints) -> Array:
-    """Cache lines that transformed values lie in: one for each value where a box is thin along the rows."""
-    found, index = np.zeros_like(pieces.volume), np.arange(len(rows))
+def _patches(pieces: Pieces, rows: Ints) -> tuple[Array, Array]:
+    """Return components that are transformed in a piece, each box for itself, and cache lines that they lie in, (n,).
+
+    Along the rows, whose axes are `rows` (n,), a line holds `LINE` values; a box that is thin along them has one each.
+    """
+    patches, lines, index = np.zeros_like(pieces.volume), np.zeros_like(pieces.volume), np.arange(len(rows))
     for transform in pieces.cell.transforms:
-        across = np.minimum(pieces.high, transform.high) - np.maximum(pieces.low, transform.low)
-        across = np.maximum(across, 0)
+        across = np.maximum(np.minimum(pieces.high, transform.high) - np.maximum(pieces.low, transform.low), 0)
+        patches += transform.values * np.all(across > 0, axis=1)
         along = np.maximum(1, across[index, rows])
-        found += transform.values * np.prod(across, axis=1) / along * (1 + (along - 1) / LINE)
-    return found
+        lines += transform.values * np.prod(across, axis=1) / along * (1 + (along - 1) / LINE)
+    return patches, lines
 
 
-def _patches(pieces: Pieces) -> Array:
-    """Components transformed in a piece, each box for itself."""
-    found = np.zeros_like(pieces.volume)
-    for transform in pieces.cell.transforms:
-        across = np.minimum(pieces.high, transform.high) - np.maximum(pieces.low, transform.low)
-        found += transform.values * np.all(across > 0, axis=1)
-    return found
-
-
-def _calls(pieces: Pieces) -> Array:
-    """Calls for polarisations, one per component and set of poles, and for nonlinear points."""
-    kinds = [kind for kind in pieces.cell.survey.kinds if kind.startswith("pole ")]
-    present = sum((pieces.count(kind) > 0.5 for kind in kinds), np.zeros_like(pieces.volume))
-    polarised, polarisations = pieces.count("polarised"), pieces.count("polarisations")
-    sets = np.where(present > 0, np.maximum(1, present * polarised / np.maximum(1, polarisations)), 0)
-    return np.asarray(3 * sets + 9 * (pieces.count("nonlinear values") > 0.5) + 2 * _separate(pieces))
-
-
-def _sides(pieces: Pieces, order: Ints) -> tuple[Array, Array]:
-    """Sides that touch chunks (n,), and faces there by how they lie in memory: planes, rows, ends, closed (n, 4)."""
+def _sides(pieces: Pieces, order: Ints) -> tuple[Array, tuple[Array, ...]]:
+    """Sides that touch chunks (n,), and faces there by how they lie in memory, each (n,)."""
     cell = pieces.cell
     n, thick = np.array(cell.grid.shape), ~np.array(cell.grid.thin)
     around = np.array(cell.periodic) & thick
@@ -302,4 +271,4 @@ def _sides(pieces: Pieces, order: Ints) -> tuple[Array, Array]:
     whole = (pieces.shape == n) & around & (not cell.complex_fields)
     closed = np.take_along_axis(whole, order, axis=1)[:, 2]
     ends = faces[:, 2]
-    return touching.sum(axis=1), np.stack([faces[:, 0], faces[:, 1], ends * ~closed, ends * closed], axis=1)
+    return touching.sum(axis=1), (faces[:, 0], faces[:, 1], ends * ~closed, ends * closed)

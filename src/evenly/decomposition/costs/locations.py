@@ -21,7 +21,7 @@ from evenly.decomposition.costs.cost_model import CostModel
 from evenly.errors import InputError, ReadError
 
 __all__ = [
-    "Found", "cost_file", "find_cost", "load_cost", "machine_name", "shipped_file", "store_file", "taken_over",
+    "Found", "cost_file", "find_cost", "machine_name", "shipped_file", "store_file", "taken_over",
     "versions",
 ]  # fmt: skip
 
@@ -139,27 +139,16 @@ def find_cost(program: str | None, path: Path | str | None = None) -> Found:
     InputError
         If it holds the costs of another program.
     """
-    if path is not None:
-        remedy = f"name another one, or make one with `evenly calibrate {program or 'fdtd'} --output FILE`"
-        return Found(_loaded(Path(path), program, remedy), "file", Path(path))
-    program = program or "fdtd"
-    own = cost_file(program)
-    if own.exists():
-        remedy = f"measure anew with `evenly calibrate {program}`, or delete it to use the costs that came with evenly"
-        return Found(_loaded(own, program, remedy), "calibrated", own)
-    shipped = shipped_file(program)
-    if not shipped.exists():
-        raise ReadError(own, f"{program} was not calibrated on this machine: run `evenly calibrate {program}`")
-    return Found(_loaded(shipped, program, "install evenly again"), "shipped", shipped)
-
-
-def load_cost(program: str) -> CostModel:
-    """Return the costs of a program that fit this machine best; `find_cost` also tells where they came from."""
-    return find_cost(program).cost
-
-
-def _loaded(path: Path, program: str | None, remedy: str) -> CostModel:
-    """Read a file of a program's costs; errors end in what to do."""
+    needed = program or "fdtd"
+    source: Literal["calibrated", "shipped", "file"] = "file"
+    remedy = f"name another one, or make one with `evenly calibrate {needed} --output FILE`"
+    if path is None:
+        program, path, source = needed, cost_file(needed), "calibrated"
+        remedy = f"measure anew with `evenly calibrate {needed}`, or delete it to use the costs that came with evenly"
+        if not path.exists():
+            own, path, source, remedy = path, shipped_file(needed), "shipped", "install evenly again"
+            if not path.exists():
+                raise ReadError(own, f"{needed} was not calibrated on this machine: run `evenly calibrate {needed}`")
     try:
         cost = CostModel.load(path)
     except ReadError as error:
@@ -169,7 +158,7 @@ def _loaded(path: Path, program: str | None, remedy: str) -> CostModel:
             f"{path}: costs of {program} are needed, but the file holds those of {cost.program}: name a file of "
             f"{program} (`evenly calibrate {program} --output FILE` makes one), or ask for {cost.program}"
         )
-    return cost
+    return Found(cost, source, Path(path))
 
 
 def _processor() -> str:

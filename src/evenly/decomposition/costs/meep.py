@@ -22,9 +22,9 @@ occurs. Every chunk also copies its borders, to chunks of its own rank no less t
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +47,7 @@ CACHE = 4e6
 #: integrates; P of three components at two steps. A step reads and writes each once, but for 1/ε and one step of P.
 HELD, HELD_IN_PML, HELD_BY_POLE = 12, 9, 6
 MOVED, MOVED_IN_PML, MOVED_BY_POLE = 21, 18, 12
+SIDES = ("electric", "magnetic")
 OFF_DIAGONAL = ("off-diagonal xy", "off-diagonal xz", "off-diagonal yz")
 
 
@@ -92,17 +93,54 @@ class Meep(Program):
 
     def amounts(self, pieces: Pieces) -> Array:
         """Return how much of each term each piece has, (n, terms)."""
-        return self._of(_Chunks(pieces))
+        return self._amounts(_Chunks(pieces))
 
     def spread_amounts(self, pieces: Pieces) -> Array:
-        return self._of(_Chunks(pieces, reach=0))
+        return self._amounts(_Chunks(pieces, reach=0))
 
-    def _of(self, chunks: _Chunks) -> Array:
-        pieces = chunks.pieces
-        anything = (pieces.volume > 0).astype(float)
-        numbers = anything * pieces.cell.parts * pieces.cell.traits.get("components", 6.0) / 6
-        columns = [COLUMNS[term.name](chunks) * (anything if term.name in FIXED else numbers) for term in self.terms]
-        return np.stack(columns, axis=1)
+    def _amounts(self, chunks: _Chunks) -> Array:
+        pieces, volume, faces = chunks.pieces, chunks.volume, chunks.faces
+        poles, in_layers = len(chunks.poles), pieces.pml.sum(axis=1)
+        processes = np.zeros(len(volume))
+        processes[np.unique(pieces.box, return_index=True)[1]] = 1.0
+        neighbours = chunks.neighbours()
+        keeps_b = chunks.present("magnetic") | pieces.pml.any(axis=1)
+        # These occur once for each number of a field value, and of each component that is stepped.
+        per_number: dict[str, Any] = {
+            "points": volume * chunks.thick.all(),
+            "points of planes": volume * (not chunks.thick.all()),
+            "rows": volume / np.maximum(1, pieces.shape[:, chunks.last]),
+            "faces copied": faces.sum(axis=1) - faces[:, chunks.last],
+            "row ends copied": faces[:, chunks.last],
+            "own faces": chunks.own_faces,
+            "faces of B": chunks.copied.sum(axis=1) * keeps_b,
+            **{f"PML {n}d points": volume * (in_layers == n) for n in (1, 2, 3)},
+            "magnetic points": volume * chunks.share("magnetic"),
+            "off-diagonal points": volume * chunks.off_diagonal(),
+            "conductive points": volume * chunks.conductive(),
+            "nonlinear points": volume * chunks.share("nonlinear"),
+            "polarised points": chunks.arrays * len({kind.startswith("pole magnetic ") for kind in chunks.poles}),
+            "poles kept": chunks.arrays * poles,
+            "poles driven": volume * sum((chunks.share(pole) for pole in chunks.poles), np.zeros(1)),
+            "pole faces": faces.sum(axis=1) * poles,
+            "own pole faces": chunks.own_faces * poles,
+        }
+        values, products = pieces.transforms
+        once = {
+            "processes": processes,
+            "chunks": np.ones_like(volume),
+            "neighbour chunks": neighbours,
+            "pole neighbours": neighbours * bool(poles),
+            "transforms": chunks.regions(),
+            "transformed values": values,
+            "transformed products": products,
+            "memory bytes": chunks.memory_bytes(),
+        }
+        # A piece of no points has nothing.
+        there = (volume > 0).astype(float)
+        columns = {name: column * (there * chunks.numbers / 6) for name, column in per_number.items()}
+        columns |= {name: column * there for name, column in once.items()}
+        return np.stack([columns[term.name] for term in self.terms], axis=1)
 
 
 @dataclass(frozen=True)
@@ -115,6 +153,11 @@ class _Chunks:
     @property
     def volume(self) -> Array:
         return self.pieces.volume
+
+    @property
+    def numbers(self) -> float:
+        """Numbers per point of all components that are stepped: six of a cell with real fields in three dimensions."""
+        return self.pieces.cell.parts * self.pieces.cell.traits.get("components", 6.0)
 
     @property
     def thick(self) -> Flags:
@@ -179,130 +222,43 @@ class _Chunks:
         """Points of each chunk's arrays, (n,)."""
         return np.asarray(np.prod(self.pieces.shape + self.reach * self.thick, axis=1), dtype=np.float64)
 
+    def neighbours(self) -> Array:
+        """Return the chunks around each one, as there would be in a regular lattice of chunks, (n,)."""
+        shape, whole = self.pieces.shape, np.asarray(self.pieces.cell.grid.shape)
+        # The chunks on both sides along a periodic axis are the same one where there are two.
+        twice = np.asarray(self.pieces.cell.periodic) & (2 * shape >= whole) & self.thick
+        around = np.prod(1 + np.where(self.spans, 0, np.where(twice, 1, self.sides)), axis=1) - 1
+        return np.asarray(around + self.spans.any(axis=1), dtype=np.float64)
 
-def _processes(chunks: _Chunks) -> Array:
-    """Return 1 for the first piece of each box."""
-    first = np.zeros(len(chunks.volume))
-    first[np.unique(chunks.pieces.box, return_index=True)[1]] = 1.0
-    return first
-
-
-def _rows(chunks: _Chunks) -> Array:
-    return chunks.volume / np.maximum(1, chunks.pieces.shape[:, chunks.last])
-
-
-def _neighbours(chunks: _Chunks) -> Array:
-    """Return the chunks around each one, as there would be in a regular lattice of chunks."""
-    shape, whole = chunks.pieces.shape, np.asarray(chunks.pieces.cell.grid.shape)
-    # The chunks on both sides along a periodic axis are the same one where there are two.
-    twice = np.asarray(chunks.pieces.cell.periodic) & (2 * shape >= whole) & chunks.thick
-    around = np.prod(1 + np.where(chunks.spans, 0, np.where(twice, 1, chunks.sides)), axis=1) - 1
-    return np.asarray(around + chunks.spans.any(axis=1), dtype=np.float64)
-
-
-def _faces_copied(chunks: _Chunks) -> Array:
-    return np.asarray(chunks.faces.sum(axis=1) - chunks.faces[:, chunks.last])
-
-
-def _row_ends(chunks: _Chunks) -> Array:
-    return np.asarray(chunks.faces[:, chunks.last])
-
-
-def _faces_of_b(chunks: _Chunks) -> Array:
-    apart = chunks.present("magnetic") | chunks.pieces.pml.any(axis=1)
-    return np.asarray(chunks.copied.sum(axis=1) * apart)
-
-
-def _in_pml(axes: int) -> Callable[[_Chunks], Array]:
-    return lambda chunks: chunks.volume * (chunks.pieces.pml.sum(axis=1) == axes)
-
-
-def _off_diagonal(chunks: _Chunks) -> Array:
-    known = [kind for kind in OFF_DIAGONAL if kind in chunks.pieces.cell.survey.kinds]
-    if known:
-        electric = np.sum([chunks.share(kind) for kind in known], axis=0)
-    else:
+    def off_diagonal(self) -> Array:
+        """Return the pairs of axes that the permittivity or the permeability of each chunk couples, (n,)."""
+        known = [kind for kind in OFF_DIAGONAL if kind in self.pieces.cell.survey.kinds]
         # Where it isn't known which pairs, all of them.
-        electric = 3 * chunks.share("electric_anisotropic")
-    return np.asarray(chunks.volume * (electric + 3 * chunks.share("magnetic_anisotropic")))
+        electric = [self.share(kind) for kind in known] if known else [3 * self.share("electric_anisotropic")]
+        return np.asarray(np.sum(electric, axis=0) + 3 * self.share("magnetic_anisotropic"))
 
+    def conductive(self) -> Array:
+        """Return for how many of E and H each chunk has a conductivity, or lies in an absorber, (n,)."""
+        shape = np.asarray(self.pieces.cell.grid.shape)
+        low, high = np.asarray(self.pieces.cell.absorber).T
+        ends = (self.pieces.low < low) | ((self.pieces.high >= shape - high) & (high > 0))
+        absorbing = ends.any(axis=1)
+        sides = [np.maximum(self.share(f"{side}_conductivity"), absorbing) for side in SIDES]
+        return np.asarray(np.sum(sides, axis=0))
 
-def _conductive(chunks: _Chunks) -> Array:
-    absorbing = _in_absorber(chunks)
-    sides = [np.maximum(chunks.share(f"{side}_conductivity"), absorbing) for side in ("electric", "magnetic")]
-    return np.asarray(chunks.volume * np.sum(sides, axis=0))
+    def memory_bytes(self) -> Array:
+        """Return what comes from memory; a process goes through all of its chunks before it comes back to one, (n,)."""
+        numbers = 8.0 * self.numbers / 6
+        in_pml, poles = self.arrays * self.pieces.pml.any(axis=1), len(self.poles)
+        held = self.arrays * (HELD + HELD_BY_POLE * poles) + HELD_IN_PML * in_pml
+        moved = self.arrays * (MOVED + MOVED_BY_POLE * poles) + MOVED_IN_PML * in_pml
+        of_leaf = np.bincount(self.pieces.box, numbers * held)[self.pieces.box]
+        return np.asarray(numbers * moved * np.maximum(0, 1 - CACHE / np.maximum(of_leaf, 1)))
 
-
-def _in_absorber(chunks: _Chunks) -> Flags:
-    """Return whether any point of each chunk is in an absorber, (n,)."""
-    shape = np.asarray(chunks.pieces.cell.grid.shape)
-    low, high = np.asarray(chunks.pieces.cell.absorber).T
-    return np.asarray(np.any((chunks.pieces.low < low) | ((chunks.pieces.high >= shape - high) & (high > 0)), axis=1))
-
-
-def _polarised(chunks: _Chunks) -> Array:
-    return chunks.arrays * len({kind.startswith("pole magnetic ") for kind in chunks.poles})
-
-
-def _driven(chunks: _Chunks) -> Array:
-    return np.asarray(chunks.volume * sum((chunks.share(pole) for pole in chunks.poles), np.zeros(1)))
-
-
-def _memory_bytes(chunks: _Chunks) -> Array:
-    """Return what comes from memory; a process goes through all of its chunks before it comes back to one."""
-    numbers = 8.0 * chunks.pieces.cell.parts * chunks.pieces.cell.traits.get("components", 6.0) / 6
-    in_pml, poles = chunks.arrays * chunks.pieces.pml.any(axis=1), len(chunks.poles)
-    held = chunks.arrays * (HELD + HELD_BY_POLE * poles) + HELD_IN_PML * in_pml
-    moved = chunks.arrays * (MOVED + MOVED_BY_POLE * poles) + MOVED_IN_PML * in_pml
-    of_leaf = np.bincount(chunks.pieces.box, numbers * held)[chunks.pieces.box]
-    return np.asarray(numbers * moved * np.maximum(0, 1 - CACHE / np.maximum(of_leaf, 1)))
-
-
-def _transforms(chunks: _Chunks) -> Array:
-    regions = np.zeros(len(chunks.volume))
-    for transform in chunks.pieces.cell.transforms:
-        across = np.minimum(chunks.pieces.high, transform.high) - np.maximum(chunks.pieces.low, transform.low)
-        regions += np.all(across > 0, axis=1) * transform.values
-    return regions
-
-
-#: Terms that don't depend on how many numbers a field value has, or that know it already.
-FIXED = (
-    "processes",
-    "chunks",
-    "neighbour chunks",
-    "pole neighbours",
-    "transforms",
-    "transformed values",
-    "transformed products",
-    "memory bytes",
-)
-COLUMNS: dict[str, Callable[[_Chunks], Array]] = {
-    "points": lambda chunks: chunks.volume * chunks.thick.all(),
-    "points of planes": lambda chunks: chunks.volume * (not chunks.thick.all()),
-    "rows": _rows,
-    "processes": _processes,
-    "chunks": lambda chunks: np.ones_like(chunks.volume),
-    "neighbour chunks": _neighbours,
-    "faces copied": _faces_copied,
-    "row ends copied": _row_ends,
-    "own faces": lambda chunks: chunks.own_faces,
-    "faces of B": _faces_of_b,
-    "PML 1d points": _in_pml(1),
-    "PML 2d points": _in_pml(2),
-    "PML 3d points": _in_pml(3),
-    "magnetic points": lambda chunks: chunks.volume * chunks.share("magnetic"),
-    "off-diagonal points": _off_diagonal,
-    "conductive points": _conductive,
-    "nonlinear points": lambda chunks: chunks.volume * chunks.share("nonlinear"),
-    "polarised points": _polarised,
-    "poles kept": lambda chunks: chunks.arrays * len(chunks.poles),
-    "poles driven": _driven,
-    "pole faces": lambda chunks: np.asarray(chunks.faces.sum(axis=1) * len(chunks.poles)),
-    "own pole faces": lambda chunks: chunks.own_faces * len(chunks.poles),
-    "pole neighbours": lambda chunks: _neighbours(chunks) * bool(chunks.poles),
-    "transforms": _transforms,
-    "transformed values": lambda chunks: chunks.pieces.transforms[0],
-    "transformed products": lambda chunks: chunks.pieces.transforms[1],
-    "memory bytes": _memory_bytes,
-}
+    def regions(self) -> Array:
+        """Return the components that each chunk transforms, region by region, (n,)."""
+        found = np.zeros(len(self.volume))
+        for transform in self.pieces.cell.transforms:
+            across = np.minimum(self.pieces.high, transform.high) - np.maximum(self.pieces.low, transform.low)
+            found += np.all(across > 0, axis=1) * transform.values
+        return found

@@ -14,9 +14,9 @@ import numpy as np
 import pandas as pd
 
 from evenly.decomposition.cells.cell import Cell
-from evenly.decomposition.cells.opening import cell_from
+from evenly.decomposition.cells.fdtd.cell import cell_from
 from evenly.decomposition.costs.cost_model import CostModel
-from evenly.decomposition.costs.locations import load_cost
+from evenly.decomposition.costs.locations import find_cost
 from evenly.decomposition.forecasting.features import Foresight, foresee, shares_of
 from evenly.decomposition.forecasting.goal import Goal
 from evenly.decomposition.forecasting.replay import replay
@@ -164,7 +164,7 @@ def _model(program: str) -> StepModel | CostModel:
     from evenly.decomposition.forecasting.locations import find_step_model
 
     found = find_step_model(program)
-    return load_cost(program) if found is None else found
+    return find_cost(program).cost if found is None else found
 
 
 def forecast_step(

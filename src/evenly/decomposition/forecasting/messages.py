@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from evenly.decomposition.cells.cell import Cell
 from evenly.decomposition.partitioning.neighbours import touching
-from evenly.decomposition.partitioning.predict import corners, joined
+from evenly.decomposition.partitioning.predict import corners
 from evenly.fdtd.cell.partition import BinaryPartition
 
 __all__ = ["EXCHANGES", "Messages", "messages_of"]
@@ -76,7 +76,7 @@ def messages_of(cell: Cell, layout: BinaryPartition, ranks: int) -> Messages:
     """
     low, high = corners(cell, layout)
     owners = np.asarray(layout.owners, dtype=np.int64) % ranks
-    first, second, faces = touching(low, high, cell.grid.shape, joined(cell))
+    first, second, faces = touching(low, high, cell.grid.shape, np.array(cell.periodic) & ~np.array(cell.grid.thin))
     below, above = _oriented(first, second, low, high, cell)
     below, above = owners[below], owners[above]
     apart = below != above
@@ -107,7 +107,7 @@ def _oriented(first: Ints, second: Ints, low: Ints, high: Ints, cell: Cell) -> t
 def _lies_below(one: Ints, other: Ints, low: Ints, high: Ints, cell: Cell) -> NDArray[np.bool_]:
     found = np.zeros(len(one), dtype=bool)
     for axis in range(3):
-        n, around = cell.grid.shape[axis], joined(cell)[axis]
+        n, around = cell.grid.shape[axis], cell.periodic[axis] and not cell.grid.thin[axis]
         meets = high[one, axis] == low[other, axis]
         if around:
             meets |= (high[one, axis] == n) & (low[other, axis] == 0)

@@ -1,24 +1,24 @@
-"""Which trees are worth a closer look: a beam over the order of prime factors and the axes that levels are cut across.
+"""Which trees are worth a closer look: a beam search over the order of prime factors and the axes of the cuts.
 
-A state is a tree cut to some level for all ranks at once; the best few states by a rough prediction go on.
+A state is a tree that is cut to some level for all ranks at once. Each round cuts the open boxes of all states once
+more, in every way that is allowed, and keeps the best few trees by a rough prediction (beam search: B. T. Lowerre, The
+HARPY speech recognition system, Carnegie Mellon University, 1976).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from evenly.decomposition.cells.cell import Cell
-from evenly.decomposition.costs.cost_model import CostModel
-from evenly.decomposition.partitioning.density import Density
 from evenly.decomposition.partitioning.multisection import AXIS_CHOICES, Method, Tree, grow, prime_factors, split
+from evenly.decomposition.partitioning.problem import CutProblem
 
 __all__ = ["Effort", "beam", "effort_for"]
 
-Array = NDArray[np.float64]
+#: A tree, and the prime factors of its open boxes that are left.
+State = tuple[Tree, tuple[int, ...]]
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Effort:
     Parameters
     ----------
     width : int
-        Trees that go on from one level to the next.
+        Trees that are kept from one level to the next.
     finalists : int
         Trees of each method that are recut and compared by the whole prediction.
     rounds : int
@@ -65,64 +65,58 @@ def effort_for(chunks: int) -> Effort:
     return Effort(1, 1, 3, 1, 300_000, 0, 0)
 
 
-def beam(cell: Cell, cost: CostModel, density: Density, chunks: int, method: Method, effort: Effort) -> list[Tree]:
+def beam(problem: CutProblem, chunks: int, method: Method, effort: Effort) -> list[Tree]:
     """Return the most promising trees with so many leaves, best first, `effort.width` at most.
 
     With a width of 1 it is the plain algorithm: largest factor first, across the longest axis unless another balances
     much better. With the method "unequal", boxes are cut one by one, for any numbers of ranks on both sides.
     """
-    if method == "unequal":
-        return _unequal(cell, cost, density, chunks, effort)
-    states = [(Tree.root(cell.grid, chunks), tuple(prime_factors(chunks)))]
+    expand: Callable[..., Iterator[tuple[bytes, State]]] = _one_box if method == "unequal" else _one_level
+    states: list[State] = [(Tree.root(problem.cell.grid, chunks), tuple(prime_factors(chunks)))]
     while any(len(tree.open) for tree, _ in states):
-        grown: dict[bytes, tuple[float, Tree, tuple[int, ...]]] = {}
-        for tree, factors in states:
-            for factor, rest in _next(factors, method, every=effort.width > 1):
-                for axis in AXIS_CHOICES if effort.width > 1 else ("longest",):
-                    if axis == "longest" or not cell.grid.thin["xyz".index(axis)]:
-                        new = grow(tree, density, factor, axis)
-                        key = new.low.tobytes() + new.high.tobytes()
-                        if key not in grown:
-                            grown[key] = _estimate(new, cell, cost, density), new, rest
-        best = sorted(grown.values(), key=lambda state: state[0])[: effort.width]
-        states = [(tree, rest) for _, tree, rest in best]
+        # The same boxes are often reached by several ways: a key tells them, and each is judged once.
+        grown: dict[bytes, tuple[float, State]] = {}
+        for state in states:
+            for key, new in expand(problem, state, method, every=effort.width > 1):
+                if key not in grown:
+                    grown[key] = _estimate(new[0], problem), new
+        states = [new for _, new in sorted(grown.values(), key=lambda pair: pair[0])[: effort.width]]
     return [tree for tree, _ in states]
 
 
-def _unequal(cell: Cell, cost: CostModel, density: Density, chunks: int, effort: Effort) -> list[Tree]:
-    states = [Tree.root(cell.grid, chunks)]
-    while any(len(tree.open) for tree in states):
-        grown: dict[bytes, tuple[float, Tree]] = {}
-        for tree in states:
-            node = int(tree.open[np.argmax(tree.ranks[tree.open])])
-            for left in range(1, int(tree.ranks[node])):
-                for axis in np.flatnonzero(tree.high[node] - tree.low[node] > 1):
-                    new = split(tree, density, node, left, int(axis))
-                    ends = new.left < 0
-                    key = new.low[ends].tobytes() + new.high[ends].tobytes() + new.ranks[ends].tobytes()
-                    if key not in grown:
-                        grown[key] = _estimate(new, cell, cost, density), new
-        states = [tree for _, tree in sorted(grown.values(), key=lambda state: state[0])[: effort.width]]
-    return states
+def _one_level(problem: CutProblem, state: State, method: Method, *, every: bool) -> Iterator[tuple[bytes, State]]:
+    """Yield the trees with one more level: by each factor that is left, across each axis, or by the usual ones."""
+    tree, factors = state
+    choices = sorted(set(factors), reverse=True) if every else factors[:1]
+    for factor in choices if method == "multisection" else (None,):
+        at = 0 if factor is None else factors.index(factor)
+        rest = () if factor is None else factors[:at] + factors[at + 1 :]
+        for axis in AXIS_CHOICES if every else ("longest",):
+            if axis == "longest" or not problem.cell.grid.thin["xyz".index(axis)]:
+                new = grow(tree, problem.density, factor, axis)
+                yield new.low.tobytes() + new.high.tobytes(), (new, rest)
 
 
-def _next(factors: tuple[int, ...], method: Method, *, every: bool) -> Iterator[tuple[int | None, tuple[int, ...]]]:
-    """Yield the factors that may come next, with those that are then left."""
-    if method == "bisection":
-        yield None, ()
-        return
-    for factor in sorted(set(factors), reverse=True) if every else factors[:1]:
-        rest = list(factors)
-        rest.remove(factor)
-        yield factor, tuple(rest)
+def _one_box(problem: CutProblem, state: State, _: Method, *, every: bool) -> Iterator[tuple[bytes, State]]:  # noqa: ARG001
+    """Yield the trees in which the open box for most ranks is cut in two, for all numbers of ranks on both sides."""
+    tree, rest = state
+    node = int(tree.open[np.argmax(tree.ranks[tree.open])])
+    for left in range(1, int(tree.ranks[node])):
+        for axis in np.flatnonzero(tree.high[node] - tree.low[node] > 1):
+            new = split(tree, problem.density, node, left, int(axis))
+            ends = new.left < 0
+            key = new.low[ends].tobytes() + new.high[ends].tobytes() + new.ranks[ends].tobytes()
+            yield key, (new, rest)
 
 
-def _estimate(tree: Tree, cell: Cell, cost: CostModel, density: Density) -> float:
+def _estimate(tree: Tree, problem: CutProblem) -> float:
     """Return about how many seconds the slowest rank will take when open boxes are cut into nearly cubic chunks."""
+    cell = problem.cell
     ends = np.flatnonzero(tree.left < 0)
     low, high, ranks = tree.low[ends], tree.high[ends], tree.ranks[ends]
     shape = (high - low).astype(np.float64)
     thick = ~np.array(cell.grid.thin)
+    # Edge of a cubic chunk, in points; along each axis a box is cut into shape / side slabs.
     side = (np.prod(shape, axis=1) / ranks) ** (1 / thick.sum())
     faces = np.zeros(len(ends))
     for axis in np.flatnonzero(thick):
@@ -131,5 +125,5 @@ def _estimate(tree: Tree, cell: Cell, cost: CostModel, density: Density) -> floa
         joined = cell.periodic[axis] & (shape[:, axis] < n)
         outer = ((low[:, axis] > 0) | joined).astype(float) + ((high[:, axis] < n) | joined)
         faces += area * (outer + 2 * np.maximum(shape[:, axis] / side - 1, 0))
-    border = cost.border_seconds(cell, faces / ranks, np.full(len(ends), 2.0 * thick.sum()))
-    return float((density.work(low, high) / ranks + border).max())
+    border = problem.cost.border_seconds(cell, faces / ranks, np.full(len(ends), 2.0 * thick.sum()))
+    return float((problem.density.work(low, high) / ranks + border).max())

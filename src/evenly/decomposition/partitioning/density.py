@@ -45,7 +45,15 @@ class Density:
     @classmethod
     def of(cls, cell: Cell, cost: CostModel, chunks: int) -> Density:
         """Return the density of a cell that is to be cut into about so many chunks."""
-        edges = _edges(cell, min(max(BLOCKS_PER_CHUNK * chunks, FEWEST), MOST))
+        blocks = min(max(BLOCKS_PER_CHUNK * chunks, FEWEST), MOST)
+        thick = ~np.array(cell.grid.thin)
+        # Blocks are nearly cubic, of so many points along each axis, and end where layers begin.
+        side = max(1.0, float(np.prod(np.array(cell.grid.shape, float)[thick]) / blocks) ** (1 / max(1, thick.sum())))
+        edges = []
+        for axis in range(3):
+            ends = itertools.pairwise(sorted({0, cell.grid.shape[axis]} | cell.layer_borders(axis)))
+            pieces = [np.linspace(a, b, max(1, round((b - a) / side)) + 1) for a, b in ends]
+            edges.append(np.unique(np.rint(np.concatenate(pieces)).astype(np.int64)))
         counts = [len(e) - 1 for e in edges]
         low = np.stack([g.ravel() for g in np.meshgrid(*(e[:-1] for e in edges), indexing="ij")], axis=1)
         high = np.stack([g.ravel() for g in np.meshgrid(*(e[1:] for e in edges), indexing="ij")], axis=1)
@@ -63,29 +71,9 @@ class Density:
         By binary search for the index at which the cumulative work, which never falls, passes the share; of the two
         indices around it the nearer one. At least one layer of points is left on both sides.
         """
-        return self._cut(low, high, axis, share)[0]
+        return find_cuts(self.survey.table[:, :, :, 0], self.survey.edges, low, high, axis, share)[0]
 
     def imbalances(self, low: Ints, high: Ints, axis: Ints, share: Array) -> Array:
         """Return for the best cut of each box the work per capacity of the heavier side over that of both, (n,)."""
-        _, below, whole = self._cut(low, high, axis, share)
+        _, below, whole = find_cuts(self.survey.table[:, :, :, 0], self.survey.edges, low, high, axis, share)
         return np.asarray(np.maximum(below / share, (whole - below) / (1 - share)) / np.maximum(whole, 1e-300))
-
-    def _cut(self, low: Ints, high: Ints, axis: Ints, share: Array) -> tuple[Ints, Array, Array]:
-        return find_cuts(self.survey.table[:, :, :, 0], self.survey.edges, low, high, axis, share)
-
-
-def _edges(cell: Cell, blocks: int) -> tuple[Ints, Ints, Ints]:
-    """Return block corners along x, y, z: nearly cubic blocks, with the layers' borders among the corners."""
-    shape = np.array(cell.grid.shape, dtype=float)
-    thick = ~np.array(cell.grid.thin)
-    side = max(1.0, float(np.prod(shape[thick]) / blocks) ** (1 / max(1, thick.sum())))
-    found = []
-    for axis in range(3):
-        n = cell.grid.shape[axis]
-        borders = {0, n}
-        for kind in ("pml", "absorber"):
-            near, far = getattr(cell, kind)[axis]
-            borders |= {near, n - far}
-        parts = [np.linspace(a, b, max(1, round((b - a) / side)) + 1) for a, b in itertools.pairwise(sorted(borders))]
-        found.append(np.unique(np.rint(np.concatenate(parts)).astype(np.int64)))
-    return found[0], found[1], found[2]

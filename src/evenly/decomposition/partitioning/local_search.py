@@ -1,105 +1,72 @@
-"""Small moves of single cuts that help the slowest rank, judged by the whole prediction: for not too many ranks.
+"""Local search over single cuts, judged by the whole prediction: for not too many ranks.
 
-What `recut` can't see is where cost jumps: when a chunk reaches into a layer or an object by one point, it pays for
-what is present in it. So the cuts around the slowest rank are tried a few points to either side, and on the borders
-of layers.
+What moving all cuts at once can't see is where cost jumps: when a chunk reaches into a layer or an object by one point,
+it pays for what is present in it. So the cuts around the slowest rank are tried a few points to either side, and on the
+borders of layers; the best of all these neighbours is taken as long as it is better (best improvement, or steepest
+descent: E. Aarts, J. K. Lenstra, Local Search in Combinatorial Optimization, Wiley 1997, chapter 1).
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
-from numpy.typing import NDArray
 
-from evenly.decomposition.cells.cell import Cell
-from evenly.decomposition.costs.cost_model import CostModel
 from evenly.decomposition.partitioning.multisection import Tree
-from evenly.decomposition.partitioning.plan import Times
-from evenly.decomposition.partitioning.predict import with_borders
-from evenly.decomposition.partitioning.slow_rank_relief import score
+from evenly.decomposition.partitioning.predict import times
+from evenly.decomposition.partitioning.problem import Candidate, CutProblem
 
 __all__ = ["refined"]
 
-Array = NDArray[np.float64]
-Ints = NDArray[np.int64]
+#: Points by which a cut is moved.
 STEPS = (-8, -3, -1, 1, 3, 8)
+#: Places that are tried for each cut, the nearest ones.
+MOST_PLACES = 8
+#: A move must make the score smaller by this part.
+LEAST_GAIN = 1e-4
 
 
-def refined(
-    tree: Tree, owners: Ints, start: Times, cell: Cell, cost: CostModel, moves: int, *, speeds: Array | None = None
-) -> tuple[Tree, Times]:
-    """Return the tree after at most so many moves, each of which lowered the predicted time, and its times.
-
-    Ranks are as fast as `speeds` (ranks,) say, as factors; all alike when left out.
-    """
-    speed = np.ones(start.ranks) if speeds is None else np.asarray(speeds, dtype=np.float64)
-    best, least = (tree, start), score(start, speed)
+def refined(problem: CutProblem, start: Candidate, moves: int) -> Candidate:
+    """Return the candidate after at most so many moves, each of which lowered the predicted time."""
+    best, least = start, problem.score(start.times)
     for _ in range(moves):
-        slowest = int(np.argmax(best[1].rank_s / speed))
-        candidates = _candidates(best[0], owners, slowest, cell)
-        if not candidates:
+        neighbours = _neighbours(problem, best)
+        if not neighbours:
             break
-        tried = list(zip(candidates, _all_times(candidates, best, owners, cell, cost), strict=True))
-        found = min(tried, key=lambda pair: score(pair[1], speed))
-        if score(found[1], speed) >= least * (1 - 1e-4):
+        # Each differs from the present tree in a few leaves; only these are evaluated. Corners (trees, leaves, 3).
+        leaves, owners = best.tree.leaves, best.owners
+        low, high = (np.stack([getattr(tree, end)[leaves] for tree in neighbours]) for end in ("low", "high"))
+        changed = np.any((low != best.tree.low[leaves]) | (high != best.tree.high[leaves]), axis=2)
+        chunk_s = np.tile(best.times.chunk_s, (len(neighbours), 1))
+        chunk_s[changed] = problem.cost.chunk_seconds(problem.cell, low[changed], high[changed])
+        found = [
+            times(problem.cell, a, b, owners, len(problem.speeds), problem.cost, seconds)
+            for a, b, seconds in zip(low, high, chunk_s, strict=True)
+        ]
+        scores = [problem.score(one) for one in found]
+        first = int(np.argmin(scores))
+        if scores[first] >= least * (1 - LEAST_GAIN):
             break
-        best, least = found, score(found[1], speed)
+        best, least = Candidate(neighbours[first], owners, found[first]), scores[first]
     return best
 
 
-def _all_times(trees: list[Tree], now: tuple[Tree, Times], owners: Ints, cell: Cell, cost: CostModel) -> list[Times]:
-    """Return the times of trees of which each differs from the present one in a few leaves, which alone are asked."""
-    leaves = now[0].leaves
-    low, high = (np.stack([getattr(tree, end)[leaves] for tree in trees]) for end in ("low", "high"))
-    changed = np.any((low != now[0].low[leaves]) | (high != now[0].high[leaves]), axis=2)
-    chunk_s = np.tile(now[1].chunk_s, (len(trees), 1))
-    chunk_s[changed] = cost.chunk_seconds(cell, low[changed], high[changed])
-    return [
-        with_borders(cell, a, b, owners, now[1].ranks, cost, seconds)
-        for a, b, seconds in zip(low, high, chunk_s, strict=True)
-    ]
-
-
-def _candidates(tree: Tree, owners: Ints, slowest: int, cell: Cell) -> list[Tree]:
-    """Return trees in which one cut around the slowest rank is moved."""
-    slow = set(tree.leaves[owners == slowest].tolist())
-    found = []
-    for node in _ancestors(tree, slow):
-        axis, at = int(tree.axis[node]), int(tree.at[node])
-        wanted = {at + step for step in STEPS} | _borders(cell, axis)
-        room = range(int(tree.low[node, axis]) + 1, int(tree.high[node, axis]))
-        near = sorted((w for w in wanted if w in room and w != at), key=lambda w: abs(w - at))
-        found += [moved for w in near[:8] if (moved := _with_cut(tree, node, w)) is not None]
-    return found
-
-
-def _ancestors(tree: Tree, leaves: set[int]) -> list[int]:
+def _neighbours(problem: CutProblem, now: Candidate) -> list[Tree]:
+    """Return trees in which one cut above a leaf of the slowest rank is moved, and no chunk is without points."""
+    tree, slowest = now.tree, int(np.argmax(now.times.rank_s / problem.speeds))
     parent = {int(c): i for i in range(len(tree.left)) for c in (tree.left[i], tree.right[i]) if c >= 0}
-    found: dict[int, None] = {}
-    for leaf in leaves:
-        while leaf in parent:
-            leaf = parent[leaf]
-            found[leaf] = None
-    return list(found)
-
-
-def _borders(cell: Cell, axis: int) -> set[int]:
-    n = cell.grid.shape[axis]
-    return {at for low, high in (cell.pml[axis], cell.absorber[axis]) for at in (low, n - high)}
-
-
-def _with_cut(tree: Tree, node: int, at: int) -> Tree | None:
-    """Return the tree with one cut moved, the others where they are; None if that leaves a chunk without points."""
-    cuts = tree.at.copy()
-    cuts[node] = at
-    low, high = tree.low.copy(), tree.high.copy()
-    for nodes in tree.by_depth:
-        axis = tree.axis[nodes]
-        rows = np.arange(len(nodes))
-        if np.any(cuts[nodes] <= low[nodes][rows, axis]) or np.any(cuts[nodes] >= high[nodes][rows, axis]):
-            return None
-        for side in (tree.left[nodes], tree.right[nodes]):
-            low[side], high[side] = low[nodes], high[nodes]
-        high[tree.left[nodes], axis], low[tree.right[nodes], axis] = cuts[nodes], cuts[nodes]
-    return replace(tree, low=low, high=high, at=cuts)
+    ancestors: dict[int, None] = {}
+    for node in set(tree.leaves[now.owners == slowest].tolist()):
+        while node in parent:
+            node = parent[node]
+            ancestors[node] = None
+    found = []
+    for node in ancestors:
+        axis, at = int(tree.axis[node]), int(tree.at[node])
+        wanted = {at + step for step in STEPS} | problem.cell.layer_borders(axis)
+        room = range(int(tree.low[node, axis]) + 1, int(tree.high[node, axis]))
+        for place in sorted((w for w in wanted if w in room and w != at), key=lambda w: abs(w - at))[:MOST_PLACES]:
+            cuts = tree.at.copy()
+            cuts[node] = place
+            moved = tree.with_cuts(cuts)
+            if np.all(moved.low < moved.high):
+                found.append(moved)
+    return found

@@ -8,7 +8,7 @@ arXiv:2003.04287). With ``"bisection"`` a box for n ranks becomes two for n/2 an
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -59,23 +59,12 @@ class Tree:
     right: Ints
     slabs: Ints
     row: Ints
-    levels: tuple[str, ...] = field(default=())
 
     @classmethod
     def root(cls, grid: Grid, ranks: int) -> Tree:
         """Return a cell that isn't cut yet."""
-        none = np.array([-1])
-        return cls(
-            np.zeros((1, 3), dtype=np.int64),
-            np.array([grid.shape]),
-            np.array([ranks]),
-            none,
-            none,
-            none,
-            none,
-            np.array([1]),
-            none,
-        )
+        low, high, none = np.zeros((1, 3), dtype=np.int64), np.array([grid.shape]), np.array([-1])
+        return cls(low, high, np.array([ranks]), none, none, none, none, slabs=np.array([1]), row=none)
 
     @classmethod
     def of(cls, layout: BinaryPartition, grid: Grid) -> Tree:
@@ -120,6 +109,34 @@ class Tree:
         return result
 
     @cached_property
+    def layers(self) -> Ints:
+        """Fewest layers of points that each node needs along each axis so that no leaf is empty, (nodes, 3)."""
+        deep = np.ones((len(self.left), 3), dtype=np.int64)
+        for nodes in reversed(self.by_depth):
+            left, right = deep[self.left[nodes]], deep[self.right[nodes]]
+            deep[nodes] = np.maximum(left, right)
+            rows, axis = np.arange(len(nodes)), self.axis[nodes]
+            deep[nodes, axis] = left[rows, axis] + right[rows, axis]
+        return deep
+
+    def place(self, nodes: Ints, at: Ints, low: Ints, high: Ints) -> None:
+        """Write the corners of these nodes' children into `low` and `high` (all nodes, 3), which are cut at `at`."""
+        axis, left, right = self.axis[nodes], self.left[nodes], self.right[nodes]
+        for side in (left, right):
+            low[side], high[side] = low[nodes], high[nodes]
+        high[left, axis], low[right, axis] = at, at
+
+    def with_cuts(self, at: Ints) -> Tree:
+        """Return the tree whose nodes are cut elsewhere, `at` (nodes,); the boxes below them follow."""
+        low, high = self.low.copy(), self.high.copy()
+        for nodes in self.by_depth:
+            self.place(nodes, at[nodes], low, high)
+        moved = replace(self, low=low, high=high, at=at)
+        # What only depends on the order of cuts need not be worked out again.
+        vars(moved).update({k: v for k, v in vars(self).items() if k in ("by_depth", "layers", "leaves")})
+        return moved
+
+    @cached_property
     def leaves(self) -> Ints:
         """Nodes that aren't cut, depth first."""
         order, stack = [], [0]
@@ -140,27 +157,6 @@ class Tree:
                 where = grid.origin[axis] + int(self.at[node]) * grid.dx
                 built[node] = [(axis, where), built.pop(int(self.left[node])), built.pop(int(self.right[node]))]
         return BinaryPartition(built[0])
-
-    def cut(self, nodes: Ints, axis: Ints, at: Ints, shares: tuple[Ints, Ints], slabs: tuple[Ints, Ints]) -> Tree:
-        """Return the tree with these nodes cut into pairs for so many ranks, still to become so many slabs."""
-        m, count = len(nodes), len(self.ranks)
-        rows = np.arange(m)
-        high, low = self.high[nodes].copy(), self.low[nodes].copy()
-        high[rows, axis] = at
-        low[rows, axis] = at
-        changed = {name: getattr(self, name).copy() for name in ("axis", "at", "left", "right")}
-        changed["axis"][nodes], changed["at"][nodes] = axis, at
-        changed["left"][nodes], changed["right"][nodes] = count + rows, count + m + rows
-        new = {name: np.concatenate([values, np.full(2 * m, -1)]) for name, values in changed.items()}
-        return Tree(
-            levels=self.levels,
-            low=np.concatenate([self.low, self.low[nodes], low]),
-            high=np.concatenate([self.high, high, self.high[nodes]]),
-            ranks=np.concatenate([self.ranks, *shares]),
-            slabs=np.concatenate([self.slabs, *slabs]),
-            row=np.concatenate([self.row, axis, axis]),
-            **new,
-        )
 
 
 def prime_factors(n: int) -> list[int]:
@@ -194,50 +190,30 @@ def grow(tree: Tree, density: Density, factor: int | None, axis: Axis = "longest
     axis : "x", "y", "z" or "longest"
         Across which axis. Boxes that have one layer of points along it are cut across their longest.
     """
-    fresh = tree.open
-    slabs = tree.slabs.copy()
-    row = tree.row.copy()
-    slabs[fresh] = [_slabs(int(n), factor) for n in tree.ranks[fresh]]
-    row[fresh] = -1
-    tree = replace(tree, slabs=slabs, row=row, levels=(*tree.levels, f"{factor or 'half'}{axis}"))
+    nodes, slabs, row = tree.open, tree.slabs.copy(), tree.row.copy()
+    usual = 2 if factor is None else factor
+    halved = factor is None
+    slabs[nodes] = [usual if halved or n % usual == 0 else prime_factors(int(n))[0] for n in tree.ranks[nodes]]
+    row[nodes] = -1
+    tree = replace(tree, slabs=slabs, row=row)
     # A row of p slabs is cut in the middle, and its halves again, across the same axis.
-    todo = fresh
-    while len(todo):
-        first = len(tree.ranks)
-        tree = _cut_once(tree, density, todo, axis)
-        made = np.arange(first, len(tree.ranks))
-        todo = made[tree.slabs[made] > 1]
+    while len(nodes):
+        low, high, ranks = tree.low[nodes], tree.high[nodes], tree.ranks[nodes]
+        slabs, across = tree.slabs[nodes], tree.row[nodes].copy()
+        new = np.flatnonzero(across < 0)
+        across[new] = _axes(density, low[new], high[new], _lower(ranks, slabs)[new] / ranks[new], axis)
+        # An axis of fewer layers than slabs is halved instead.
+        layers = (high - low)[np.arange(len(nodes)), across]
+        slabs = np.where(layers < slabs, 2, slabs)
+        made = np.arange(len(tree.ranks), len(tree.ranks) + 2 * len(nodes))
+        tree = _cut(tree, density, nodes, across, _lower(ranks, slabs), slabs)
+        nodes = made[tree.slabs[made] > 1]
     return tree
 
 
 def split(tree: Tree, density: Density, node: int, left: int, axis: int) -> Tree:
     """Return the tree with one open box cut across an axis, for `left` of its ranks on the lower side."""
-    nodes, across, one = np.array([node]), np.array([axis]), np.array([1])
-    ranks, below = tree.ranks[nodes], np.array([left])
-    at = density.cuts(tree.low[nodes], tree.high[nodes], across, below / ranks)
-    at, below = _with_room(tree, nodes, across, at, below, one, one + 1)
-    return tree.cut(nodes, across, at, (below, ranks - below), (one, one))
-
-
-def _slabs(ranks: int, factor: int | None) -> int:
-    if factor is None:
-        return 2
-    return factor if ranks % factor == 0 else prime_factors(ranks)[0]
-
-
-def _cut_once(tree: Tree, density: Density, nodes: Ints, axis: Axis) -> Tree:
-    ranks, slabs, across = tree.ranks[nodes], tree.slabs[nodes], tree.row[nodes].copy()
-    new = np.flatnonzero(across < 0)
-    across[new] = _axes(
-        density, tree.low[nodes[new]], tree.high[nodes[new]], _lower(ranks, slabs)[new] / ranks[new], axis
-    )
-    # An axis of fewer layers than slabs is halved instead.
-    layers = (tree.high[nodes] - tree.low[nodes])[np.arange(len(nodes)), across]
-    slabs = np.where(layers < slabs, 2, slabs)
-    left, below = _lower(ranks, slabs), slabs // 2
-    at = density.cuts(tree.low[nodes], tree.high[nodes], across, left / ranks)
-    at, left = _with_room(tree, nodes, across, at, left, below, slabs)
-    return tree.cut(nodes, across, at, (left, ranks - left), (below, slabs - below))
+    return _cut(tree, density, np.array([node]), np.array([axis]), np.array([left]), np.array([2]))
 
 
 def _lower(ranks: Ints, slabs: Ints) -> Ints:
@@ -245,20 +221,44 @@ def _lower(ranks: Ints, slabs: Ints) -> Ints:
     return np.asarray(np.where(ranks % slabs == 0, ranks * (slabs // 2) // slabs, ranks // 2))
 
 
-def _with_room(
-    tree: Tree, nodes: Ints, axis: Ints, at: Ints, left: Ints, below: Ints, slabs: Ints
-) -> tuple[Ints, Ints]:
-    """Keep a layer for every slab and a grid point for every rank on both sides; where that can't be, move ranks."""
-    low, high, ranks = tree.low[nodes], tree.high[nodes], tree.ranks[nodes]
-    rows = np.arange(len(nodes))
-    shape = high - low
+def _cut(tree: Tree, density: Density, nodes: Ints, axis: Ints, left: Ints, slabs: Ints) -> Tree:
+    """Return the tree with open boxes cut in two, each across its axis, by the work in them.
+
+    Parameters
+    ----------
+    tree : Tree
+    density : Density
+    nodes : (m,)
+        The boxes.
+    axis, left, slabs : (m,)
+        Across which axis each is cut, for how many of its ranks on the lower side, and how many equal slabs it becomes,
+        half of them on the lower side.
+    """
+    low, high, ranks, rows = tree.low[nodes], tree.high[nodes], tree.ranks[nodes], np.arange(len(nodes))
+    at, below, shape = density.cuts(low, high, axis, left / ranks), slabs // 2, high - low
+    # A layer is kept for every slab and a grid point for every rank on both sides; where that can't be, ranks move.
     layer = np.prod(shape, axis=1) // shape[rows, axis]
     first, last = low[rows, axis], high[rows, axis]
     least = first + np.maximum(-(-left // layer), below)
     most = last - np.maximum(-(-(ranks - left) // layer), slabs - below)
     at = np.where(least <= most, np.clip(at, least, most), np.clip(at, first + 1, last - 1))
     room = (at - first) * layer, (last - at) * layer
-    return np.asarray(at), np.clip(left, np.maximum(1, ranks - room[1]), np.minimum(ranks - 1, room[0]))
+    left = np.clip(left, np.maximum(1, ranks - room[1]), np.minimum(ranks - 1, room[0]))
+    # The lower halves are numbered first, then the upper ones.
+    upper_low, lower_high, count, m = low.copy(), high.copy(), len(tree.ranks), len(nodes)
+    lower_high[rows, axis], upper_low[rows, axis] = at, at
+    none = np.full(2 * m, -1)
+    new = {name: np.concatenate([getattr(tree, name), none]) for name in ("axis", "at", "left", "right")}
+    new["axis"][nodes], new["at"][nodes] = axis, at
+    new["left"][nodes], new["right"][nodes] = count + rows, count + m + rows
+    return Tree(
+        low=np.concatenate([tree.low, low, upper_low]),
+        high=np.concatenate([tree.high, lower_high, high]),
+        ranks=np.concatenate([tree.ranks, left, ranks - left]),
+        slabs=np.concatenate([tree.slabs, below, slabs - below]),
+        row=np.concatenate([tree.row, axis, axis]),
+        **new,
+    )
 
 
 def _axes(density: Density, low: Ints, high: Ints, share: Array, axis: Axis) -> Ints:
@@ -269,17 +269,12 @@ def _axes(density: Density, low: Ints, high: Ints, share: Array, axis: Axis) -> 
     if axis != "longest":
         wanted = np.full(len(low), "xyz".index(axis))
         return np.where(shape[rows, wanted] > 1, wanted, longest)
-    off = np.stack([_imbalance(density, low, high, np.full(len(low), a), share) for a in range(3)], axis=1)
-    off[shape <= 1] = np.inf
+    # How uneven the best cut across each axis is; an axis of one layer can't be cut.
+    off = np.full((len(low), 3), np.inf)
+    for a in range(3):
+        wide = np.flatnonzero(shape[:, a] > 1)
+        if len(wide):
+            off[wide, a] = density.imbalances(low[wide], high[wide], np.full(len(wide), a), share[wide])
     best = np.argmin(off, axis=1)
     better = off[rows, longest] > BETTER * off[rows, best]
     return np.asarray(np.where(better, best, longest))
-
-
-def _imbalance(density: Density, low: Ints, high: Ints, axis: Ints, share: Array) -> Array:
-    """Return the work per rank of the heavier side over that of both, for the best cut across an axis, (n,)."""
-    wide = np.flatnonzero(high[np.arange(len(low)), axis] - low[np.arange(len(low)), axis] > 1)
-    result = np.full(len(low), np.inf)
-    if len(wide):
-        result[wide] = density.imbalances(low[wide], high[wide], axis[wide], share[wide])
-    return result

@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from evenly.decomposition.partitioning.kernels import touching_boxes
 
@@ -19,7 +19,7 @@ Ints = NDArray[np.int64]
 Pairs = tuple[Ints, Ints, Ints]
 
 
-def touching(low: Ints, high: Ints, shape: tuple[int, int, int], periodic: tuple[bool, bool, bool]) -> Pairs:
+def touching(low: Ints, high: Ints, shape: tuple[int, int, int], periodic: ArrayLike) -> Pairs:
     """Return the pairs of disjoint boxes (n, 3) that share faces: first box, second box, faces, each (pairs,).
 
     Two boxes that touch on both sides of a periodic cell make two pairs. A box doesn't touch itself.

@@ -14,18 +14,20 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evenly.decomposition.cells.cell import Cell
-from evenly.decomposition.cells.opening import cell_from
+from evenly.decomposition.cells.fdtd.cell import cell_from
 from evenly.decomposition.costs.cost_model import CostModel
+from evenly.decomposition.costs.locations import find_cost
 from evenly.decomposition.partitioning.beam_search import beam, effort_for
-from evenly.decomposition.partitioning.cut_adjustment import recut_tree, tree_times
+from evenly.decomposition.partitioning.cut_adjustment import adjust_cuts
 from evenly.decomposition.partitioning.density import Density
-from evenly.decomposition.partitioning.leaf_owners import grouped_owners
 from evenly.decomposition.partitioning.local_search import refined
 from evenly.decomposition.partitioning.multisection import Method, Tree
-from evenly.decomposition.partitioning.plan import CutPlan, Prediction, Times
+from evenly.decomposition.partitioning.plan import CutPlan, Prediction
 from evenly.decomposition.partitioning.predict import predict
+from evenly.decomposition.partitioning.problem import CutProblem
 from evenly.decomposition.partitioning.slow_rank_relief import relieved
 from evenly.errors import InputError
 from evenly.fdtd.cell.partition import BinaryPartition
@@ -35,12 +37,11 @@ if TYPE_CHECKING:
 
 __all__ = ["partition"]
 
+Array = NDArray[np.float64]
 #: Gain that must be predicted where the cost model's error isn't known.
 UNKNOWN_ERROR = 0.02
 #: Most chunks for which trees of unequal branches are tried.
 FEW = 8
-#: A tree, the owners of its leaves, and its predicted times.
-_Owned = tuple[Tree, Any, Times]
 
 
 def partition(
@@ -92,7 +93,7 @@ def partition(
     A. Oskooi et al., arXiv:2003.04287, section 3.
     """
     cell = cell_from(cell)
-    cost = _cost(cell) if cost is None else cost
+    cost = find_cost(cell.program).cost if cost is None else cost
     if not isinstance(cost, CostModel):
         raise InputError(f"`cost` must be a CostModel, such as evenly.CostModel.load(file), but got {cost!r}.")
     cost.check(cell)
@@ -101,82 +102,30 @@ def partition(
     if ranks == 1:
         even = even.at(speed)
         return CutPlan(cell, "even", even, even, "there is one rank, which gets everything")
-    found = {n: _best(cell, cost, ranks, n, _methods(ranks * n, method), speed) for n in range(1, leaves_per_rank + 1)}
-    fewest = min(found, key=lambda n: _slowest(found[n], speed))
-    return _decided(cell, cost, found[fewest], even, speed, _compared(found, fewest, speed))
+    found = {n: _best(cell, cost, speed, n, method) for n in range(1, leaves_per_rank + 1)}
+    return _decided(cell, cost, even, found, speed)
 
 
-def _compared(found: dict[int, Prediction], best: int, speed: Any) -> str:
-    """Return how cuts with fewer and more chunks per rank compare; empty where only one number was tried."""
-    if len(found) == 1:
-        return ""
-    most = max(found)
-    if best == most:
-        behind = min(_slowest(one, speed) for n, one in found.items() if n != best) / _slowest(found[best], speed) - 1
-        return f"; {best} chunks per rank, as fewer are predicted to be {behind:.1%} slower"
-    ahead = _slowest(found[most], speed) / _slowest(found[best], speed) - 1
-    chunks = "1 chunk" if best == 1 else f"{best} chunks"
-    return f"; {chunks} per rank, as {most} are predicted to be no faster ({ahead:+.1%})"
-
-
-def _best(
-    cell: Cell, cost: CostModel, ranks: int, leaves_per_rank: int, methods: Sequence[Method], speed: Any
-) -> Prediction:
-    chunks = ranks * leaves_per_rank
+def _best(cell: Cell, cost: CostModel, speed: Array, leaves_per_rank: int, method: str) -> Prediction:
+    """Return the best cut into so many chunks per rank: searched coarsely, then improved in three stages."""
+    chunks = len(speed) * leaves_per_rank
     effort = effort_for(chunks)
-    density = Density.of(cell, cost, chunks)
-    even = Tree.of(BinaryPartition.equal(cell.grid, chunks), cell.grid)
-    finalists = [_owned(even, density, speed, cell, cost)]
-    for method in methods:
-        found = [_owned(tree, density, speed, cell, cost) for tree in beam(cell, cost, density, chunks, method, effort)]
-        finalists += sorted(found, key=lambda one: _slowest(one[2], speed))[: effort.finalists]
-
-    def recut(one: _Owned) -> _Owned:
-        tree, owners, _ = one
-        again = recut_tree(tree, owners, density, cell, cost, ranks, speeds=speed, rounds=effort.rounds)
-        return again[0], owners, again[1]
-
-    def relieve(one: _Owned) -> _Owned:
-        tree, owners, times = one
-        again = relieved(tree, owners, times, cell, cost, speeds=speed, boxes=effort.boxes)
-        return again[0], owners, again[1]
-
-    def refine(one: _Owned) -> _Owned:
-        tree, owners, times = one
-        again = refined(tree, owners, times, cell, cost, effort.moves, speeds=speed)
-        return again[0], owners, again[1]
-
-    done = sorted(map(recut, finalists), key=lambda one: _slowest(one[2], speed))
-    for step, most in ((relieve, effort.relieved), (refine, effort.refined)):
-        done = sorted([*map(step, done[:most]), *done[most:]], key=lambda one: _slowest(one[2], speed))
-    tree, owners, times = done[0]
-    return Prediction.of(times, tree.partition(cell.grid, owners))
-
-
-def _owned(tree: Tree, density: Density, speed: Any, cell: Cell, cost: CostModel) -> _Owned:
-    """Return a tree with the owners of its leaves and its predicted times."""
-    owners = grouped_owners(density.work(tree.low[tree.leaves], tree.high[tree.leaves]), speed)
-    return tree, owners, tree_times(tree, owners, cell, cost, len(speed))
-
-
-def _slowest(found: Times, speed: Any) -> float:
-    return float((found.rank_s / speed).max())
-
-
-def _decided(cell: Cell, cost: CostModel, balanced: Prediction, even: Prediction, speed: Any, compared: str) -> CutPlan:
-    balanced, even = balanced.at(speed), even.at(speed)
-    gain = even.step_s / balanced.step_s - 1
-    error = UNKNOWN_ERROR if np.isnan(cost.share_error) else cost.share_error
-    if gain > error:
-        why = f"a step is predicted to be {1 + gain:.2f} times as fast as with chunks of equal volume{compared}"
-        return CutPlan(cell, "balanced", balanced, even, why)
-    known = "the least that is trusted" if np.isnan(cost.share_error) else "the error of the cost model"
-    found = f"gain {gain:.1%}" if gain >= 0 else f"lose {-gain:.1%}"
-    why = f"the best cut found is predicted to {found}, not to gain more than {known} ({error:.1%})"
-    return CutPlan(cell, "even", balanced, even, why)
+    problem = CutProblem(cell, cost, Density.of(cell, cost, chunks), speed)
+    # Candidates: chunks of equal volume, and the best trees of each method.
+    finalists = [problem.candidate(Tree.of(BinaryPartition.equal(cell.grid, chunks), cell.grid))]
+    for one in _methods(chunks, method):
+        found = [problem.candidate(tree) for tree in beam(problem, chunks, one, effort)]
+        finalists += sorted(found, key=problem.slowest)[: effort.finalists]
+    # All cuts of all of them are moved; the best of these are improved by moves of single cuts, the best again by more.
+    done = sorted((adjust_cuts(problem, one, effort.rounds) for one in finalists), key=problem.slowest)
+    for improve, most, budget in ((relieved, effort.relieved, effort.boxes), (refined, effort.refined, effort.moves)):
+        better = [improve(problem, one, budget) for one in done[:most]]
+        done = sorted([*better, *done[most:]], key=problem.slowest)
+    return Prediction.of(done[0].times, done[0].tree.partition(cell.grid, done[0].owners))
 
 
 def _methods(chunks: int, method: str) -> list[Method]:
+    """Return the ways of cutting that are tried for a number of chunks."""
     if method == "multisection":
         return ["multisection"]
     if method == "bisection":
@@ -186,15 +135,36 @@ def _methods(chunks: int, method: str) -> list[Method]:
     return [*usual, "unequal"] if 3 < chunks <= FEW else usual
 
 
-def _cost(cell: Cell) -> CostModel:
-    from evenly.decomposition.costs.locations import load_cost
+def _decided(cell: Cell, cost: CostModel, even: Prediction, found: dict[int, Prediction], speed: Array) -> CutPlan:
+    """Return the plan: the best cut of those with 1, 2, … chunks per rank where it beats equal volumes, and why."""
+    slowest = {n: float((one.rank_s / speed).max()) for n, one in found.items()}
+    best, most = min(slowest, key=lambda n: slowest[n]), max(found)
+    compared = ""
+    if len(found) > 1 and best == most:
+        behind = min(seconds for n, seconds in slowest.items() if n != best) / slowest[best] - 1
+        compared = f"; {best} chunks per rank, as fewer are predicted to be {behind:.1%} slower"
+    elif len(found) > 1:
+        ahead = slowest[most] / slowest[best] - 1
+        chunks = "1 chunk" if best == 1 else f"{best} chunks"
+        compared = f"; {chunks} per rank, as {most} are predicted to be no faster ({ahead:+.1%})"
+    balanced, even = found[best].at(speed), even.at(speed)
+    gain = even.step_s / balanced.step_s - 1
+    error = UNKNOWN_ERROR if np.isnan(cost.share_error) else cost.share_error
+    if gain > error:
+        why = f"a step is predicted to be {1 + gain:.2f} times as fast as with chunks of equal volume{compared}"
+        return CutPlan(cell, "balanced", balanced, even, why)
+    known = "the least that is trusted" if np.isnan(cost.share_error) else "the error of the cost model"
+    text = f"gain {gain:.1%}" if gain >= 0 else f"lose {-gain:.1%}"
+    why = f"the best cut found is predicted to {text}, not to gain more than {known} ({error:.1%})"
+    return CutPlan(cell, "even", balanced, even, why)
 
-    return load_cost(cell.program)
 
-
-def _checked(cell: Cell, ranks: int, leaves_per_rank: int, method: str, speeds: Sequence[float] | None) -> Any:
-    _check_whole("ranks", ranks)
-    _check_whole("leaves_per_rank", leaves_per_rank)
+def _checked(cell: Cell, ranks: int, leaves_per_rank: int, method: str, speeds: Sequence[float] | None) -> Array:
+    """Return the speeds, (ranks,), once all numbers are known to keep the rules."""
+    numbers: dict[str, Any] = {"ranks": ranks, "leaves_per_rank": leaves_per_rank}
+    for name, value in numbers.items():
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+            raise InputError(f"`{name}` must be a whole number of at least 1, but got {value!r}.")
     if method not in ("auto", "multisection", "bisection"):
         raise InputError(f'`method` must be "auto", "multisection" or "bisection", but got {method!r}.')
     points = cell.grid.box.volume
@@ -207,8 +177,3 @@ def _checked(cell: Cell, ranks: int, leaves_per_rank: int, method: str, speeds: 
     if speed.shape != (ranks,) or not np.all(np.isfinite(speed) & (speed > 0)):
         raise InputError(f"`speeds` must be {ranks} numbers above 0, one per rank, but got {speeds!r}.")
     return speed
-
-
-def _check_whole(name: str, value: Any) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise InputError(f"`{name}` must be a whole number of at least 1, but got {value!r}.")

@@ -21,7 +21,7 @@ from evenly.decomposition.partitioning.neighbours import owners_borders, touchin
 from evenly.decomposition.partitioning.plan import Prediction, Times
 from evenly.fdtd.cell.partition import BinaryPartition
 
-__all__ = ["corners", "joined", "predict", "times", "with_borders"]
+__all__ = ["corners", "predict", "times"]
 
 Ints = NDArray[np.int64]
 
@@ -48,16 +48,23 @@ def predict(cell: Cell, layout: BinaryPartition, ranks: int, cost: CostModel) ->
     return Prediction.of(times(cell, low, high, np.asarray(layout.owners, dtype=np.int64) % ranks, ranks, cost), layout)
 
 
-def times(cell: Cell, low: Ints, high: Ints, owners: Ints, ranks: int, cost: CostModel) -> Times:
-    """Return the same for leaves given by their corners, each (leaves, 3), and owners (leaves,)."""
-    return with_borders(cell, low, high, owners, ranks, cost, cost.chunk_seconds(cell, low, high))
-
-
-def with_borders(
-    cell: Cell, low: Ints, high: Ints, owners: Ints, ranks: int, cost: CostModel, chunk_s: NDArray[np.float64]
+def times(
+    cell: Cell,
+    low: Ints,
+    high: Ints,
+    owners: Ints,
+    ranks: int,
+    cost: CostModel,
+    chunk_s: NDArray[np.float64] | None = None,
 ) -> Times:
-    """Return the same where the seconds of the leaves' work (leaves,) are known already."""
-    faces, neighbours = owners_borders(touching(low, high, cell.grid.shape, joined(cell)), owners, ranks)
+    """Return the same for leaves given by their corners, each (leaves, 3), and owners (leaves,).
+
+    The seconds of the leaves' work, `chunk_s` (leaves,), may be given where they are known already.
+    """
+    if chunk_s is None:
+        chunk_s = cost.chunk_seconds(cell, low, high)
+    joined = np.array(cell.periodic) & ~np.array(cell.grid.thin)
+    faces, neighbours = owners_borders(touching(low, high, cell.grid.shape, joined), owners, ranks)
     border_s = cost.border_seconds(cell, faces, neighbours)
     work_s = np.asarray(np.bincount(owners, chunk_s, ranks), dtype=np.float64)
     return Times(chunk_s, border_s, work_s, faces, neighbours)
@@ -67,9 +74,3 @@ def corners(cell: Cell, layout: BinaryPartition) -> tuple[Ints, Ints]:
     """Return the first grid indices of a layout's leaves and one past the last, each (leaves, 3)."""
     boxes = layout.boxes(cell.grid)
     return np.array([box.lo for box in boxes], dtype=np.int64), np.array([box.hi for box in boxes], dtype=np.int64)
-
-
-def joined(cell: Cell) -> tuple[bool, bool, bool]:
-    """Return along which axes opposite sides are neighbours and there is more than one point."""
-    x, y, z = (around and not thin for around, thin in zip(cell.periodic, cell.grid.thin, strict=True))
-    return x, y, z

@@ -103,11 +103,11 @@ class CostBalancer(AbstractChunkBalancer):
         **options
             `speed_spread`, `ways`.
         """
-        from evenly.decomposition.cells.opening import cell_from
-        from evenly.decomposition.costs.locations import load_cost
+        from evenly.decomposition.cells.fdtd.cell import cell_from
+        from evenly.decomposition.costs.locations import find_cost
 
         cell = cell_from(simulation)
-        return cls(load_cost(cell.program) if cost is None else cost, cell, **options)
+        return cls(find_cost(cell.program).cost if cost is None else cost, cell, **options)
 
     def make_initial_chunk_layout(self, sim: Simulation) -> BinaryPartition:
         """Return the best layout by the cost model alone."""

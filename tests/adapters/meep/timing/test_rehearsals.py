@@ -15,7 +15,7 @@ from evenly.adapters.meep.timing.rehearsals import pace_of, random_run, rehearse
 from evenly.decomposition.cells.cell import Cell
 from evenly.decomposition.cells.survey import Survey
 from evenly.decomposition.costs.cost_model import Coefficient, CostModel
-from evenly.decomposition.costs.locations import load_cost
+from evenly.decomposition.costs.locations import find_cost
 from evenly.decomposition.forecasting.lone_rank_timing import load_of
 from evenly.decomposition.forecasting.rehearsal import RehearsalStore
 from evenly.fdtd.cell.grid import Grid
@@ -83,7 +83,7 @@ def test_a_random_cell_of_meep_is_the_one_that_was_drawn(meep_python: Path) -> N
 
 def test_a_rehearsal_holds_what_ranks_took_and_what_they_had_to_do(meep_python: Path, tmp_path: Path) -> None:
     setting = random_settings(1, seed=4, points=(2e4, 3e4), ranks=[2])[0]
-    cost = load_cost("meep")
+    cost = find_cost("meep").cost
     found = rehearse(setting, random_run(setting), cost, python=meep_python, batch_s=0.001)
     assert found.timed.tolist() == [0, 1]
     # Both have some thousand points, which take some microseconds each and by no means seconds.

@@ -208,13 +208,13 @@ def apply_layout(sim: Any, layout: BinaryPartition) -> None:
 
 
 def _cost(given: CostModel | Path | str | None) -> CostModel | None:
-    from evenly.decomposition.costs.locations import load_cost
+    from evenly.decomposition.costs.locations import find_cost
 
     if isinstance(given, (str, Path)):
         given = CostModel.load(given)
     if given is None:
         try:
-            return load_cost("meep")
+            return find_cost("meep").cost
         except ReadError:
             return None
     if given.program != "meep":

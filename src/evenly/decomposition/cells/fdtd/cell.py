@@ -16,18 +16,41 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from evenly.decomposition.cells.cell import Cell, Transform
-from evenly.decomposition.cells.survey import Survey
+from evenly.decomposition.cells.fdtd.exact_survey import exact_survey
+from evenly.decomposition.cells.fdtd.object_survey import object_survey
+from evenly.errors import InputError
 
 if TYPE_CHECKING:
     from evenly.fdtd.monitors.monitor import FourierMonitor
     from evenly.fdtd.simulation import Simulation
 
-__all__ = ["BLOCKS", "POINTS", "cell_of"]
+__all__ = ["BLOCKS", "POINTS", "cell_from", "cell_of"]
 
 #: Largest cell whose every point is sampled.
 POINTS = 1_000_000
 #: Most blocks of a survey.
 BLOCKS = 2_000_000
+
+
+def cell_from(simulation: Any) -> Cell:
+    """Return the cell of a simulation of `evenly.fdtd`, or a cell as it is.
+
+    Raises
+    ------
+    InputError
+        If it is something else.
+    """
+    if isinstance(simulation, Cell):
+        return simulation
+    # Inside Meep's process there may be nothing but numpy, and the simulation needs more.
+    from evenly.fdtd.simulation import Simulation
+
+    if isinstance(simulation, Simulation):
+        return cell_of(simulation)
+    raise InputError(
+        f"`cell` must be a Cell or a simulation of evenly.fdtd, but got {type(simulation).__name__}: for one of Meep "
+        "use evenly.adapters.meep.cell_of(simulation) in Meep's Python."
+    )
 
 
 def cell_of(
@@ -52,29 +75,24 @@ def cell_of(
     name : str
         How tables call it.
     """
+    survey = exact_survey if sim.grid.box.volume <= points else object_survey
     layers = sim.layers
     x, y, z = (kind == "periodic" for kind in layers.kinds)
     return Cell(
         "fdtd",
         sim.grid,
-        _survey(sim, points, blocks),
+        survey(sim.structure, blocks=blocks),
         (x, y, z),
         layers.pml,
         layers.absorber,
         transforms=_transforms(sim, monitors),
         complex_fields=layers.complex_fields,
         name=name,
-        traits=_traits(sim),
+        traits={
+            "float bytes": 8.0 if sim.options.precision == "float64" else 4.0,
+            "threads": float(sim.options.threads),
+        },
     )
-
-
-def _survey(sim: Simulation, points: int, blocks: int) -> Survey:
-    from evenly.decomposition.cells.fdtd.exact_survey import exact_survey
-    from evenly.decomposition.cells.fdtd.object_survey import object_survey
-
-    if sim.grid.box.volume <= points:
-        return exact_survey(sim.structure, blocks=blocks)
-    return object_survey(sim.structure, blocks=blocks)
 
 
 def _transforms(sim: Simulation, monitors: Iterable[FourierMonitor]) -> tuple[Transform, ...]:
@@ -86,10 +104,3 @@ def _transforms(sim: Simulation, monitors: Iterable[FourierMonitor]) -> tuple[Tr
         for region in monitor.regions(sim.grid):
             found[region.box.lo, region.box.hi, len(monitor.frequencies)] += 1 / monitor.sampling(sim)
     return tuple(Transform(low, high, values, n) for (low, high, n), values in found.items())
-
-
-def _traits(sim: Simulation) -> dict[str, float]:
-    return {
-        "float bytes": 8.0 if sim.options.precision == "float64" else 4.0,
-        "threads": float(sim.options.threads),
-    }

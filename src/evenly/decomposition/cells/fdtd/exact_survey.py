@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenly.decomposition.cells.fdtd.block_edges import Edges, chosen_edges
+from evenly.decomposition.cells.fdtd.block_edges import chosen_edges
 from evenly.decomposition.cells.fdtd.point_kinds import PointKinds
 from evenly.decomposition.cells.survey import Survey
 from evenly.fdtd.cell.box import Box
@@ -81,11 +81,12 @@ def exact_survey(structure: Structure, *, blocks: int) -> Survey:
         codes.set(slab, noted.of(structure.sample(slab)))
     changes = [codes.changes(axis) for axis in range(3)]
     edges = chosen_edges([np.r_[1, change, 1] for change in changes], blocks)
-    fine = _unmerged(changes)
+    # Layers of equal planes; every block is some of them.
+    fine = [np.r_[0, np.flatnonzero(change) + 1, len(change) + 1] for change in changes]
     where = np.ix_(*(one[:-1] for one in fine))
     present = {name: found for name in noted.limits if (found := codes.get(name, where)).any()}
-    columns = noted.kinds({name: present.get(name, np.zeros(1, np.int64)) for name in (*present, *_labels(noted))})
-    columns = {name: column for name, column in columns.items() if column.any()}
+    columns = {name: found.astype(np.float64) for name, found in present.items()}
+    columns |= {f"{name} squared": columns[name] ** 2 for name in columns if name.endswith(" label")}
     table = np.empty((*(len(e) - 1 for e in edges), len(columns)))
     x, y, z = (np.diff(one).astype(np.float64) for one in fine)
     volume = x[:, None, None] * y[:, None] * z
@@ -96,12 +97,3 @@ def exact_survey(structure: Structure, *, blocks: int) -> Survey:
             total = np.add.reduceat(total, starts[axis], axis=axis)
         table[..., n] = total
     return Survey.of_blocks(edges, tuple(columns), table)
-
-
-def _labels(noted: PointKinds) -> list[str]:
-    return [f"{side} label" for side in noted.labels]
-
-
-def _unmerged(changes: list[Ints]) -> Edges:
-    x, y, z = (np.r_[0, np.flatnonzero(change) + 1, len(change) + 1].astype(np.int64) for change in changes)
-    return x, y, z

@@ -14,7 +14,10 @@ Beside the kinds of `evenly.fdtd.counting.counts.Counts` and each pole these are
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import itertools
+from collections.abc import Iterable
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -86,6 +89,8 @@ class Labels:
         Its label; `mixed` for materials given point by point.
     mixed : int
         Label of points of no single medium. Beside materials given point by point every other one has the next label.
+    one : bool
+        Whether all points share one response.
     """
 
     def __init__(self, tables: Palette) -> None:
@@ -96,11 +101,7 @@ class Labels:
         self.mixed = len(self._keys)
         found = np.searchsorted(self._keys, _key(*triples.T))
         self.of_medium = np.where(fixed, found, self.mixed).astype(np.int64)
-
-    @property
-    def one(self) -> bool:
-        """Whether all points share one response."""
-        return self.mixed == 1 and self.fixed
+        self.one = self.mixed == 1 and self.fixed
 
     def at(self, response: Response, box: Box) -> Digit:
         """Return the label of each point of a box."""
@@ -150,29 +151,22 @@ class PointKinds:
         """Return what is noted of each point of a sample; what is left out is 0 everywhere."""
         found = masks(self.structure, sample)
         digits: dict[str, Digit] = {name: found[name] for name in MASKS}
-        polarised: list[Digit] = []
+        # By side and component, where each pole acts: a pole's strength along it is an array, a number, or None.
+        acting: list[list[Any]] = []
         for side, response in zip(SIDES, (sample.electric, sample.magnetic), strict=True):
             of_poles: Any = found[f"{side}_poles"]
             for pole, mask in of_poles.items():
                 name = pole_kind(pole, side)
-                digits[name] = _sum([digits.get(name, 0), mask])
-            polarised += [[_where(v[axis]) for v in response.poles.values()] for axis in range(3)]
+                digits[name] = _total([digits.get(name, 0), mask])
+            strengths = response.poles.values()
+            acting += [[v[axis] != 0 for v in strengths if v[axis] is not None] for axis in range(3)]
             if side in self.labels:
                 digits[f"{side} label"] = self.labels[side].at(response, sample.box)
-        digits["polarised"] = _sum(_any(acting) for acting in polarised)
-        digits["polarisations"] = _sum(one for acting in polarised for one in acting)
-        digits["nonlinear values"] = _sum(
-            _any([_where(None if chi is None else chi[axis]) for chi in (sample.electric.chi2, sample.electric.chi3)])
-            for axis in range(3)
-        )
+        digits["polarised"] = _total(reduce(or_, masks_of_one, False) for masks_of_one in acting)
+        digits["polarisations"] = _total(itertools.chain.from_iterable(acting))
+        chis = [chi for chi in (sample.electric.chi2, sample.electric.chi3) if chi is not None]
+        digits["nonlinear values"] = _total(reduce(or_, (chi[axis] != 0 for chi in chis), False) for axis in range(3))
         return {name: value for name, value in digits.items() if name in self.limits}
-
-    def kinds(self, digits: Mapping[str, NDArray[np.int64]]) -> dict[str, NDArray[np.float64]]:
-        """Return the columns of a survey from what was noted."""
-        columns = {name: np.asarray(values, dtype=np.float64) for name, values in digits.items()}
-        for side in self.labels:
-            columns[f"{side} label squared"] = columns[f"{side} label"] ** 2
-        return columns
 
 
 def _key(x: Any, y: Any, z: Any) -> Any:
@@ -180,20 +174,6 @@ def _key(x: Any, y: Any, z: Any) -> Any:
     return np.asarray(x) + np.asarray(y) * 1.7320508075688772 + np.asarray(z) * 3.605551275463989
 
 
-def _where(value: Any) -> Digit:
-    return False if value is None else value != 0
-
-
-def _any(values: Iterable[Digit]) -> Digit:
-    result: Digit = False
-    for value in values:
-        result = result | value
-    return result
-
-
-def _sum(values: Iterable[Digit]) -> Digit:
-    result: Digit = 0
-    for value in values:
-        if value is not False:
-            result = result + (value.astype(np.int64) if isinstance(value, np.ndarray) else int(value))
-    return result
+def _total(masks: Iterable[Any]) -> Digit:
+    """Return how many of the masks are true at each point; of a scalar it is the same at all points."""
+    return sum((np.asarray(mask, np.int64) for mask in masks), start=0)
