@@ -231,7 +231,7 @@ def runs_of(
         try:
             parts.setdefault(execution.solver, []).append(_runs_of_one(execution, warm_up, notes))
         except ReadError as error:
-            skipped.append(Skipped(error.path, error.reason, error.line))
+            skipped.append(Skipped.of(error, Path(execution.source)))
     if skipped and not any(parts.values()):
         raise ReadError(skipped[0].path, skipped[0].reason, line=skipped[0].line)
     parts = {solver: runs for solver, runs in parts.items() if runs}

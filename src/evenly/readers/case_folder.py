@@ -30,7 +30,7 @@ from evenly.readers.apes.seeder_header import read_mesh_header
 from evenly.readers.base import Reader
 from evenly.readers.files import text
 from evenly.readers.merging import Part, merge
-from evenly.readers.registry import Skipped, build, check_options, reader_class, readers
+from evenly.readers.registry import Skipped, build, check_options, listing, reader_class, readers
 from evenly.runs.runs import Runs
 
 __all__ = ["CaseFolderReader"]
@@ -103,8 +103,8 @@ class CaseFolderReader(Reader):
         self.notes += notes
         self.skipped += skipped
         if not runs:
-            reasons = "".join(f"\n  {entry}" for entry in self.skipped[:8])
-            raise ReadError(case, f"no measurement of this case could be read:{reasons or ' there is no folder in it'}")
+            reasons = listing(self.skipped) or " there is no folder in it"
+            raise ReadError(case, f"no measurement of this case could be read:{reasons}")
         return runs
 
     def _measurement(self, folder: Path, solver: _Solver, position: int, n_solvers: int) -> list[Part]:
@@ -115,10 +115,8 @@ class CaseFolderReader(Reader):
             if solver.dimensions == 1:
                 _check_name(folder, runs, solver, position, n_solvers, file)
             whole = self._add_parameters(runs, _parameters(folder, solver), folder, solver)
-        except ReadError as error:
-            self.skipped.append(Skipped(error.path, error.reason, error.line))
         except EvenlyError as error:
-            self.skipped.append(Skipped(file, str(error)))
+            self.skipped.append(Skipped.of(error, file))
         else:
             return [Part(solver.name, whole, file, solver.key)]
         return []

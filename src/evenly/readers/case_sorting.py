@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from evenly.errors import InputError, ReadError
-from evenly.readers.apes.coupling import configurations_beside, find_coupling
 from evenly.readers.files import head, plain_suffix
-from evenly.readers.registry import Skipped
+from evenly.readers.precice.coupling import configurations_beside, find_coupling
+from evenly.readers.registry import Skipped, listing
 from evenly.readers.scanning import scan
 
 __all__ = ["How", "Placement", "SortPlan", "sort_into_case"]
@@ -141,18 +141,16 @@ def sort_into_case(
     measurements, unmatched = _pair(logs, order)
     skipped += unmatched
     if not measurements:
-        reasons = "".join(f"\n  {entry}" for entry in skipped[:8])
-        raise InputError(f"no measurement has a log of each solver ({', '.join(order)}):{reasons}")
+        raise InputError(f"no measurement has a log of each solver ({', '.join(order)}):{listing(skipped)}")
     names = _target_names(measurements, order)
     case_ini = _case_text(measurements[0], order, names)
-    written = _existing_case(case, case_ini)
+    todo = "" if _existing_case(case, case_ini) else case_ini
     placements = _place(case, measurements, order, names)
     coupling, notes = _coupling(case, logs, given)
     if not placements:
         notes.append(f"nothing is new: {case} holds all {len(logs) - len(unmatched)} logs already")
     if not dry_run:
-        _carry_out(case, [*placements, *([coupling] if coupling else [])], "" if written else case_ini, how)
-    todo = "" if written else case_ini
+        _carry_out(case, [*placements, *([coupling] if coupling else [])], todo, how)
     return SortPlan(case, tuple(placements), todo, tuple(skipped), not dry_run, coupling, tuple(notes))
 
 
@@ -167,13 +165,13 @@ def _logs(paths: Sequence[Path], case: Path, options: Mapping[str, Any]) -> tupl
         try:
             found = scan(path, **options)
         except ReadError as error:
-            skipped.append(Skipped(error.path, error.reason, error.line))
+            skipped.append(Skipped.of(error, path))
             continue
         log = _describe(path, found.runs, found.sources[0][1])
         (logs if isinstance(log, _Log) else skipped).append(log)  # type: ignore[arg-type]
     if not logs:
-        reasons = "".join(f"\n  {entry}" for entry in skipped[:8])
-        raise ReadError(paths[0] if paths else case, f"no log of a run was found{':' if reasons else ''}{reasons}")
+        reasons = f":{listing(skipped)}" if skipped else ""
+        raise ReadError(paths[0] if paths else case, f"no log of a run was found{reasons}")
     return logs, skipped
 
 
@@ -365,22 +363,18 @@ def _same(pair: Placement) -> bool:
 
 def _carry_out(case: Path, placements: Sequence[Placement], case_ini: str, how: How) -> None:
     try:
-        _write(case, placements, case_ini, how)
+        case.mkdir(parents=True, exist_ok=True)
+        for placement in placements:
+            placement.target.parent.mkdir(parents=True, exist_ok=True)
+            if placement.source.is_dir():
+                shutil.copytree(placement.source, placement.target)
+            elif how == "copy" or not _linked(placement):
+                _copy_new(placement)
+        if case_ini:
+            with (case / _CASE).open("x", encoding="utf-8") as stream:
+                stream.write(case_ini)
     except OSError as error:
         raise InputError(f"the case can't be written to {case}: {error.strerror or error}") from None
-
-
-def _write(case: Path, placements: Sequence[Placement], case_ini: str, how: How) -> None:
-    case.mkdir(parents=True, exist_ok=True)
-    for placement in placements:
-        placement.target.parent.mkdir(parents=True, exist_ok=True)
-        if placement.source.is_dir():
-            shutil.copytree(placement.source, placement.target)
-        elif how == "copy" or not _linked(placement):
-            _copy_new(placement)
-    if case_ini:
-        with (case / _CASE).open("x", encoding="utf-8") as stream:
-            stream.write(case_ini)
 
 
 def _linked(placement: Placement) -> bool:

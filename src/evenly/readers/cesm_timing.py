@@ -16,7 +16,7 @@ import pandas as pd
 
 from evenly.errors import ReadError
 from evenly.readers.base import Reader
-from evenly.readers.files import head, lines
+from evenly.readers.files import head, lines, number
 from evenly.readers.registry import name_list
 from evenly.runs.runs import Runs
 
@@ -39,6 +39,8 @@ _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct",
 #: Seconds per simulated day are printed with three digits behind the point.
 _ROUNDING_S = 0.00051
 _DISAGREEMENT = 0.002
+#: How a message on a value begins that is no number.
+_NUMBER = "a number, zero or more, was expected,"
 
 
 @dataclass(frozen=True)
@@ -159,19 +161,19 @@ class CesmTimingReader(Reader):
 
 def _parse(path: Path, content: Sequence[str]) -> _Profile:
     profile = _Profile()
-    for number, line in enumerate(content, start=1):
+    for at, line in enumerate(content, start=1):
         if "DRIVER TIMING FLOWCHART" in line:
             break
         if (match := _FIELD.match(line)) is not None:
             profile.fields.setdefault(match["key"], match["value"])
         elif (match := _LENGTH.match(line)) is not None:
-            profile.days = _number(path, match["days"], number)
+            profile.days = number(path, _NUMBER, match["days"], at)
         elif (match := _COST.match(line)) is not None:
             profile.cost_cores = int(match["cores"])
         elif (match := _COMPONENT.match(line)) is not None:
-            profile.components[match["name"]] = _component(path, match, number)
+            profile.components[match["name"]] = _component(path, match, at)
         elif (match := _TIME.match(line)) is not None:
-            profile.times[match["name"].lower()] = _time(path, match, number)
+            profile.times[match["name"].lower()] = _time(path, match, at)
     return profile
 
 
@@ -184,17 +186,7 @@ def _component(path: Path, match: re.Match[str], line: int) -> _Component:
 
 def _time(path: Path, match: re.Match[str], line: int) -> _Time:
     days = _DAYS_PER_YEAR if "year" in match["unit"] else 1.0
-    return _Time(_number(path, match["total"], line), _number(path, match["each"], line) / days, line)
-
-
-def _number(path: Path, text: str, line: int) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value < float("inf"):
-        raise ReadError(path, f"a number, zero or more, was expected, got {text!r}", line=line)
-    return value
+    return _Time(number(path, _NUMBER, match["total"], line), number(path, _NUMBER, match["each"], line) / days, line)
 
 
 def _check(path: Path, profile: _Profile) -> float:

@@ -102,7 +102,7 @@ class FdtdMeasurementReader(Reader):
                 failures.append(error)
         if not found:
             raise failures[0] if failures else ReadError(folder, f"there is no file *{SUFFIX} in it")
-        self.skipped = [Skipped(error.path, error.reason, error.line) for error in failures]
+        self.skipped = [Skipped.of(error, folder) for error in failures]
         return found
 
     def _choose_clock(self, found: Sequence[MeasurementFile]) -> str:

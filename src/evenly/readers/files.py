@@ -17,7 +17,7 @@ from typing import IO, Any
 
 from evenly.errors import ReadError
 
-__all__ = ["head", "is_binary", "is_file", "lines", "plain_suffix", "text"]
+__all__ = ["count", "head", "is_file", "lines", "number", "plain_suffix", "text"]
 
 _HEAD_BYTES = 4096
 #: A text file larger than this (after decompression) is not a measurement log.
@@ -53,7 +53,7 @@ def _head(path: str, modified_ns: int, size: int) -> str:  # noqa: ARG001 - they
         raw = _read_bytes(Path(path), _HEAD_BYTES)
     except _BROKEN:
         return ""
-    return "" if is_binary(raw) else _decode(raw)
+    return "" if _is_binary(raw) else _decode(raw)
 
 
 def text(path: Path) -> str:
@@ -73,7 +73,7 @@ def text(path: Path) -> str:
         raise ReadError(path, f"the file is larger than {_MAX_BYTES >> 20} MiB, which no measurement log is")
     if not raw.strip():
         raise ReadError(path, "the file is empty")
-    if is_binary(raw[:_HEAD_BYTES]):
+    if _is_binary(raw[:_HEAD_BYTES]):
         raise ReadError(path, "the file is binary, but text was expected")
     return _decode(raw)
 
@@ -109,14 +109,57 @@ def is_file(path: Path) -> bool:
         return False
 
 
-def is_binary(raw: bytes) -> bool:
-    r"""Tell whether bytes hold what text never does.
+def number(path: Path, rule: str, text: str, line: int) -> float:
+    """Return the finite number, zero or more, that a text spells.
+
+    Parameters
+    ----------
+    path : Path
+        The file, for the message.
+    rule : str
+        How the message begins, as ``"simLoop must be a number, zero or more, but"``.
+    text : str
+    line : int
+
+    Raises
+    ------
+    ReadError
+        If it spells none.
 
     Examples
     --------
-    >>> is_binary(b"cores,seconds"), is_binary(b"\x00\x01")
-    (False, True)
+    >>> number(Path("timing.res"), "a number was expected,", "2.5E+01", 3)
+    25.0
     """
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < float("inf"):
+        raise ReadError(path, f"{rule} got {text!r}", line=line)
+    return value
+
+
+def count(path: Path, name: str, text: str, line: int) -> int:
+    """Return the whole number above zero that a text spells.
+
+    Raises
+    ------
+    ReadError
+        If it spells none; `name` is what the message calls it.
+
+    Examples
+    --------
+    >>> count(Path("timing.res"), "nProcs", "32", 3)
+    32
+    """
+    if not (text.isdecimal() and text.isascii() and 0 < int(text[:19]) < 10**18):
+        raise ReadError(path, f"{name} must be a positive whole number, but got {text!r}", line=line)
+    return int(text)
+
+
+def _is_binary(raw: bytes) -> bool:
+    """Tell whether bytes hold a zero, which only UTF-16 text does."""
     return b"\x00" in raw and not raw.startswith((b"\xff\xfe", b"\xfe\xff"))
 
 

@@ -149,7 +149,7 @@ def _without_summaries(group: Sequence[Part]) -> tuple[list[Part], list[Skipped]
             if len(values) == 1 and run in steps and steps[run][0] <= values[0] <= steps[run][1]
         }
         if covered:
-            fresh = np.array([key not in covered for key in _run_keys(part.runs)], dtype=np.bool_)
+            fresh = np.array([key not in covered for key in _keys(part.runs)], dtype=np.bool_)
             where = next(iter(covered.values()))
             left_out.append(Skipped(part.path, f"sums up runs whose steps are in {where}", benign=True))
             kept += [replace(part, runs=part.runs.where(fresh))] if fresh.any() else []
@@ -158,14 +158,15 @@ def _without_summaries(group: Sequence[Part]) -> tuple[list[Part], list[Skipped]
     return kept, left_out
 
 
-def _run_keys(runs: Runs) -> list[tuple[Any, ...]]:
-    table: pd.DataFrame = runs.to_frame()[["run", *sorted(runs.parameters)]]
+def _keys(runs: Runs, *columns: str) -> list[tuple[Any, ...]]:
+    """Return what tells rows apart: the run, some more columns, and the parameters."""
+    table: pd.DataFrame = runs.to_frame()[["run", *columns, *sorted(runs.parameters)]]
     return list(table.itertuples(index=False, name=None))
 
 
 def _values_by_run(runs: Runs) -> dict[tuple[Any, ...], NDArray[np.float64]]:
     groups: dict[tuple[Any, ...], list[float]] = defaultdict(list)
-    for key, value in zip(_run_keys(runs), runs.values, strict=True):
+    for key, value in zip(_keys(runs), runs.values, strict=True):
         groups[key].append(float(value))
     return {key: np.array(values) for key, values in groups.items()}
 
@@ -178,7 +179,7 @@ def _once(group: Sequence[Part]) -> tuple[list[Part], list[Skipped]]:
     kept: list[Part] = []
     repeated: list[Skipped] = []
     for part in group:
-        keys = _keys(part.runs)
+        keys = _keys(part.runs, "repetition", "status")
         values = part.runs.values
         fresh = ~_told_before(part, [seen.get(key) for key in keys], values)
         if not fresh.all():
@@ -222,11 +223,6 @@ def _apart(part: Part) -> Runs:
 def _same_runs(part: Part, fresh: NDArray[np.bool_], first: Path) -> Skipped:
     share = "" if not fresh.any() else f"{int((~fresh).sum())} of {len(fresh)} rows: "
     return Skipped(part.path, f"{share}same runs as {first}", benign=True)
-
-
-def _keys(runs: Runs) -> list[tuple[Any, ...]]:
-    table: pd.DataFrame = runs.to_frame()[["run", "repetition", "status", *sorted(runs.parameters)]]
-    return list(table.itertuples(index=False, name=None))
 
 
 def _known(earlier: tuple[float, Path] | None, value: float) -> bool:

@@ -10,14 +10,14 @@ Beyond the contract of `Reader`, an instance may have the attributes ``notes`` (
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
-from evenly.errors import InputError, did_you_mean
+from evenly.errors import EvenlyError, InputError, ReadError, did_you_mean
 from evenly.readers.base import Reader
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "build_all",
     "check_options",
     "format_names",
+    "listing",
     "load_failures",
     "name_list",
     "option_names",
@@ -62,9 +63,28 @@ class Skipped:
     line: int | None = None
     benign: bool = False
 
+    @classmethod
+    def of(cls, error: EvenlyError, path: Path) -> Skipped:
+        """Say that `path` was left out for an error; a `ReadError` names the file and the line itself."""
+        if isinstance(error, ReadError):
+            return cls(error.path, error.reason, error.line)
+        return cls(path, str(error))
+
     def __str__(self) -> str:
         place = f"{self.path}" if self.line is None else f"{self.path}, line {self.line}"
         return f"{place}: {self.reason}"
+
+
+def listing(skipped: Sequence[Skipped], most: int = 8) -> str:
+    """Return what was left out, one on each line, the first ones only where there are many.
+
+    Examples
+    --------
+    >>> listing([Skipped(Path(name), "the file is empty") for name in ("a", "b", "c")], most=2).splitlines()
+    ['', '  a: the file is empty', '  b: the file is empty', '  … and 1 more']
+    """
+    more = f"\n  … and {len(skipped) - most} more" if len(skipped) > most else ""
+    return "".join(f"\n  {entry}" for entry in skipped[:most]) + more
 
 
 @cache

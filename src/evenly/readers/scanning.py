@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from evenly.errors import EvenlyError, InputError, ReadError, SkippedFilesWarning
-from evenly.readers.apes.coupling import find_coupling
 from evenly.readers.base import Reader
 from evenly.readers.merging import Part, merge
-from evenly.readers.registry import Skipped, build_all, format_names
+from evenly.readers.precice.coupling import find_coupling
+from evenly.readers.registry import Skipped, build_all, format_names, listing
 from evenly.readers.walking import Walk
 from evenly.runs.runs import Runs
 
@@ -27,8 +27,6 @@ __all__ = ["Measurements", "read", "scan"]
 
 #: One file or folder, or several.
 Paths = Path | str | Sequence[Path | str]
-
-_SHOWN = 8
 
 
 @dataclass(frozen=True)
@@ -125,9 +123,7 @@ def read(path: Paths, *, format: str | None = None, **options: Any) -> Runs | di
     """
     found = scan(path, format=format, **options)
     if found.lost:
-        listed = "\n".join(f"  {entry}" for entry in found.lost[:_SHOWN])
-        more = f"\n  … and {len(found.lost) - _SHOWN} more" if len(found.lost) > _SHOWN else ""
-        warnings.warn(f"{len(found.lost)} left out:\n{listed}{more}", SkippedFilesWarning, stacklevel=2)
+        warnings.warn(f"{len(found.lost)} left out:{listing(found.lost)}", SkippedFilesWarning, stacklevel=2)
     return next(iter(found.runs.values())) if len(found.runs) == 1 else found.runs
 
 
@@ -212,16 +208,13 @@ class _Collector:
         if root.is_file() and self.forced:
             self._take(root, self.readers)
             return
-        for path in self.walk.below(root, self._owner):
+        for path in self.walk.below(root, lambda folder: bool(self._recognising(folder))):
             candidates = self._recognising(path)
             if candidates:
                 self._take(path, candidates)
             elif not path.is_dir():
                 self.walk.unknown.append(path)
         self.skipped.extend(self.walk.take_skipped())
-
-    def _owner(self, folder: Path) -> bool:
-        return bool(self._recognising(folder))
 
     def _recognising(self, path: Path) -> list[Reader]:
         return [reader for reader in self.readers if _recognises(reader, path)]
@@ -232,10 +225,8 @@ class _Collector:
         for reader in candidates:
             try:
                 found = reader.read(path)
-            except ReadError as error:
-                failure = failure or Skipped(error.path, error.reason, error.line)
             except EvenlyError as error:
-                failure = failure or Skipped(path, str(error))
+                failure = failure or Skipped.of(error, path)
             except Exception as error:  # a reader's own mistake must not lose the other files
                 failure = failure or Skipped(
                     path, f"the reader {reader.name!r} failed: {type(error).__name__}: {error}"
@@ -265,9 +256,7 @@ def _nothing_read(roots: Sequence[Path], skipped: Sequence[Skipped], unknown: Se
     if len(lost) == 1 and not unknown:
         return ReadError(lost[0].path, lost[0].reason, line=lost[0].line)
     if lost:
-        listed = "".join(f"\n  {entry}" for entry in lost[:_SHOWN])
-        more = f"\n  … and {len(lost) - _SHOWN} more" if len(lost) > _SHOWN else ""
-        return ReadError(roots[0], f"no measurement could be read:{listed}{more}")
+        return ReadError(roots[0], f"no measurement could be read:{listing(lost)}")
     formats = ", ".join(format_names())
     if len(unknown) == 1 and roots[0] == unknown[0]:
         return ReadError(roots[0], f"the file is in none of the known formats ({formats}): pass format= (--format)")

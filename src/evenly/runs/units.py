@@ -60,14 +60,11 @@ def base_unit(unit: str) -> str:
     if unit.startswith("ticks@"):
         _ticks_per_second(unit)
         return "s"
-    if unit in SECONDS_PER or unit.lower() in _SECONDS_TIMES_RATE:
+    for base, units in (("s", SECONDS_PER), ("B", _BYTES), ("J", _JOULES), ("1", ("1",))):
+        if unit in units:
+            return base
+    if unit.lower() in _SECONDS_TIMES_RATE:
         return "s"
-    if unit in _BYTES:
-        return "B"
-    if unit in _JOULES:
-        return "J"
-    if unit == "1":
-        return "1"
     known = [*SECONDS_PER, *_SECONDS_TIMES_RATE, "ticks@HZ", *_BYTES, *_JOULES, "1"]
     raise InputError(f"the unit must be one of {', '.join(known)}, but got {unit!r}")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -46,18 +47,19 @@ class Constraint:
     name: str = ""
 
     def __post_init__(self) -> None:
-        if isinstance(self.rule, str):
-            object.__setattr__(self, "_expression", Expression(self.rule))
-        elif not callable(self.rule):
+        if self._expression is None and not callable(self.rule):
             raise InputError(f"a constraint must be an expression or a function, but got {self.rule!r}")
         default = self.rule if isinstance(self.rule, str) else getattr(self.rule, "__name__", "a function")
         object.__setattr__(self, "name", self.name or default)
 
+    @cached_property
+    def _expression(self) -> Expression | None:
+        return Expression(self.rule) if isinstance(self.rule, str) else None
+
     @property
     def needs(self) -> frozenset[str] | None:
         """The parameters an expression mentions; None for a function, which may use any."""
-        expression: Expression | None = getattr(self, "_expression", None)
-        return expression.names if expression is not None else None
+        return None if self._expression is None else self._expression.names
 
     @property
     def words(self) -> str:
@@ -72,14 +74,14 @@ class Constraint:
         InputError
             If the rule is not a condition.
         """
-        if callable(self.rule):
+        if self._expression is None:
+            assert callable(self.rule)  # noqa: S101 - checked when it was built
             frame = table if isinstance(table, pd.DataFrame) else pd.DataFrame(dict(table))
             rows = ({str(k): v for k, v in row.items()} for row in frame.to_dict("records"))
             return np.fromiter((bool(self.rule(row)) for row in rows), dtype=np.bool_, count=len(frame))
-        expression: Expression = getattr(self, "_expression")  # noqa: B009 - set in __post_init__
         if isinstance(table, pd.DataFrame):
-            return expression.holds({str(name): column for name, column in table.items()}, len(table))
-        return expression.holds(table, len(next(iter(table.values()), ())))
+            return self._expression.holds({str(name): column for name, column in table.items()}, len(table))
+        return self._expression.holds(table, len(next(iter(table.values()), ())))
 
     def distance(self, table: pd.DataFrame) -> NDArray[np.float64]:
         """Tell how far the rows of `table` are from obeying the rule, 0 where they do, (n,); of a function, 0 or 1.
@@ -89,7 +91,6 @@ class Constraint:
         >>> Constraint("cores <= 8").distance(pd.DataFrame({"cores": [8, 16]})).round(2).tolist()
         [0.0, 0.69]
         """
-        if callable(self.rule):
+        if self._expression is None:
             return np.where(self.holds(table), 0.0, 1.0)
-        expression: Expression = getattr(self, "_expression")  # noqa: B009 - set in __post_init__
-        return expression.distance({str(name): column for name, column in table.items()}, len(table))
+        return self._expression.distance({str(name): column for name, column in table.items()}, len(table))

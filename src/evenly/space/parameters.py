@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Final, Literal, get_args
 
 import numpy as np
@@ -157,10 +157,7 @@ class Integer(Parameter):
         return f"a whole number from {self.low} to {self.high}{steps}{_in_unit(self.unit)}"
 
     def to_dict(self) -> dict[str, Any]:
-        return {
-            "kind": self.kind, "low": self.low, "high": self.high, "scale": self.scale,
-            "step": self.step, "unit": self.unit,
-        }  # fmt: skip
+        return {"kind": self.kind, **asdict(self)}
 
 
 @dataclass(frozen=True)
@@ -205,10 +202,7 @@ class Real(Parameter):
         return f"a number from {self.low:g} to {self.high:g}{_in_unit(self.unit)}"
 
     def to_dict(self) -> dict[str, Any]:
-        return {
-            "kind": self.kind, "low": self.low, "high": self.high, "scale": self.scale,
-            "unit": self.unit,
-        }  # fmt: skip
+        return {"kind": self.kind, **asdict(self)}
 
 
 class _Listed(Parameter):

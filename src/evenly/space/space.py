@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -105,7 +106,6 @@ class Space:
                     f"which is not a parameter ({', '.join(parameters)})"
                 )
         self.listed = None if listed is None else self.frame(listed).drop_duplicates(ignore_index=True)
-        self._listed_rows: frozenset[tuple[Any, ...]] | None = None
 
     @classmethod
     def of(
@@ -279,11 +279,13 @@ class Space:
     def _contains(self, table: pd.DataFrame) -> NDArray[np.bool_]:
         ok = feasibility.obeys(self.parameters, self.rules, table)
         if self.listed is not None:
-            if self._listed_rows is None:
-                self._listed_rows = frozenset(self.listed.itertuples(index=False, name=None))
             rows = table.itertuples(index=False, name=None)
             ok &= np.fromiter((row in self._listed_rows for row in rows), dtype=np.bool_, count=len(table))
         return ok
+
+    @cached_property
+    def _listed_rows(self) -> frozenset[tuple[Any, ...]]:
+        return frozenset(() if self.listed is None else self.listed.itertuples(index=False, name=None))
 
     def why_infeasible(self, configuration: Configurations) -> list[str]:
         """Return the rules that one configuration breaks, in words; empty if it is feasible.

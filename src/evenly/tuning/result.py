@@ -11,7 +11,7 @@ from scipy.stats import t as student
 
 from evenly.runs.runs import Runs
 from evenly.space.space import Space
-from evenly.tuning.trials import Trial, Trials
+from evenly.tuning.trials import Trials
 
 __all__ = ["Result"]
 
@@ -57,7 +57,6 @@ class Result:
         best = trials.best
         assert best is not None  # noqa: S101 - the callers' business
         spread, freedom = _spread(trials)
-        half = _half_width(best, spread, freedom)
         alike = [best]
         for trial in sorted(trials.of("ok"), key=lambda one: one.mean_s):
             apart = np.log(trial.mean_s / best.mean_s)
@@ -66,7 +65,8 @@ class Result:
                 alike.append(trial)
         table = trials.table(alike)
         table["seconds"] = [trial.mean_s for trial in alike]
-        interval = None if half is None else (best.mean_s * np.exp(-half), best.mean_s * np.exp(half))
+        half = student.ppf(0.975, freedom) * spread / np.sqrt(len(best.seconds)) if freedom else 0.0
+        interval = (best.mean_s * np.exp(-half), best.mean_s * np.exp(half)) if freedom else None
         of_tasks = sorted(trials.bests.items())
         tasks = trials.table([trial for _, trial in of_tasks])
         tasks["seconds"] = [trial.mean_s for _, trial in of_tasks]
@@ -90,9 +90,3 @@ def _spread(trials: Trials) -> tuple[float, int]:
         squares += float(np.sum((logs - logs.mean()) ** 2))
         freedom += len(logs) - 1
     return (float(np.sqrt(squares / freedom)), freedom) if freedom else (0.0, 0)
-
-
-def _half_width(trial: Trial, spread: float, freedom: int) -> float | None:
-    if not freedom:
-        return None
-    return float(student.ppf(0.975, freedom) * spread / np.sqrt(len(trial.seconds)))

@@ -14,7 +14,7 @@ from evenly.errors import EvenlyError, InputError, RunFailed
 from evenly.space.space import Space
 from evenly.tuning.result import Result
 from evenly.tuning.search import Search
-from evenly.tuning.strategies.base import Choice, pays_no_more
+from evenly.tuning.strategies.base import pays_no_more
 from evenly.tuning.trials import Trial
 
 __all__ = ["tune"]
@@ -140,13 +140,10 @@ class _Loop:
         if choice is None:
             # One that is under way may have to be run again.
             return None, "" if under_way else "all configurations have been run"
-        if (reason := self._pays_no_more(choice)) is not None:
+        if (reason := pays_no_more(choice, self.search.trials, self.production)) is not None:
             self.search.trials.forget(choice.configuration)
             return None, reason
         return choice.configuration, ""
-
-    def _pays_no_more(self, choice: Choice) -> str | None:
-        return pays_no_more(choice, self.search.trials, self.production)
 
     def _limit_s(self, configuration: Mapping[str, Any]) -> float | None:
         best = self.search.trials.best_like(configuration)

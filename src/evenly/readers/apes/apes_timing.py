@@ -17,7 +17,7 @@ import pandas as pd
 
 from evenly.errors import InputError, ReadError
 from evenly.readers.base import Reader
-from evenly.readers.files import head, lines
+from evenly.readers.files import count, head, lines, number
 from evenly.readers.registry import Skipped
 from evenly.runs.runs import BOOKKEEPING, Runs
 
@@ -26,6 +26,8 @@ __all__ = ["ApesTimingReader", "Per"]
 Per = Literal["iteration", "run"]
 
 _KIB = 1024.0
+#: How a message on a column goes on whose value is no number.
+_RULE = "must be a number, zero or more, but"
 
 
 @dataclass(frozen=True)
@@ -129,17 +131,17 @@ class ApesTimingReader(Reader):
         """Yield each line that some header describes; count the others."""
         headers: list[_Header] = []
         nameless: dict[tuple[str, int], list[int]] = {}
-        for number, line in enumerate(content, start=1):
-            header = _header(line, number)
+        for at, line in enumerate(content, start=1):
+            header = _header(line, at)
             cells = line.split()
             if header is not None:
                 headers.append(header)
             elif cells and not line.lstrip().startswith("#"):
                 match = next((h for h in reversed(headers) if _describes(h, cells)), None)
                 if match is None:
-                    nameless.setdefault((cells[0], len(cells)), []).append(number)
+                    nameless.setdefault((cells[0], len(cells)), []).append(at)
                 else:
-                    yield match, number, cells
+                    yield match, at, cells
         if not headers:
             raise ReadError(path, "there is no header line that names the columns")
         for (revision, width), found in nameless.items():
@@ -148,22 +150,22 @@ class ApesTimingReader(Reader):
     def _row(self, path: Path, header: _Header, line: int, cells: Sequence[str]) -> dict[str, object]:
         program = header.program
         values = {name: cell for name, cell in zip(header.columns, cells, strict=True) if name != "Casename"}
-        timers = {name: _number(path, name, values[name], line) for name in _timer_names(header)}
+        timers = {name: number(path, f"{name} {_RULE}", values[name], line) for name in _timer_names(header)}
         wanted = self.timer or program.timer
         if wanted and wanted not in timers:
             raise ReadError(path, f"there is no timer {wanted!r}; there are {', '.join(timers)}", line=header.line)
         seconds = timers[wanted] if wanted else math.fsum(timers.values())
         if not seconds > 0:
             raise ReadError(path, f"the time of this run ({wanted or 'sum of all timers'}) is zero", line=line)
-        processes, threads = (_count(path, n, values.get(n, "1"), line) for n in ("nProcs", "threads"))
-        elements = _count(path, program.elements, values[program.elements], line)
+        processes, threads = (count(path, n, values.get(n, "1"), line) for n in ("nProcs", "threads"))
+        elements = count(path, program.elements, values[program.elements], line)
         row: dict[str, object] = {"cores": processes * threads, "elements": elements}
-        row |= {new: _count(path, old, values[old], line) for old, new in _PARAMETERS.items() if old in values}
+        row |= {new: count(path, old, values[old], line) for old, new in _PARAMETERS.items() if old in values}
         iterations = self._iterations(path, header, values, elements, line)
         row |= {"seconds": seconds / iterations}
         row |= {name: value for name, value in timers.items() if name not in _TAKEN}
         if "MemHWM" in values:
-            row["peak_memory"] = _KIB * _number(path, "MemHWM", values["MemHWM"], line)
+            row["peak_memory"] = _KIB * number(path, f"MemHWM {_RULE}", values["MemHWM"], line)
         return row | {"run": f"{path.stem}:{line}", "source": str(path)}
 
     def _iterations(self, path: Path, header: _Header, values: Mapping[str, str], elements: int, line: int) -> float:
@@ -171,12 +173,12 @@ class ApesTimingReader(Reader):
         program = header.program
         if self.per == "run" or not program.rate:
             return 1.0
-        count = values.get("maxIter", "")
-        if count.isdigit() and int(count) > 0:
-            return float(count)
+        iterations = values.get("maxIter", "")
+        if iterations.isdigit() and int(iterations) > 0:
+            return float(iterations)
         # Musubi prints 98.E+03 iterations, but the rate with four digits.
-        rate = _number(path, program.rate, values[program.rate], line) * program.rate_unit
-        total = _number(path, program.timer, values[program.timer], line)
+        rate = number(path, f"{program.rate} {_RULE}", values[program.rate], line) * program.rate_unit
+        total = number(path, f"{program.timer} {_RULE}", values[program.timer], line)
         if not rate * total > 0:
             raise ReadError(path, f"{program.rate} is zero: nothing was computed", line=line)
         return rate * total / elements
@@ -209,10 +211,10 @@ def _timer_names(header: _Header) -> list[str]:
 
 
 def _without_header(path: Path, revision: str, width: int, found: Sequence[int], header: _Header) -> Skipped:
-    count = f"{len(found)} lines of revision {revision} are" if len(found) > 1 else f"a line of revision {revision} is"
+    what = f"{len(found)} lines of revision {revision} are" if len(found) > 1 else f"a line of revision {revision} is"
     return Skipped(
         path,
-        f"{count} left out: their {width} columns have no header in this file "
+        f"{what} left out: their {width} columns have no header in this file "
         f"(that of {header.program.name} names {len(header.columns)})",
         line=found[0],
     )
@@ -228,19 +230,3 @@ def _to_runs(rows: Sequence[Mapping[str, object]]) -> Runs:
         if name not in (*known, "seconds", *BOOKKEEPING) and table[name].notna().all()
     }
     return Runs.from_frame(table, parameters, "seconds", quantities=units)
-
-
-def _number(path: Path, name: str, text: str, line: int) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value < float("inf"):
-        raise ReadError(path, f"{name} must be a number, zero or more, but got {text!r}", line=line)
-    return value
-
-
-def _count(path: Path, name: str, text: str, line: int) -> int:
-    if not (text.isdecimal() and text.isascii() and 0 < int(text[:19]) < 10**15):
-        raise ReadError(path, f"{name} must be a positive whole number, but got {text!r}", line=line)
-    return int(text)

@@ -18,7 +18,7 @@ import pandas as pd
 
 from evenly.errors import ReadError
 from evenly.readers.base import Reader
-from evenly.readers.files import head, lines
+from evenly.readers.files import head, lines, number
 from evenly.runs.runs import BOOKKEEPING, Runs
 
 __all__ = ["AtelesTimeinfoReader"]
@@ -29,6 +29,8 @@ _COLUMNS = ["timer", "min", "max", "sum"]
 #: Printed with seven digits; the sum of many processes rounds a little more.
 _TOLERANCE = 1e-4
 _TINY_S = 1e-9
+#: How a message on a value begins that is no time.
+_TIME = "a time in seconds was expected,"
 
 
 @dataclass(frozen=True)
@@ -82,24 +84,24 @@ class AtelesTimeinfoReader(Reader):
         self.notes = []
         runs = self._parse(path, lines(path))
         wanted = self.timer or "simLoop"
-        rows = [self._row(path, run, wanted, number) for number, run in enumerate(runs)]
+        rows = [self._row(path, run, wanted, nth) for nth, run in enumerate(runs)]
         table = pd.DataFrame(rows)
         quantities = {name: "s" for name in table.columns if name not in ("cores", "seconds", *BOOKKEEPING)}
         return {"": Runs.from_frame(table, ["cores"], "seconds", quantities=quantities)}
 
     def _parse(self, path: Path, content: Sequence[str]) -> list[_Run]:
         runs: list[_Run] = []
-        for number, line in enumerate(content, start=1):
+        for at, line in enumerate(content, start=1):
             title = _TITLE.match(line)
             if title is not None:
-                runs.append(_Run(number, _ranks(path, title["ranks"], number)))
+                runs.append(_Run(at, _ranks(path, title["ranks"], at)))
             elif line.strip() and line.split() != _COLUMNS:
                 if not runs:
-                    raise ReadError(path, "'Timings for a run on N processes' was expected", line=number)
-                self._add(path, runs[-1], line, number)
+                    raise ReadError(path, "'Timings for a run on N processes' was expected", line=at)
+                self._add(path, runs[-1], line, at)
         return runs
 
-    def _add(self, path: Path, run: _Run, line: str, number: int) -> None:
+    def _add(self, path: Path, run: _Run, line: str, at: int) -> None:
         if line.startswith("U"):  # a timer that the configuration names and the program doesn't know
             return
         details = _DETAILS.match(line)
@@ -110,13 +112,13 @@ class AtelesTimeinfoReader(Reader):
             return
         cells = line.rsplit(maxsplit=3)
         if len(cells) != len(_COLUMNS):
-            raise ReadError(path, f"a timer with min, max and sum was expected, got {line.strip()!r}", line=number)
+            raise ReadError(path, f"a timer with min, max and sum was expected, got {line.strip()!r}", line=at)
         label = cells[0].strip()
         if any(set(cell) == {"*"} for cell in cells[1:]):
             self.notes.append(f"timer {label!r} is left out: its value did not fit its column")
             return
-        timer = _Timer(*(_seconds(path, cell, number) for cell in cells[1:]))
-        _check(path, label, timer, run.ranks, number)
+        timer = _Timer(*(number(path, _TIME, cell, at) for cell in cells[1:]))
+        _check(path, label, timer, run.ranks, at)
         run.timers[label] = timer
 
     def _details(self, path: Path, name: str) -> _Timer | None:
@@ -124,15 +126,15 @@ class AtelesTimeinfoReader(Reader):
         beside = path.parent / Path(name).name
         found: dict[str, float] = {}
         try:
-            for number, line in enumerate(lines(beside), start=1):
+            for at, line in enumerate(lines(beside), start=1):
                 key, _, value = line.partition(":")
                 if key.strip() in _COLUMNS[1:] and value.strip():
-                    found[key.strip()] = _seconds(beside, value.strip(), number)
+                    found[key.strip()] = number(beside, _TIME, value.strip(), at)
         except ReadError as error:
             self.notes.append(f"details of a timer are left out: {error}")
         return _Timer(found["min"], found["max"], found["sum"]) if len(found) == 3 else None
 
-    def _row(self, path: Path, run: _Run, wanted: str, number: int) -> dict[str, object]:
+    def _row(self, path: Path, run: _Run, wanted: str, nth: int) -> dict[str, object]:
         if wanted not in run.timers:
             there = ", ".join(run.timers) or "none: the file was cut off"
             raise ReadError(path, f"there is no timer {wanted!r}; there are {there}", line=run.line)
@@ -146,7 +148,7 @@ class AtelesTimeinfoReader(Reader):
             "rank_mean": main.total / run.ranks,
             "rank_min": main.minimum,
             **others,
-            "run": f"{path.parent.name}/{path.name}:{number}",
+            "run": f"{path.parent.name}/{path.name}:{nth}",
             "source": str(path),
         }
 
@@ -159,16 +161,6 @@ def _ranks(path: Path, text: str, line: int) -> int:
     if ranks < 1:
         raise ReadError(path, f"the number of processes must be positive, but got {text}", line=line)
     return ranks
-
-
-def _seconds(path: Path, text: str, line: int) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value < float("inf"):
-        raise ReadError(path, f"a time in seconds was expected, got {text!r}", line=line)
-    return value
 
 
 def _check(path: Path, label: str, timer: _Timer, ranks: int, line: int) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evenly.errors import ReadError
-from evenly.readers.files import lines
+from evenly.readers.files import count, lines
 
 __all__ = ["MeshHeader", "read_mesh_header"]
 
@@ -71,8 +71,8 @@ def read_mesh_header(path: Path) -> MeshHeader:
         found.setdefault(name, (value, line))
     if "nElems" not in found:
         raise ReadError(path, "there is no top-level nElems, so this is not a mesh header of Seeder")
-    elements = _whole(path, "nElems", *found["nElems"])
-    levels = [_whole(path, name, *found[name]) if name in found else None for name in ("minLevel", "maxLevel")]
+    elements = count(path, "nElems", *found["nElems"])
+    levels = [count(path, name, *found[name]) if name in found else None for name in ("minLevel", "maxLevel")]
     return MeshHeader(elements, levels[0], levels[1])
 
 
@@ -89,9 +89,3 @@ def _top_level(path: Path, content: Sequence[str]) -> Iterator[tuple[int, str, s
             raise ReadError(path, "a brace is closed that was never opened", line=number)
     if depth > 0:
         raise ReadError(path, "the file ends within a table: it was cut off", line=len(content))
-
-
-def _whole(path: Path, name: str, text: str, line: int) -> int:
-    if not re.fullmatch(r"\d{1,18}", text) or int(text) < 1:
-        raise ReadError(path, f"{name} must be a positive whole number, but got {text!r}", line=line)
-    return int(text)

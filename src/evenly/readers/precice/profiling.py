@@ -111,7 +111,7 @@ class PreciceProfilingReader(Reader):
                 with reading(file):
                     entry = (rank_file.rank, rank_file.start_us, _steps(rank_file.events))
             except ReadError as error:
-                self.skipped.append(Skipped(error.path, error.reason, error.line))
+                self.skipped.append(Skipped.of(error, file))
                 continue
             ranks.setdefault((rank_file.solver, rank_file.size), []).append(entry)
             if not rank_file.is_complete:
@@ -124,7 +124,7 @@ class PreciceProfilingReader(Reader):
             try:
                 executions.append(self._execution(path, solver, size, parts))
             except ReadError as error:
-                self.skipped.append(Skipped(error.path, error.reason, error.line))
+                self.skipped.append(Skipped.of(error, path))
         return executions
 
     def _execution(self, path: Path, solver: str, size: int, parts: Sequence[_Rank]) -> Execution:

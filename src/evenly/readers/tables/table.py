@@ -96,16 +96,18 @@ class TableReader(Reader):
     ) -> None:
         if decimal not in get_args(Decimal):
             raise InputError(f"decimal must be one of {', '.join(get_args(Decimal))}, but got {decimal!r}")
-        self.parameters = parameters
-        self.time = time
-        self.unit = unit
-        self.solver = solver
-        self.quantities = quantities
-        self.status = status
-        self.where = where
-        self.constants = constants
-        self.categories = categories
-        self.decimal = decimal
+        self._options = TableOptions(
+            parameters=name_list(parameters),
+            time=time,
+            unit=unit,
+            solver=solver,
+            quantities=dict(quantities or {}),
+            status=status,
+            where=where,
+            constants=dict(constants or {}),
+            categories=name_list(categories),
+            decimal=decimal,
+        )
         self.notes: list[str] = []
 
     def recognises(self, path: Path) -> bool:
@@ -150,18 +152,7 @@ class TableReader(Reader):
         return self._interpret(path, cells, rows)
 
     def _interpret(self, path: Path, cells: pd.DataFrame, rows: NDArray[np.int64]) -> dict[str, Runs]:
-        options = TableOptions(
-            parameters=name_list(self.parameters),
-            time=self.time,
-            unit=self.unit,
-            solver=self.solver,
-            quantities=dict(self.quantities or {}),
-            status=self.status,
-            where=self.where,
-            constants=dict(self.constants or {}),
-            categories=name_list(self.categories),
-            decimal=self.decimal,
-        )
+        options = self._options
         told: tuple[str, ...] = ()
         if not (options.time or options.solver or options.parameters or options.quantities):
             wide = narrowed(cells, rows)

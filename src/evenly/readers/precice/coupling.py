@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from evenly.errors import EvenlyError, ReadError
+from evenly.errors import EvenlyError
 from evenly.readers.files import head
+from evenly.readers.precice.config import read_coupling
+from evenly.readers.precice.schemes import Coupling
 from evenly.readers.registry import Skipped
 
 __all__ = ["Strays", "configurations_beside", "find_coupling"]
@@ -23,7 +24,7 @@ class Strays:
     notes: list[str] = field(default_factory=list)
 
 
-def find_coupling(candidates: Iterable[Path]) -> tuple[Any, Strays]:
+def find_coupling(candidates: Iterable[Path]) -> tuple[Coupling | None, Strays]:
     """Read the preCICE configurations among XML files.
 
     Parameters
@@ -33,8 +34,8 @@ def find_coupling(candidates: Iterable[Path]) -> tuple[Any, Strays]:
 
     Returns
     -------
-    coupling : object or None
-        What `evenly.readers.precice.config.read_coupling` gives, if all configurations say the same; else None.
+    coupling : Coupling or None
+        The coupling, if all configurations say the same; else None.
     strays : Strays
         Configurations used, those that are broken, and a note where they differ.
 
@@ -44,19 +45,15 @@ def find_coupling(candidates: Iterable[Path]) -> tuple[Any, Strays]:
     True
     """
     strays = Strays()
-    found: list[tuple[Path, Any]] = []
+    found: list[tuple[Path, Coupling]] = []
     for path in candidates:
         if "precice-configuration" not in head(path):
             continue
         try:
-            from evenly.readers.precice.config import read_coupling
-
             found.append((path, read_coupling(path)))
             strays.used.append(path)
-        except ReadError as error:
-            strays.skipped.append(Skipped(error.path, error.reason, error.line))
         except EvenlyError as error:
-            strays.skipped.append(Skipped(path, str(error)))
+            strays.skipped.append(Skipped.of(error, path))
     if not found:
         return None, strays
     kinds = {
