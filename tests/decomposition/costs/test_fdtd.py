@@ -21,7 +21,7 @@ from evenly.fdtd.cell.partition import BinaryPartition
 from evenly.fdtd.simulation import Simulation
 from evenly.fdtd.stepping.chunk import Chunk
 from evenly.fdtd.stepping.coefficients import FieldCoefficients
-from evenly.fdtd.stepping.kernels.sweep import LOSSY, SCALAR
+from evenly.fdtd.stepping.kernels.arguments import LOSSY, SCALAR
 from tests.decomposition.costs.cells import everything, some_cells
 from tests.decomposition.costs.contract import ProgramContract
 

@@ -34,10 +34,11 @@ from evenly.fdtd.stepping.coefficients import FieldCoefficients
 from evenly.fdtd.stepping.currents import Current
 from evenly.fdtd.stepping.frame import Frame
 from evenly.fdtd.stepping.kernels.anisotropy import apply_nodes
+from evenly.fdtd.stepping.kernels.arguments import ABOVE_ROW, CLOSED, OPEN, WRAPPED
 from evenly.fdtd.stepping.kernels.curl import find_curl
 from evenly.fdtd.stepping.kernels.nonlinear import share_intensity, solve_nonlinear
 from evenly.fdtd.stepping.kernels.poles import advance_poles
-from evenly.fdtd.stepping.kernels.sweep import CLOSED, OPEN, WRAPPED, sweep
+from evenly.fdtd.stepping.kernels.sweep import sweep
 
 if TYPE_CHECKING:
     from evenly.fdtd.cell.boundaries import Layers
@@ -192,6 +193,7 @@ class Chunk:
         return profiles[0], profiles[1], profiles[2]
 
     def _make_flags(self) -> NDArray[np.int64]:
+        """Return what `kernels.arguments` names the places of."""
         walls = [
             1 if self.layers.kinds[u] == "metal" and not self.grid.thin[u] and self.box.lo[u] == 0 else 0
             for u in self.frame.order
@@ -362,7 +364,7 @@ class Chunk:
         box, last = self.box, self.frame.order[2]
         for axis in range(3):
             walled = self.layers.kinds[axis] == "metal" and box.hi[axis] == self.grid.shape[axis]
-            if not (walled or self.grid.thin[axis] or (axis == last and self._flags[5] != OPEN)):
+            if not (walled or self.grid.thin[axis] or (axis == last and self._flags[ABOVE_ROW] != OPEN)):
                 box = box.replace(axis, box.lo[axis], box.hi[axis] - 1)
         return box
 

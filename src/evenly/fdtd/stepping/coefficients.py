@@ -100,7 +100,7 @@ class FieldCoefficients:
     scalar : (3,)
         Factor of the curl where it is the same everywhere.
     mode : int
-        How the factors come (see `kernels.sweep`).
+        How the factors come (see `kernels.arguments`).
     poles, nodes, nonlinear
         Extra physics, empty or None where there is none.
     """

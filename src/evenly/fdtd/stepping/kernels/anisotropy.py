@@ -49,9 +49,11 @@ def apply_nodes(F, G, runs, off_diagonal, drives, factor, strides, own):
         for piece in range(0, runs[r, 1], _PIECE):
             n = min(_PIECE, runs[r, 1] - piece)
             o, p, k = runs[r, 0] + piece, runs[r, 2] + piece, runs[r, 5] + piece
-            _act(t0, G1, G2, xy, zx, quarter, o, p, n, sy, sz)
-            _act(t1, G0, G2, xy, yz, quarter, o, p, n, sx, sz)
-            _act(t2, G0, G1, zx, yz, quarter, o, p, n, sx, sy)
+            # At the nodes: off-diagonal elements times the mean increments, and half of that.
+            _act(t0, G1, G2, xy, zx, quarter, (o, p, n), (sy, sz))
+            _act(t1, G0, G2, xy, yz, quarter, (o, p, n), (sx, sz))
+            _act(t2, G0, G1, zx, yz, quarter, (o, p, n), (sx, sy))
+            # To the two edges of each axis at every node, as far as they are the chunk's own.
             first, last = max(k, own[0, 2]) - k, min(k + n, own[1, 2]) - k
             below_first, below_last = max(k - sz, own[0, 2]) - k + sz, min(k - sz + n, own[1, 2]) - k + sz
             if y0:
@@ -66,10 +68,13 @@ def apply_nodes(F, G, runs, off_diagonal, drives, factor, strides, own):
 
 
 @njit(cache=True, nogil=True)
-def _act(t, P, Q, p_element, q_element, quarter, o, p, n, p_stride, q_stride):
-    """T = a quarter of two off-diagonal elements times the sums of both edges' increments, for one component."""
-    zero, o, p, n = np.uint64(0), np.uint64(o), np.uint64(p), np.uint64(n)
-    below_p, below_q = o - np.uint64(p_stride), o - np.uint64(q_stride)
+def _act(t, P, Q, p_element, q_element, quarter, run, strides):
+    """T = a quarter of two off-diagonal elements times the sums of both edges' increments, for one component.
+
+    `run` holds the nodes' flat index, their packed offset and their number.
+    """
+    zero, o, p, n = np.uint64(0), np.uint64(run[0]), np.uint64(run[1]), np.uint64(run[2])
+    below_p, below_q = o - np.uint64(strides[0]), o - np.uint64(strides[1])
     for k in range(zero, n):
         along_p, along_q = P[o + k] + P[below_p + k], Q[o + k] + Q[below_q + k]
         t[k] = quarter * (p_element[p + k] * along_p + q_element[p + k] * along_q)

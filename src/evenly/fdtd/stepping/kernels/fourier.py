@@ -46,6 +46,7 @@ def accumulate(
     >>> real.tolist(), imag.tolist()
     ([[1.5, 1.5]], [[-1.5, -1.5]])
     """
+    # One tile of points after the other: all samples of its points, then per frequency F += Σ_t w_t f_t.
     # One flat tile with constant distances between rows: the compiler then sees that nothing overlaps and vectorises.
     tile = np.zeros(SAMPLES * _TILE)
     both = np.zeros(2 * _TILE)

@@ -4,7 +4,8 @@ The linear sweep gives E* = E(n) + ΔD/ε. Then ε E* + N(n) is the new D (less 
 nonlinear part, which is kept between steps. The other components' share of |E|² sits at other points of the grid and is
 averaged from the four next to it. It is not known before they are solved, too: solving starts from what the last two
 steps extrapolate to, and is repeated with what comes out. E must be a function of D at the same time: with a memory of
-earlier steps circularly polarised waves would gain energy without bound.
+earlier steps circularly polarised waves would gain energy without bound. (Newton's method at every point, with the
+other components averaged to it: J. H. Greene and A. Taflove, Opt. Express 14, 8305 (2006).)
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ REPEATS = 1
 def share_intensity(P, Q, runs, now, before, up, down_p, down_q, repeated):
     """Average the squares of the two other components P and Q at each point.
 
-    `now` receives it; what it held, the last step's, goes to `before` unless this is `repeated` in the same step. A
+    P and Q are flat, `now` and `before` are packed, (n_points with nonlinearity,). `now` receives the
+    average; what it held, the last step's, goes to `before` unless this is `repeated` in the same step. A
     point's four neighbours of P are at 0, -down_p, up, up - down_p.
     """
     quarter, up = now.dtype.type(0.25), np.uint64(up)
@@ -76,6 +78,7 @@ def solve_nonlinear(F, runs, epsilon, chi2, chi3, now, before, kept, repeated):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _first(field, constants, now, before, kept):
+    """Solve from E*, with the intensity of the other components extrapolated from the last two steps."""
     e, c2, c3 = constants
     total, linear = e * field + kept, e + c3 * max(now + now - before, now - now)
     field = _newton(field, total, linear, c2, c3)
@@ -86,12 +89,14 @@ def _first(field, constants, now, before, kept):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _again(field, constants, now, kept):
+    """Improve a solution, with the intensity that the other components' solutions have."""
     e, c2, c3 = constants
     return _newton(field, e * field + kept, e + c3 * now, c2, c3)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _newton(field, total, linear, c2, c3):
+    """Take one step of Newton's method towards (linear + χ2 E + χ3 E²) E = total."""
     bent2, bent3 = c2 * field, c3 * field * field
     wrong = (linear + bent2 + bent3) * field - total
     return field - wrong / (linear + (bent2 + bent2) + (bent3 + bent3 + bent3))

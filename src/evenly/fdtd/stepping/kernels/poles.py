@@ -1,10 +1,14 @@
-"""Polarisation of dispersive media by an auxiliary equation per pole.
+"""Polarisation of dispersive media by an auxiliary differential equation per pole.
+
+A Lorentz pole's P'' + 2πγ P' + (2πf)² P = (2πf)² s E, by central differences (T. Kashiwa and I. Fukai, Microw. Opt.
+Technol. Lett. 3, 203 (1990); R. M. Joseph, S. C. Hagness and A. Taflove, Opt. Lett. 16, 1412 (1991)), becomes
 
     P(n+1) = c0 P(n) - c1 P(n-1) + c2 s E(n)
 
-with s the pole's strength at the point. The field then changes by minus what the polarisation gained, times w, the
-field's response to it. All poles that share the same points are done in one pass over the field, block by block:
-polarisations lie packed, so that the field of many short runs is gathered first and all poles then see one long row.
+with s the pole's strength at the point (c0, c1, c2: `builder.pole_factors`; a Drude pole has no restoring term). The
+field then changes by minus what the polarisation gained, times w, the field's response to it. All poles that share the
+same points are done in one pass over the field, block by block: polarisations lie packed, so that the field of many
+short runs is gathered first and all poles then see one long row.
 """
 
 from __future__ import annotations
@@ -59,7 +63,7 @@ def advance_poles(F, G, runs, now, before, factors, strengths, weights, rate, fe
                 n += part
                 r, done = _after(runs, r, done + part)
             _all_poles(field, 0, gain, now, before, factors, strengths, packed, n)
-        _scatter(F, G, gain, runs, first, skipped, weights, packed, n, rate, feed)
+        _scatter(F, G, gain, runs, (first, skipped), weights, packed, n, rate, feed)
 
 
 @njit(cache=True, nogil=True)
@@ -70,6 +74,7 @@ def _after(runs, r, done):
 
 @njit(cache=True, nogil=True)
 def _gather(F, field, o, k, n):
+    """Copy n points of the field from o on to the block from k on."""
     o, k = np.uint64(o), np.uint64(k)
     for i in range(np.uint64(0), np.uint64(n)):
         field[k + i] = F[o + i]
@@ -84,14 +89,19 @@ def _all_poles(F, o, gain, now, before, factors, strengths, packed, n):
     flat_now, flat_before, flat_strengths = now.reshape(-1), before.reshape(-1), strengths.reshape(-1)
     for m in range(now.shape[0]):
         at, s = m * points + packed, m if same else m * points + packed
-        c0, c1, c2 = factors[m, 0], factors[m, 1], factors[m, 2]
-        _one_pole(F, gain, flat_now, flat_before, flat_strengths, same, o, at, s, n, c0, c1, c2)
+        three = factors[m, 0], factors[m, 1], factors[m, 2]
+        _one_pole(F, gain, flat_now, flat_before, flat_strengths, same, (o, at, s), n, three)
 
 
 @njit(cache=True, nogil=True)
-def _one_pole(F, gain, now, before, strengths, same, o, p, s, n, c0, c1, c2):
-    """Advance one pole on n points; plain indices, since slices would have to be made for each block."""
-    o, p, s = np.uint64(o), np.uint64(p), np.uint64(s)
+def _one_pole(F, gain, now, before, strengths, same, places, n, factors):
+    """Advance one pole on n points, from `places` of the field, the polarisation and the strengths on.
+
+    `before` receives P(n+1), and `gain` adds up P(n+1) - P(n).
+    """
+    # Plain indices, since slices would have to be made for each block.
+    o, p, s = np.uint64(places[0]), np.uint64(places[1]), np.uint64(places[2])
+    c0, c1, c2 = factors
     if same:
         c2 *= strengths[s]
         for k in range(np.uint64(0), np.uint64(n)):
@@ -106,9 +116,9 @@ def _one_pole(F, gain, now, before, strengths, same, o, p, s, n, c0, c1, c2):
 
 
 @njit(cache=True, nogil=True)
-def _scatter(F, G, gain, runs, r, done, weights, packed, n, rate, feed):
-    """Take the gain of a block, which begins after `done` points of run r, from the field."""
-    k, same = 0, weights.size == 1
+def _scatter(F, G, gain, runs, begin, weights, packed, n, rate, feed):
+    """Take the gain of a block from the field: the block begins after `done` points of run r, which `begin` holds."""
+    (r, done), k, same = begin, 0, weights.size == 1
     while k < n:
         part, o = min(n - k, runs[r, 1] - done), runs[r, 0] + done
         _take(F, gain, weights, 0 if same else packed + k, same, o, k, part)
@@ -119,6 +129,7 @@ def _scatter(F, G, gain, runs, r, done, weights, packed, n, rate, feed):
 
 @njit(cache=True, nogil=True)
 def _take(F, gain, weights, w, same, o, g, n):
+    """F -= w (P(n+1) - P(n)): the part of D = εE + P that the polarisation takes over from E."""
     o, w, g = np.uint64(o), np.uint64(w), np.uint64(g)
     if same:
         weight = weights[0]
@@ -131,6 +142,7 @@ def _take(F, gain, weights, w, same, o, g, n):
 
 @njit(cache=True, nogil=True)
 def _feed(G, gain, rate, o, g, n):
+    """G -= (P(n+1) - P(n))/dt: the current of the polarisation, which off-diagonal elements see too."""
     o, g = np.uint64(o), np.uint64(g)
     for k in range(np.uint64(0), np.uint64(n)):
         G[o + k] -= rate * gain[g + k]

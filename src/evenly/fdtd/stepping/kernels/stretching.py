@@ -1,0 +1,138 @@
+"""Differences of a field, stretched in perfectly matched layers.
+
+The layers are convolutional (J. A. Roden and S. D. Gedney, Microw. Opt. Technol. Lett. 27, 334 (2000)): a derivative ∂
+becomes ∂/κ + ψ, with the recursive convolution ψ ← b ψ + a ∂. b, a and 1/κ depend on the point's depth in the layer
+(`cell.boundaries`). Each of the six differences of a curl has a ψ of its own.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+__all__ = ["difference", "find_places", "lay_out", "stretched"]
+
+# Columns of `where`: where the ψ of a component's first and second derivative begin, where their rows of coefficients
+# begin, and how far b, a and 1/κ lie apart there.
+_PSI_1, _PSI_2, _ROW_1, _ROW_2, _APART = 0, 1, 2, 3, 4
+
+
+@njit(cache=True, nogil=True)
+def find_places(offsets, layers, length):
+    """Find where the ψ and the coefficients of each component's two derivatives begin, and which lie in a layer.
+
+    Parameters
+    ----------
+    offsets : (6,) ints
+        As in `arguments.Medium`.
+    layers : (3,) ints
+        Whether each axis crosses a layer.
+    length : int
+        Points for which `lay_out` lays coefficients out at once.
+
+    Returns
+    -------
+    where : (3, 5) ints
+    inside : (3, 2) bools
+    """
+    where, inside = np.zeros((3, 5), np.int64), np.zeros((3, 2), np.bool_)
+    for component in range(3):
+        first, second = (component + 1) % 3, (component + 2) % 3
+        where[component, _PSI_1], where[component, _PSI_2] = offsets[2 * first + 1], offsets[2 * second]
+        where[component, _ROW_1], where[component, _ROW_2] = 3 * first * length, 3 * second * length
+        where[component, _APART] = length
+        inside[component, 0], inside[component, 1] = layers[first] != 0, layers[second] != 0
+    return where, inside
+
+
+@njit(cache=True, nogil=True)
+def lay_out(K, profile, axis, first, rows, k0, sy):
+    """Lay out b, a, 1/κ of one axis along a run of rows, so that the loops over its points read them in order.
+
+    Parameters
+    ----------
+    K : flat array
+        Room for b, a, 1/κ of axes 0, 1, 2, one behind the other, all of the same length.
+    profile : (3, n_points along the axis)
+    axis, first : int
+        `first` is the plane (axis 0) or the first row (axis 1).
+    rows, k0, sy : int
+        How many rows; the column at which the run starts; the points of a row with its ghosts.
+    """
+    length = K.size // 9
+    for entry in range(3):
+        start = (3 * axis + entry) * length
+        if axis == 0:
+            K[start : start + rows * sy] = profile[entry, first]
+            continue
+        for r in range(rows):
+            # A run starts at k0, so each row's points come k0 places before a multiple of sy.
+            begin, end = max(0, r * sy - k0), (r + 1) * sy - k0
+            if axis == 1:
+                K[start + begin : start + end] = profile[entry, first + r]
+            else:
+                K[start + begin : start + end] = profile[entry, sy - (end - begin) :]
+
+
+@njit(cache=True, nogil=True)
+def difference(T, P, Q, psi, K, where, inside, run, steps, keep):
+    """Compute T = ∂1 P - ∂2 Q, one component of a curl times -dx, stretched where layers are.
+
+    Parameters
+    ----------
+    T, P, Q : flat arrays
+        T begins at the run's first point, P and Q at the chunk's.
+    psi, K : flat arrays
+        Convolutions, and coefficients as `lay_out` leaves them.
+    where, inside : (5,) ints, (2,) bools
+        The component's rows of what `find_places` returns.
+    run : two ints
+        Flat index of the first point, and number of points.
+    steps : two ints
+        From a point to its neighbour in P and in Q.
+    keep : bool
+        Whether ψ advances; without it the curl is only looked at.
+    """
+    # Plain indices that can't be negative, and no slices: rows are short, and slices would have to be made for each.
+    zero, o, n = np.uint64(0), np.uint64(run[0]), np.uint64(run[1])
+    p1, q2 = np.uint64(run[0] + steps[0]), np.uint64(run[0] + steps[1])
+    x1, x2 = np.uint64(where[_PSI_1] + run[0]), np.uint64(where[_PSI_2] + run[0])
+    b1, b2, apart = np.uint64(where[_ROW_1]), np.uint64(where[_ROW_2]), np.uint64(where[_APART])
+    a1, a2, v1, v2 = b1 + apart, b2 + apart, b1 + apart + apart, b2 + apart + apart
+    # One loop per case, since a branch inside would keep the compiler from doing several points at a time.
+    if inside[0] and inside[1]:
+        for k in range(zero, n):
+            d1, d2 = P[o + k] - P[p1 + k], Q[o + k] - Q[q2 + k]
+            new1 = K[b1 + k] * psi[x1 + k] + K[a1 + k] * d1
+            new2 = K[b2 + k] * psi[x2 + k] + K[a2 + k] * d2
+            T[k] = (K[v1 + k] * d1 + new1) - (K[v2 + k] * d2 + new2)
+            if keep:
+                psi[x1 + k] = new1
+                psi[x2 + k] = new2
+    elif inside[0]:
+        for k in range(zero, n):
+            d1 = P[o + k] - P[p1 + k]
+            new1 = K[b1 + k] * psi[x1 + k] + K[a1 + k] * d1
+            T[k] = (K[v1 + k] * d1 + new1) - (Q[o + k] - Q[q2 + k])
+            if keep:
+                psi[x1 + k] = new1
+    elif inside[1]:
+        for k in range(zero, n):
+            d2 = Q[o + k] - Q[q2 + k]
+            new2 = K[b2 + k] * psi[x2 + k] + K[a2 + k] * d2
+            T[k] = (P[o + k] - P[p1 + k]) - (K[v2 + k] * d2 + new2)
+            if keep:
+                psi[x2 + k] = new2
+    else:
+        for k in range(zero, n):
+            T[k] = (P[o + k] - P[p1 + k]) - (Q[o + k] - Q[q2 + k])
+
+
+@njit(cache=True, nogil=True)
+def stretched(change, psi, profile, p, at, inside):
+    """Stretch one difference, whose ψ is psi[p] and whose coefficients are profile[:, at], and advance its ψ."""
+    if not inside:
+        return change
+    new = profile[0, at] * psi[p] + profile[1, at] * change
+    psi[p] = new
+    return profile[2, at] * change + new

@@ -1,0 +1,68 @@
+"""What walls do to E, and what stands in the ghosts at the ends of rows.
+
+A wall is a perfect conductor: it holds the components of E along it at zero (K. S. Yee, IEEE Trans. Antennas Propag.
+14, 302 (1966)).
+"""
+
+from __future__ import annotations
+
+from numba import njit
+
+__all__ = ["finish_rows", "hold"]
+
+
+@njit(cache=True, nogil=True)
+def finish_rows(D0, D1, D2, shape, walls, wrapped, i, j, rows):
+    """Hold E at walls on `rows` rows of plane i from row j on, and reset the ghosts at their ends.
+
+    A run goes over the ghosts between its rows, which then hold what means nothing.
+
+    Parameters
+    ----------
+    D0, D1, D2 : flat arrays
+    shape : (3,) ints
+        Points with ghosts.
+    walls, wrapped
+        As in `arguments.Update`.
+    """
+    sy = shape[2]
+    at_x, at_z = walls[0] != 0 and i == walls[0], walls[2] != 0
+    for r in range(j, j + rows):
+        at_y = walls[1] != 0 and r == walls[1]
+        o = (i * shape[1] + r) * sy
+        _finish_row(D0, o, sy, at_y, at_z, wrapped)
+        _finish_row(D1, o, sy, at_x, at_z, wrapped)
+        _finish_row(D2, o, sy, at_x or at_y, False, wrapped)
+
+
+@njit(cache=True, nogil=True)
+def _finish_row(F, o, sy, whole, first, wrapped):
+    """Zero a row of E (`whole`) or its first point (`first`) at walls, and set the ghosts at its ends."""
+    last = o + sy - 1
+    if whole:
+        for k in range(o + 1, last):
+            F[k] = 0
+    if first:
+        F[o + 1] = 0
+    F[o] = 0
+    F[last] = F[o + 1] if wrapped else 0
+
+
+@njit(cache=True, nogil=True)
+def hold(D, shape, box, walls):
+    """Zero what walls don't let E, or its increments, have on a box ((2, 3): first index, one past the last)."""
+    if walls[0] == 0 and walls[1] == 0 and walls[2] == 0:
+        return
+    D0, D1, D2 = D
+    for i in range(box[0, 0], box[1, 0]):
+        for j in range(box[0, 1], box[1, 1]):
+            at_x, at_y = walls[0] != 0 and i == walls[0], walls[1] != 0 and j == walls[1]
+            o = (i * shape[1] + j) * shape[2]
+            for k in range(box[0, 2], box[1, 2]):
+                at_z = walls[2] != 0 and k == walls[2]
+                if at_y or at_z:
+                    D0[o + k] = 0
+                if at_x or at_z:
+                    D1[o + k] = 0
+                if at_x or at_y:
+                    D2[o + k] = 0
