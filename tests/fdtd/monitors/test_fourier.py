@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from evenly.errors import InputError
 from evenly.fdtd.cell.box import Box
 from evenly.fdtd.cell.grid import Grid
-from evenly.fdtd.monitors.fourier import FourierPatch, Phases, decimation, total_points
+from evenly.fdtd.monitors.fourier import FourierPatch, Phases, decimation
 from evenly.fdtd.sources.pulses import GaussianPulse
 from evenly.fdtd.stepping.kernels.fourier import SAMPLES, accumulate
 from tests.fdtd.fake_fields import FakeChunk, cut
@@ -204,4 +204,4 @@ def test_what_is_wrong_is_said(make: Any, message: str) -> None:
 
 def test_points_count_both_parts() -> None:
     source = chunk(parts=2)
-    assert total_points([FourierPatch(source, "Ez", GRID.box, Phases([1.0], 0.1))]) == 2 * GRID.box.volume
+    assert FourierPatch(source, "Ez", GRID.box, Phases([1.0], 0.1)).component_points == 2 * GRID.box.volume

@@ -39,7 +39,31 @@ SIDES: tuple[Side, Side] = ("low", "high")
 
 
 @dataclass(frozen=True)
-class PML:
+class _Layer:
+    """What both kinds of layer share."""
+
+    thickness: float
+    axis: str | int | None = None
+    side: Side | None = None
+    order: float = 4.0
+    reflection: float = 1e-9
+
+    def __post_init__(self) -> None:
+        name = type(self).__name__
+        if not 0 < float(self.thickness) < math.inf:
+            raise InputError(f"`thickness` of {name} must be positive and finite, but got {self.thickness!r}.")
+        if self.axis is not None:
+            axis_index(self.axis)
+        if self.side not in (None, *SIDES):
+            raise InputError(f"`side` of {name} must be 'low', 'high' or left out (both), but got {self.side!r}.")
+        if not 1 <= self.order <= 10:
+            raise InputError(f"`order` of {name} must be from 1 to 10, but got {self.order!r} (3 and 4 are usual).")
+        if not 0 < self.reflection < 1:
+            raise InputError(f"`reflection` of {name} must be between 0 and 1, but got {self.reflection!r}.")
+
+
+@dataclass(frozen=True)
+class PML(_Layer):
     """A perfectly matched layer inside the cell's sides.
 
     Parameters
@@ -67,16 +91,11 @@ class PML:
     End such objects before the layer, give them loss, or use an `Absorber`.
     """
 
-    thickness: float
-    axis: str | int | None = None
-    side: Side | None = None
-    order: float = 4.0
-    reflection: float = 1e-9
     kappa: float = 1.0
     alpha: float = 0.0
 
     def __post_init__(self) -> None:
-        _check_layer(self)
+        super().__post_init__()
         if not 1 <= self.kappa < math.inf or not 0 <= self.alpha < math.inf:
             raise InputError(
                 f"`kappa` of a PML must be at least 1 and `alpha` at least 0, but got kappa={self.kappa!r}, "
@@ -85,7 +104,7 @@ class PML:
 
 
 @dataclass(frozen=True)
-class Absorber:
+class Absorber(_Layer):
     """A layer in which the conductivity of E and H rises smoothly.
 
     Parameters
@@ -94,28 +113,31 @@ class Absorber:
         As in `PML`; it reflects more than a PML, so make it a few wavelengths thick.
     """
 
-    thickness: float
-    axis: str | int | None = None
-    side: Side | None = None
     order: float = 3.0
     reflection: float = 1e-8
 
-    def __post_init__(self) -> None:
-        _check_layer(self)
-
 
 @dataclass(frozen=True)
-class Periodic:
-    """The fields repeat along `axes` (letters, e.g. ``"xy"``)."""
+class _Sides:
+    """What the kinds of sides that are no layers share."""
 
     axes: str = "xyz"
 
     def __post_init__(self) -> None:
-        _letters(self.axes, "Periodic")
+        axes: object = self.axes
+        if not isinstance(axes, str) or not axes or set(axes.lower()) - set(AXES) or len(set(axes)) != len(axes):
+            raise InputError(
+                f"`axes` of {type(self).__name__} must be letters out of 'xyz', each once, but got {axes!r}."
+            )
 
 
 @dataclass(frozen=True)
-class Bloch:
+class Periodic(_Sides):
+    """The fields repeat along `axes` (letters, e.g. ``"xy"``)."""
+
+
+@dataclass(frozen=True)
+class Bloch(_Sides):
     """The fields repeat along `axes` up to the phase exp(2πi k·L) over the cell's edge L.
 
     Parameters
@@ -126,11 +148,10 @@ class Bloch:
         Bloch vector in 2π/a: in vacuum a plane wave's k has the length of its frequency.
     """
 
-    axes: str = "xyz"
     k: Vector = (0.0, 0.0, 0.0)
 
     def __post_init__(self) -> None:
-        _letters(self.axes, "Bloch")
+        super().__post_init__()
         object.__setattr__(self, "k", vector(self.k, "k"))
         for axis, value in zip(AXES, self.k, strict=True):
             if value and axis not in self.axes.lower():
@@ -138,13 +159,8 @@ class Bloch:
 
 
 @dataclass(frozen=True)
-class Metal:
+class Metal(_Sides):
     """Perfectly conducting walls along `axes`: the default of an axis that nothing is said about."""
-
-    axes: str = "xyz"
-
-    def __post_init__(self) -> None:
-        _letters(self.axes, "Metal")
 
 
 Boundary = PML | Absorber | Periodic | Bloch | Metal
@@ -353,22 +369,3 @@ def _stretch(into: Coefficients, layer: PML, thickness: float, depth: Array, dt:
         into.b[i] = math.exp(-(s / k + alpha) * dt)
         into.a[i] = s * (into.b[i] - 1) / (k * (s + k * alpha)) if s else 0.0
         into.inverse_kappa[i] = 1 / k
-
-
-def _check_layer(layer: PML | Absorber) -> None:
-    name = type(layer).__name__
-    if not 0 < float(layer.thickness) < math.inf:
-        raise InputError(f"`thickness` of {name} must be positive and finite, but got {layer.thickness!r}.")
-    if layer.axis is not None:
-        axis_index(layer.axis)
-    if layer.side not in (None, *SIDES):
-        raise InputError(f"`side` of {name} must be 'low', 'high' or left out (both), but got {layer.side!r}.")
-    if not 1 <= layer.order <= 10:
-        raise InputError(f"`order` of {name} must be from 1 to 10, but got {layer.order!r} (3 and 4 are usual).")
-    if not 0 < layer.reflection < 1:
-        raise InputError(f"`reflection` of {name} must be between 0 and 1, but got {layer.reflection!r}.")
-
-
-def _letters(axes: object, name: str) -> None:
-    if not isinstance(axes, str) or not axes or set(axes.lower()) - set(AXES) or len(set(axes)) != len(axes):
-        raise InputError(f"`axes` of {name} must be letters out of 'xyz', each once, but got {axes!r}.")

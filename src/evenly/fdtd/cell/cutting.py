@@ -50,7 +50,7 @@ class ChunkBox:
 
     Examples
     --------
-    >>> ChunkBox(Box((0, 0, 0), (5, 5, 20)), owner=0, leaf=0, pml=(True, True, False)).pml_axes
+    >>> sum(ChunkBox(Box((0, 0, 0), (5, 5, 20)), owner=0, leaf=0, pml=(True, True, False)).pml)
     2
     """
 
@@ -59,16 +59,6 @@ class ChunkBox:
     leaf: int
     pml: Flags = (False, False, False)
     absorber: Flags = (False, False, False)
-
-    @property
-    def pml_axes(self) -> int:
-        """Along how many axes the points lie in a perfectly matched layer: 0 to 3."""
-        return sum(self.pml)
-
-    @property
-    def absorber_axes(self) -> int:
-        """Along how many axes the points lie in an absorber: 0 to 3."""
-        return sum(self.absorber)
 
 
 def layer_pieces(box: Box, grid: Grid, layers: HasLayers | None, *, owner: int, leaf: int) -> list[ChunkBox]:
@@ -95,7 +85,7 @@ def layer_pieces(box: Box, grid: Grid, layers: HasLayers | None, *, owner: int, 
     >>> from evenly.fdtd.cell.boundaries import PML, resolve
     >>> cell = Grid((4.0, 4.0, 4.0), 10)
     >>> pieces = layer_pieces(cell.box, cell, resolve([PML(1.0)], cell), owner=0, leaf=0)
-    >>> [sum(piece.pml_axes == n for piece in pieces) for n in range(4)]
+    >>> [sum(sum(piece.pml) == n for piece in pieces) for n in range(4)]
     [1, 6, 12, 8]
     """
     if layers is None:

@@ -20,10 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenly.errors import InputError
-from evenly.fdtd.cell.box import AXES
-from evenly.fdtd.cell.grid import Grid, Vector, offset
+from evenly.fdtd.cell.box import AXES, Box
+from evenly.fdtd.cell.grid import Grid, Vector, offset, vector
 
-__all__ = ["Run", "check_inside", "edges", "hat_weights", "merged", "runs"]
+__all__ = ["Run", "check_inside", "check_region", "edges", "hat_weights", "hull", "merged", "runs", "weights_in"]
 
 _SNAP = 1e-7
 Phase = complex | None
@@ -144,6 +144,30 @@ def merged(found: list[Run]) -> list[Run]:
     return [Run(start + int(group[0]), total[group]) for group in groups if len(group)]
 
 
+def hull(along: Sequence[Run]) -> Box:
+    """Return the box of one run along each of x, y, z.
+
+    Examples
+    --------
+    >>> hull([Run(2, np.ones(3)), Run(0, np.ones(1)), Run(1, np.ones(2))])
+    Box(lo=(2, 0, 1), hi=(5, 1, 3))
+    """
+    x, y, z = along
+    return Box((x.start, y.start, z.start), (x.stop, y.stop, z.stop))
+
+
+def weights_in(along: Sequence[Run], box: Box) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return the weights along x, y, z that runs give to the points of a box inside their hull.
+
+    Examples
+    --------
+    >>> [w.tolist() for w in weights_in([Run(0, np.array([0.5, 1.0]))] * 3, Box((0, 1, 0), (1, 2, 2)))]
+    [[0.5], [1.0], [0.5, 1.0]]
+    """
+    x, y, z = (run.weights[a - run.start : b - run.start] for run, a, b in zip(along, box.lo, box.hi, strict=True))
+    return x, y, z
+
+
 def edges(grid: Grid, axis: int) -> tuple[float, float]:
     """Return the coordinates of both ends of the cell along `axis`.
 
@@ -155,6 +179,25 @@ def edges(grid: Grid, axis: int) -> tuple[float, float]:
     if grid.thin[axis]:
         return 0.0, 0.0
     return grid.origin[axis], grid.origin[axis] + grid.shape[axis] * grid.dx
+
+
+def check_region(center: Sequence[float] | float, size: Sequence[float] | float, name: str) -> tuple[Vector, Vector]:
+    """Return centre and size of a region as three floats each.
+
+    Raises
+    ------
+    InputError
+        They are no finite numbers, or a size is negative.
+
+    Examples
+    --------
+    >>> check_region(0.5, (1, 2), "a source")
+    ((0.5, 0.0, 0.0), (1.0, 2.0, 0.0))
+    """
+    middle, extent = vector(center, f"center of {name}"), vector(size, f"size of {name}")
+    if min(extent) < 0:
+        raise InputError(f"The size of {name} must not be negative, but got {extent}.")
+    return middle, extent
 
 
 def check_inside(grid: Grid, center: Vector, size: Sequence[float], name: str) -> None:

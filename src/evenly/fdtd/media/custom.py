@@ -26,8 +26,37 @@ Array = NDArray[np.float64]
 Quantity = Literal["epsilon", "index"]
 
 
+class _PointByPoint:
+    """What materials share that are given point by point."""
+
+    quantity: Quantity
+    smallest: float
+    name: str
+
+    @property
+    def label(self) -> str:
+        """What messages call it."""
+        kind = type(self).__name__
+        return f"{kind} {self.name!r}" if self.name else f"a{'n' * kind.startswith('A')} {kind}"
+
+    def _check(self) -> None:
+        if self.quantity not in ("epsilon", "index"):
+            raise InputError(f"`quantity` of {self.label} must be 'epsilon' or 'index', but got {self.quantity!r}.")
+        if not 0 < self.smallest < math.inf:
+            raise InputError(f"`smallest` of {self.label} must be positive, but got {self.smallest!r}.")
+
+    def _as_epsilon(self, values: Array) -> Array:
+        epsilon = values * values if self.quantity == "index" else values
+        if epsilon.size and not (epsilon.min() >= self.smallest * (1 - 1e-12) and np.isfinite(epsilon).all()):
+            raise InputError(
+                f"ε of {self.label} must be finite and at least `smallest` = {self.smallest:g} everywhere, but it is "
+                f"{np.min(epsilon):g} somewhere: give a lower `smallest` if that is meant (it limits the time step)."
+            )
+        return epsilon
+
+
 @dataclass(frozen=True)
-class FunctionMaterial:
+class FunctionMaterial(_PointByPoint):
     """A scalar ε (or refractive index) that is a function of position.
 
     Parameters
@@ -49,14 +78,9 @@ class FunctionMaterial:
     name: str = ""
 
     def __post_init__(self) -> None:
-        _check_custom(self)
+        self._check()
         if not callable(self.function):
             raise InputError(f"`function` of {self.label} must be callable, but got {self.function!r}.")
-
-    @property
-    def label(self) -> str:
-        """What messages call it."""
-        return f"FunctionMaterial {self.name!r}" if self.name else "a FunctionMaterial"
 
     def epsilon(self, x: ArrayLike, y: ArrayLike, z: ArrayLike) -> Array:
         """Return ε at points; arguments broadcast.
@@ -67,7 +91,7 @@ class FunctionMaterial:
             If the function fails, or returns something below `smallest` or not finite.
         """
         points = np.broadcast_arrays(*(np.asarray(v, dtype=np.float64) for v in (x, y, z)))
-        return _checked(self, np.array(np.broadcast_to(self._call(points), points[0].shape)))
+        return self._as_epsilon(np.array(np.broadcast_to(self._call(points), points[0].shape)))
 
     def _call(self, points: Sequence[Array]) -> Array:
         try:
@@ -81,7 +105,7 @@ class FunctionMaterial:
 
 
 @dataclass(frozen=True)
-class ArrayMaterial:
+class ArrayMaterial(_PointByPoint):
     """A scalar ε (or refractive index) given on a regular lattice, interpolated linearly.
 
     Parameters
@@ -118,24 +142,17 @@ class ArrayMaterial:
     shape: tuple[int, int, int] = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
-        _check_custom(self)
+        self._check()
         object.__setattr__(self, "size", vector(self.size, f"size of {self.label}"))
         object.__setattr__(self, "center", vector(self.center, f"center of {self.label}"))
         if min(self.size) < 0:
             raise InputError(f"`size` of {self.label} must not be negative, but got {self.size!r}.")
-        if self._in_file:
-            object.__setattr__(self, "values", Path(self.values))
-        else:
-            object.__setattr__(self, "values", np.asarray(self.values, dtype=np.float64))
+        values = Path(self.values) if self._in_file else np.asarray(self.values, dtype=np.float64)
+        object.__setattr__(self, "values", values)
         shape = tuple(self._read_shape())
         if len(shape) != 3 or 0 in shape:
             raise InputError(f"{self.label} must have three axes with points along each, but its shape is {shape}.")
         object.__setattr__(self, "shape", shape)
-
-    @property
-    def label(self) -> str:
-        """What messages call it."""
-        return f"ArrayMaterial {self.name!r}" if self.name else "an ArrayMaterial"
 
     @property
     def _in_file(self) -> bool:
@@ -167,7 +184,7 @@ class ArrayMaterial:
             index = tuple(w[end] - start for w, end, start in zip(weights, ends, starts, strict=True))
             share = [w[2] if end else 1 - w[2] for w, end in zip(weights, ends, strict=True)]
             result = result + share[0] * share[1] * share[2] * part[index]
-        return _checked(self, np.asarray(result))
+        return self._as_epsilon(np.asarray(result))
 
     def _weights(self, along: Array, axis: int) -> tuple[NDArray[np.int64], NDArray[np.int64], Array]:
         n, size = self.shape[axis], self.size[axis]
@@ -211,23 +228,6 @@ def as_material(material: Any, owner: str) -> Medium | Custom:
         f"`material` of {owner} must be a Medium, FunctionMaterial, ArrayMaterial or a function of x, y, z that "
         f"returns ε, but got {material!r}."
     )
-
-
-def _check_custom(material: Custom) -> None:
-    if material.quantity not in ("epsilon", "index"):
-        raise InputError(f"`quantity` of {material.label} must be 'epsilon' or 'index', but got {material.quantity!r}.")
-    if not 0 < material.smallest < math.inf:
-        raise InputError(f"`smallest` of {material.label} must be positive, but got {material.smallest!r}.")
-
-
-def _checked(material: Custom, values: Array) -> Array:
-    epsilon = values * values if material.quantity == "index" else values
-    if epsilon.size and not (epsilon.min() >= material.smallest * (1 - 1e-12) and np.isfinite(epsilon).all()):
-        raise InputError(
-            f"ε of {material.label} must be finite and at least `smallest` = {material.smallest:g} everywhere, but it "
-            f"is {np.min(epsilon):g} somewhere: give a lower `smallest` if that is meant (it limits the time step)."
-        )
-    return epsilon
 
 
 def _open(path: Path) -> Any:

@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,8 @@ class _Oscillator:
     frequency: float
     gamma: float = 0.0
     sigma: float | Vector = 1.0
+    # Whether a force pulls the charges back to where they were.
+    restored: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         kind = type(self).__name__
@@ -56,6 +58,20 @@ class _Oscillator:
     def strength(self) -> Vector:
         """Strength along x, y, z."""
         return _three(self.sigma, "sigma", "pole")
+
+    def recursion(self, dt: float) -> tuple[float, float, float]:
+        """Return (2π f0 dt)², πγ dt and the restoring term of the pole's equation in central differences.
+
+        With them P(n+1) - 2 P(n) + P(n-1) + loss (P(n+1) - P(n-1)) + restoring P(n) = stiffness σ E(n); see
+        `evenly.fdtd.stepping.kernels.poles`.
+
+        Examples
+        --------
+        >>> LorentzPole(1.0).recursion(0.5) == (math.pi**2, 0.0, math.pi**2), DrudePole(1.0).recursion(0.5)[2]
+        (True, 0.0)
+        """
+        stiffness = (2 * math.pi * self.frequency * dt) ** 2
+        return stiffness, math.pi * self.gamma * dt, stiffness if self.restored else 0.0
 
     def unit(self) -> Self:
         """Return the pole of strength 1: the same motion, so the same work array."""
@@ -115,6 +131,8 @@ class DrudePole(_Oscillator):
     >>> DrudePole(2.0).susceptibility(1.0).real.tolist()
     [-4.0, -4.0, -4.0]
     """
+
+    restored: ClassVar[bool] = False
 
     def susceptibility(self, frequency: float) -> NDArray[np.complex128]:
         """Return χ along x, y, z, shape (3,), at a frequency in c/a other than 0."""

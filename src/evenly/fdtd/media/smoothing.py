@@ -17,12 +17,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from evenly.fdtd.media.faces import dot
 from evenly.fdtd.media.fractions import Mixture, total
 from evenly.fdtd.media.palette import Palette
 
 __all__ = ["inverse_diagonal", "inverse_off_diagonal", "limited", "mean_strength"]
 
 Array = NDArray[np.float64]
+Rows = NDArray[np.bool_]
 # Symmetric 3 x 3 matrices at n points (and s segments): rows of arrays.
 Matrix = list[list[Array]]
 # Smallest eigenvalue that the operator's blocks keep, relative to their diagonal part.
@@ -53,6 +55,14 @@ def _segments(tables: Palette, mixture: Mixture, points: Array) -> _Segments:
     return _Segments(medium, scalar, isotropic, np.all(tables.diagonal[medium] | ~filled, axis=1))
 
 
+def _sorted(tables: Palette, mixture: Mixture, points: Array) -> tuple[_Segments, Rows, Rows, Rows]:
+    """Return the segments, and which rows are averaged by slices, by a flat surface's two means, by Kottke's τ."""
+    parts = _segments(tables, mixture, points)
+    sliced = parts.diagonal & (mixture.lattice is not None)
+    flat = parts.isotropic & ~sliced
+    return parts, sliced, flat, ~sliced & ~flat
+
+
 def inverse_diagonal(tables: Palette, mixture: Mixture, points: Array, axis: int) -> Array:
     """Return element (axis, axis) of the averaged ε^-1, shape (n,).
 
@@ -67,11 +77,8 @@ def inverse_diagonal(tables: Palette, mixture: Mixture, points: Array, axis: int
     axis : int
         0, 1 or 2.
     """
-    parts = _segments(tables, mixture, points)
+    parts, sliced, flat, rest = _sorted(tables, mixture, points)
     result = np.empty(len(mixture.rows))
-    sliced = parts.diagonal & (mixture.lattice is not None)
-    flat = parts.isotropic & ~sliced
-    rest = ~sliced & ~flat
     if sliced.any():
         result[sliced] = _slices(_along(tables, parts, axis)[sliced], mixture.lattice, axis)
     if flat.any():
@@ -85,11 +92,8 @@ def inverse_diagonal(tables: Palette, mixture: Mixture, points: Array, axis: int
 
 def inverse_off_diagonal(tables: Palette, mixture: Mixture, points: Array) -> Array:
     """Return elements yz, zx, xy of the averaged ε^-1, shape (3, n)."""
-    parts = _segments(tables, mixture, points)
+    parts, _, flat, rest = _sorted(tables, mixture, points)
     result = np.zeros((3, len(mixture.rows)))
-    sliced = parts.diagonal & (mixture.lattice is not None)
-    flat = parts.isotropic & ~sliced
-    rest = ~sliced & ~flat
     pairs = ((1, 2), (2, 0), (0, 1))
     if flat.any():
         mean, inverse = _means(parts.scalar[flat], mixture.share[flat])
@@ -221,7 +225,7 @@ def _frame(normal: Array) -> Matrix:
     least = np.argmin(np.abs(n), axis=1)
     a, b, c = (np.where(least == axis, 1.0, 0.0) for axis in range(3))
     t = [y * c - z * b, z * a - x * c, x * b - y * a]
-    length = np.sqrt(t[0] * t[0] + t[1] * t[1] + t[2] * t[2])
+    length = np.sqrt(dot(t, t))
     t = [v / length for v in t]
     return [[x, y, z], t, [y * t[2] - z * t[1], z * t[0] - x * t[2], x * t[1] - y * t[0]]]
 
@@ -229,13 +233,8 @@ def _frame(normal: Array) -> Matrix:
 def _turn(matrix: Matrix, frame: Matrix) -> Matrix:
     """Return frame · matrix · frameᵀ, written out so that a row's result doesn't depend on its neighbours."""
     r = range(3)
-    half = [[sum_of([frame[i][k] * matrix[k][j] for k in r]) for j in r] for i in r]
-    return [[sum_of([half[i][k] * frame[j][k] for k in r]) for j in r] for i in r]
-
-
-def sum_of(terms: list[Array]) -> Array:
-    """Return the sum of three arrays from left to right."""
-    return terms[0] + terms[1] + terms[2]
+    half = [[dot(frame[i], [matrix[k][j] for k in r]) for j in r] for i in r]
+    return [[dot(half[i], frame[j]) for j in r] for i in r]
 
 
 def _inverted(m: Matrix) -> Matrix:
@@ -247,5 +246,5 @@ def _inverted(m: Matrix) -> Matrix:
         ]
         for i in range(3)
     ]
-    determinant = m[0][0] * c[0][0] + m[0][1] * c[0][1] + m[0][2] * c[0][2]
+    determinant = dot(m[0], c[0])
     return [[c[j][i] / determinant for j in range(3)] for i in range(3)]

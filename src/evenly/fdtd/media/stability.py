@@ -17,7 +17,7 @@ import numpy as np
 from evenly.errors import InputError
 from evenly.fdtd.cell.grid import Grid
 from evenly.fdtd.media.custom import ArrayMaterial, FunctionMaterial
-from evenly.fdtd.media.materials import LorentzPole, Medium
+from evenly.fdtd.media.materials import Medium
 from evenly.fdtd.media.solids import GeometricObject
 
 __all__ = ["check_time_step", "largest_courant", "safe_courant"]
@@ -51,7 +51,7 @@ def _limit(curl: float, medium: Medium, grid: Grid, side: str) -> float:
         omega = 2 * math.pi * pole.frequency * grid.dx
         coupling = omega * math.sqrt(max(0.0, *pole.strength) / smallest)
         operator[0, 0] += coupling**2
-        if isinstance(pole, LorentzPole):
+        if pole.restored:
             operator[i, i] = omega**2
             operator[0, i] = operator[i, 0] = -coupling * omega
     return 2 / math.sqrt(float(np.linalg.eigvalsh(operator)[-1]))

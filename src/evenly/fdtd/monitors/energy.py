@@ -23,11 +23,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evenly.errors import InputError
-from evenly.fdtd.cell.box import Box
-from evenly.fdtd.cell.extents import Run, check_inside, merged, runs
-from evenly.fdtd.cell.grid import COMPONENTS, ELECTRIC, MAGNETIC, Grid, vector
-from evenly.fdtd.media.materials import LorentzPole, Pole
+from evenly.fdtd.cell.extents import Run, check_inside, check_region, hull, merged, runs, weights_in
+from evenly.fdtd.cell.grid import COMPONENTS, ELECTRIC, MAGNETIC, Grid
+from evenly.fdtd.media.materials import Pole
 from evenly.fdtd.monitors.monitor import FourierMonitor, Local, Region
 
 __all__ = ["Absorption", "Energy"]
@@ -52,15 +50,12 @@ class _VolumeMonitor(FourierMonitor):
         name: str = "",
     ) -> None:
         super().__init__(frequencies, every=every, name=name)
-        self.center = vector(center, f"center of {self.label}")
-        self.size = vector(size, f"size of {self.label}")
-        if min(self.size) < 0:
-            raise InputError(f"The size of {self.label} must not be negative, but got {self.size}.")
+        self.center, self.size = check_region(center, size, self.label)
 
     def regions(self, grid: Grid) -> list[Region]:
         check_inside(grid, self.center, self.size, self.label)
         return [
-            Region(f"{component}/{part}", component, Box(*zip(*((run.start, run.stop) for run in along), strict=True)))
+            Region(f"{component}/{part}", component, hull(along))
             for component in self._components
             for part, along in enumerate(self._runs(grid, component))
         ]
@@ -89,9 +84,7 @@ class _VolumeMonitor(FourierMonitor):
         for slab in local.patch.box.slabs(0, _SLAB_POINTS):
             sample = structure.sample(slab)
             response = sample.electric if component[0] == "E" else sample.magnetic
-            x, y, z = (
-                run.weights[a - run.start : b - run.start] for run, a, b in zip(along, slab.lo, slab.hi, strict=True)
-            )
+            x, y, z = weights_in(along, slab)
             weights = x[:, None, None] * y[:, None] * z
             squares = np.abs(values[(slice(None), *slab.slices(local.patch.box.lo))]) ** 2
             for n, frequency in enumerate(self.frequencies):
@@ -192,6 +185,5 @@ def _loss(response: Any, axis: int, frequency: float, dt: float) -> Any:
 
 def _imaginary_part(pole: Pole, half: float, dt: float) -> float:
     """Return Im χ of the recursion P(n+1) - 2P(n) + P(n-1) + loss (P(n+1) - P(n-1)) + restoring P(n) = stiff E(n)."""
-    stiff, loss = (2 * math.pi * pole.frequency * dt) ** 2, math.pi * pole.gamma * dt
-    restoring = stiff if isinstance(pole, LorentzPole) else 0.0
+    stiff, loss, restoring = pole.recursion(dt)
     return (stiff / complex(restoring - 4 * math.sin(half) ** 2, -2 * loss * math.sin(2 * half))).imag

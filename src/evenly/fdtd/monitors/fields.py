@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from evenly.errors import InputError
 from evenly.fdtd.cell.box import Box
-from evenly.fdtd.cell.extents import check_inside
-from evenly.fdtd.cell.grid import COMPONENTS, Grid, Vector, vector
+from evenly.fdtd.cell.extents import check_inside, check_region
+from evenly.fdtd.cell.grid import COMPONENTS, Grid, Vector
 from evenly.fdtd.monitors.monitor import FourierMonitor, Region
 
 __all__ = ["DftFields", "FieldMap"]
@@ -101,10 +101,7 @@ class DftFields(FourierMonitor):
                 f"The components of {self.label} must be one or more of {', '.join(COMPONENTS)}, each once, but got "
                 f"{components!r}."
             )
-        self.center = vector(center, f"center of {self.label}")
-        self.size = vector(size, f"size of {self.label}")
-        if min(self.size) < 0:
-            raise InputError(f"The size of {self.label} must not be negative, but got {self.size}.")
+        self.center, self.size = check_region(center, size, self.label)
 
     def regions(self, grid: Grid) -> list[Region]:
         check_inside(grid, self.center, self.size, self.label)

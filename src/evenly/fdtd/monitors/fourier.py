@@ -13,7 +13,6 @@ these images lie outside the sources' band: 1/(D dt) > f_source + f_monitor. See
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -25,7 +24,6 @@ from evenly.fdtd.stepping.kernels.fourier import SAMPLES, accumulate
 
 __all__ = ["FourierPatch", "Phases", "check_frequencies", "decimation"]
 
-_TAU = 2 * math.pi
 _KEPT_TABLES = 4
 _UPDATES = {"E": 0.0, "H": 0.5}
 
@@ -143,8 +141,8 @@ class Phases:
         times = (first + self.every * np.arange(SAMPLES) + _UPDATES[kind]) * self.dt
         # Whole periods are left out before the cosine, which is exact for small arguments only.
         periods = np.outer(self.frequencies, times) % 1.0
-        scale = factor * self.dt * self.every / math.sqrt(_TAU)
-        return scale * np.cos(_TAU * periods), scale * np.sin(_TAU * periods)
+        scale = factor * self.dt * self.every / math.sqrt(math.tau)
+        return scale * np.cos(math.tau * periods), scale * np.sin(math.tau * periods)
 
 
 class FourierPatch:
@@ -205,9 +203,9 @@ class FourierPatch:
         views = [chunk.view(self.component, part, self.box) for part in range(self.parts)]
         # Points are kept in the order of the field's memory, so that copies run along it.
         self._order = tuple(int(a) for a in np.argsort([-abs(s) for s in views[0].strides], kind="stable"))
-        shape = tuple(self.box.shape[a] for a in self._order)
+        self._rows_shape = tuple(self.box.shape[a] for a in self._order)
         self._buffer = np.empty((self.parts, SAMPLES, self.box.volume), dtype=views[0].dtype)
-        self._rows = [[row.reshape(shape) for row in part] for part in self._buffer]
+        self._rows = [[row.reshape(self._rows_shape) for row in part] for part in self._buffer]
         self._views = [view.transpose(self._order) for view in views]
         self._lower: list[NDArray[Any]] = []
         if self.average is not None:
@@ -262,9 +260,7 @@ class FourierPatch:
         total = self._real[0] + 1j * self._imag[0]
         if self.parts == 2:
             total += 1j * self._real[1] - self._imag[1]
-        shape = (len(total), *(self.box.shape[a] for a in self._order))
-        back = np.argsort(self._order)
-        return np.ascontiguousarray(total.reshape(shape).transpose(0, *(1 + back)))
+        return np.ascontiguousarray(self._in_user_order(total))
 
     def squares(self) -> NDArray[np.float64]:
         """Return Σ |F|² over the points at every frequency, (n_frequencies,), without what is still kept back."""
@@ -275,13 +271,8 @@ class FourierPatch:
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Return copies of all that the patch remembers, with axes (…, x, y, z): sums, and samples kept back."""
-        back = np.argsort(self._order)
-        shape = tuple(self.box.shape[a] for a in self._order)
         found = {"real": self._real, "imag": self._imag, "kept": self._buffer[:, : self._count]}
-        arrays = {
-            name: np.ascontiguousarray(values.reshape(*values.shape[:2], *shape).transpose(0, 1, *(2 + back)))
-            for name, values in found.items()
-        }
+        arrays = {name: np.ascontiguousarray(self._in_user_order(values)) for name, values in found.items()}
         return {**arrays, "first": np.array(self._first, np.int64)}
 
     def restore(self, box: Box, state: dict[str, NDArray[Any]]) -> None:
@@ -294,15 +285,21 @@ class FourierPatch:
         """
         inside = box & self.box
         for name, mine in (("real", self._real), ("imag", self._imag), ("kept", self._buffer)):
-            values, shape = state[name], tuple(self.box.shape[a] for a in self._order)
+            values = state[name]
             if values.shape != (self.parts, values.shape[1], *box.shape) or (
                 name != "kept" and values.shape[1] != len(self.phases.frequencies)
             ):
                 raise InputError(f"The state of a patch on {box} has arrays of a wrong shape, {values.shape}.")
-            target = mine.reshape(*mine.shape[:2], *shape).transpose(0, 1, *(2 + np.argsort(self._order)))
+            target = self._in_user_order(mine)
             rows = (slice(None), slice(0, values.shape[1]))
             target[(*rows, *inside.slices(self.box.lo))] = values[(*rows, *inside.slices(box.lo))]
         self._count, self._first = state["kept"].shape[1], int(state["first"])
+
+    def _in_user_order(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Return a view of values (…, n_points) as (…, nx, ny, nz)."""
+        leading = values.ndim - 1
+        full = values.reshape(*values.shape[:-1], *self._rows_shape)
+        return full.transpose(*range(leading), *(leading + np.argsort(self._order)))
 
     def replace(self, values: NDArray[np.complex128]) -> None:
         """Continue from `values`, of shape (n_frequencies, *box.shape), as if they had been accumulated here."""
@@ -315,14 +312,3 @@ class FourierPatch:
         ordered = values.transpose(0, *(1 + a for a in self._order)).reshape(len(values), -1)
         self._real[:], self._imag[:] = 0, 0
         self._real[0], self._imag[0] = ordered.real, ordered.imag
-
-
-def total_points(patches: Sequence[FourierPatch]) -> int:
-    """Return how many values all `patches` take per sample.
-
-    Examples
-    --------
-    >>> total_points([])
-    0
-    """
-    return sum(patch.component_points for patch in patches)

@@ -202,7 +202,8 @@ class NearToFar(FourierMonitor):
                 yield _Sheet(
                     AXES.index(pair.electric.component[1]),
                     AXES.index(pair.magnetic.component[1]),
-                    _places(grid, pair, e.patch.box.lo, e.patch.box.hi),
+                    # Once averaged, H is where its partner among the E components is.
+                    grid.points(pair.electric.component, e.patch.box),
                     h.patch.values() * weights,
                     e.patch.values() * weights,
                 )
@@ -251,12 +252,6 @@ class NearToFar(FourierMonitor):
     def _summed(self, mine: Complex) -> Complex:
         total: Any = self.stage.communicator.allreduce(np.ascontiguousarray(mine).view(np.float64))
         return np.asarray(total).view(np.complex128)
-
-
-def _places(grid: Grid, pair: Pairing, lo: Sequence[int], hi: Sequence[int]) -> tuple[NDArray[np.float64], ...]:
-    # Once averaged, H is where its partner among the E components is.
-    along = [grid.coordinates(pair.electric.component, a, lo[a], hi[a]) for a in range(3)]
-    return along[0][:, None, None], along[1][None, :, None], along[2][None, None, :]
 
 
 def _moments(sheet: _Sheet, n: int, wave: NDArray[np.float64]) -> tuple[Complex, Complex]:

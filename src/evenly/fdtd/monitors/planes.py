@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenly.errors import InputError
-from evenly.fdtd.cell.box import AXES, Box
-from evenly.fdtd.cell.extents import Run, check_inside, merged, runs
-from evenly.fdtd.cell.grid import Grid, Vector, axis_index, vector
+from evenly.fdtd.cell.box import AXES
+from evenly.fdtd.cell.extents import Run, check_inside, check_region, hull, merged, runs
+from evenly.fdtd.cell.grid import Grid, Vector, axis_index
 from evenly.fdtd.monitors.files import Region
 
 __all__ = ["Face", "Pairing", "faces", "pairings"]
@@ -100,9 +100,7 @@ def faces(grid: Grid, center: Sequence[float], size: Sequence[float], direction:
     >>> faces(grid, (0.52, 0), (0, 1), "-x", "a plane")[0].index
     15
     """
-    middle, extent = vector(center, f"center of {label}"), vector(size, f"size of {label}")
-    if min(extent) < 0:
-        raise InputError(f"The size of {label} must not be negative, but got {extent}.")
+    middle, extent = check_region(center, size, label)
     check_inside(grid, middle, extent, label)
     flat = [a for a in range(3) if extent[a] == 0 and not grid.thin[a]]
     axis = _normal(grid, flat, direction, label)
@@ -137,7 +135,7 @@ def _pairs(grid: Grid, number: int, face: Face, electric: int, magnetic: int, si
     average = None if grid.thin[face.axis] else face.axis
     found = []
     for part, along in enumerate(itertools.product(*(_along(grid, face, e, axis) for axis in range(3)))):
-        box = Box(*zip(*((run.start, run.stop) for run in along), strict=True))
+        box = hull(along)
         weights = along[0].weights[:, None, None] * along[1].weights[:, None] * along[2].weights
         regions = (
             Region(f"{number}{face.name}/{e}/{part}", e, box),

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from evenly.errors import InputError
 from evenly.fdtd.cell.box import Box, Index
-from evenly.fdtd.cell.extents import Run, check_inside, runs
-from evenly.fdtd.cell.grid import Grid, Vector, offset, vector
+from evenly.fdtd.cell.extents import Run, check_inside, check_region, hull, runs, weights_in
+from evenly.fdtd.cell.grid import Grid, Vector, offset
 from evenly.fdtd.monitors.points import PointProbe, check_component
 from evenly.fdtd.stepping.halo import Halo, Need, match
 
@@ -141,10 +141,10 @@ def integrate(
         check_component(component, "integrate")
     middle, edges = region(sim.grid, center, size, "the region of integrate")
     combinations = _combinations(sim, middle, edges)
-    _fill_upper_ghosts(sim, names, [_hull(along) for along in combinations])
+    _fill_upper_ghosts(sim, names, [hull(along) for along in combinations])
     total: Any = 0.0
     for chunk, along in itertools.product(sim.chunks, combinations):
-        inside = chunk.box & _hull(along)
+        inside = chunk.box & hull(along)
         for slab in [] if inside.empty else inside.slabs(0, _SLAB_POINTS):
             total = total + _part(sim, chunk, function, names, along, slab)
     both = sim.communicator.allreduce(np.array([np.real(total), np.imag(total)], np.float64))
@@ -165,11 +165,8 @@ def region(grid: Grid, center: Place | None, size: Place | None, what: str) -> t
     >>> region(Grid((2, 1, 0), 10), None, None, "a region")
     ((0.0, 0.0, 0.0), (2.0, 1.0, 0.0))
     """
-    middle = vector(0.0 if center is None else center, f"center of {what}")
     whole = [0.0 if thin else n * grid.dx for n, thin in zip(grid.shape, grid.thin, strict=True)]
-    edges = vector(whole if size is None else size, f"size of {what}")
-    if min(edges) < 0:
-        raise InputError(f"The size of {what} must not be negative, but got {edges}.")
+    middle, edges = check_region(0.0 if center is None else center, whole if size is None else size, what)
     check_inside(grid, middle, edges, what)
     return middle, edges
 
@@ -198,15 +195,10 @@ def _combinations(sim: Fields, center: Vector, size: Vector) -> list[tuple[Run, 
     return list(itertools.product(*along))
 
 
-def _hull(along: Sequence[Run]) -> Box:
-    x, y, z = along
-    return Box((x.start, y.start, z.start), (x.stop, y.stop, z.stop))
-
-
 def _fill_upper_ghosts(sim: Fields, components: Sequence[str], hulls: Sequence[Box]) -> None:
     """Let chunks see their neighbours' points above them, edges and corners too, as averaging to centres needs them."""
     boxes = [chunk.box for chunk in sim.chunk_boxes]
-    touched = [n for n, box in enumerate(boxes) if any(not (box & hull).empty for hull in hulls)]
+    touched = [n for n, box in enumerate(boxes) if any(not (box & one).empty for one in hulls)]
     needs = []
     for n, component in itertools.product(touched, components):
         x, y, z = (
@@ -238,8 +230,7 @@ def _part(
             f"The function of integrate must return an array that broadcasts to the {slab.shape} points it is asked "
             f"for, but got shape {values.shape}."
         ) from None
-    x, y, z = (run.weights[a - run.start : b - run.start] for run, a, b in zip(along, slab.lo, slab.hi, strict=True))
-    return np.einsum("xyz,x,y,z", values, x, y, z)
+    return np.einsum("xyz,x,y,z", values, *weights_in(along, slab))
 
 
 def _turn(sim: Fields, shift: Index) -> float | complex:

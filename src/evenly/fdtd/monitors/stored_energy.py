@@ -202,7 +202,7 @@ def _of_poles(chunk: Chunk, name: str, group: PoleGroup, weights: dict[str, Weig
         for n, pole in enumerate(group.names):
             now, before = (np.asarray(p[part][n], np.float64) for p in (group.now, group.before))
             strength = np.asarray(group.strengths[n], np.float64)
-            held = (now - before) ** 2 / _stiffness(pole, chunk.grid.dt) + _restored(pole) * now * before
+            held = (now - before) ** 2 / pole.recursion(chunk.grid.dt)[0] + float(pole.restored) * now * before
             held = held / (2 * strength)
             # H stands for both its half steps (see above), so ΔM acts on it in the other half of the energy.
             total += float(counts @ (held + 0.5 * field * (now - before)))
@@ -216,13 +216,3 @@ def _counts(chunk: Chunk, points: Array, weights: Weights) -> Array:
     for indices, user, ghost in zip(where, chunk.frame.order, chunk.frame.ghosts, strict=True):
         result = result * weights[user][indices + (chunk.box.lo[user] - ghost)]
     return result
-
-
-def _stiffness(pole: Any, dt: float) -> float:
-    return float((2 * np.pi * pole.frequency * dt) ** 2)
-
-
-def _restored(pole: Any) -> float:
-    from evenly.fdtd.media.materials import DrudePole
-
-    return 0.0 if isinstance(pole, DrudePole) else 1.0

@@ -15,11 +15,12 @@ array([0.5])
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
-from io import TextIOBase
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -295,14 +296,6 @@ def master_print(*values: object, sep: str = " ", end: str = "\n", flush: bool =
         print(*values, sep=sep, end=end, flush=flush)  # noqa: T201 - printing is what it is for
 
 
-class _Nowhere(TextIOBase):
-    def write(self, text: str, /) -> int:
-        return len(text)
-
-    def writable(self) -> bool:
-        return True
-
-
 @contextmanager
 def only_master_prints() -> Iterator[None]:
     """Drop what ranks other than the master of the whole job print inside a ``with`` block.
@@ -318,5 +311,5 @@ def only_master_prints() -> Iterator[None]:
     if am_really_master():
         yield
         return
-    with redirect_stdout(_Nowhere()):
+    with Path(os.devnull).open("w", encoding="utf-8") as nowhere, redirect_stdout(nowhere):
         yield

@@ -24,7 +24,6 @@ from evenly.errors import InputError
 
 __all__ = ["ContinuousWave", "CustomPulse", "GaussianPulse", "Pulse"]
 
-_TAU = 2 * math.pi
 _PANEL_NODES = 16
 _MOST_PANELS = 2**16
 
@@ -103,6 +102,21 @@ class Pulse(ABC):
         return fine
 
 
+class _Bounded(Pulse):
+    """A pulse that says itself when it starts and ends."""
+
+    start: float
+    end: float
+
+    @property
+    def first_time(self) -> float:
+        return self.start
+
+    @property
+    def last_time(self) -> float:
+        return self.end
+
+
 def _quadrature(pulse: Pulse, frequencies: NDArray[np.float64], panels: int) -> NDArray[np.complex128]:
     """Gauss-Legendre quadrature."""
     nodes, weights = np.polynomial.legendre.leggauss(_PANEL_NODES)
@@ -112,8 +126,8 @@ def _quadrature(pulse: Pulse, frequencies: NDArray[np.float64], panels: int) -> 
     for some in np.array_split(edges[:-1], max(1, panels // 256)):
         times = (some[:, None] + half * (1 + nodes)).ravel()
         values = pulse.amplitude(times) * np.tile(weights * half, len(some))
-        total += np.exp(1j * _TAU * np.outer(frequencies, times)) @ values
-    return np.asarray(total / math.sqrt(_TAU))
+        total += np.exp(1j * math.tau * np.outer(frequencies, times)) @ values
+    return np.asarray(total / math.sqrt(math.tau))
 
 
 @dataclass(frozen=True)
@@ -193,7 +207,7 @@ class GaussianPulse(Pulse):
 
     def _inside(self, times: NDArray[np.float64]) -> NDArray[np.complex128]:
         since = times - self.peak_time
-        omega = _TAU * self.frequency
+        omega = math.tau * self.frequency
         slope = 1 - 1j * since / (omega * self._width**2)
         return np.asarray(slope * np.exp(-0.5 * (since / self._width) ** 2 - 1j * omega * since))
 
@@ -206,13 +220,13 @@ class GaussianPulse(Pulse):
         [0.0, 2.0]
         """
         wanted = np.atleast_1d(np.asarray(frequencies, dtype=np.float64))
-        detuning = _TAU * self._width * (wanted - self.frequency)
+        detuning = math.tau * self._width * (wanted - self.frequency)
         size = wanted / self.frequency * self._width * np.exp(-0.5 * detuning**2)
-        return np.asarray(size * np.exp(1j * _TAU * wanted * self.peak_time))
+        return np.asarray(size * np.exp(1j * math.tau * wanted * self.peak_time))
 
     def band(self, tolerance: float = 1e-6) -> tuple[float, float]:
         # (f/f0) exp(-x²/2) = tolerance with x = 2π width (f - f0), by fixed-point iteration from below.
-        spread, depth = _TAU * self._width, math.log(1 / tolerance)
+        spread, depth = math.tau * self._width, math.log(1 / tolerance)
         reach = math.sqrt(2 * depth) / spread
         high = reach
         for _ in range(12):
@@ -221,7 +235,7 @@ class GaussianPulse(Pulse):
 
 
 @dataclass(frozen=True)
-class ContinuousWave(Pulse):
+class ContinuousWave(_Bounded):
     """A wave of one frequency, exp(-2πi f (t - start)), turned on (and off) smoothly.
 
     The amplitude rises over `width` as 10x³ - 15x⁴ + 6x⁵, twice continuously differentiable, and falls the same way
@@ -266,14 +280,6 @@ class ContinuousWave(Pulse):
                 f"to be turned on and off, but got {self.end!r}."
             )
 
-    @property
-    def first_time(self) -> float:
-        return self.start
-
-    @property
-    def last_time(self) -> float:
-        return self.end
-
     def _inside(self, times: NDArray[np.float64]) -> NDArray[np.complex128]:
         since = times - self.start
         envelope = np.ones_like(times)
@@ -281,19 +287,19 @@ class ContinuousWave(Pulse):
             envelope = _ramp(since / self.width)
             if math.isfinite(self.end):
                 envelope = envelope * _ramp((self.end - times) / self.width)
-        return np.asarray(envelope * np.exp(-1j * _TAU * self.frequency * since))
+        return np.asarray(envelope * np.exp(-1j * math.tau * self.frequency * since))
 
     def band(self, tolerance: float = 1e-6) -> tuple[float, float]:
         # The ramp's third derivative has total variation 300/width³, so its slope's transform is at most
         # 300/(2π Δf width)³ of the transform at Δf = 0.
         if self.width == 0:
             return 0.0, math.inf
-        reach = (300 / tolerance) ** (1 / 3) / (_TAU * self.width)
+        reach = (300 / tolerance) ** (1 / 3) / (math.tau * self.width)
         return max(0.0, self.frequency - reach), self.frequency + reach
 
 
 @dataclass(frozen=True)
-class CustomPulse(Pulse):
+class CustomPulse(_Bounded):
     """Any function of time.
 
     Parameters
@@ -333,14 +339,6 @@ class CustomPulse(Pulse):
                 "CustomPulse: the band is `frequency` ± `fwidth`/2, so both or none of them are given, but got "
                 f"frequency={self.frequency!r} and fwidth={self.fwidth!r}."
             )
-
-    @property
-    def first_time(self) -> float:
-        return self.start
-
-    @property
-    def last_time(self) -> float:
-        return self.end
 
     def _inside(self, times: NDArray[np.float64]) -> NDArray[np.complex128]:
         return np.array([complex(self.function(t)) for t in times], dtype=np.complex128)

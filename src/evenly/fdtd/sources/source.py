@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from evenly.errors import InputError
 from evenly.fdtd.cell.box import Box
-from evenly.fdtd.cell.extents import Run, check_inside, merged, runs
-from evenly.fdtd.cell.grid import COMPONENTS, Grid, Vector, vector
+from evenly.fdtd.cell.extents import Run, check_inside, check_region, hull, merged, runs, weights_in
+from evenly.fdtd.cell.grid import COMPONENTS, Grid, Vector
 from evenly.fdtd.sources.pulses import Pulse
 
 __all__ = ["Source", "SourcePatch", "phases"]
@@ -103,10 +103,9 @@ class Source:
             raise InputError(
                 f"The pulse of {label} must be a GaussianPulse, ContinuousWave or CustomPulse, but got {self.pulse!r}."
             )
-        object.__setattr__(self, "center", vector(self.center, f"center of {label}"))
-        object.__setattr__(self, "size", vector(self.size, f"size of {label}"))
-        if min(self.size) < 0:
-            raise InputError(f"The size of {label} must not be negative, but got {self.size}.")
+        center, size = check_region(self.center, self.size, label)
+        object.__setattr__(self, "center", center)
+        object.__setattr__(self, "size", size)
         if not cmath.isfinite(self.amplitude):
             raise InputError(f"The amplitude of {label} must be a finite number, but got {self.amplitude!r}.")
         if self.amplitude_function is not None and not callable(self.amplitude_function):
@@ -153,8 +152,7 @@ class Source:
         along = [self._runs(grid, axis, phases[axis]) for axis in range(3)]
         found = []
         for parts in itertools.product(*along):
-            whole = Box(*zip(*((run.start, run.stop) for run in parts), strict=True))
-            inside = whole & box
+            inside = hull(parts) & box
             if not inside.empty:
                 found.append(SourcePatch(self.component, inside, self._weights(grid, parts, inside)))
         return found
@@ -167,11 +165,8 @@ class Source:
         return found if self.amplitude_function else merged(found)
 
     def _weights(self, grid: Grid, parts: Sequence[Run], inside: Box) -> NDArray[Any]:
-        factors = [
-            run.weights[lo - run.start : hi - run.start]
-            for run, lo, hi in zip(parts, inside.lo, inside.hi, strict=True)
-        ]
-        weights = factors[0][:, None, None] * factors[1][None, :, None] * factors[2][None, None, :]
+        x, y, z = weights_in(parts, inside)
+        weights = x[:, None, None] * y[:, None] * z
         amplitude = self.amplitude.real if complex(self.amplitude).imag == 0 else self.amplitude
         if self.amplitude_function is None:
             return np.asarray(weights * amplitude)

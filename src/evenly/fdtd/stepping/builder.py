@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -11,10 +10,10 @@ from numpy.typing import NDArray
 
 from evenly.fdtd.cell.box import Box
 from evenly.fdtd.cell.grid import Grid
-from evenly.fdtd.media.materials import DrudePole, LorentzPole
+from evenly.fdtd.media.materials import Pole
 from evenly.fdtd.stepping.coefficients import FieldCoefficients, Nodes, NonlinearPoints, PoleGroup
 from evenly.fdtd.stepping.frame import Array, Frame, Runs, packed_indices
-from evenly.fdtd.stepping.kernels.sweep import LOSSY, PER_POINT, SCALAR
+from evenly.fdtd.stepping.kernels.arguments import LOSSY, PER_POINT, SCALAR
 
 if TYPE_CHECKING:
     from evenly.fdtd.media.structure import Response
@@ -179,7 +178,7 @@ class CoefficientsBuilder:
         return x, y, z
 
 
-def pole_factors(pole: LorentzPole | DrudePole, dt: float) -> tuple[float, float, float]:
+def pole_factors(pole: Pole, dt: float) -> tuple[float, float, float]:
     """Return c0, c1, c2 of P(n+1) = c0 P(n) - c1 P(n-1) + c2 σ E(n), central differences of the pole's oscillator.
 
     Examples
@@ -189,9 +188,7 @@ def pole_factors(pole: LorentzPole | DrudePole, dt: float) -> tuple[float, float
     >>> c0, c1, round(c2, 6)
     (2.0, 1.0, 0.003948)
     """
-    stiff = (2 * math.pi * pole.frequency * dt) ** 2
-    loss = math.pi * pole.gamma * dt
-    restoring = 0.0 if isinstance(pole, DrudePole) else stiff
+    stiff, loss, restoring = pole.recursion(dt)
     return (2 - restoring) / (1 + loss), (1 - loss) / (1 + loss), stiff / (1 + loss)
 
 
