@@ -53,22 +53,13 @@ def run_task(task: Mapping[str, Any]) -> Measurement:
     program.simulation.communicator.barrier()
     program.simulation.reset_timing()
     _step(program, task["steps"])
-    parameters = {
-        name: value if isinstance(value, int | float | str) and not isinstance(value, bool) else str(value)
-        for name, value in program.parameters.items()
-    }
-    return program.simulation.measurement(name=program.name, parameters=parameters, repetition=task["repetition"])
+    return program.measurement(repetition=task["repetition"])
 
 
 def _step(program: Program, steps: int) -> None:
-    """Step, and finish what is kept back to be done later, so that its time is counted where it belongs."""
-    sim = program.simulation
     for _ in range(steps):
-        sim.step()
-    sim.stepper.settle()
-    with sim.timer("fourier"):
-        for monitor in sim.monitors:
-            monitor.flush()
+        program.simulation.step()
+    program.finish_steps()
 
 
 if __name__ == "__main__":

@@ -15,17 +15,15 @@ from typing import Any, ClassVar
 from evenly.fdtd.media.library import medium
 from evenly.fdtd.media.materials import Medium, vacuum
 from evenly.fdtd.media.solids import Block, GeometricObject, Sphere
-from evenly.fdtd.structures.example import Array, Curves, Example, Incident, Look, Recipe, band, pulse_for
-from evenly.fdtd.structures.plane_wave import Lit
+from evenly.fdtd.structures.example import Array, Curves, Example, Look
+from evenly.fdtd.structures.plane_wave import LitRecipe
 from evenly.fdtd.structures.stack import Film, Pit, Stack
 
 __all__ = ["Cmos"]
 
-INFRARED = (0.85, 0.94)
-
 
 @dataclass(frozen=True, kw_only=True)
-class Cmos(Recipe):
+class Cmos(LitRecipe):
     """Parameters of the pixel.
 
     Parameters
@@ -59,9 +57,9 @@ class Cmos(Recipe):
     summary: ClassVar[str] = "CMOS image sensor pixel: infrared light absorbed in textured silicon, 0.85 to 0.94 µm"
     may_be_zero: ClassVar[frozenset[str]] = frozenset({"lens", "pyramids", "trench", "trench_depth", "metal", "filter"})
 
+    wavelengths: ClassVar[tuple[float, float]] = (0.85, 0.94)
+
     resolution: float = 30.0
-    pml: float = 0.5
-    absorber: float = 0.5
     size: float = 1.2
     silicon: float = 2.0
     oxide: float = 0.15
@@ -86,11 +84,6 @@ class Cmos(Recipe):
             raise self.wrong("oxide", f"must be at least two grid points thick, {2 / self.resolution:g}")
 
     @property
-    def width(self) -> float:
-        """Of the pixel in whole grid points, in µm."""
-        return self.whole(self.size)
-
-    @property
     def _pit_width(self) -> float:
         return (self.width - self.trench) / max(1, self.pyramids)
 
@@ -100,7 +93,6 @@ class Cmos(Recipe):
         return self._pit_width / math.sqrt(2)
 
     def stack(self) -> Stack:
-        """Return the films without what is in them."""
         return Stack(
             [
                 Film("air", self.pml + self.lens + self._gap, vacuum),
@@ -110,32 +102,15 @@ class Cmos(Recipe):
             ]
         )
 
-    @property
-    def _gap(self) -> float:
-        return 8 * max(1 / self.resolution, 0.05)
-
     def example(self) -> Example:
-        stack, pulse, frequencies = self.stack(), pulse_for(*INFRARED), band(*INFRARED, self.frequencies)
-        lit = Lit(stack, self.width, self.resolution, self.pml, self.absorber, self._gap)
-        surface, dx = stack.top("silicon"), 1 / self.resolution
-        planes = lit.planes(
-            frequencies,
-            incoming=stack.top("filter") + self.lens + self._gap / 4,
-            surface=surface + dx,
-            depth=stack.height / 2 - stack.height + self.absorber + dx,
-        )
-        return Example(
-            name=self.name,
-            simulation=lit.simulation(pulse, self._objects(stack)),
-            monitors=planes,
-            until=pulse.last_time + 60.0,
-            frequencies=frequencies,
-            curves=_curves,
-            curves_are="share of the incident power",
-            incident=Incident(vacuum, ("reflection",), self.width**2),
-            parameters=self.as_parameters(),
-            look=Look(at=self._row(self.pyramids // 2)),
-        )
+        stack, dx = self.stack(), 1 / self.resolution
+        heights = {
+            "incoming": stack.top("filter") + self.lens + self._gap / 4,
+            "surface": stack.top("silicon") + dx,
+            "depth": stack.height / 2 - stack.height + self.absorber + dx,
+        }
+        look = Look(at=self._row(self.pyramids // 2))
+        return self._example(self._objects(stack), heights, _curves, after=60.0, look=look)
 
     def _objects(self, stack: Stack) -> list[GeometricObject]:
         objects: list[GeometricObject] = []

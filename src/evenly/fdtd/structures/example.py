@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenly.errors import InputError
-from evenly.fdtd.media.materials import Medium, vacuum
+from evenly.fdtd.media.materials import Medium
 from evenly.fdtd.monitors.monitor import FourierMonitor
 from evenly.fdtd.sources.pulses import GaussianPulse
 
@@ -200,8 +200,3 @@ def pulse_for(shortest: float, longest: float) -> GaussianPulse:
     middle, half = (low + high) / 2, (high - low) / 2
     # Envelope exp(-(2π width Δf)²/2) is exp(-2) at the ends; narrow bands get a shorter pulse than they need.
     return GaussianPulse(middle, fwidth=max(np.pi * half, middle / 2))
-
-
-def no_objects(keywords: Mapping[str, Any], material: Medium = vacuum) -> dict[str, Any]:
-    """Return the keywords of a simulation without its objects."""
-    return {**keywords, "geometry": (), "material": material}

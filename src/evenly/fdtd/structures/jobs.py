@@ -212,11 +212,7 @@ def run_job(job: Job, progress: Progress | None = None) -> list[Path]:
         )
     _advance(simulation, steps, tell)
     check_finite(simulation)
-    simulation.stepper.settle()
-    with simulation.timer("fourier"):
-        # What is kept back to be added later belongs to the steps that it came from.
-        for monitor in program.monitors.values():
-            monitor.flush()
+    program.finish_steps()
     return _leave(job, program, view)
 
 
@@ -251,8 +247,7 @@ def _telling_step(simulation: Simulation, steps: int) -> int:
 
 def _leave(job: Job, program: Program, view: View | None) -> list[Path]:
     simulation = program.simulation
-    parameters = {name: _plain(value) for name, value in program.parameters.items()}
-    measurement = simulation.measurement(name=program.name, parameters=parameters)
+    measurement = program.measurement()
     spectra = _spectra(program)
     if simulation.communicator.rank != 0:
         return []
@@ -284,10 +279,6 @@ def _spectra(program: Program) -> list[Spectrum]:
                 found.append((monitor.frequencies, curves))
             curves[name] = monitor.flux()
     return [Spectrum(frequencies, curves) for frequencies, curves in found]
-
-
-def _plain(value: Any) -> float | int | str:
-    return value if isinstance(value, (int, float, str)) and not isinstance(value, bool) else str(value)
 
 
 def _unit(program: Program) -> str:

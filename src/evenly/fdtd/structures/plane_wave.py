@@ -1,10 +1,11 @@
-"""What examples under a plane wave from above share: the source, the monitor of reflection, the cell."""
+"""What examples under a plane wave from above share: the source, the monitors of fluxes, the cell."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from evenly.fdtd.cell.boundaries import PML, Absorber, Periodic
 from evenly.fdtd.media.solids import GeometricObject
@@ -12,56 +13,91 @@ from evenly.fdtd.monitors.flux import Flux
 from evenly.fdtd.monitors.monitor import FourierMonitor
 from evenly.fdtd.sources.pulses import GaussianPulse
 from evenly.fdtd.sources.source import Source
-from evenly.fdtd.structures.example import Array
+from evenly.fdtd.structures.example import Array, Curves, Example, Incident, Look, Recipe, band, pulse_for
 from evenly.fdtd.structures.stack import Stack
 
-__all__ = ["Lit"]
+__all__ = ["LitRecipe"]
 
 
-@dataclass(frozen=True)
-class Lit:
+@dataclass(frozen=True, kw_only=True)
+class LitRecipe(Recipe):
     """A stack that repeats along x and y, with a PML above and an absorber below, lit from above.
+
+    The first film of the stack is where the light comes from.
 
     Parameters
     ----------
-    stack : Stack
-        The first film is where the light comes from.
-    width : float
-        Of the cell along x and y.
-    resolution, pml, absorber : float
-        Of the grid, and thickness of the layers.
-    gap : float
-        What is left of the first film below its PML.
+    pml, absorber : float
+        Thickness of the layers, in µm.
+    size : float
+        Period, in µm; it is rounded to whole grid points.
     """
 
-    stack: Stack
-    width: float
-    resolution: float
-    pml: float
-    absorber: float
-    gap: float
+    # Shortest and longest, in µm.
+    wavelengths: ClassVar[tuple[float, float]]
+
+    pml: float = 0.5
+    absorber: float = 0.5
+    size: float = 1.0
+
+    @abstractmethod
+    def stack(self) -> Stack:
+        """Return the films without what is in them."""
 
     @property
-    def ceiling(self) -> float:
-        """Where the PML begins."""
-        return self.stack.height / 2 - self.pml
+    def width(self) -> float:
+        """Period in whole grid points, in µm."""
+        return self.whole(self.size)
 
-    def simulation(self, pulse: GaussianPulse, objects: Sequence[GeometricObject]) -> dict[str, Any]:
+    @property
+    def _gap(self) -> float:
+        """What is left of the first film below its PML."""
+        return 8 * max(1 / self.resolution, 0.05)
+
+    def _example(
+        self,
+        objects: Sequence[GeometricObject],
+        heights: Mapping[str, float],
+        curves: Callable[[Mapping[str, Any], Array], Curves],
+        *,
+        after: float,
+        look: Look,
+    ) -> Example:
+        """Return the example with objects in the films and fluxes downwards at heights; it ends `after` the pulse."""
+        stack, pulse = self.stack(), pulse_for(*self.wavelengths)
+        frequencies = band(*self.wavelengths, self.frequencies)
+        return Example(
+            name=self.name,
+            simulation=self._simulation(stack, pulse, objects),
+            monitors=self._planes(stack, frequencies, heights),
+            until=pulse.last_time + after,
+            frequencies=frequencies,
+            curves=curves,
+            curves_are="share of the incident power",
+            incident=Incident(stack.films[0].material, ("reflection",), self.width**2),
+            parameters=self.as_parameters(),
+            look=look,
+        )
+
+    def _ceiling(self, stack: Stack) -> float:
+        """Return where the PML begins."""
+        return stack.height / 2 - self.pml
+
+    def _simulation(self, stack: Stack, pulse: GaussianPulse, objects: Sequence[GeometricObject]) -> dict[str, Any]:
         """Return the keywords of the simulation; the light is polarised along x."""
-        source = Source(pulse, "Ex", (0, 0, self.ceiling - self.gap / 2), (self.width, self.width, 0), name="sunlight")
-        height = max(1, round(self.stack.height * self.resolution)) / self.resolution
+        above = (0, 0, self._ceiling(stack) - self._gap / 2)
         return {
-            "cell": (self.width, self.width, height),
+            "cell": (self.width, self.width, self.whole(stack.height)),
             "resolution": self.resolution,
-            "geometry": [*self.stack.blocks(), *objects],
-            "sources": [source],
+            "geometry": [*stack.blocks(), *objects],
+            "sources": [Source(pulse, "Ex", above, (self.width, self.width, 0), name="sunlight")],
             "boundaries": [PML(self.pml, "z", "high"), Absorber(self.absorber, "z", "low"), Periodic("xy")],
         }
 
-    def planes(self, frequencies: Array, **heights: float) -> dict[str, FourierMonitor]:
+    def _planes(self, stack: Stack, frequencies: Array, heights: Mapping[str, float]) -> dict[str, FourierMonitor]:
         """Return fluxes downwards at heights, and ``reflection``, upwards, above the source."""
         wide = (self.width, self.width, 0.0)
-        above = (0, 0, self.ceiling - self.gap / 4)
+        above = (0, 0, self._ceiling(stack) - self._gap / 4)
         planes: dict[str, FourierMonitor] = {
             "reflection": Flux(above, wide, frequencies, direction="z", name="reflection")
         }

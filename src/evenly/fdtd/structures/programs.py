@@ -32,6 +32,7 @@ from typing import Any
 
 from evenly.errors import InputError
 from evenly.fdtd.cell.partition import BinaryPartition
+from evenly.fdtd.measurement.measurement import Measurement
 from evenly.fdtd.monitors.monitor import FourierMonitor
 from evenly.fdtd.simulation import Options, Simulation
 from evenly.fdtd.structures.example import Example, Look
@@ -73,6 +74,22 @@ class Program:
         """Add the monitors to the simulation (all ranks must call)."""
         for monitor in self.monitors.values():
             self.simulation.add(monitor)
+
+    def finish_steps(self) -> None:
+        """Finish what steps keep back to be done later, so that its time is counted where it belongs."""
+        sim = self.simulation
+        sim.stepper.settle()
+        with sim.timer("fourier"):
+            for monitor in sim.monitors:
+                monitor.flush()
+
+    def measurement(self, **told: Any) -> Measurement:
+        """Return what the steps took, with the program's name and parameters (all ranks must call)."""
+        parameters = {
+            name: value if isinstance(value, int | float | str) and not isinstance(value, bool) else str(value)
+            for name, value in self.parameters.items()
+        }
+        return self.simulation.measurement(name=self.name, parameters=parameters, **told)
 
     @property
     def solution(self) -> Solution | None:

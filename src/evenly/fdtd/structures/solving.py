@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -171,9 +171,6 @@ def _one_dimensional(
 def _spread(alone: MonitorData, monitor: Flux, simulation: Simulation) -> MonitorData:
     regions = monitor.regions(simulation.grid)
     values: dict[str, Any] = {region.component: alone.arrays[region.key] for region in alone.regions}
-    arrays = {r.key: np.broadcast_to(values[r.component], _shape(values[r.component], r.box.shape)) for r in regions}
+    n = len(alone.frequencies)
+    arrays = {r.key: np.broadcast_to(values[r.component], (n, *r.box.shape)) for r in regions}
     return MonitorData(alone.frequencies, tuple(regions), arrays)
-
-
-def _shape(values: Any, box: Sequence[int]) -> tuple[int, ...]:
-    return (len(values), *box)

@@ -17,13 +17,11 @@ from typing import Any, ClassVar
 from evenly.fdtd.media.library import PER_EV, medium
 from evenly.fdtd.media.materials import LorentzPole, Medium
 from evenly.fdtd.media.solids import Block
-from evenly.fdtd.structures.example import Array, Curves, Example, Incident, Recipe, band, pulse_for
-from evenly.fdtd.structures.plane_wave import Lit
+from evenly.fdtd.structures.example import Array, Curves, Example, Look
+from evenly.fdtd.structures.plane_wave import LitRecipe
 from evenly.fdtd.structures.stack import Film, Stack
 
 __all__ = ["Tandem"]
-
-VISIBLE = (0.4, 0.8)
 
 # Amorphous silicon with a band edge, without which the lower cell would get no light: (strength, eV, width in eV),
 # fitted from 0.4 to 0.8 µm to a Tauc-Lorentz medium (G. E. Jellison, F. A. Modine, Appl. Phys. Lett. 69, 371 (1996))
@@ -38,7 +36,7 @@ UPPER_POLES = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tandem(Recipe):
+class Tandem(LitRecipe):
     """Parameters of the solar cell.
 
     Parameters
@@ -70,8 +68,9 @@ class Tandem(Recipe):
     summary: ClassVar[str] = "tandem solar cell of thin silicon films with gratings: absorption per film, 0.4 to 0.8 µm"
     may_be_zero: ClassVar[frozenset[str]] = frozenset({"grating", "back_grating"})
 
+    wavelengths: ClassVar[tuple[float, float]] = (0.4, 0.8)
+
     resolution: float = 40.0
-    pml: float = 0.5
     absorber: float = 0.2
     size: float = 0.6
     conductor: float = 0.3
@@ -100,17 +99,7 @@ class Tandem(Recipe):
                 "spacer", f"must be at least two grid points, {2 / self.resolution:g}, thicker than `back_grating`"
             )
 
-    @property
-    def width(self) -> float:
-        """Period in whole grid points, in µm."""
-        return self.whole(self.size)
-
-    @property
-    def _gap(self) -> float:
-        return 8 * max(1 / self.resolution, 0.05)
-
     def stack(self) -> Stack:
-        """Return the films without the gratings."""
         oxide = medium("zinc oxide index")
         return Stack(
             [
@@ -125,25 +114,13 @@ class Tandem(Recipe):
         )
 
     def example(self) -> Example:
-        stack, pulse, frequencies = self.stack(), pulse_for(*VISIBLE), band(*VISIBLE, self.frequencies)
-        lit = Lit(stack, self.width, self.resolution, self.pml, self.absorber, self._gap)
-        planes = lit.planes(
-            frequencies,
-            incoming=stack.bottom("glass") + self._gap / 4,
-            between=stack.middle("reflector"),
-            back=(stack.top("spacer") + stack.bottom("spacer") + self.back_grating) / 2,
-        )
-        return Example(
-            name=self.name,
-            simulation=lit.simulation(pulse, self._ridges(stack)),
-            monitors=planes,
-            until=pulse.last_time + 80.0,
-            frequencies=frequencies,
-            curves=_curves,
-            curves_are="share of the incident power",
-            incident=Incident(medium("glass index"), ("reflection",), self.width**2),
-            parameters=self.as_parameters(),
-        )
+        stack = self.stack()
+        heights = {
+            "incoming": stack.bottom("glass") + self._gap / 4,
+            "between": stack.middle("reflector"),
+            "back": (stack.top("spacer") + stack.bottom("spacer") + self.back_grating) / 2,
+        }
+        return self._example(self._ridges(stack), heights, _curves, after=80.0, look=Look())
 
     def _ridges(self, stack: Stack) -> list[Block]:
         made = []
