@@ -19,9 +19,10 @@ from typing import Any, get_args
 
 import numpy as np
 
-from evenly.models.pmnf.problem import Candidate, Conditions, Fit, Loss, Problem, Search
+from evenly.models.pmnf.problem import Candidate, Fit, Loss, Problem, Search
 from evenly.models.pmnf.search import search_all
 from evenly.models.pmnf.terms import TermSet, all_factors
+from evenly.models.scaling_laws.conditions import Conditions
 from evenly.models.scaling_laws.dense_points import spread_points
 
 RUNS = 176

@@ -12,7 +12,7 @@ import inspect
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 import pandas as pd
@@ -23,9 +23,13 @@ from evenly.space.configurations import as_table
 from evenly.space.ranges import outside
 from evenly.space.space import Configurations, Space
 
-__all__ = ["Model", "digest"]
+__all__ = ["EFFORTS", "Effort", "Model", "check_effort", "digest"]
 
 Floats = NDArray[np.float64]
+#: How hard a method tries.
+Effort = Literal["quick", "normal", "thorough"]
+#: From the least to the most.
+EFFORTS: tuple[str, ...] = get_args(Effort)
 
 
 class Estimator:
@@ -251,6 +255,19 @@ class Model(Estimator, ABC):
                 stacklevel=3,
             )
         return table
+
+
+def check_effort(effort: str) -> None:
+    """Raise `InputError` unless it is an effort.
+
+    Examples
+    --------
+    >>> check_effort("much")
+    Traceback (most recent call last):
+    evenly.errors.InputError: effort must be one of quick, normal, thorough, but got 'much'
+    """
+    if effort not in EFFORTS:
+        raise InputError(f"effort must be one of {', '.join(EFFORTS)}, but got {effort!r}")
 
 
 def digest(values: ArrayLike) -> str:

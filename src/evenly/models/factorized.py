@@ -21,8 +21,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from evenly.errors import InputError
-from evenly.models.base import Model
-from evenly.models.efforts import Effort, check_effort
+from evenly.models.base import Effort, Model, check_effort
 from evenly.models.inputs.coding import Coding
 from evenly.models.nested import nested_state, restored
 from evenly.models.registry import model_class

@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 
 from evenly.errors import InputError
-from evenly.models.base import Model
-from evenly.models.efforts import Effort, check_effort
+from evenly.models.base import Effort, Model, check_effort
 from evenly.models.factorized import Factorized
 from evenly.models.registry import model_class
 from evenly.runs.runs import Runs, Statistic

@@ -17,9 +17,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from evenly.models.pmnf.problem import Candidate, Conditions, Fit, Loss, Problem, Search
+from evenly.models.pmnf.problem import Candidate, Fit, Loss, Problem, Search
 from evenly.models.pmnf.search import search_all
 from evenly.models.pmnf.terms import TermSet, all_factors
+from evenly.models.scaling_laws.conditions import Conditions
 
 Floats = NDArray[np.float64]
 FITS: list[Fit] = ["relative", "absolute", "log"]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from evenly.errors import ExtrapolationWarning
 from evenly.models.pmnf.pmnf import PMNF
-from evenly.models.pmnf.problem import Conditions
+from evenly.models.scaling_laws.conditions import Conditions
 from evenly.models.scaling_laws.dense_points import dense_points
 from evenly.models.scaling_laws.formula import Formula, Term
 from evenly.models.scaling_laws.monotonicity import certainly_positive, fault

@@ -21,8 +21,7 @@ from evenly.decomposition.forecasting.lone_rank_timing import Load
 from evenly.decomposition.forecasting.rehearsal import Rehearsal
 from evenly.decomposition.forecasting.training_overlap import Overlap
 from evenly.errors import InputError, ReadError
-from evenly.models.base import Model
-from evenly.models.efforts import Effort
+from evenly.models.base import Effort, Model
 from evenly.models.factorized import Factorized
 
 __all__ = ["StepModel", "rank_table"]

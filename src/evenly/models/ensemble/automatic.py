@@ -15,8 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evenly.errors import InputError
-from evenly.models.base import Model
-from evenly.models.efforts import check_effort
+from evenly.models.base import Model, check_effort
 from evenly.models.ensemble.learning_curves import learning_curve
 from evenly.models.ensemble.race import Entry, Table, candidates, race
 from evenly.models.ensemble.residual_correction import Correction

@@ -18,8 +18,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evenly.errors import EvenlyError, InputError
-from evenly.models.base import Model
-from evenly.models.efforts import EFFORTS
+from evenly.models.base import EFFORTS, Model
 from evenly.models.registry import method_names, model_class
 from evenly.space.parameters import Categorical
 from evenly.space.space import Space

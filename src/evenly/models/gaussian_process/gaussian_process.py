@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
-from evenly.models.efforts import check_effort
+from evenly.models.base import check_effort
 from evenly.models.gaussian_process.experts import Experts
 from evenly.models.gaussian_process.few_valued import Levels
 from evenly.models.gaussian_process.hyperparameters import Shape

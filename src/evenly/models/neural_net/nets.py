@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenly.models.efforts import Effort
+from evenly.models.base import Effort
 from evenly.models.inputs.coding import Coding, Inputs
 from evenly.models.inputs.derived import GROUPS, Derived
 from evenly.models.neural_net.columns import Columns

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import ClassVar, final
 
-from evenly.models.efforts import Effort, check_effort
+from evenly.models.base import Effort, check_effort
 from evenly.models.inputs.coding import Coding
 from evenly.models.neural_net.nets import Budget, Nets
 from evenly.models.regression_model import RegressionModel, Regressor

@@ -11,8 +11,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from evenly.models.pmnf.problem import Candidate, Conditions, Problem, Search
+from evenly.models.pmnf.problem import Candidate, Problem, Search
 from evenly.models.pmnf.terms import TermSet
+from evenly.models.scaling_laws.conditions import Conditions
 from evenly.models.scaling_laws.credible_bounds import credibilities, relative_leverage
 from evenly.models.scaling_laws.formula import Formula, Term
 from evenly.models.scaling_laws.laws import fit_laws

@@ -42,7 +42,8 @@ from evenly.errors import InputError
 from evenly.models.base import Model
 from evenly.models.pmnf import model_averaging, search_space
 from evenly.models.pmnf.model_averaging import Member
-from evenly.models.pmnf.problem import Conditions, Loss, Problem, Search
+from evenly.models.pmnf.problem import Loss, Problem, Search
+from evenly.models.scaling_laws.conditions import Conditions
 from evenly.models.scaling_laws.credible_bounds import credible_bounds
 from evenly.models.scaling_laws.dense_points import spread_points
 from evenly.models.scaling_laws.formula import Piece

@@ -1,4 +1,4 @@
-"""What a search of PMNF candidates is given and what it gives: runs, conditions, candidates, counts."""
+"""What a search of PMNF candidates is given and what it gives: runs, candidates, counts."""
 
 from __future__ import annotations
 
@@ -9,39 +9,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from evenly.models.scaling_laws.dense_points import dense_points
-
-__all__ = ["Candidate", "Conditions", "Fit", "Loss", "Problem", "Search"]
+__all__ = ["Candidate", "Fit", "Loss", "Problem", "Search"]
 
 Floats = NDArray[np.float64]
 Fit = Literal["relative", "absolute", "log"]
 Loss = Literal["mlogq2", "mlogq", "smape", "se"]
-
-
-@dataclass(frozen=True)
-class Conditions:
-    """Where a candidate must stay above zero, and where its derivatives must keep a sign.
-
-    Attributes
-    ----------
-    points : array (n_points, d)
-    signs : dict of int to float
-        Parameters whose derivative, times the sign, must be above zero at all points.
-    positive : bool
-        Whether values must be above zero; never asked of a model of the logarithm.
-    bounds : tuple of (low, high), one per parameter, optional
-        The range asked, on all of which what a search keeps is checked again.
-    """
-
-    points: Floats
-    signs: dict[int, float]
-    positive: bool
-    bounds: tuple[tuple[float, float], ...] = ()
-
-    @cached_property
-    def dense(self) -> Floats:
-        """Some 100,000 points of the range asked, (n, d)."""
-        return dense_points(self.bounds)
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenly.models.pmnf.problem import Candidate, Conditions, Problem, Search
+from evenly.models.pmnf.problem import Candidate, Problem, Search
 from evenly.models.pmnf.terms import TermSet
+from evenly.models.scaling_laws.conditions import Conditions
 
 __all__ = ["search_all"]
 

@@ -10,9 +10,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from evenly.models.pmnf.problem import Candidate, Conditions, Problem, Search
+from evenly.models.pmnf.problem import Candidate, Problem, Search
 from evenly.models.pmnf.search import search_all
-from evenly.models.pmnf.terms import Factor, TermSet, all_factors, without_poles
+from evenly.models.pmnf.terms import TermSet, all_factors, without_poles
+from evenly.models.scaling_laws.conditions import Conditions
+from evenly.models.scaling_laws.factors import Factor
 
 __all__ = ["BUDGETS", "Budget", "find", "usable_factors"]
 

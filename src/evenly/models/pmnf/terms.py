@@ -14,42 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Factor", "TermSet", "all_factors", "factor_derivatives", "factor_values", "without_poles"]
+from evenly.models.scaling_laws.factors import Factor, Floats, factor_derivatives, factor_values
 
-Floats = NDArray[np.float64]
-#: Exponents ``(i, j)`` of one parameter in one term.
-Factor = tuple[float, float]
-
-
-def factor_values(x: Floats, factor: Factor) -> Floats:
-    """Return ``x^i · log2(x)^j``, shape as `x`; not finite at poles.
-
-    Examples
-    --------
-    >>> factor_values(np.array([2.0, 4.0]), (1.0, 2.0))
-    array([ 2., 16.])
-    """
-    i, j = factor
-    with np.errstate(all="ignore"):
-        values: Floats = np.power(x, i) if i else np.ones_like(x)
-        return values * np.power(np.log2(x), j) if j else values
-
-
-def factor_derivatives(x: Floats, factor: Factor) -> Floats:
-    """Return the derivative ``x^(i-1) · log2(x)^(j-1) · (i · log2(x) + j / ln 2)``, equation 2.13 of the thesis.
-
-    Examples
-    --------
-    >>> factor_derivatives(np.array([2.0, 4.0]), (2.0, 0.0))
-    array([4., 8.])
-    """
-    i, j = factor
-    with np.errstate(all="ignore"):
-        if not j:
-            return i * np.power(x, i - 1) if i else np.zeros_like(x)
-        logs = np.log2(x)
-        derivative: Floats = np.power(x, i - 1) * np.power(logs, j - 1) * (i * logs + j / math.log(2))
-        return derivative
+__all__ = ["TermSet", "all_factors", "without_poles"]
 
 
 def all_factors(exponents: Sequence[float], log_exponents: Sequence[float]) -> list[Factor]:

@@ -11,15 +11,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from evenly.errors import InputError
-from evenly.models.pmnf.terms import factor_derivatives, factor_values
 from evenly.models.scaling_laws import interval_arithmetic
+from evenly.models.scaling_laws.factors import Floats, factor_derivatives, factor_values
 
 __all__ = ["Formula", "Piece", "Term"]
 
-Floats = NDArray[np.float64]
 #: ``(low, high, slope)``: whole numbers from low to high, on which values rise (1), fall (-1) or stay (0).
 Piece = tuple[int, int, int]
 

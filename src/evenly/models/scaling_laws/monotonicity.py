@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from evenly.models.pmnf.problem import Conditions
+from evenly.models.scaling_laws.conditions import Conditions
 from evenly.models.scaling_laws.formula import Formula
 
 __all__ = ["Fault", "certainly_positive", "fault"]

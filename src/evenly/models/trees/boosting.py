@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import ClassVar, Literal, final
 
 from evenly.errors import InputError
-from evenly.models.efforts import Effort, check_effort
+from evenly.models.base import Effort, check_effort
 from evenly.models.inputs.coding import Coding
 from evenly.models.regression_model import RegressionModel, Regressor
 from evenly.models.trees.boosted import Boosted, Budget
