@@ -95,7 +95,7 @@ def test_laws_are_for_core_counts_alone() -> None:
     x = np.array([0.1, 0.2, 0.4, 0.8, 1.6])
     assert {m.kind for m in PMNF().fit({"dt": x}, 3 / x).members_} <= {"power-law", "log-quadratic", "pmnf"}
     model = PowerLaw().fit({"a": x, "b": x**2 + 1}, 3 / x)
-    assert model._doubt.laws == []
+    assert model._rivals.laws == []
 
 
 def test_bounds_ignore_what_is_incredible_and_nest() -> None:

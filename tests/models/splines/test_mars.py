@@ -25,7 +25,7 @@ def _inputs(n: int, d: int, sizes: tuple[int, ...] = (), seed: int = 0) -> Input
 
 
 def _knots(terms: list[Term], source: int) -> set[float]:
-    return {f.knot for term in terms for f in term.factors if f.input == source and f.kind in ("above", "below")}
+    return {f.knot for term in terms for f in term if f.input == source and f.kind in ("above", "below")}
 
 
 def test_gcv_is_that_of_the_formula() -> None:
@@ -102,9 +102,9 @@ def test_terms_join_no_more_inputs_than_allowed_and_none_twice(degree: int) -> N
     inputs = _inputs(300, 4, (3,))
     target = np.prod(1.5 + inputs.numbers, axis=1) + inputs.labels[:, 0]
     terms = forward(inputs, target, np.ones(300), Limits(terms=40, degree=degree))
-    assert max(term.degree for term in terms) == degree
+    assert max(len(term) for term in terms) == degree
     for term in terms:
-        assert len({factor.source for factor in term.factors}) == term.degree
+        assert len({(factor.kind == "label", factor.input) for factor in term}) == len(term)
     assert len(set(terms)) == len(terms)
     assert np.linalg.matrix_rank(design(terms, inputs)) == len(terms)
 

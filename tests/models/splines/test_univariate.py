@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenly.errors import InputError
-from evenly.models.splines.mars import HingeCurve, univariate_hinges
+from evenly.models.splines.univariate import HingeCurve, univariate_hinges
 
 
 def test_a_planted_curve_is_found_with_its_knots_and_slopes() -> None:

@@ -281,7 +281,7 @@ class PMNF(Model):
 
     def _learn_interval(self, table: pd.DataFrame, values: Floats, weights: Floats) -> None:
         self._coordinates = Coordinates.learn(table)
-        design = np.column_stack([np.ones(len(table)), self._coordinates.numeric(table)])
+        design = np.column_stack([np.ones(len(table)), self._coordinates.columns(table)[0]])
         self._local = LogLinear.learn(design, np.log(values), weights)
         residuals = model_averaging.residuals(self.members_, values)
         effective = sum(member.weight * member.coefficients for member in self.members_)

@@ -10,7 +10,7 @@ one of them alone is a statement about noise, and wrong. So bounds are taken fro
   the weights that predictions are averaged with: few runs that agree by luck exclude nothing.
 * every law has an interval of its own: the noise of left-out runs, widened by its leverage;
 * the upper bound at level l is the value below which the upper ends of all but ``(1 - l) / 2`` of the credibility lie;
-  likewise the lower bound. One law gets its own interval. As it stands the bounds of higher levels are wider.
+  likewise the lower bound. One law gets its own interval. Bounds of a higher level are wider by construction.
 
 Within the measured range the laws agree and intervals stay as they were; beyond it they widen as laws part.
 """
@@ -30,17 +30,32 @@ from evenly.models.scaling_laws.laws import fit_laws
 from evenly.models.scaling_laws.loglinear import LogLinear
 from evenly.models.uncertainty.conformal import LogConformal
 
-__all__ = ["Doubt", "credibilities", "credible_bounds", "relative_leverage"]
+__all__ = ["RivalLaws", "credibilities", "credible_bounds", "relative_leverage"]
 
 Floats = NDArray[np.float64]
 
+#: v and s of the module's docstring.
 _PRIOR_RUNS, _PRIOR_SPREAD = 2.0, 0.03
+#: Laws of less credibility than this are left out.
 _LEAST = 1e-3
+#: Rows that are sorted at once, so that memory stays small.
 _CHUNK = 65_536
 
 
 def credibilities(losses: Floats, coefficients: Floats, log_priors: Floats, runs: int) -> Floats:
-    """Return each law's share of the credibility, (n_laws,); all on the first if no loss is finite."""
+    """Return each law's share of the credibility, (n_laws,): ``prior · exp(-S / 2)`` over the sum of all.
+
+    Parameters
+    ----------
+    losses : array (n_laws,)
+        L, mean squared log errors on left-out runs; laws of a loss that isn't finite get nothing, unless all are such:
+        then the first gets everything.
+    coefficients : array (n_laws,)
+        k.
+    log_priors : array (n_laws,)
+    runs : int
+        m.
+    """
     known = np.isfinite(losses)
     if not known.any():
         return np.append(1.0, np.zeros(len(losses) - 1))
@@ -52,7 +67,11 @@ def credibilities(losses: Floats, coefficients: Floats, log_priors: Floats, runs
 
 
 def relative_leverage(formula: Formula, spread: Floats, points: Floats, *, of_logarithm: bool = False) -> Floats:
-    """Return a formula's variance at points (n, d), relative to its square and to one run's variance, shape (n,)."""
+    """Return a formula's variance at points (n, d), relative to its square and to one run's variance, shape (n,).
+
+    The delta method, ``g' C g / f²``: C is `spread`, the inverse Gram matrix of the terms (n_terms, n_terms), g the
+    gradient of the formula f with respect to its coefficients, which is the terms without them.
+    """
     if len(formula.terms) != len(spread):
         return np.zeros(len(points))
     gradient = np.column_stack([term.values(points) / term.coefficient for term in formula.terms])
@@ -91,6 +110,7 @@ def _exceeded(ends: Floats, shares: Floats, tail: float) -> Floats:
     found = np.empty(ends.shape[1])
     for start in range(0, ends.shape[1], _CHUNK):
         part = ends[:, start : start + _CHUNK]
+        # Weighted quantile: sort values from the largest on, and stop where shares add up to more than the tail.
         order = np.argsort(-part, axis=0, kind="stable")
         reached = np.cumsum(shares[order], axis=0)
         first = np.argmax(reached > tail * (1 - 1e-9), axis=0)
@@ -99,8 +119,8 @@ def _exceeded(ends: Floats, shares: Floats, tail: float) -> Floats:
 
 
 @dataclass(frozen=True)
-class Doubt:
-    """The laws that the runs can't tell a model from, and the credibility of each.
+class RivalLaws:
+    """The laws that may be true instead of a model, because the runs can't tell them apart, and how credible each is.
 
     Attributes
     ----------
@@ -114,20 +134,27 @@ class Doubt:
     laws: list[tuple[Formula, Floats, float]]
 
     @classmethod
-    def learn(cls, table: pd.DataFrame, values: Floats, weights: Floats, *, loss: float, coefficients: int) -> Doubt:
+    def learn(
+        cls, table: pd.DataFrame, values: Floats, weights: Floats, *, loss: float, coefficients: int
+    ) -> RivalLaws:
         """Fit the laws beside a model of a known loss on left-out runs (mean squared log error)."""
-        laws = [
-            (law.formula, law.spread, law.loss, law.coefficients, law.share) for law in fit_laws(table, values, weights)
-        ]
-        if not laws:
+        found = fit_laws(table, values, weights)
+        if not found:
             return cls(1.0, [])
-        laws.append(_power_law(table, values, weights))
+        laws = [(law.formula, law.spread, law.loss, law.coefficients, law.share) for law in found]
+        # The power law, c · x^a, is a rival of any model of one positive parameter.
+        x = table.iloc[:, 0].to_numpy(dtype=np.float64)
+        fit = LogLinear.learn(np.column_stack([np.ones(len(x)), np.log(x)]), np.log(values), weights)
+        term = Term(float(np.exp(fit.coefficients[0])), (float(fit.coefficients[1]),), (0.0,))
+        missed = float(np.average(fit.left_out**2, weights=weights))
+        laws.append((Formula((str(table.columns[0]),), (term,)), np.zeros((0, 0)), missed, 2, 1.0))
+        formulas, spreads, losses, counts, priors = zip(*laws, strict=True)
         shares = credibilities(
-            np.array([loss, *(law[2] for law in laws)]), np.array([coefficients, *(law[3] for law in laws)]),
-            np.log([1.0, *(law[4] for law in laws)]), int(np.sum(weights > 0)),
+            np.array([loss, *losses]), np.array([coefficients, *counts]), np.log([1.0, *priors]),
+            int(np.sum(weights > 0)),
         )  # fmt: skip
-        kept = [(law[0], law[1], float(c)) for law, c in zip(laws, shares[1:], strict=True) if c > _LEAST]
-        return cls(float(shares[0]), kept)
+        rated = zip(formulas, spreads, map(float, shares[1:]), strict=True)
+        return cls(float(shares[0]), [law for law in rated if law[2] > _LEAST])
 
     def bounds(
         self, table: pd.DataFrame, centre: Floats, leverage: Floats, conformal: LogConformal, level: float
@@ -150,7 +177,7 @@ class Doubt:
         return {"own": self.own, "laws": laws}
 
     @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> Doubt:
+    def from_state(cls, state: Mapping[str, Any]) -> RivalLaws:
         """Restore what `to_state` returned."""
         laws = []
         for law in state["laws"]:
@@ -158,11 +185,3 @@ class Doubt:
             spread = np.asarray(law["spread"], dtype=np.float64)
             laws.append((Formula(tuple(law["names"]), terms), spread, float(law["share"])))
         return cls(float(state["own"]), laws)
-
-
-def _power_law(table: pd.DataFrame, values: Floats, weights: Floats) -> tuple[Formula, Floats, float, int, float]:
-    x = table.iloc[:, 0].to_numpy(dtype=np.float64)
-    fit = LogLinear.learn(np.column_stack([np.ones(len(x)), np.log(x)]), np.log(values), weights)
-    term = Term(float(np.exp(fit.coefficients[0])), (float(fit.coefficients[1]),), (0.0,))
-    loss = float(np.average(fit.left_out**2, weights=weights))
-    return Formula((str(table.columns[0]),), (term,)), np.zeros((0, 0)), loss, 2, 1.0

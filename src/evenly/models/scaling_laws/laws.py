@@ -15,16 +15,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from evenly.models.scaling_laws.factors import Factor
 from evenly.models.scaling_laws.formula import Formula, Term
 
 __all__ = ["Law", "fit_laws"]
 
 Floats = NDArray[np.float64]
-Factor = tuple[float, float]
-
 _ONE: Factor = (0.0, 0.0)
 _LOG: Factor = (0.0, 1.0)
 _PERFECT: Factor = (-1.0, 0.0)
+#: Exponents that a power law with a constant may have.
 _GRID = (-2.0, -1.5, -1.25, -0.75, -0.5, 0.5, 0.75, 1.0, 1.5, 2.0)
 
 #: Kinds, and their sets of factors; the sets of one kind share its prior weight.
@@ -37,7 +37,9 @@ _KINDS: dict[str, tuple[tuple[Factor, ...], ...]] = {
     "log-plus-constant": ((_LOG, _ONE),),
     "power-law-plus-constant": tuple(((i, 0.0), _ONE) for i in _GRID),
 }
+#: Where 1 minus the leverage is below this, the other runs don't determine the run's prediction.
 _FREE = 1e-9
+#: Coefficients below this share of the largest count as zero.
 _RANK = 1e-10
 
 
@@ -71,17 +73,6 @@ class Law:
     spread: Floats
 
 
-def _core_counts(table: pd.DataFrame) -> Floats | None:
-    """Return the only column, shape (n,), if it can be counts of cores: three or more numbers from 1 on; else None."""
-    if table.shape[1] != 1:
-        return None
-    column = table.iloc[:, 0]
-    if not pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column):
-        return None
-    x: Floats = column.to_numpy(dtype=np.float64)
-    return x if x.min() >= 1 and len(np.unique(x)) >= 3 else None
-
-
 def fit_laws(table: pd.DataFrame, values: Floats, weights: Floats) -> list[Law]:
     """Fit every law that the runs determine with one to spare; none where the parameter is no count of cores.
 
@@ -99,8 +90,14 @@ def fit_laws(table: pd.DataFrame, values: Floats, weights: Floats) -> list[Law]:
     1000 · cores^-1 + 5
     """
     table, values, weights = table[weights > 0], values[weights > 0], weights[weights > 0]
-    x = _core_counts(table)
-    if x is None:
+    if table.shape[1] != 1:
+        return []
+    column = table.iloc[:, 0]
+    if not pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column):
+        return []
+    x: Floats = column.to_numpy(dtype=np.float64)
+    # Core counts are three or more different numbers from 1 on.
+    if x.min() < 1 or len(np.unique(x)) < 3:
         return []
     # Sums round alike whatever the order of the runs.
     order = np.lexsort((values, x))
@@ -108,6 +105,7 @@ def fit_laws(table: pd.DataFrame, values: Floats, weights: Floats) -> list[Law]:
     found: dict[Formula, Law] = {}
     for kind, sets in _KINDS.items():
         for factors in sets:
+            # One configuration more than coefficients, so that runs left out can be judged.
             if len(np.unique(x)) > len(factors):
                 law = _fit(str(table.columns[0]), kind, factors, 1 / len(sets), x[order], values[order], weights[order])
                 if law is not None:
@@ -119,14 +117,21 @@ def fit_laws(table: pd.DataFrame, values: Floats, weights: Floats) -> list[Law]:
 def _fit(
     name: str, kind: str, factors: Sequence[Factor], share: float, x: Floats, values: Floats, weights: Floats
 ) -> Law | None:
+    """Fit one set of terms f_k(x) to runs (n_runs,), or return None where left-out runs can't be predicted.
+
+    Minimises ``Σ w (1 - Σ c_k f_k(x) / y)²`` over c >= 0 [active-set method, Lawson and Hanson, 1974,
+    chapter 23].
+    """
     from scipy.optimize import nnls
 
+    # Relative errors: rows are scaled by sqrt(w) / y, columns to unit length.
     roots = np.sqrt(weights) / values
     terms = [Term(1.0, (i,), (j,)) for i, j in factors]
     design = np.column_stack([term.values(x[:, None]) for term in terms]) * roots[:, None]
     lengths = np.linalg.norm(design, axis=0)
     coefficients = nnls(design / lengths, values * roots)[0] / lengths
     active = coefficients > _RANK * coefficients.max()
+    # On the terms above zero the fit is an ordinary one, so left-out residuals are residuals over 1 - h.
     design = design[:, active]
     scaled = design / lengths[active]
     q, r = np.linalg.qr(scaled)
@@ -136,6 +141,7 @@ def _fit(
         logs = np.log(left_out / values)
     if not (free > _FREE).all() or not np.isfinite(logs).all():
         return None
+    # X = Q R makes the inverse Gram matrix R^-1 R^-T.
     inverse = np.linalg.inv(r) / lengths[active][:, None]
     formula = Formula((name,), tuple(
         Term(float(c), term.powers, term.logs) for c, term, on in zip(coefficients, terms, active, strict=True) if on

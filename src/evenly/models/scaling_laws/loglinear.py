@@ -11,12 +11,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evenly.errors import InputError
-from evenly.models.uncertainty.conformal import LogConformal
 
 __all__ = ["Coordinates", "LogLinear"]
 
 Floats = NDArray[np.float64]
+#: Singular values below this share of the largest count as zero.
 _RANK = 1e-9
+#: Where 1 minus the leverage is below this, the other runs don't determine the run's prediction.
 _FREE = 1e-9
 
 
@@ -45,49 +46,52 @@ class Coordinates:
         found = cls([str(name) for name in table.columns], [], [], [], [])
         for name in table.columns:
             column = table[name]
+            kind, centre, scale, labels = "label", 0.0, 1.0, []
             if not pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column):
-                found._add("label", 0.0, 1.0, sorted(pd.unique(column).tolist(), key=str))
-                continue
-            x = column.to_numpy(dtype=np.float64)
-            kind = "log" if x.min() > 0 else "linear"
-            z = np.log(x) if kind == "log" else x
-            # Medians and ranges do not depend on the order of the rows, unlike sums.
-            spread = float(z.max() - z.min())
-            found._add(kind, float((z.max() + z.min()) / 2), spread / 2 if spread > 0 else 1.0, [])
+                labels = sorted(pd.unique(column).tolist(), key=str)
+            else:
+                x = column.to_numpy(dtype=np.float64)
+                kind = "log" if x.min() > 0 else "linear"
+                z = np.log(x) if kind == "log" else x
+                # Unlike sums, the ends of the range do not depend on the order of the rows.
+                low, high = float(z.min()), float(z.max())
+                centre, scale = (high + low) / 2, (high - low) / 2 or 1.0
+            found.kinds.append(kind)
+            found.centres.append(centre)
+            found.scales.append(scale)
+            found.labels.append(labels)
         return found
 
-    def _add(self, kind: str, centre: float, scale: float, labels: list[Any]) -> None:
-        self.kinds.append(kind)
-        self.centres.append(centre)
-        self.scales.append(scale)
-        self.labels.append(labels)
+    def columns(self, table: pd.DataFrame) -> tuple[Floats, Floats]:
+        """Return coordinates of the numeric parameters (n, n_numeric), and indicators of labels (n, n_indicators).
 
-    def numeric(self, table: pd.DataFrame) -> Floats:
-        """Return the coordinates of the numeric parameters, (n, n_numeric)."""
-        columns = []
-        for name, kind, centre, scale in zip(self.names, self.kinds, self.centres, self.scales, strict=True):
+        Each parameter's first label has no indicator: a row of zeros stands for it.
+
+        Raises
+        ------
+        InputError
+            If a label wasn't measured, or a number isn't above zero where all measured ones were.
+        """
+        numbers: list[Floats] = []
+        indicators: list[Floats] = []
+        for name, kind, centre, scale, labels in zip(
+            self.names, self.kinds, self.centres, self.scales, self.labels, strict=True
+        ):
             if kind == "label":
+                strange = ~table[name].isin(labels)
+                if strange.any():
+                    raise InputError(
+                        f"{name!r} must be one of {', '.join(map(str, labels))}, which were measured, "
+                        f"but got {table[name][strange].iloc[0]!r}"
+                    )
+                indicators += [(table[name] == label).to_numpy(dtype=np.float64) for label in labels[1:]]
                 continue
             x = table[name].to_numpy(dtype=np.float64)
             if kind == "log" and x.size and x.min() <= 0:
                 raise InputError(f"{name!r} was above zero in all measured runs and must stay so, but got {x.min()}")
-            columns.append(((np.log(x) if kind == "log" else x) - centre) / scale)
-        return np.column_stack(columns) if columns else np.zeros((len(table), 0))
-
-    def one_hot(self, table: pd.DataFrame) -> Floats:
-        """Return indicators of all labels but each parameter's first, (n, n_labels)."""
-        columns = []
-        for name, kind, labels in zip(self.names, self.kinds, self.labels, strict=True):
-            if kind != "label":
-                continue
-            strange = ~table[name].isin(labels)
-            if strange.any():
-                raise InputError(
-                    f"{name!r} must be one of {', '.join(map(str, labels))}, which were measured, "
-                    f"but got {table[name][strange].iloc[0]!r}"
-                )
-            columns += [(table[name] == label).to_numpy(dtype=np.float64) for label in labels[1:]]
-        return np.column_stack(columns) if columns else np.zeros((len(table), 0))
+            numbers.append(((np.log(x) if kind == "log" else x) - centre) / scale)
+        none = np.zeros((len(table), 0))
+        return np.column_stack(numbers or [none]), np.column_stack(indicators or [none])
 
     def to_state(self) -> dict[str, Any]:
         """Return what `from_state` reads."""
@@ -126,7 +130,13 @@ class LogLinear:
 
     @classmethod
     def learn(cls, design: Floats, logs: Floats, weights: Floats) -> LogLinear:
-        """Fit; where columns are dependent, the shortest solution is taken."""
+        """Fit to a design (n_runs, n_columns), logs and weights (n_runs,); the shortest solution if columns depend.
+
+        With W = diag(weights) and the singular value decomposition ``sqrt(W) X = U S V'``, the coefficients are
+        ``V S^-1 U' sqrt(W) y``. Left-out residuals need no refit: the i-th is the residual over 1 - h_i, with h_i the
+        squared length of the i-th row of U [PRESS residuals; Cook and Weisberg, Residuals and Influence, 1982, 2.2.3].
+        """
+        # Sums round alike whatever the order of the runs.
         order = np.lexsort((logs, *design.T))
         roots = np.sqrt(weights[order])
         u, s, vt = np.linalg.svd(design[order] * roots[:, None], full_matrices=False)
@@ -136,22 +146,14 @@ class LogLinear:
         free = 1.0 - np.sum(u**2, axis=1)
         with np.errstate(all="ignore"):
             residuals = np.where(free > _FREE, (logs[order] - design[order] @ coefficients) / free, np.nan)
-            # Leverage of the row itself (not of its weighted version) on the fit without it.
+            # Leverage of the row itself (not of its weighted version) on the fit without it: h / (1 - h) / w.
             leverages = np.where(free > _FREE, (1.0 - free) / free / np.maximum(roots**2, 1e-300), np.nan)
         back = np.argsort(order)
         return cls(coefficients, (vt.T / s**2) @ vt, residuals[back], leverages[back], rank)
 
-    def logs(self, design: Floats) -> Floats:
-        """Predict logarithms for rows of a design, (n,)."""
-        return design @ self.coefficients
-
     def leverage(self, design: Floats) -> Floats:
         """Return the leverage of rows of a design, (n,)."""
         return np.asarray(np.einsum("ij,jk,ik->i", design, self.spread, design), dtype=np.float64)
-
-    def conformal(self) -> LogConformal:
-        """Return the intervals that the left-out runs support."""
-        return LogConformal.from_residuals(self.left_out, self.leverages, coefficients=self.rank)
 
     def to_state(self) -> dict[str, Any]:
         """Return what `from_state` reads."""

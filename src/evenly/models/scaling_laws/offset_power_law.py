@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from evenly.errors import InputError
 from evenly.models.base import Model
-from evenly.models.scaling_laws.credible_bounds import Doubt
+from evenly.models.scaling_laws.credible_bounds import RivalLaws
 from evenly.models.scaling_laws.formula import Formula, Piece, Term
 from evenly.models.scaling_laws.loglinear import LogLinear
 from evenly.models.uncertainty.conformal import LogConformal
@@ -77,7 +77,7 @@ class OffsetPowerLaw(Model):
             np.log(values) - logs, self._loglinear.leverages, coefficients=min(3, len(np.unique(x)))
         )
         loss = float(np.average((np.log(values) - logs) ** 2, weights=weights))
-        self._doubt = Doubt.learn(table, values, weights, loss=loss, coefficients=3)
+        self._rivals = RivalLaws.learn(table, values, weights, loss=loss, coefficients=3)
         self._finish()
 
     def _check(self, table: pd.DataFrame) -> Floats:
@@ -111,7 +111,7 @@ class OffsetPowerLaw(Model):
     def _interval(self, table: pd.DataFrame, level: float) -> tuple[Floats, Floats]:
         x = one_positive_column(table, self.method)
         leverage = self._loglinear.leverage(np.column_stack([np.ones(len(x)), np.log(x)]))
-        return self._doubt.bounds(table, _value(self._parts, x), leverage, self._conformal, level)
+        return self._rivals.bounds(table, _value(self._parts, x), leverage, self._conformal, level)
 
     def monotone_pieces(self, low: int, high: int) -> list[Piece]:
         """Cut whole numbers from `low` to `high` into monotone ranges; see `Formula.monotone_pieces`."""
@@ -120,7 +120,7 @@ class OffsetPowerLaw(Model):
     def _get_state(self) -> dict[str, Any]:
         return {
             "name": self._name, "parts": np.array(self._parts), "loglinear": self._loglinear.to_state(),
-            "conformal": self._conformal.to_state(), "doubt": self._doubt.to_state(),
+            "conformal": self._conformal.to_state(), "doubt": self._rivals.to_state(),
         }  # fmt: skip
 
     def _set_state(self, state: Mapping[str, Any]) -> None:
@@ -128,7 +128,7 @@ class OffsetPowerLaw(Model):
         self._parts = tuple(float(v) for v in state["parts"])
         self._loglinear = LogLinear.from_state(state["loglinear"])
         self._conformal = LogConformal.from_state(state["conformal"])
-        self._doubt = Doubt.from_state(state["doubt"])
+        self._rivals = RivalLaws.from_state(state["doubt"])
         self._finish()
 
 

@@ -1,4 +1,7 @@
-"""The backward pass: terms go, one by one, as long as generalised cross-validation doesn't rise."""
+"""The backward pass of MARS: terms are deleted one by one, and the set of least generalised cross-validation is kept.
+
+Algorithm 3 of Friedman, *Multivariate Adaptive Regression Splines*, Annals of Statistics 19, 1991.
+"""
 
 from __future__ import annotations
 
@@ -75,10 +78,12 @@ def prune(columns: Floats, y: Floats, each: Floats) -> Pruned:
     squares = max(float(np.sum((y - scaled @ solution) ** 2)), least)
     path, best = [gcv(squares, n, float(each.sum()))], list(alive)
     while len(alive) > 1:
+        # Without column j the squares rise by b_j^2 / (G^-1)_jj, where G = X'X is the Gram matrix.
         rises = solution[1:] ** 2 / np.diag(inverse)[1:]
         gone = 1 + int(np.argmin(rises))
         rise = float(rises[gone - 1])
         squares += rise if rise > least else 0.0
+        # Block inversion: the inverse and the solution of the rest follow from those of all, without solving again.
         pivot = inverse[:, gone] / inverse[gone, gone]
         solution = np.delete(solution - pivot * solution[gone], gone)
         inverse = np.delete(np.delete(inverse - np.outer(pivot, inverse[gone]), gone, 0), gone, 1)

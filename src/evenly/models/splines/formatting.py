@@ -18,29 +18,23 @@ def in_words(terms: Sequence[Term], coefficients: Iterable[float], constant: flo
     """
     shown = []
     for term, coefficient in zip(terms, coefficients, strict=True):
-        if not term.factors:
+        if not term:
             constant += coefficient
             continue
-        for factor in term.factors:
-            coefficient /= _scale(factor, coding)
+        factors = []
+        for factor in term:
+            kinds = [n for n, kind in enumerate(coding.kinds) if (kind == "label") == (factor.kind == "label")]
+            n = kinds[factor.input]
+            factors.append(_factor(factor, coding, n))
+            coefficient /= 1.0 if factor.kind == "label" else coding.scales[n]
         sign = "-" if coefficient < 0 else "+"
-        factors = " · ".join(_factor(factor, coding) for factor in term.factors)
-        shown.append((term.degree, f"{sign} {abs(coefficient):.4g} · {factors}"))
+        shown.append((len(term), f"{sign} {abs(coefficient):.4g} · {' · '.join(factors)}"))
     lines = [f"{constant:.4g}", *(text for _, text in sorted(shown, key=lambda entry: entry[0]))]
     return "ln(seconds) = " + " ".join(lines)
 
 
-def _number(factor: Factor, coding: Coding) -> int:
-    kinds = [n for n, kind in enumerate(coding.kinds) if (kind == "label") == (factor.kind == "label")]
-    return kinds[factor.input]
-
-
-def _scale(factor: Factor, coding: Coding) -> float:
-    return 1.0 if factor.kind == "label" else coding.scales[_number(factor, coding)]
-
-
-def _factor(factor: Factor, coding: Coding) -> str:
-    n = _number(factor, coding)
+def _factor(factor: Factor, coding: Coding, n: int) -> str:
+    """Return a factor of parameter number n in words."""
     name = coding.names[n]
     if factor.kind == "label":
         return f"[{name} = {coding.labels[n][int(factor.knot)]}]"

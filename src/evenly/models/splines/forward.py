@@ -1,13 +1,15 @@
-"""The forward pass: pairs of hinges, or indicators of labels, that lower the squares most, one step after the other.
+"""The forward pass of MARS: each step adds the pair of hinges, or the indicator of a label, that lowers squares most.
 
-Parents are tried in the order of a queue: those that promised most when last tried, and a little more the longer that
-is ago; only the first few of them are tried at each step [Friedman, Fast MARS, 1993, section 3.1].
+Algorithm 2 of Friedman, *Multivariate Adaptive Regression Splines*, Annals of Statistics 19, 1991. A step looks at the
+terms found so far (the parents), at every input, and at every knot or label of it. It adds the parent times the two
+hinges at the best knot. Not all parents are tried at each step: they wait in a priority queue, ordered by what they
+promised when they were last tried and by how long ago that was [Friedman, *Fast MARS*, 1993, section 3.1].
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +21,14 @@ from evenly.models.splines.terms import Factor, Term
 __all__ = ["Limits", "forward"]
 
 Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-#: By how many places a parent moves up in the queue for each step since it was tried.
+#: By how many places a parent moves up in the queue for each step since it was tried: Fast MARS' ageing factor.
 _AGEING = 1.0
+#: Friedman's alpha: the probability with which a run of noise of one sign may look like a bend.
 _RISK = 0.05
+#: A split must gain more than another by this share to be preferred: rounding must not decide.
+_MORE = 1 + 1e-9
+#: A column whose part outside the span of the others is shorter than this share of it adds nothing.
+_LEAST_LENGTH = 1e-5
 
 
 @dataclass(frozen=True)
@@ -58,6 +64,7 @@ class Limits:
     def spacing(self, active: int, inputs: int) -> tuple[int, int]:
         """Return how many runs lie between knots and outside the outermost, where `active` runs have the parent."""
         d = max(inputs, 1)
+        # Equation 43, L = -log2(-ln(1 - alpha) / (d n)) / 2.5, and equation 45, Le = 3 - log2(alpha / d).
         between = -math.log2(-math.log(1 - _RISK) / (d * max(active, 1))) / 2.5
         outside = 3 - math.log2(_RISK / d)
         span = max(1, round(between)) if self.span is None else self.span
@@ -68,30 +75,28 @@ class Limits:
 
 @dataclass
 class _Split:
-    """What a parent and an input gain, at which knot or label."""
+    """What splitting a parent along one input gains, and the one or two factors that do it."""
 
     gain: float = 0.0
     parent: int = 0
-    factors: tuple[Factor, ...] = ()
+    factors: Term = ()
 
 
 @dataclass
 class _Parent:
+    """A term with its column (n,), the gain that it promised when last tried, and the step of that."""
+
     term: Term
     column: Floats
     promise: float = math.inf
     tried: int = 0
-    active: int = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.active = int(np.count_nonzero(self.column))
 
 
 class _Search:
-    """State of a forward pass: terms, orthonormal columns, the residual."""
+    """State of a forward pass: the terms, an orthonormal basis of their columns (n, terms + 1), the residual (n,)."""
 
     def __init__(self, inputs: Inputs, y: Floats, roots: Floats, limits: Limits) -> None:
-        self.inputs, self.roots, self.limits = inputs, roots, limits
+        self.inputs, self.limits = inputs, limits
         self.numbers = [np.ascontiguousarray(column) for column in inputs.numbers.T]
         self.orders = [np.argsort(-column, kind="stable") for column in self.numbers]
         self.codes = [np.ascontiguousarray(column) for column in inputs.labels.T]
@@ -99,16 +104,17 @@ class _Search:
         self.used = 0
         self.residual = y * roots
         self.parents: list[_Parent] = []
-        self.add(Term(), roots.copy())
+        self.add((), roots.copy())
 
     def add(self, term: Term, column: Floats) -> bool:
         """Take in a column unless it lies in the span; say whether it did not."""
         length = float(np.linalg.norm(column))
         rest, q = column.copy(), self.q[:, : self.used]
+        # Gram-Schmidt, twice: once loses digits where the column is nearly in the span.
         for _ in range(2):
             rest -= q @ (q.T @ rest)
         left = float(np.linalg.norm(rest))
-        if not left > 1e-5 * length:
+        if not left > _LEAST_LENGTH * length:
             return False
         self.q[:, self.used] = rest / left
         self.residual = self.residual - self.q[:, self.used] * float(self.q[:, self.used] @ self.residual)
@@ -116,52 +122,33 @@ class _Search:
         self.parents.append(_Parent(term, column))
         return True
 
-    def queue(self, step: int) -> list[int]:
-        """Return the numbers of the parents to try."""
-        able = [n for n, parent in enumerate(self.parents) if parent.term.degree < self.limits.degree]
-        ranked = sorted(able, key=lambda n: (-self.parents[n].promise, n))
-        places = {n: place - _AGEING * (step - self.parents[n].tried) for place, n in enumerate(ranked)}
-        return sorted(able, key=lambda n: (math.isfinite(self.parents[n].promise), places[n], n))[: self.limits.parents]
-
-    def try_parent(self, number: int, step: int) -> _Split:
-        """Return the best split of a parent; remember what it promises."""
+    def best_split(self, number: int, step: int) -> _Split:
+        """Return the split of a parent that lowers the squares most; remember what it promises."""
         best, parent = _Split(), self.parents[number]
-        inputs = len(self.numbers) + len(self.codes)
-        span, end = self.limits.spacing(parent.active, inputs)
-        for k in range(len(self.numbers)):
-            if not parent.term.uses((False, k)):
-                split = self._try_number(number, k, span, end)
-                best = split if split.gain > best.gain * (1 + 1e-9) else best
+        basis = self.q, self.used, self.residual
+        span, end = self.limits.spacing(int(np.count_nonzero(parent.column)), len(self.numbers) + len(self.codes))
+        # An input enters a term once only.
+        taken = {(factor.kind == "label", factor.input) for factor in parent.term}
+        for k, x in enumerate(self.numbers):
+            if (False, k) in taken:
+                continue
+            gain, knot, new = kernels.best_knot(self.orders[k], x, parent.column, *basis, span, end)
+            if gain > best.gain * _MORE:
+                # Where parent · x is in the span already, one hinge spans what the pair does.
+                if math.isnan(knot):
+                    factors: Term = (Factor(k, "line", 0.0),) if new else ()
+                else:
+                    factors = (Factor(k, "above", knot), Factor(k, "below", knot))[: 2 if new else 1]
+                best = _Split(gain, number, factors)
         for k, size in enumerate(self.inputs.sizes):
-            if not parent.term.uses((True, k)):
-                gains = kernels.label_gains(
-                    self.codes[k], size, parent.column, self.q, self.used, self.residual, max(1, end // 2)
-                )
-                label = int(np.argmax(gains))
-                if gains[label] > best.gain * (1 + 1e-9):
-                    best = _Split(float(gains[label]), number, (Factor(k, "label", float(label)),))
+            if (True, k) in taken:
+                continue
+            gains = kernels.label_gains(self.codes[k], size, parent.column, *basis, max(1, end // 2))
+            label = int(np.argmax(gains))
+            if gains[label] > best.gain * _MORE:
+                best = _Split(float(gains[label]), number, (Factor(k, "label", float(label)),))
         parent.promise, parent.tried = best.gain, step
         return best
-
-    def _try_number(self, number: int, k: int, span: int, end: int) -> _Split:
-        parent = self.parents[number]
-        gain, knot, new = kernels.best_knot(
-            self.orders[k], self.numbers[k], parent.column, self.q, self.used, self.residual, span, end
-        )
-        if math.isnan(knot):
-            return _Split(gain, number, (Factor(k, "line", 0.0),) if new else ())
-        pair = (Factor(k, "above", knot), Factor(k, "below", knot))
-        return _Split(gain, number, pair if new else pair[:1])
-
-    def take(self, split: _Split) -> bool:
-        """Add the columns of a split; say whether any was new."""
-        parent = self.parents[split.parent]
-        found = False
-        for factor in split.factors:
-            if self.used <= self.limits.terms:
-                column = parent.column * factor.values(self.inputs)
-                found = self.add(parent.term.times(factor), column) or found
-        return found
 
 
 def forward(inputs: Inputs, y: Floats, weights: Floats, limits: Limits) -> list[Term]:
@@ -177,12 +164,25 @@ def forward(inputs: Inputs, y: Floats, weights: Floats, limits: Limits) -> list[
     limits : Limits
     """
     search = _Search(inputs, y, np.sqrt(weights), limits)
+    parents = search.parents
     first = float(search.residual @ search.residual)
     step = 0
     while search.used <= limits.terms and search.used < len(y):
         step += 1
-        splits = [search.try_parent(number, step) for number in search.queue(step)]
+        # The queue of Fast MARS: rank by promise, move up with age, and try new parents first.
+        able = [n for n, parent in enumerate(parents) if len(parent.term) < limits.degree]
+        ranked = sorted(able, key=lambda n: (-parents[n].promise, n))
+        places = {n: place - _AGEING * (step - parents[n].tried) for place, n in enumerate(ranked)}
+        able.sort(key=lambda n: (math.isfinite(parents[n].promise), places[n], n))
+        splits = [search.best_split(number, step) for number in able[: limits.parents]]
         best = max(splits, key=lambda split: split.gain, default=_Split())
-        if not best.gain > limits.least * first or not search.take(best):
+        if not best.gain > limits.least * first:
             break
-    return [parent.term for parent in search.parents]
+        # Parent times each factor: new terms, but for columns in the span of the others.
+        parent, before = parents[best.parent], search.used
+        for factor in best.factors:
+            if search.used <= limits.terms:
+                search.add(tuple(sorted((*parent.term, factor))), parent.column * factor.values(inputs))
+        if search.used == before:
+            break
+    return [parent.term for parent in parents]

@@ -36,6 +36,7 @@ def best_knot(order, x, parent, q, used, residual, span, end):  # type: ignore[n
         How many rows with the parent above zero lie between two knots, and outside the first and the last.
     """
     n = len(x)
+    # Inner products of p and of p·x, over the rows right of the knot, with each column of Q.
     plain, sloped = np.zeros(used + 1), np.zeros(used + 1)
     active, mean, size = 0, 0.0, 0.0
     for row in range(n):
@@ -47,6 +48,7 @@ def best_knot(order, x, parent, q, used, residual, span, end):  # type: ignore[n
         return 0.0, math.nan, False
     # About its mean, x has the smallest sums: fewer digits are lost.
     mean /= size
+    # Step 1: p·x with its part in the span of Q taken off (Gram-Schmidt). What it gains, it gains at every knot.
     line = np.zeros(n)
     raw = 0.0
     for row in range(n):
@@ -68,6 +70,9 @@ def best_knot(order, x, parent, q, used, residual, span, end):  # type: ignore[n
         gain = linear * linear
         for row in range(n):
             line[row] /= length
+    # Step 2: sweep the knot from the right to the left. With sums over the rows passed so far,
+    # r0, r1: p·r and p·x·r (r the residual); l0, l1: the same with the line of step 1; s0, s1, s2: p², p²·x, p²·x²,
+    # every inner product of h_t = p·(x - t)+ is that of p·x minus t times that of p.
     sloped[:] = 0.0
     best, knot = gain, math.nan
     r0, r1, l0, l1, s0, s1, s2 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
@@ -83,11 +88,13 @@ def best_knot(order, x, parent, q, used, residual, span, end):  # type: ignore[n
             if active - seen < end:
                 break
             since = 0
+            # |h_t|², then what is left of it beside Q and the line: the denominator of the gain.
             square = s2 - 2.0 * value * s1 + value * value * s0
             rest = square
             for m in range(used):
                 inner = sloped[m] - value * plain[m]
                 rest -= inner * inner
+            # (h_t · r), with the part along the line, which step 1 has counted, taken off.
             product = r1 - value * r0
             if new:
                 inner = l1 - value * l0
@@ -98,6 +105,7 @@ def best_knot(order, x, parent, q, used, residual, span, end):  # type: ignore[n
                 # Beyond rounding: ties must not be decided by the order of sums.
                 if found > best * (1.0 + 1e-9):
                     best, knot = found, x[row]
+        # The row passes to the right of the knot.
         before = value
         seen += 1
         since += 1
@@ -118,7 +126,12 @@ def best_knot(order, x, parent, q, used, residual, span, end):  # type: ignore[n
 
 @njit(cache=True, fastmath={"contract", "reassoc", "nsz"})
 def label_gains(codes, size, parent, q, used, residual, fewest):  # type: ignore[no-untyped-def]
-    """Return what each of `size` labels gains as an indicator times the parent, (size,)."""
+    """Return by how much squares fall with the parent times the indicator of each of `size` labels, (size,).
+
+    Arrays are those of `best_knot`; `codes` (n,) holds the label of each row. A label gains nothing if it has less than
+    `fewest` rows, or all other labels together have.
+    """
+    # Inner products of p·[label = c] with Q, with itself and with the residual, in one pass over the rows.
     inner, square, product = np.zeros((size, used)), np.zeros(size), np.zeros(size)
     rows = np.zeros(size, np.int64)
     active = 0
@@ -132,6 +145,7 @@ def label_gains(codes, size, parent, q, used, residual, fewest):  # type: ignore
             product[c] += p * residual[row]
             for m in range(used):
                 inner[c, m] += p * q[row, m]
+    # Gain: squared product with the residual over the squared length of what lies outside the span of Q.
     gains = np.zeros(size)
     for c in range(size):
         rest = square[c]

@@ -1,7 +1,7 @@
 """Multivariate adaptive regression splines (MARS): sums of products of hinges, knots and interactions found from runs.
 
-A model of few terms that can be read, bends where runs ask for it, and goes on straight beyond the range. Best on
-few parameters with a few bends.
+A model of few terms that people can read. It bends where runs ask for it and extrapolates in straight lines. Best for
+few parameters with a few bends. `forward` finds the terms, `backward` prunes them.
 
 Source: Friedman, *Multivariate Adaptive Regression Splines*, Annals of Statistics 19, 1991; *Fast MARS*, 1993.
 """
@@ -21,9 +21,8 @@ from evenly.models.splines.backward import costs, gcv, least_squares, prune
 from evenly.models.splines.formatting import in_words
 from evenly.models.splines.forward import Limits, forward
 from evenly.models.splines.terms import design, terms_from_state, terms_to_state
-from evenly.models.splines.univariate import HingeCurve, univariate_hinges
 
-__all__ = ["HingeCurve", "Mars", "univariate_hinges"]
+__all__ = ["Mars"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -44,24 +43,25 @@ class _Splines(Regressor):
 
     def fit(self, inputs: Inputs, logs: Floats, weights: Floats) -> None:
         self.gcv = np.inf
-        for degree in (self._degree,) if self._degree else _DEGREES:
-            if degree == 1 or degree <= inputs.numbers.shape[1] + len(inputs.sizes):
-                self._try(degree, inputs, logs, weights)
-
-    def _try(self, degree: int, inputs: Inputs, logs: Floats, weights: Floats) -> None:
-        penalty = (2.0 if degree == 1 else 3.0) if self._penalty is None else self._penalty
+        # Knots are searched on some of the rows. Pruning and coefficients see all of them.
+        seen = np.sort(np.random.default_rng(0).permutation(len(logs))[:_SEARCHED])
         most = self._limits.get("terms") or max(2, min(_MOST_TERMS, len(logs) // 2))
-        seen = _search_rows(len(logs))
-        limits = Limits(**{**self._limits, "terms": most, "degree": degree})
-        terms = forward(inputs.rows(seen), logs[seen], weights[seen] / weights[seen].mean(), limits)
         roots = np.sqrt(weights)
-        columns = design(terms, inputs) * roots[:, None]
-        kept = prune(columns, logs * roots, costs(len(terms), penalty)).kept
-        solution = least_squares(columns[:, kept], logs * roots)
-        squares = float(np.sum((logs * roots - columns[:, kept] @ solution) ** 2))
-        found = gcv(squares, len(logs), float(costs(len(kept), penalty).sum()))
-        if found < self.gcv or not np.isfinite(self.gcv):
-            self.gcv, self.terms, self.solution, self.penalty = found, [terms[k] for k in kept], solution, penalty
+        target = logs * roots
+        for degree in (self._degree,) if self._degree else _DEGREES:
+            if degree > max(1, inputs.numbers.shape[1] + len(inputs.sizes)):
+                continue
+            # Forward: many terms; backward: those that pay for their knots; then least squares on what is left.
+            limits = Limits(**{**self._limits, "terms": most, "degree": degree})
+            terms = forward(inputs.rows(seen), logs[seen], weights[seen] / weights[seen].mean(), limits)
+            columns = design(terms, inputs) * roots[:, None]
+            penalty = (2.0 if degree == 1 else 3.0) if self._penalty is None else self._penalty
+            kept = prune(columns, target, costs(len(terms), penalty)).kept
+            solution = least_squares(columns[:, kept], target)
+            squares = float(np.sum((target - columns[:, kept] @ solution) ** 2))
+            found = gcv(squares, len(logs), float(costs(len(kept), penalty).sum()))
+            if found < self.gcv or not np.isfinite(self.gcv):
+                self.gcv, self.terms, self.solution, self.penalty = found, [terms[k] for k in kept], solution, penalty
 
     def predict(self, inputs: Inputs) -> Floats:
         blocks = (inputs.rows(slice(at, at + _BLOCK)) for at in range(0, len(inputs), _BLOCK))
@@ -87,12 +87,8 @@ class _Splines(Regressor):
 
     @property
     def coefficients(self) -> float:
+        # C of Friedman's equation 32: each term beside the constant costs half a knot.
         return len(self.terms) + self.penalty * (len(self.terms) - 1) / 2
-
-
-def _search_rows(n: int) -> Ints:
-    """Return the rows that the search for knots sees; coefficients and pruning see all."""
-    return np.sort(np.random.default_rng(0).permutation(n)[:_SEARCHED])
 
 
 @final
@@ -159,8 +155,7 @@ class Mars(RegressionModel):
     @property
     def equation_(self) -> str:
         """The model in words."""
-        splines = self._splines
-        return in_words(splines.terms, splines.solution.tolist(), self._centre, self._coding)
+        return in_words(self._splines.terms, self._splines.solution.tolist(), self._centre, self._coding)
 
     @property
     def gcv_(self) -> float:

@@ -1,4 +1,4 @@
-"""Terms of an adaptive spline: products of hinges of numbers and indicators of labels."""
+"""Terms of an adaptive spline: products of hinges of numbers and indicators of labels [Friedman 1991, equation 24]."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from evenly.models.inputs.coding import Inputs
 __all__ = ["Factor", "Term", "design", "terms_from_state", "terms_to_state"]
 
 Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, order=True)
@@ -35,7 +34,7 @@ class Factor:
     knot: float
 
     def values(self, inputs: Inputs) -> Floats:
-        """Evaluate, (n,)."""
+        """Evaluate at n configurations, (n,)."""
         if self.kind == "label":
             return np.asarray(inputs.labels[:, self.input] == int(self.knot), dtype=np.float64)
         distance = inputs.numbers[:, self.input] - self.knot
@@ -43,37 +42,9 @@ class Factor:
             return distance
         return np.maximum(distance if self.kind == "above" else -distance, 0.0)
 
-    @property
-    def source(self) -> tuple[bool, int]:
-        """What tells inputs apart: whether it is a label, and its position."""
-        return self.kind == "label", self.input
 
-
-@dataclass(frozen=True)
-class Term:
-    """A product of factors of different inputs; without factors it is the constant 1."""
-
-    factors: tuple[Factor, ...] = ()
-
-    @property
-    def degree(self) -> int:
-        """How many inputs interact."""
-        return len(self.factors)
-
-    def times(self, factor: Factor) -> Term:
-        """Return the term multiplied by one more factor."""
-        return Term(tuple(sorted((*self.factors, factor))))
-
-    def values(self, inputs: Inputs) -> Floats:
-        """Evaluate, (n,)."""
-        product = np.ones(len(inputs))
-        for factor in self.factors:
-            product *= factor.values(inputs)
-        return product
-
-    def uses(self, source: tuple[bool, int]) -> bool:
-        """Whether the input is among those of the factors."""
-        return any(factor.source == source for factor in self.factors)
+#: A product of factors of different inputs, sorted. The empty product is the constant 1; the length is the degree.
+Term = tuple[Factor, ...]
 
 
 def design(terms: Sequence[Term], inputs: Inputs) -> Floats:
@@ -81,7 +52,7 @@ def design(terms: Sequence[Term], inputs: Inputs) -> Floats:
     known: dict[Factor, Floats] = {}
     matrix = np.ones((len(inputs), len(terms)), order="F")
     for column, term in zip(matrix.T, terms, strict=True):
-        for factor in term.factors:
+        for factor in term:
             if factor not in known:
                 known[factor] = factor.values(inputs)
             column *= known[factor]
@@ -94,9 +65,9 @@ _KINDS = ("above", "below", "line", "label")
 def terms_to_state(terms: Iterable[Term]) -> dict[str, Any]:
     """Return what `terms_from_state` reads."""
     terms = list(terms)
-    factors = [factor for term in terms for factor in term.factors]
+    factors = [factor for term in terms for factor in term]
     return {
-        "degrees": np.array([term.degree for term in terms], np.uint8),
+        "degrees": np.array([len(term) for term in terms], np.uint8),
         "inputs": np.array([factor.input for factor in factors], np.uint16),
         "kinds": np.array([_KINDS.index(factor.kind) for factor in factors], np.uint8),
         "knots": np.array([factor.knot for factor in factors], np.float64),
@@ -108,4 +79,4 @@ def terms_from_state(state: Mapping[str, Any]) -> list[Term]:
     columns = (np.asarray(state[name]).tolist() for name in ("inputs", "kinds", "knots"))
     factors = [Factor(i, _KINDS[kind], knot) for i, kind, knot in zip(*columns, strict=True)]
     ends = np.cumsum(np.asarray(state["degrees"], dtype=np.int64))
-    return [Term(tuple(factors[end - degree : end])) for end, degree in zip(ends, state["degrees"], strict=True)]
+    return [tuple(factors[end - degree : end]) for end, degree in zip(ends, state["degrees"], strict=True)]

@@ -1,4 +1,4 @@
-"""One input: a piecewise-linear curve with few knots, chosen by generalised cross-validation."""
+"""MARS of one input: a piecewise-linear curve with few knots, chosen by generalised cross-validation."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class HingeCurve:
-    """A continuous piecewise-linear function; beyond its knots it goes on straight.
+    """A continuous piecewise-linear function; it extrapolates in straight lines.
 
     Attributes
     ----------
@@ -83,8 +83,8 @@ def univariate_hinges(
     most_knots : int
         How many knots the forward pass looks for at most; 0 gives a straight line or a constant.
     span, end : int
-        How many points lie between two knots at least, and how many beyond the outermost ones, so that the slope with
-        which the curve goes on was seen on `end` points beside the knot's own.
+        How many points lie between two knots at least, and how many beyond the outermost ones, so that `end` points
+        beside the knot's own show the slope by which the curve extrapolates.
 
     Raises
     ------
@@ -103,6 +103,7 @@ def univariate_hinges(
     at, values, counts = at[order], values[order], counts[order] / counts.mean()
     middle, half = (at[0] + at[-1]) / 2, max((at[-1] - at[0]) / 2, np.finfo(float).tiny)
     inputs = Inputs(((at - middle) / half)[:, None], np.zeros((len(at), 0), np.int64), ())
+    # x is scaled to [-1, 1]; a knot may lie at any point that span and end allow.
     limits = Limits(terms=most_knots + 1, degree=1, span=span, end=end, knots=len(at), least=1e-12)
     if most_knots < 1:
         limits = Limits(terms=1, degree=1, span=len(at), end=len(at), least=1e-12)
@@ -110,7 +111,7 @@ def univariate_hinges(
     terms = _as_lines(forward(inputs, values, counts, limits))
     columns, roots = design(terms, inputs), np.sqrt(counts)
     # A knot is one column here, not two: it bears the whole cost.
-    each = np.array([1.0 + penalty * any(f.kind == "above" for f in term.factors) for term in terms])
+    each = np.array([1.0 + penalty * any(f.kind == "above" for f in term) for term in terms])
     kept = prune(columns * roots[:, None], values * roots, each).kept
     solution = least_squares(columns[:, kept] * roots[:, None], values * roots)
     squares = float(counts @ (values - columns[:, kept] @ solution) ** 2)
@@ -119,20 +120,21 @@ def univariate_hinges(
 
 def _as_lines(terms: list[Term]) -> list[Term]:
     """Put a pair of hinges as a line and a hinge, which span the same and have the straight line as a column."""
-    knots = sorted({f.knot for term in terms for f in term.factors if f.kind == "above"})
-    line = [Term((Factor(0, "line", 0.0),))] if len(terms) > 1 else []
-    return [Term(), *line, *(Term((Factor(0, "above", knot),)) for knot in knots)]
+    knots = sorted({f.knot for term in terms for f in term if f.kind == "above"})
+    line: list[Term] = [(Factor(0, "line", 0.0),)] if len(terms) > 1 else []
+    return [(), *line, *((Factor(0, "above", knot),) for knot in knots)]
 
 
 def _curve(terms: list[Term], solution: Floats, middle: float, half: float, error: float) -> HingeCurve:
+    """Put coefficients of terms in the scaled input (x - middle) / half as a curve in x."""
     constant, slope, found = 0.0, 0.0, []
     for term, coefficient in zip(terms, solution.tolist(), strict=True):
-        if not term.factors:
+        if not term:
             constant = coefficient
-        elif term.factors[0].kind == "line":
+        elif term[0].kind == "line":
             slope = coefficient / half
         else:
-            found.append((middle + term.factors[0].knot * half, coefficient / half))
+            found.append((middle + term[0].knot * half, coefficient / half))
     knots = np.array([knot for knot, _ in found])
     slopes = slope + np.concatenate([[0.0], np.cumsum([change for _, change in found])])
     first = float(knots[0]) if found else middle
