@@ -23,7 +23,7 @@ from evenly.space.configurations import as_table
 from evenly.space.ranges import outside
 from evenly.space.space import Configurations, Space
 
-__all__ = ["EFFORTS", "Effort", "Model", "check_effort", "digest"]
+__all__ = ["EFFORTS", "Effort", "Model", "check_effort", "checked_runs", "digest"]
 
 Floats = NDArray[np.float64]
 #: How hard a method tries.
@@ -174,8 +174,7 @@ class Model(Estimator, ABC):
             If a value is not a positive finite number (the row is named), or the table is unfit for the method.
         """
         table = as_table(X)
-        values = _positive(y, len(table))
-        weights = _weights(sample_weight, len(table))
+        values, weights = checked_runs(y, sample_weight, len(table))
         self.space_ = Space.from_data(table, like=space)
         self.feature_names_in_ = np.array(self.space_.names, dtype=object)
         self.n_features_in_ = len(self.space_)
@@ -248,9 +247,14 @@ class Model(Estimator, ABC):
         beyond = {} if self._warned else outside(self.space_.parameters, table)
         if beyond:
             self._warned = True
-            reasons = "; ".join(_beyond(table.loc[rows, name], self.space_) for name, rows in beyond.items())
+            reasons = []
+            for name, rows in beyond.items():
+                asked = table.loc[rows, name]
+                several = pd.api.types.is_numeric_dtype(asked.dtype) and asked.nunique() > 1
+                shown = f"{asked.min()} … {asked.max()}" if several else f"{asked.iloc[0]}"
+                reasons.append(f"{name} = {shown}, learned on {self.space_.parameters[name].describe()}")
             warnings.warn(
-                f"asked outside the range learned on ({reasons}): predictions there are extrapolations",
+                f"asked outside the range learned on ({'; '.join(reasons)}): predictions there are extrapolations",
                 ExtrapolationWarning,
                 stacklevel=3,
             )
@@ -282,8 +286,12 @@ def digest(values: ArrayLike) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _positive(y: ArrayLike, n: int) -> Floats:
-    values = _floats(y, "measured values")
+def checked_runs(y: ArrayLike, sample_weight: ArrayLike | None, n: int) -> tuple[Floats, Floats]:
+    """Return measured values and weights of mean 1 of n configurations, each (n,); say what is wrong with them."""
+    try:
+        values = np.array(y, dtype=np.float64).ravel()
+    except (TypeError, ValueError) as error:
+        raise InputError(f"measured values must be numbers: {error}") from None
     if len(values) != n:
         raise InputError(f"there must be one value per configuration ({n}), but got {len(values)}")
     if not n:
@@ -291,27 +299,12 @@ def _positive(y: ArrayLike, n: int) -> Floats:
     bad = np.flatnonzero(~(np.isfinite(values) & (values > 0)))
     if len(bad):
         raise InputError(f"measured values must be finite and above zero, but row {bad[0]} holds {values[bad[0]]}")
-    return values
-
-
-def _floats(values: ArrayLike, what: str) -> Floats:
-    try:
-        return np.array(values, dtype=np.float64).ravel()
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{what} must be numbers: {error}") from None
-
-
-def _weights(sample_weight: ArrayLike | None, n: int) -> Floats:
     if sample_weight is None:
-        return np.ones(n)
-    weights = _floats(sample_weight, "sample_weight")
+        return values, np.ones(n)
+    try:
+        weights = np.array(sample_weight, dtype=np.float64).ravel()
+    except (TypeError, ValueError) as error:
+        raise InputError(f"sample_weight must be numbers: {error}") from None
     if len(weights) != n or not np.all(np.isfinite(weights) & (weights >= 0)) or not weights.sum() > 0:
         raise InputError(f"sample_weight must hold {n} finite numbers, none negative and not all zero")
-    scaled: Floats = weights * (n / weights.sum())
-    return scaled
-
-
-def _beyond(asked: pd.Series[Any], space: Space) -> str:
-    numeric = pd.api.types.is_numeric_dtype(asked.dtype)
-    shown = f"{asked.min()} … {asked.max()}" if numeric and asked.nunique() > 1 else f"{asked.iloc[0]}"
-    return f"{asked.name} = {shown}, learned on {space.parameters[str(asked.name)].describe()}"
+    return values, np.asarray(weights * (n / weights.sum()))

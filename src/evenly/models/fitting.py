@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any, overload
 
 import numpy as np
-import pandas as pd
 
 from evenly.errors import InputError
 from evenly.models.base import Effort, Model, check_effort
@@ -83,7 +82,13 @@ def fit(
     if not len(table):
         raise InputError(f"there are no runs with {chosen.response!r} that went well: nothing to learn from")
     model = new_model(method or default_method(chosen), effort, options)
-    _fit(model, table, chosen)
+    parts = {}
+    if isinstance(model, Factorized) and model.factors:
+        # Parts of a sum that were measured too, all of them, are learned each for itself.
+        measured = set(chosen.quantities) - {chosen.response}
+        if measured.issuperset(model.factors) and table[list(model.factors)].notna().all(axis=None):
+            parts["parts"] = table[list(model.factors)].to_dict("series")
+    model.fit(table[chosen.parameters], table[chosen.response], space=chosen.space, **parts)
     model.response_ = {"name": chosen.response, "unit": chosen.quantities[chosen.response]}
     model.training_ = _training(chosen, statistic)
     return model
@@ -140,17 +145,6 @@ def new_model(method: str, effort: Effort, options: Mapping[str, Any]) -> Model:
     if "effort" in known:
         options = {"effort": effort, **options}
     return kind(**options)
-
-
-def _fit(model: Model, table: pd.DataFrame, runs: Runs) -> None:
-    configurations, response = table[runs.parameters], table[runs.response]
-    if isinstance(model, Factorized) and model.factors:
-        # Parts of a sum that were measured too are learned each for itself.
-        measured = {name: table[name] for name in model.factors if name in runs.quantities and name != runs.response}
-        if set(measured) == set(model.factors) and all(part.notna().all() for part in measured.values()):
-            model.fit(configurations, response, space=runs.space, parts=measured)
-            return
-    model.fit(configurations, response, space=runs.space)
 
 
 def _training(runs: Runs, statistic: str) -> dict[str, Any]:

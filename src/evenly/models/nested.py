@@ -1,4 +1,4 @@
-"""Models inside models: what to store of them, and how they come back."""
+"""The state of a fitted model as plain values, and back: for models inside models, and for files."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ __all__ = ["nested_state", "restored"]
 
 def nested_state(model: Model) -> dict[str, Any]:
     """Return all that is needed to predict as a fitted model does; see `Model._get_state`."""
+    # `progress` is called while learning and means nothing afterwards.
     return {
         "method": model.method,
         "arguments": {name: value for name, value in model.get_params(deep=False).items() if name != "progress"},
@@ -25,17 +26,20 @@ def nested_state(model: Model) -> dict[str, Any]:
     }
 
 
-def restored(state: Mapping[str, Any]) -> Model:
-    """Return the model that `nested_state` described; it predicts, and says nothing of ranges."""
+def restored(state: Mapping[str, Any], *, nested: bool = True) -> Model:
+    """Return the model that `nested_state` described.
+
+    With `nested` it doesn't warn of extrapolation: the model that it is part of does.
+    """
     model = model_class(state["method"])(**state["arguments"])
     model.space_ = Space.from_dict(state["space"])
     model.feature_names_in_ = np.array(model.space_.names, dtype=object)
     model.n_features_in_ = len(model.space_)
     model.n_runs_ = int(state["n_runs"])
-    model.response_ = {"name": "share", "unit": "1"}
-    model.training_ = {}
-    model.learned_, model.left_out_ = "", None
-    # What is asked of it was checked by the model that it is part of.
-    model._warned = True
+    # Nested models, and files of earlier versions, don't say what they learned and what they predicted for it.
+    model.response_ = state.get("response", {"name": "share", "unit": "1"})
+    model.training_ = state.get("training", {})
+    model.learned_, model.left_out_ = state.get("learned", ""), state.get("left_out")
+    model._warned = nested
     model._set_state(state["state"])
     return model

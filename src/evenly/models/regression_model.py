@@ -1,7 +1,7 @@
 """Models made of a regression on coded inputs: what neighbours, trees, kernels, nets and tensors share.
 
-A `Regressor` turns inputs into logarithms; a `RegressionModel` codes the table, centres the logarithms, keeps its
-regressor small and stored without pickle, and gets intervals from runs left out fold by fold.
+A `Regressor` turns inputs into logarithms. A `RegressionModel` codes the table, centres the logarithms, fits its
+regressor, and gets intervals from cross-validation: runs are left out fold by fold.
 """
 
 from __future__ import annotations
@@ -85,6 +85,7 @@ class RegressionModel(Model):
         table, values, weights = table[counted].reset_index(drop=True), values[counted], weights[counted]
         self._coding = Coding.learn(table, self.space_)
         inputs, logs = self._coding.inputs(table), np.log(values)
+        # One order and one scale for equal runs, so that neither the rows' order nor the unit changes the fit.
         order = canonical_order(inputs, logs)
         inputs, logs, weights = inputs.rows(order), logs[order], weights[order]
         self._centre = float(np.median(logs))
@@ -93,22 +94,19 @@ class RegressionModel(Model):
         self._limits = float(logs.min()) - _BEYOND, float(logs.max()) + _BEYOND
         self._fitted = self._regressor(self._coding, len(logs))
         self._fitted.fit(inputs, logs, weights)
-        guess = self._without(inputs, logs, weights)
+        # Each run as predicted without its fold: by a formula of the method's own, or by fitting once per fold.
+        guess = np.full(len(logs), np.nan)
+        folds = fold_numbers(inputs, getattr(self, "folds", _FOLDS))
+        if folds is not None:
+            known = self._fitted.left_out(inputs, logs, weights, folds)
+            if known is None:
+                known = left_out_logs(lambda n: self._regressor(self._coding, n), inputs, logs, weights, folds)
+            guess = np.clip(known, *self._limits)
         freedom = max(len(logs) - self._fitted.coefficients, 0.0)
         self._conformal = LocalConformal.learn(inputs, logs - guess, freedom=freedom)
         left_out = np.full(len(counted), np.nan)
         left_out[np.flatnonzero(counted)[order]] = np.exp(guess + self._centre)
         self.left_out_ = left_out if np.isfinite(left_out).any() else None
-
-    def _without(self, inputs: Inputs, logs: Floats, weights: Floats) -> Floats:
-        folds = fold_numbers(inputs, getattr(self, "folds", _FOLDS))
-        if folds is None:
-            return np.full(len(logs), np.nan)
-        known = self._fitted.left_out(inputs, logs, weights, folds)
-        if known is not None:
-            return np.clip(known, *self._limits)
-        made = left_out_logs(lambda n: self._regressor(self._coding, n), inputs, logs, weights, folds)
-        return np.clip(made, *self._limits)
 
     def _logs(self, table: pd.DataFrame, coding: Coding, inputs: Inputs) -> Floats:
         """Return the logarithms predicted for a table that another model has coded; its coding is mostly this one's."""

@@ -19,8 +19,7 @@ import numpy as np
 
 from evenly.errors import InputError, ReadError
 from evenly.models.base import Model
-from evenly.models.registry import model_class
-from evenly.space.space import Space
+from evenly.models.nested import nested_state, restored
 
 __all__ = ["FORMAT_VERSION", "load", "save"]
 
@@ -140,35 +139,23 @@ def _describe(model: Model, arrays: dict[str, np.ndarray[Any, Any]]) -> dict[str
         raise InputError(f"only models, or a dict of models by solver, can be saved, but got {model!r}")
     if not hasattr(model, "space_"):
         raise InputError(f"this {type(model).__name__} has not learned anything yet: fit it before saving")
-    # `progress` is called while learning and means nothing afterwards.
-    arguments = {name: value for name, value in model.get_params(deep=False).items() if name != "progress"}
+    plain = nested_state(model)
     return {
-        "method": model.method,
-        "arguments": _pack(arguments, arrays),
-        "space": model.space_.to_dict(),
-        "n_runs": model.n_runs_,
+        "method": plain["method"],
+        "arguments": _pack(plain["arguments"], arrays),
+        "space": plain["space"],
+        "n_runs": plain["n_runs"],
         "response": model.response_,
         "training": _pack(model.training_, arrays),
         "learned": model.learned_,
         "left_out": _pack(model.left_out_, arrays),
-        "state": _pack(model._get_state(), arrays),
+        "state": _pack(plain["state"], arrays),
     }
 
 
 def _build(fields: Mapping[str, Any], arrays: Mapping[str, np.ndarray[Any, Any]]) -> Model:
-    model = model_class(fields["method"])(**_unpack(fields["arguments"], arrays))
-    model.space_ = Space.from_dict(fields["space"])
-    model.feature_names_in_ = np.array(model.space_.names, dtype=object)
-    model.n_features_in_ = len(model.space_)
-    model.n_runs_ = fields["n_runs"]
-    model.response_ = fields["response"]
-    model.training_ = _unpack(fields["training"], arrays)
-    # Models of earlier versions don't say what they predicted for runs left out.
-    model.learned_ = fields.get("learned", "")
-    model.left_out_ = _unpack(fields.get("left_out"), arrays)
-    model._warned = False
-    model._set_state(_unpack(fields["state"], arrays))
-    return model
+    packed = ("arguments", "training", "left_out", "state")
+    return restored({**fields, **{name: _unpack(fields.get(name), arrays) for name in packed}}, nested=False)
 
 
 def _pack(value: Any, arrays: dict[str, np.ndarray[Any, Any]]) -> Any:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from evenly.models.sparse_grid.least_squares import Equations
 from evenly.models.sparse_grid.points import LABELS, Basis, Point, Shape
-from evenly.models.sparse_grid.refinement import Family, Refinement
+from evenly.models.sparse_grid.refinement import Refinement
 
 Floats = NDArray[np.float64]
 
@@ -133,7 +133,7 @@ def test_refinement_keeps_every_point_below_its_parents_and_the_limits() -> None
     rng = np.random.default_rng(3)
     x = np.column_stack([_rows(300, 4), rng.integers(0, 3, 300).astype(float)])
     residuals = np.where(x[:, 0] > 0.9, 5.0, 0.0) * x[:, 1] + rng.normal(size=300)
-    refinement = Refinement(Family(shape), shape.regular(2))
+    refinement = Refinement(shape, shape.regular(2))
     for _ in range(5):
         assert refinement.grow(20, x, residuals, np.ones(300), 1e-6) == 20
     present = set(refinement.points)
@@ -153,7 +153,7 @@ def test_adaptivity_beats_the_regular_grid_on_a_local_peak() -> None:
     shape = Shape(2, (), interactions=2)
     x, asked = _rows(6000, 2), _rows(3000, 2, seed=1)
     regular = Basis(shape, shape.regular(6))
-    refinement, coefficients = Refinement(Family(shape), shape.regular(2)), np.zeros(0)
+    refinement, coefficients = Refinement(shape, shape.regular(2)), np.zeros(0)
     while True:
         basis = Basis(shape, refinement.points)
         equations = Equations(basis, x, np.ones(len(x)))

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evenly.errors import InputError
-from evenly.models.base import _positive, _weights
+from evenly.models.base import checked_runs
 from evenly.models.completion.candidate_fit import OPTIMIZERS, Member, Optimizer, Settings
 from evenly.models.completion.grid import BASES, Basis, Wish, wishes
 from evenly.models.completion.online import Memory
@@ -290,8 +290,7 @@ class CPR(RegressionModel):
                 f"update must stay within the range learned on, but {', '.join(outside)} lies outside: fit anew with "
                 "all runs"
             )
-        values = _positive(y, len(table))
-        weights = np.ones(len(table)) if sample_weight is None else _weights(sample_weight, len(table))
+        values, weights = checked_runs(y, sample_weight, len(table))
         self._take(self._coding.inputs(table), np.log(values) - self._centre, weights)
         return self
 

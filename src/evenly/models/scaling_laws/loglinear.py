@@ -134,7 +134,7 @@ class LogLinear:
 
         With W = diag(weights) and the singular value decomposition ``sqrt(W) X = U S V'``, the coefficients are
         ``V S^-1 U' sqrt(W) y``. Left-out residuals need no refit: the i-th is the residual over 1 - h_i, with h_i the
-        squared length of the i-th row of U [PRESS residuals; Cook and Weisberg, Residuals and Influence, 1982, 2.2.3].
+        squared length of the i-th row of U [PRESS residuals; Cook and Weisberg, Residuals and Influence, 1982].
         """
         # Sums round alike whatever the order of the runs.
         order = np.lexsort((logs, *design.T))

@@ -12,13 +12,14 @@ import math
 import numpy as np
 from numba import njit
 
-__all__ = ["coverage", "entries", "row_lengths", "times", "values"]
+__all__ = ["coverage", "entries", "times", "values"]
 
 
 @njit(cache=True)
 def _look(x, levels, positions, heights):  # type: ignore[no-untyped-def]
-    """Find the function of each level met by one row, and its value there.
+    """Find the function of each level met by one row x (d,), and its value there; put both in arrays (d, levels + 1).
 
+    The modified linear basis [Pflüger 2010], with ``2^(l-1)`` functions of disjoint supports at level l.
     Level 0 marks labels: x is a position, the function an indicator. Level l >= 2 has 2^(l-1) cells, each with a hat;
     the outermost two are ramps that go on beyond the range.
     """
@@ -33,6 +34,7 @@ def _look(x, levels, positions, heights):  # type: ignore[no-untyped-def]
             cell = min(max(math.floor(scaled), 0), cells - 1)
             inside = scaled - cell
             positions[k, level] = cell
+            # Ramps at the ends are twice as high as hats: they extrapolate in straight lines.
             if cell == 0:
                 heights[k, level] = 2.0 - 2.0 * inside
             elif cell == cells - 1:
@@ -43,7 +45,10 @@ def _look(x, levels, positions, heights):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _meet(s, subspaces, positions, heights):  # type: ignore[no-untyped-def]
-    """Return number and value of the function of subspace s that a row meets; number -1 where the grid has none."""
+    """Return number and value of the function of subspace s that a row meets; number -1 where the grid has none.
+
+    The value is the tensor product of those in each parameter.
+    """
     dims, levels, strides, orders, offsets, table = subspaces
     place = offsets[s]
     height = 1.0
@@ -54,28 +59,22 @@ def _meet(s, subspaces, positions, heights):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def row_lengths(x, levels, subspaces):  # type: ignore[no-untyped-def]
-    """Count the functions that each row meets, (n,)."""
+def entries(x, levels, subspaces):  # type: ignore[no-untyped-def]
+    """Return the matrix B of function values at x (n, d) as compressed rows: starts (n + 1,), numbers, values."""
     n, d = x.shape
-    lengths = np.zeros(n, np.int64)
     positions = np.zeros((d, levels.max() + 1), np.int64)
     heights = np.zeros((d, levels.max() + 1))
+    # First pass: count the functions that each row meets.
+    starts = np.zeros(n + 1, np.int64)
     for row in range(n):
         _look(x[row], levels, positions, heights)
+        starts[row + 1] = starts[row]
         for s in range(len(subspaces[3])):
             number, _ = _meet(s, subspaces, positions, heights)
-            lengths[row] += number >= 0
-    return lengths
-
-
-@njit(cache=True)
-def entries(x, levels, subspaces, starts):  # type: ignore[no-untyped-def]
-    """Return numbers and values of the functions that rows meet, those of row i from ``starts[i]`` on."""
-    n, d = x.shape
+            starts[row + 1] += number >= 0
+    # Second pass: their numbers and values.
     numbers = np.empty(starts[-1], np.int32)
     found = np.empty(starts[-1])
-    positions = np.zeros((d, levels.max() + 1), np.int64)
-    heights = np.zeros((d, levels.max() + 1))
     for row in range(n):
         _look(x[row], levels, positions, heights)
         at = starts[row]
@@ -85,7 +84,7 @@ def entries(x, levels, subspaces, starts):  # type: ignore[no-untyped-def]
                 numbers[at] = number
                 found[at] = height
                 at += 1
-    return numbers, found
+    return starts, numbers, found
 
 
 @njit(cache=True)
@@ -129,9 +128,10 @@ def coverage(x, levels, subspaces, residuals, weights, count):  # type: ignore[n
 
 @njit(cache=True)
 def times(starts, numbers, heights, direction, weights, result):  # type: ignore[no-untyped-def]
-    """Put B^T W B times a direction into `result`, in one pass over the rows."""
+    """Put B^T W B times a direction (N,) into `result` (N,), in one pass over the compressed rows of B."""
     result[:] = 0.0
     for row in range(len(starts) - 1):
+        # (B d)_row, times its weight, is added up to B^T at once.
         total = 0.0
         for e in range(starts[row], starts[row + 1]):
             total += heights[e] * direction[numbers[e]]

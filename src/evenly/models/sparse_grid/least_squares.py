@@ -38,13 +38,14 @@ class Equations:
     """
 
     def __init__(self, basis: Basis, x: Floats, weights: Floats) -> None:
-        self._starts, self._numbers, self._heights = basis.rows(x)
+        self._starts, self._numbers, self._heights = kernels.entries(x, basis.levels, basis.subspaces)
         self._weights = weights / weights.sum()
         self._roughness = basis.roughness
         self._owners = np.repeat(np.arange(len(x)), np.diff(self._starts))
         self._diagonal = self._sums(self._weights, self._heights**2)
 
     def _sums(self, of_rows: Floats, heights: Floats) -> Floats:
+        """Return the sum over rows of values times function values, for each function, (N,)."""
         found = np.bincount(self._numbers, of_rows[self._owners] * heights, len(self._roughness))
         return np.asarray(found, dtype=np.float64)
 
@@ -54,7 +55,7 @@ class Equations:
         return np.asarray(np.bincount(self._owners, shares, len(self._weights)), dtype=np.float64)
 
     def apply(self, direction: Floats, ridge: float) -> Floats:
-        """Return the matrix of the equations times a direction."""
+        """Return the matrix of the equations times a direction (N,)."""
         result = np.empty(len(direction))
         kernels.times(self._starts, self._numbers, self._heights, direction, self._weights, result)
         return np.asarray(result + ridge * self._roughness * direction)
@@ -66,6 +67,8 @@ class Equations:
 
         Norms are those of the inverse diagonal, relative to the right side.
         """
+        # Preconditioned conjugate gradients [Saad, Iterative Methods for Sparse Linear Systems, 2003, algorithm 9.1]:
+        # `ahead` is the preconditioned residual z = M^-1 r, `power` is r·z, `image` is A p.
         right = self._sums(self._weights * y, self._heights)
         scale = 1 / np.maximum(self._diagonal + ridge * self._roughness, np.finfo(float).tiny)
         size = float(np.sqrt(right @ (scale * right)))

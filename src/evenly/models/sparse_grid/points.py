@@ -8,7 +8,7 @@ constant), level l with positions 0 … 2^(l-1) - 1; labels have the one level 0
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,9 +21,10 @@ from evenly.models.sparse_grid import kernels
 __all__ = ["LABELS", "Basis", "Point", "Shape", "coordinates"]
 
 Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Factor = tuple[int, int, int]
 Point = tuple[Factor, ...]
+#: Parameters and their levels: all points that differ in positions only.
+Subspace = tuple[tuple[int, int], ...]
 #: The level that stands for the indicators of labels.
 LABELS = 0
 
@@ -72,9 +73,15 @@ class Shape:
 
     def regular(self, level: int) -> list[Point]:
         """All points whose levels above the first sum up to less than `level`; labels count as one level."""
-        return list(itertools.chain.from_iterable(self._of(levels) for levels in self._levels(level - 1, 0)))
+        return [
+            tuple((k, level, place) for (k, level), place in zip(levels, places, strict=True))
+            for levels in self._levels(level - 1, 0)
+            if len(levels) <= self.interactions
+            for places in itertools.product(*(range(self.cells(k, level)) for k, level in levels))
+        ]
 
-    def _levels(self, budget: int, first: int) -> Iterator[tuple[tuple[int, int], ...]]:
+    def _levels(self, budget: int, first: int) -> Iterator[Subspace]:
+        """Subspaces of the parameters from `first` on whose levels above the first sum up to `budget` at most."""
         yield ()
         for k in range(first, self.dimensions):
             steps = range(1, min(budget, self.deepest - 1) + 1) if k < self.numbers else range(1, min(budget, 1) + 1)
@@ -83,37 +90,39 @@ class Shape:
                 for rest in self._levels(budget - step, k + 1):
                     yield ((k, level), *rest)
 
-    def _of(self, levels: tuple[tuple[int, int], ...]) -> Iterator[Point]:
-        if len(levels) <= self.interactions:
-            for places in itertools.product(*(range(self.cells(k, level)) for k, level in levels)):
-                yield tuple((k, level, place) for (k, level), place in zip(levels, places, strict=True))
-
     def children(self, point: Point) -> Iterator[Point]:
         """Points one level below, in each parameter, that the limits allow."""
         room = self.depth - sum(level - 1 for _, level, _ in point if level != LABELS)
+        # Finer in a parameter that varies already: the two functions in the support's halves.
         if room > 0:
             for n, (k, level, place) in enumerate(point):
                 if level != LABELS and level < self.deepest:
                     for side in (0, 1):
                         yield (*point[:n], (k, level + 1, 2 * place + side), *point[n + 1 :])
+        # In one more parameter: its two ramps, or its labels.
         if len(point) < self.interactions:
             present = {k for k, _, _ in point}
             for k in range(0 if room > 0 else self.numbers, self.dimensions):
                 if k not in present:
-                    yield from self._beside(point, k)
-
-    def _beside(self, point: Point, k: int) -> Iterator[Point]:
-        level = 2 if k < self.numbers else LABELS
-        at = sum(other < k for other, _, _ in point)
-        for place in range(self.cells(k, level)):
-            yield (*point[:at], (k, level, place), *point[at:])
+                    level = 2 if k < self.numbers else LABELS
+                    at = sum(other < k for other in present)
+                    for place in range(self.cells(k, level)):
+                        yield (*point[:at], (k, level, place), *point[at:])
 
     @staticmethod
     def parents(point: Point) -> Iterator[Point]:
         """Points one level above, one for each parameter in which the function varies."""
         for n, (k, level, place) in enumerate(point):
+            # The hat whose support is twice as wide, or, above the ramps and labels, the constant.
             above = () if level in (LABELS, 2) else ((k, level - 1, place // 2),)
             yield (*point[:n], *above, *point[n + 1 :])
+
+    def relatives(self, point: Point) -> list[tuple[Point, tuple[Point, ...]]]:
+        """Return the children of a point, and the parents of each but the point itself."""
+        return [
+            (child, tuple(parent for parent in self.parents(child) if parent != point))
+            for child in self.children(point)
+        ]
 
 
 class Basis:
@@ -128,30 +137,20 @@ class Basis:
 
     def __init__(self, shape: Shape, points: Sequence[Point]) -> None:
         self.shape, self.points = shape, list(points)
-        found: dict[tuple[tuple[int, int], ...], list[int]] = {}
+        found: dict[Subspace, list[int]] = {}
         for number, point in enumerate(self.points):
             found.setdefault(tuple((k, level) for k, level, _ in point), []).append(number)
-        self._levels = self._highest(found)
-        self._subspaces = self._index(found)
-
-    def __len__(self) -> int:
-        return len(self.points)
-
-    def _highest(self, found: Iterable[tuple[tuple[int, int], ...]]) -> Ints:
-        highest = np.where(np.arange(self.shape.dimensions) < self.shape.numbers, 1, LABELS)
-        for levels in found:
-            for k, level in levels:
-                highest[k] = max(highest[k], level)
-        return highest.astype(np.int64)
-
-    def _index(self, found: Mapping[tuple[tuple[int, int], ...], list[int]]) -> tuple[Any, ...]:
-        shape, width = self.shape, max(self.shape.interactions, 1)
-        dims, levels, strides = (np.zeros((len(found), width), np.int64) for _ in range(3))
+        # The highest level of each parameter, (d,).
+        self.levels = np.where(np.arange(shape.dimensions) < shape.numbers, 1, LABELS).astype(np.int64)
+        # One row per subspace: its parameters, their levels and strides (each n_subspaces × interactions), how many
+        # parameters it has, and where its cells begin in a table that holds each cell's function, -1 for none.
+        dims, levels, strides = (np.zeros((len(found), max(shape.interactions, 1)), np.int64) for _ in range(3))
         orders, offsets = np.zeros(len(found), np.int64), np.zeros(len(found) + 1, np.int64)
-        for s, of in enumerate(found):
-            orders[s] = len(of)
+        for s, subspace in enumerate(found):
+            orders[s] = len(subspace)
             stride = 1
-            for a, (k, level) in enumerate(of):
+            for a, (k, level) in enumerate(subspace):
+                self.levels[k] = max(self.levels[k], level)
                 dims[s, a], levels[s, a], strides[s, a] = k, level, stride
                 stride *= shape.cells(k, level)
             offsets[s + 1] = offsets[s] + stride
@@ -160,28 +159,23 @@ class Basis:
             for number in members:
                 place = sum(int(strides[s, a]) * place for a, (_, _, place) in enumerate(self.points[number]))
                 table[int(offsets[s]) + place] = number
-        return dims, levels, strides, orders, offsets, table
+        #: What the kernels take of the points.
+        self.subspaces = dims, levels, strides, orders, offsets, table
 
-    def rows(self, x: Floats) -> tuple[Ints, NDArray[np.int32], Floats]:
-        """Return the matrix of function values at x (n, d) as compressed rows: starts (n + 1,), numbers, values."""
-        starts = np.concatenate([[0], np.cumsum(kernels.row_lengths(x, self._levels, self._subspaces))])
-        numbers, heights = kernels.entries(x, self._levels, self._subspaces, starts)
-        return starts, numbers, heights
+    def __len__(self) -> int:
+        return len(self.points)
 
     def evaluate(self, x: Floats, coefficients: Floats) -> Floats:
         """Return values at x (n, d), (n,)."""
-        return np.asarray(kernels.values(x, self._levels, self._subspaces, coefficients), dtype=np.float64)
-
-    def coverage(self, x: Floats, residuals: Floats, weights: Floats) -> tuple[Floats, Floats, Floats, Ints]:
-        """Return products with residuals, squares, squares times squared residuals, and rows met, each (N,)."""
-        products, squares, errors, rows = kernels.coverage(
-            x, self._levels, self._subspaces, residuals, weights, len(self.points)
-        )
-        return products, squares, errors, rows
+        return np.asarray(kernels.values(x, self.levels, self.subspaces, coefficients), dtype=np.float64)
 
     @property
     def roughness(self) -> Floats:
-        """By how much ridge weighs each coefficient, (N,): surpluses of smooth functions fall with the level."""
+        """By how much the ridge weighs each coefficient, (N,): 4 to the sum of levels above the first.
+
+        Surpluses of a function with bounded mixed second derivatives fall by 4 per level [Bungartz and Griebel, Sparse
+        grids, Acta Numerica 2004].
+        """
         steps = [sum(1 if level == LABELS else level - 1 for _, level, _ in point) for point in self.points]
         return np.asarray(4.0 ** np.array(steps, dtype=np.float64))
 

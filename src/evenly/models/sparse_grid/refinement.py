@@ -13,36 +13,21 @@ be reached through points that gain at once.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evenly.models.sparse_grid import kernels
 from evenly.models.sparse_grid.points import Basis, Point, Shape
 
-__all__ = ["Family", "Refinement"]
+__all__ = ["Refinement"]
 
 Floats = NDArray[np.float64]
+#: A point's children, and the other parents of each.
+Relatives = Callable[[Point], list[tuple[Point, tuple[Point, ...]]]]
 #: Share of the points of a round that enter for the errors in their support.
 _BROAD = 1 / 3
-
-
-class Family:
-    """Children of points, each with its parents; kept, since grids grown on other rows ask for the same."""
-
-    def __init__(self, shape: Shape) -> None:
-        self.shape = shape
-        self._known: dict[Point, list[tuple[Point, tuple[Point, ...]]]] = {}
-
-    def children(self, point: Point) -> list[tuple[Point, tuple[Point, ...]]]:
-        """Return children, and the parents of each but `point` itself."""
-        found = self._known.get(point)
-        if found is None:
-            found = self._known[point] = [
-                (child, tuple(parent for parent in self.shape.parents(child) if parent != point))
-                for child in self.shape.children(point)
-            ]
-        return found
 
 
 class Refinement:
@@ -50,16 +35,19 @@ class Refinement:
 
     Parameters
     ----------
-    family : Family
-        Of the grid's shape.
+    shape : Shape
     points : iterable of points
         With each, all points above it.
     fewest : int
         How many rows the support of a point that enters must hold.
+    relatives : callable, optional
+        `Shape.relatives`, cached where grids grown on other rows ask for the same.
     """
 
-    def __init__(self, family: Family, points: Iterable[Point], *, fewest: int = 3) -> None:
-        self._family, self._fewest = family, fewest
+    def __init__(
+        self, shape: Shape, points: Iterable[Point], *, fewest: int = 3, relatives: Relatives | None = None
+    ) -> None:
+        self._shape, self._fewest, self._relatives = shape, fewest, relatives or shape.relatives
         self.points: list[Point] = []
         self._present: set[Point] = set()
         #: A dict, since its order is that of insertion: the same rows must give the same grid.
@@ -67,6 +55,7 @@ class Refinement:
         self._enter(points)
 
     def _enter(self, points: Iterable[Point]) -> None:
+        """Take in points; children that now have all their parents wait to enter."""
         arrived = list(points)
         self.points += arrived
         self._present.update(arrived)
@@ -74,7 +63,7 @@ class Refinement:
             self._waiting.pop(point, None)
         present = self._present
         for point in arrived:
-            for child, others in self._family.children(point):
+            for child, others in self._relatives(point):
                 if child not in present and all(parent in present for parent in others):
                     self._waiting[child] = None
 
@@ -90,14 +79,18 @@ class Refinement:
         """
         if not self._waiting:
             return 0
-        basis = Basis(self._family.shape, list(self._waiting))
-        products, squares, errors, rows = basis.coverage(x, residuals, weights)
+        basis = Basis(self._shape, list(self._waiting))
+        products, squares, errors, rows = kernels.coverage(
+            x, basis.levels, basis.subspaces, residuals, weights, len(basis)
+        )
         for number in np.flatnonzero(rows < self._fewest):
             # Supports of points below are smaller still: they never come back.
             del self._waiting[basis.points[number]]
+        # By how much the penalised squares fall with the best surplus of each child alone: (φ·r)² / (φ·φ + λ n d).
         gains = products**2 / np.maximum(squares + ridge * weights.sum() * basis.roughness, np.finfo(float).tiny)
         gains[rows < self._fewest] = 0.0
         best = np.argsort(-gains, kind="stable")[: math.ceil((1 - _BROAD) * count)]
+        # The rest enters for the squared residuals in the support.
         errors[rows < self._fewest] = 0.0
         errors[best] = 0.0
         broad = np.argsort(-errors, kind="stable")[: count - len(best)]

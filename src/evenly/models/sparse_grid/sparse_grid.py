@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cache
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -25,7 +25,7 @@ from evenly.models.inputs.coding import Coding, Inputs
 from evenly.models.regression_model import RegressionModel, Regressor, fold_numbers
 from evenly.models.sparse_grid.least_squares import Equations
 from evenly.models.sparse_grid.points import Basis, Shape, coordinates
-from evenly.models.sparse_grid.refinement import Family, Refinement
+from evenly.models.sparse_grid.refinement import Refinement
 
 __all__ = ["SparseGrid"]
 
@@ -65,21 +65,21 @@ class _Rows:
 class _SparseGrid(Regressor):
     def __init__(self, shape: Shape, plan: Mapping[str, float | None], points: int | None) -> None:
         self._shape, self._asked, self._cap = shape, plan, points
-        self._family = Family(shape)
+        # Grids grown on other folds ask for the same children again.
+        self._relatives = cache(shape.relatives)
 
     def fit(self, inputs: Inputs, logs: Floats, weights: Floats) -> None:
         rows = _Rows(coordinates(inputs), logs, weights)
         self.plan = self._choose(rows, fold_numbers(inputs, 5, seed=1))
-        self._keep(*_last(self._grown(rows, self.plan)))
-
-    def _keep(self, basis: Basis, coefficients: Floats) -> None:
-        self._basis, self._coefficients = basis, coefficients
+        *_, (self._basis, self._coefficients) = self._grown(rows, self.plan)
 
     def _grown(self, rows: _Rows, plan: _Plan) -> Iterator[tuple[Basis, Floats]]:
         """Yield grid and coefficients after each round of refinement."""
         n = len(rows.y)
         cap = self._cap or min(_MOST_POINTS, max(n, 10))
-        refinement = Refinement(self._family, self._shape.regular(plan.level), fewest=min(5, max(1, n // 10)))
+        refinement = Refinement(
+            self._shape, self._shape.regular(plan.level), fewest=min(5, max(1, n // 10)), relatives=self._relatives
+        )
         coefficients = np.zeros(0)
         for round_ in range(plan.rounds + 1):
             basis = Basis(self._shape, refinement.points)
@@ -99,23 +99,29 @@ class _SparseGrid(Regressor):
         level, ridge, rounds = (self._asked[name] for name in ("level", "ridge", "refinements"))
         if folds is None or len(rows.y) < 4:
             return _Plan(int(level or 1), ridge or _FIRST_RIDGE, int(rounds or 0))
-        levels = [int(level)] if level else self._levels(len(rows.y))
-        judge = partial(self._judge, rows, folds if len(rows.y) < _ENOUGH_TO_JUDGE else np.minimum(folds, 1))
-        trials = _Trials(lambda level, ridge: judge(_Plan(level, ridge, 30 if rounds is None else int(rounds))))
-        best_level = trials.climb([(level, ridge or _FIRST_RIDGE) for level in levels], 0)[0]
+        if len(rows.y) >= _ENOUGH_TO_JUDGE:
+            folds = np.minimum(folds, 1)
+
+        @cache
+        def judged(level: int, ridge: float) -> tuple[float, int]:
+            return self._judge(rows, folds, _Plan(level, ridge, 30 if rounds is None else int(rounds)))
+
+        # Coordinate search: the level first, at a middling ridge, then the ridge.
+        levels = [int(level)] if level else []
+        if not levels:
+            sizes = ((level, len(self._shape.regular(level))) for level in range(1, 7))
+            most = min(self._cap or _MOST_POINTS, len(rows.y))
+            levels = [level for level, size in sizes if size <= most / 2] or [1]
+        best, _ = _climbed(judged, [(level, ridge or _FIRST_RIDGE) for level in levels], 0)
         ridges = [ridge] if ridge else list(_RIDGES)
         at = 0 if ridge else _RIDGES.index(_FIRST_RIDGE)
-        chosen = trials.climb([(best_level, r) for r in ridges], at)
-        return _Plan(*chosen, trials.known[chosen][1] if rounds is None else int(rounds))
-
-    def _levels(self, n: int) -> list[int]:
-        cap = min(self._cap or _MOST_POINTS, n)
-        sizes = ((level, len(self._shape.regular(level))) for level in range(1, 7))
-        return [level for level, size in sizes if size <= cap / 2] or [1]
+        chosen = _climbed(judged, [(best, ridge) for ridge in ridges], at)
+        return _Plan(*chosen, judged(*chosen)[1] if rounds is None else int(rounds))
 
     def _judge(self, rows: _Rows, folds: Ints, plan: _Plan) -> tuple[float, int]:
         """Return the least mean error over rounds, and after how many rounds it is reached."""
         left_out = [0] if folds.max() == 1 else range(int(folds.max()) + 1)
+        # The error after each round of refinement, summed over the folds left out.
         courses = [self._course(rows.take(folds != fold), rows.take(folds == fold), plan) for fold in left_out]
         # A course that ended keeps the grid it ended with.
         length = max(map(len, courses))
@@ -123,6 +129,7 @@ class _SparseGrid(Regressor):
         return float(errors.min()), int(np.argmin(errors))
 
     def _course(self, known: _Rows, unknown: _Rows, plan: _Plan) -> list[float]:
+        """Return the error on unknown rows after each round, until it hasn't fallen for some rounds."""
         errors: list[float] = []
         for basis, coefficients in self._grown(known, plan):
             off = np.abs(basis.evaluate(unknown.x, coefficients) - unknown.y)
@@ -138,9 +145,9 @@ class _SparseGrid(Regressor):
         """Grow a grid without each fold, by the plan that was chosen."""
         rows, found = _Rows(coordinates(inputs), logs, weights), np.empty(len(logs))
         for fold in np.unique(folds):
-            basis, coefficients = _last(self._grown(rows.take(folds != fold), self.plan))
+            *_, (basis, coefficients) = self._grown(rows.take(folds != fold), self.plan)
             found[folds == fold] = basis.evaluate(rows.x[folds == fold], coefficients)
-        self._family = Family(self._shape)
+        self._relatives.cache_clear()
         return found
 
     def get_state(self) -> dict[str, Any]:
@@ -154,50 +161,35 @@ class _SparseGrid(Regressor):
 
     def set_state(self, state: Mapping[str, Any]) -> None:
         self.plan = _Plan(int(state["level"]), float(state["ridge"]), int(state["rounds"]))
-        self._keep(Basis.from_state(self._shape, state["points"]), np.asarray(state["coefficients"], dtype=np.float64))
+        self._basis = Basis.from_state(self._shape, state["points"])
+        self._coefficients = np.asarray(state["coefficients"], dtype=np.float64)
 
     @property
     def coefficients(self) -> float:
         return float(len(self._basis))
 
 
-class _Trials:
-    """Errors of (level, ridge), each found once, with the rounds of refinement that go with them."""
-
-    def __init__(self, judge: Callable[[int, float], tuple[float, int]]) -> None:
-        self._judge = judge
-        self.known: dict[tuple[int, float], tuple[float, int]] = {}
-
-    def error(self, choice: tuple[int, float]) -> float:
-        if choice not in self.known:
-            self.known[choice] = self._judge(*choice)
-        return self.known[choice][0]
-
-    def climb(self, choices: list[tuple[int, float]], at: int) -> tuple[int, float]:
-        """Go from one choice to the next, either way, as long as errors fall."""
-        best = at
-        for step in (1, -1):
-            while 0 <= best + step < len(choices) and (
-                self.error(choices[best + step]) < _BETTER * self.error(choices[best])
-            ):
-                best += step
-            if best != at:
-                break
-        self.error(choices[best])
-        return choices[best]
-
-
-def _last(states: Iterator[tuple[Basis, Floats]]) -> tuple[Basis, Floats]:
-    *_, last = states
-    return last
+def _climbed(
+    judged: Callable[[int, float], tuple[float, int]], choices: list[tuple[int, float]], at: int
+) -> tuple[int, float]:
+    """Go from one choice of level and ridge to the next, either way, as long as errors fall; return the last."""
+    best = at
+    for step in (1, -1):
+        while 0 <= best + step < len(choices) and (
+            judged(*choices[best + step])[0] < _BETTER * judged(*choices[best])[0]
+        ):
+            best += step
+        if best != at:
+            break
+    return choices[best]
 
 
 @final
 class SparseGrid(RegressionModel):
     """Ridge regression on a spatially adaptive sparse grid.
 
-    The basis is linear and hierarchical in logarithms scaled to the measured range, with ramps at the ends that go on
-    beyond it; a categorical parameter has an indicator of each label. Level, ridge and refinements are chosen by the
+    The basis is linear and hierarchical in logarithms scaled to the measured range, with ramps at the ends that
+    extrapolate; a categorical parameter has an indicator of each label. Level, ridge and refinements are chosen by the
     errors of runs left out, inside the runs learned from.
 
     Parameters
@@ -268,12 +260,6 @@ class SparseGrid(RegressionModel):
 
     def _regressor(self, coding: Coding, n_runs: int) -> Regressor:
         del n_runs
-        self._check()
-        shape = Shape(len(coding.numeric), coding.sizes, self.interactions)
-        plan = {"level": self.level, "ridge": self.ridge, "refinements": self.refinements}
-        return _SparseGrid(shape, plan, self.points)
-
-    def _check(self) -> None:
         for name, least in (("level", 1), ("interactions", 1), ("points", 1), ("refinements", 0)):
             value = getattr(self, name)
             if value is not None and value < least:
@@ -282,3 +268,6 @@ class SparseGrid(RegressionModel):
             raise InputError(f"ridge must be above zero and finite, but got {self.ridge}: 1e-9 is next to none")
         if self.level is not None and self.level > 7:
             raise InputError(f"level must be at most 7, but got {self.level}: finer points come by refinements")
+        shape = Shape(len(coding.numeric), coding.sizes, self.interactions)
+        plan = {"level": self.level, "ridge": self.ridge, "refinements": self.refinements}
+        return _SparseGrid(shape, plan, self.points)

@@ -1,4 +1,4 @@
-"""Terms of an adaptive spline: products of hinges of numbers and indicators of labels [Friedman 1991, equation 24]."""
+"""Terms of an adaptive spline: products of hinges of numbers and indicators of labels."""
 
 from __future__ import annotations
 

@@ -70,23 +70,19 @@ class LogConformal:
     def half_width(self, level: float) -> float:
         """Return the half-width, in log units, that a new run of leverage 0 obeys with probability `level`."""
         n = len(self.scores)
+        # The ceil((n + 1) level)-th smallest score, but for rounding.
         rank = math.ceil((n + 1) * level - 1e-9)
         if rank <= n:
             return float(self.scores[rank - 1])
-        largest = float(self.scores[-1]) if n else 0.0
-        return max(largest, self._student(level))
-
-    def _student(self, level: float) -> float:
+        # Too few scores for the quantile: Student's t times their root mean square, and never below the largest.
         from scipy.special import stdtrit  # not scipy.stats, which takes a second to import
 
-        freedom = min(self.freedom, len(self.scores))
+        size = float(np.sqrt(np.mean(self.scores**2))) if n else 0.0
+        freedom = min(self.freedom, n)
         if freedom < 1:
-            spread = _ASSUMED_SPREAD if len(self.scores) < _FEW else max(_USUAL_SPREAD, self._root_mean_square())
-            return float(stdtrit(1, (1 + level) / 2)) * spread
-        return float(stdtrit(freedom, (1 + level) / 2)) * self._root_mean_square()
-
-    def _root_mean_square(self) -> float:
-        return float(np.sqrt(np.mean(self.scores**2)))
+            size = _ASSUMED_SPREAD if n < _FEW else max(_USUAL_SPREAD, size)
+        largest = float(self.scores[-1]) if n else 0.0
+        return max(largest, float(stdtrit(max(freedom, 1), (1 + level) / 2)) * size)
 
     def to_state(self) -> dict[str, Any]:
         """Return what `from_state` reads."""

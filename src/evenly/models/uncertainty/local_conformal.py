@@ -23,6 +23,7 @@ __all__ = ["LocalConformal"]
 Floats = NDArray[np.float64]
 #: Residuals of usual size that each local scale counts beside those of the nearest runs.
 _USUAL = 10
+#: Residuals below this are rounding.
 _LEAST = 1e-9
 #: Residuals kept at most: 3,000 tell the 90 % quantile within half a percent, and neighbours are found fast.
 _MOST = 3_000
@@ -62,12 +63,8 @@ class LocalConformal:
         scores = np.sqrt(squares) / unscored._scales(places, own=True) if len(places) else np.zeros(0)
         return cls(places, squares, LogConformal(np.sort(scores), freedom), growth)
 
-    @property
-    def _usual(self) -> float:
-        return max(float(np.mean(self.squares)), _LEAST**2)
-
     def _scales(self, places: Floats, *, own: bool = False) -> Floats:
-        """Return local scales; with `own`, the places are those learned from and leave themselves out."""
+        """Return local scales at places (n, k), (n,); with `own`, these are the places learned from, each left out."""
         n = len(self.places)
         near = min(n - own, max(5, round(np.sqrt(n))))
         if near < 5:
@@ -81,12 +78,12 @@ class LocalConformal:
             # A run is its own nearest neighbour, but for runs at the same place: take its own square off.
             itself = (found == np.arange(n)[:, None]).any(axis=1)
             total = total - np.where(itself, self.squares, self.squares[found[:, -1]])
-        return np.asarray(np.sqrt((np.maximum(total, 0) + _USUAL * self._usual) / (near + _USUAL)))
+        # The mean square of the residuals nearby, as if _USUAL of the size usual among all were among them.
+        usual = max(float(np.mean(self.squares)), _LEAST**2)
+        return np.asarray(np.sqrt((np.maximum(total, 0) + _USUAL * usual) / (near + _USUAL)))
 
     def half_width(self, inputs: Inputs, level: float) -> Floats:
         """Return the half-width of each configuration's interval, (n,), in log units."""
-        if not len(self.places):
-            return np.full(len(inputs), self.scores.half_width(level)) * (1 + self.growth * inputs.beyond)
         scales = self._scales(inputs.matrix) * (1 + self.growth * inputs.beyond)
         return np.asarray(self.scores.half_width(level) * scales)
 
