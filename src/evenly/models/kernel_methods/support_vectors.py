@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -51,7 +51,7 @@ class _SupportVectors(Regressor):
         self._offset = float(solved.intercept_[0])
 
     def _chosen(self, places: Floats, values: Floats, weights: Floats) -> dict[str, float]:
-        """Improve one argument after the other until none gets better."""
+        """Return C, gamma and epsilon of least cross-validated error, by coordinate search from the first of each."""
         candidates = {
             name: (float(asked),) if (asked := self._asked[name]) is not None else tried
             for name, tried in (("C", _C), ("gamma", _GAMMA), ("epsilon", _EPSILON))
@@ -62,7 +62,8 @@ class _SupportVectors(Regressor):
         errors = {tuple(best.values()): _error(best, places, values, weights)}
         for _ in range(3):
             before = dict(best)
-            for one in _variations(best, candidates):
+            # All values of one argument after the other, beside the best of the others at the start of the round.
+            for one in [best | {name: value} for name, tried in candidates.items() for value in tried]:
                 if tuple(one.values()) not in errors:
                     errors[tuple(one.values())] = _error(one, places, values, weights)
                 if errors[tuple(one.values())] < errors[tuple(best.values())]:
@@ -77,6 +78,7 @@ class _SupportVectors(Regressor):
         root = np.sqrt(self.arguments["gamma"])
         asked = np.ascontiguousarray(inputs.matrix * root, dtype=precision)
         knots = np.ascontiguousarray((self._places * root).T, dtype=precision)
+        # Σ a_k exp(-gamma |x - x_k|²) over the support vectors x_k; gamma goes into the places.
         sums = np.zeros(len(inputs))
         (radial_sums_32 if single else radial_sums_64)(asked, knots, self._coefficients.astype(precision), sums)
         return np.asarray(self._centre + self._scale * (sums + self._offset))
@@ -91,12 +93,6 @@ class _SupportVectors(Regressor):
         self._places, self._coefficients = (np.asarray(state[name]) for name in ("places", "coefficients"))
         self._offset, self._centre, self._scale = (float(state[name]) for name in ("offset", "centre", "scale"))
         self.arguments = {name: float(value) for name, value in state["arguments"].items()}
-
-
-def _variations(best: dict[str, float], candidates: Mapping[str, tuple[float, ...]]) -> Iterator[dict[str, float]]:
-    for name, tried in candidates.items():
-        for value in tried:
-            yield best | {name: value}
 
 
 def _solved(arguments: Mapping[str, float], places: Floats, values: Floats, weights: Floats) -> SVR:

@@ -1,4 +1,15 @@
-"""Losses of one candidate on runs left out, compiled; see `evenly.models.pmnf.search_kernels` for the shortcuts."""
+"""Losses of one candidate on left-out runs, compiled; see `evenly.models.pmnf.search_kernels` for the shortcuts.
+
+A candidate is two columns, ``u = left[a]`` and ``v = right[b]``, each (m,) for m runs, with coefficients cu and cv. The
+constant, and the prefix of further terms, are projected out of u, v and the response z (m,); `free` (m,) is 1 minus the
+leverage of what was projected out. The leverage that u and v add is ``p u² + q u v + r v²``, where p, q / 2 and r are
+the entries of the inverse of their 2 × 2 normal matrix. So the residual of run i when it is left out of the fit is
+
+    r_i = (z_i - cu u_i - cv v_i) / f_i,    f_i = free_i - (p u_i² + q u_i v_i + r v_i²)
+
+(the PRESS residual: residual over 1 minus leverage). It is exact, and needs no second fit. `weight` (m,) is the weight
+of each run in the loss, `scale` (m,) turns r_i into a relative error (`Problem.loss_rule`).
+"""
 
 from __future__ import annotations
 
@@ -7,34 +18,34 @@ import math
 import numpy as np
 from numba import njit
 
-__all__ = [
-    "LOG_FIT_MLOGQ",
-    "LOG_FIT_SE",
-    "LOG_FIT_SMAPE",
-    "MLOGQ",
-    "MLOGQ2",
-    "QUADRATIC",
-    "SMAPE",
-    "fold_loss",
-    "left_out_loss",
-    "rss_limit",
-    "single_loss",
-]
+from evenly.models.pmnf.problem import (
+    LOG_FIT_MLOGQ,
+    LOG_FIT_SE,
+    LOG_FIT_SMAPE,
+    MLOGQ,
+    MLOGQ2,
+    QUADRATIC,
+    SMAPE,
+)
 
-#: Losses by what the kernel sums: see `single_loss`.
-QUADRATIC, SMAPE, MLOGQ2, MLOGQ, LOG_FIT_SE, LOG_FIT_SMAPE, LOG_FIT_MLOGQ = range(7)
+__all__ = ["fold_loss", "left_out_loss", "rss_limit", "single_loss"]
 
+#: Runs that are summed before the sum is compared with the limit.
 _CHUNK = 64
 #: Stands for infinity: the kernels are compiled with fast reductions.
-HUGE = 1e29
+_HUGE = 1e29
 #: Least distance of a leverage from 1; beyond, the value left out is not determined by the others.
-FREE = 1e-9
+_FREE = 1e-9
 _FAST = {"reassoc", "contract", "nsz", "arcp"}
 
 
 @njit(cache=True)
 def rss_limit(kind, limit, least_weight, least_scale):  # type: ignore[no-untyped-def]
-    """Return the residual sum of squares from which on the loss is at least `limit` for certain."""
+    """Return the residual sum of squares from which on the loss is at least `limit` for certain.
+
+    A left-out residual is at least as large as the fitted one. The losses f are concave in the squared residual, and
+    f(0) = 0, so their sum is at least ``f(RSS)`` at the least weight and scale; this solves ``f(RSS) = limit``.
+    """
     t = limit / least_weight
     if kind == QUADRATIC:
         return t
@@ -64,11 +75,11 @@ def single_loss(kind, r, scale):  # type: ignore[no-untyped-def]
     if kind == MLOGQ2 or kind == MLOGQ:  # noqa: SIM109 - the compiler wants it plain
         x = r * scale
         if x >= 1.0:
-            return HUGE
+            return _HUGE
         log = abs(math.log1p(-x))
         return log * log if kind == MLOGQ2 else log
     if kind == LOG_FIT_SE:
-        return math.expm1(-r * scale) ** 2 if r * scale > -300.0 else HUGE
+        return math.expm1(-r * scale) ** 2 if r * scale > -300.0 else _HUGE
     if kind == LOG_FIT_SMAPE:
         return 2.0 * math.tanh(abs(r * scale) / 2.0)
     return abs(r * scale)
@@ -76,18 +87,19 @@ def single_loss(kind, r, scale):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, fastmath=_FAST, error_model="numpy")
 def _quadratic(left, a, right, b, z, free, weight, cu, cv, p, q, r, start, stop):  # type: ignore[no-untyped-def]
+    """Sum of squared residuals of runs left out, from run `start` to `stop`; _HUGE where others don't determine one."""
     total = 0.0
     for i in range(np.uintp(start), np.uintp(stop)):
         u, v = left[np.uintp(a), i], right[np.uintp(b), i]
         f = free[i] - (p * u * u + q * u * v + r * v * v)
         e = (z[i] - cu * u - cv * v) / f
-        total += weight[i] * e * e if f > FREE else HUGE
+        total += weight[i] * e * e if f > _FREE else _HUGE
     return total
 
 
 @njit(cache=True, fastmath=_FAST, error_model="numpy")
 def _log_bounds(square, left, a, right, b, z, free, weight, scale, cu, cv, p, q, r, start, stop):  # type: ignore[no-untyped-def]
-    """Bound a sum of absolute or squared log ratios from below; HUGE where a prediction is not above zero.
+    """Bound a sum of absolute or squared log ratios from below; _HUGE where a prediction is not above zero.
 
     ``log(1 + x) = 2 atanh(t)`` with ``t = x / (2 + x)``, and the series of atanh has positive terms only.
     """
@@ -96,11 +108,12 @@ def _log_bounds(square, left, a, right, b, z, free, weight, scale, cu, cv, p, q,
         u, v = left[np.uintp(a), i], right[np.uintp(b), i]
         f = free[i] - (p * u * u + q * u * v + r * v * v)
         e = (z[i] - cu * u - cv * v) * scale[i]
+        # The prediction over the measured value is 1 + x = 1 - e / f, so t = x / (2 + x) = -e / (2 f - e).
         t = abs(e / (2.0 * f - e))
         t2 = t * t
         log = 2.0 * t * (1.0 + t2 * (1.0 / 3.0 + t2 * (0.2 + t2 * (1.0 / 7.0 + t2 / 9.0))))
         value = log * log if square else log
-        total += weight[i] * value if (e < f) & (f > FREE) else HUGE
+        total += weight[i] * value if (e < f) & (f > _FREE) else _HUGE
     return total
 
 
@@ -112,9 +125,10 @@ def _symmetric_errors(left, a, right, b, z, free, weight, scale, cu, cv, p, q, r
         u, v = left[np.uintp(a), i], right[np.uintp(b), i]
         f = free[i] - (p * u * u + q * u * v + r * v * v)
         e = (z[i] - cu * u - cv * v) * scale[i]
+        # 2 |y - ŷ| / (y + ŷ) with ŷ = y (1 - e / f).
         s = abs(2.0 * e / (2.0 * f - e))
         s = s if e < f else 2.0
-        total += weight[i] * s if f > FREE else HUGE
+        total += weight[i] * s if f > _FREE else _HUGE
     return total
 
 
@@ -130,22 +144,24 @@ def _log_fit_bounds(kind, left, a, right, b, z, free, weight, scale, cu, cv, p, 
         u, v = left[np.uintp(a), i], right[np.uintp(b), i]
         f = free[i] - (p * u * u + q * u * v + r * v * v)
         y = (z[i] - cu * u - cv * v) / f * scale[i]
+        # tanh(h) >= h (105 + 10 h²) / (105 + 45 h² + h⁴), h = y / 2: the fourth convergent of Lambert's fraction.
         h2 = 0.25 * y * y
         t = 0.5 * y * (105.0 + 10.0 * h2) / (105.0 + h2 * (45.0 + h2))
         relative = 2.0 * t / (1.0 + t)
         value = abs(y) if kind == LOG_FIT_MLOGQ else 2.0 * abs(t) if kind == LOG_FIT_SMAPE else relative * relative
-        total += weight[i] * value if f > FREE else HUGE
+        total += weight[i] * value if f > _FREE else _HUGE
     return total
 
 
 @njit(cache=True)
 def _exact(kind, left, a, right, b, z, free, weight, scale, cu, cv, p, q, r, limit):  # type: ignore[no-untyped-def]
+    """Sum of losses of runs left out, with logarithms and exponentials; ends where it reaches the limit."""
     total = 0.0
     for i in range(z.shape[0]):
         u, v = left[a, i], right[b, i]
         f = free[i] - (p * u * u + q * u * v + r * v * v)
-        if f <= FREE:
-            return HUGE
+        if f <= _FREE:
+            return _HUGE
         total += weight[i] * single_loss(kind, (z[i] - cu * u - cv * v) / f, scale[i])
         if total >= limit:
             return total
@@ -155,6 +171,7 @@ def _exact(kind, left, a, right, b, z, free, weight, scale, cu, cv, p, q, r, lim
 @njit(cache=True)
 def left_out_loss(kind, left, a, right, b, z, free, weight, scale, cu, cv, p, q, r, limit):  # type: ignore[no-untyped-def]
     """Return the leave-one-out loss, or any bound of it that is at least `limit`."""
+    # Bounds, or the loss itself where it is cheap, chunk by chunk: most candidates end here.
     m = z.shape[0]
     total = 0.0
     start = 0
@@ -172,6 +189,7 @@ def left_out_loss(kind, left, a, right, b, z, free, weight, scale, cu, cv, p, q,
         if total >= limit:
             return total
         start = stop
+    # What survives its bound is computed exactly.
     if kind == MLOGQ2 or kind == MLOGQ or kind == LOG_FIT_SE or kind == LOG_FIT_SMAPE:  # noqa: SIM109 - the compiler wants it plain
         return _exact(kind, left, a, right, b, z, free, weight, scale, cu, cv, p, q, r, limit)
     return total
@@ -181,17 +199,19 @@ def left_out_loss(kind, left, a, right, b, z, free, weight, scale, cu, cv, p, q,
 def _solve_spd(matrix, vector):  # type: ignore[no-untyped-def]
     """Solve in place by Cholesky; return False where the matrix is not positive definite."""
     n = vector.shape[0]
+    # A = L L': L takes the place of the lower half.
     for i in range(n):
         for j in range(i + 1):
             s = matrix[i, j]
             for k in range(j):
                 s -= matrix[i, k] * matrix[j, k]
             if i == j:
-                if s <= FREE:
+                if s <= _FREE:
                     return False
                 matrix[i, i] = math.sqrt(s)
             else:
                 matrix[i, j] = s / matrix[j, j]
+    # L y = b, then L' x = y.
     for i in range(n):
         for k in range(i):
             vector[i] -= matrix[i, k] * vector[k]
@@ -221,7 +241,12 @@ def _fold_system(basis, z, bounds, fold, matrix, vector):  # type: ignore[no-unt
 
 @njit(cache=True)
 def fold_loss(kind, basis, inverse, residual, weight, scale, bounds, limit):  # type: ignore[no-untyped-def]
-    """Return the k-fold loss: ``(I - B_S M B_S')^-1 e_S = e_S + B_S (M^-1 - B_S' B_S)^-1 B_S' e_S`` per fold S."""
+    """Return the k-fold loss: ``(I - B_S M B_S')^-1 e_S = e_S + B_S (M^-1 - B_S' B_S)^-1 B_S' e_S`` per fold S.
+
+    Left-out residuals of a fold from residuals e of the fit to all runs, by the Sherman-Morrison-Woodbury identity.
+    `basis` (n, m) holds all columns B of the fit, `inverse` (n, n) is M^-1, the normal matrix; `bounds` (folds + 1,)
+    says where each fold begins.
+    """
     n = basis.shape[0]
     matrix = np.empty((n, n))
     vector = np.empty(n)
@@ -230,7 +255,7 @@ def fold_loss(kind, basis, inverse, residual, weight, scale, bounds, limit):  # 
         matrix[:] = inverse
         _fold_system(basis, residual, bounds, fold, matrix, vector)
         if not _solve_spd(matrix, vector):
-            return HUGE
+            return _HUGE
         for i in range(bounds[fold], bounds[fold + 1]):
             r = residual[i]
             for a in range(n):

@@ -38,7 +38,6 @@ _LEAST_SHARE = 1e-3
 _ROUNDING = 1e-16
 #: What choosing exponents counts as, in coefficients, beside the prior.
 _SEARCHED = 0.25
-_FOUND_BY_SEARCH = ("pmnf", "log-pmnf")
 #: A sum of terms is not followed below this share of the power law: outside the range asked it may turn negative.
 _FLOOR = 1e-3
 
@@ -83,6 +82,11 @@ class Member:
     unit: float = 1.0
     share: float = 1.0
     credibility: float = 0.0
+
+    @property
+    def searched(self) -> bool:
+        """Whether a search found it."""
+        return self.kind in ("pmnf", "log-pmnf")
 
     def leverage(self, table: pd.DataFrame) -> Floats:
         """Return the variance of the logarithm at each row over that of one run, as far as coefficients cause it."""
@@ -142,7 +146,9 @@ def rivals(
     if quadratic.degree_ != "linear":
         laws.insert(0, _as_rival(quadratic, values, weights))
     for member in laws:
-        broken = _fault_of_rival(member, conditions)
+        # Without a formula a slope is not known.
+        unknown: Fault | None = "not monotone" if conditions.signs else None
+        broken = unknown if member.formula is None else fault(member.formula, conditions)
         if broken is None:
             fitted.append(member)
         else:
@@ -150,14 +156,8 @@ def rivals(
     return fitted
 
 
-def _fault_of_rival(member: Member, conditions: Conditions) -> Fault | None:
-    if member.formula is not None:
-        return fault(member.formula, conditions)
-    # Without a formula a slope is not known.
-    return "not monotone" if conditions.signs else None
-
-
 def _as_rival(model: PowerLaw | LogQuadratic, values: Floats, weights: Floats) -> Member:
+    """Return a fitted model as a member of weight 0."""
     predictions = values / np.exp(model._fit.left_out)
     loss = float(np.average(model._fit.left_out**2, weights=weights))
     none = np.zeros((0, 0))
@@ -188,9 +188,46 @@ def _power_law(table: pd.DataFrame, values: Floats, weights: Floats, conditions:
 
 
 def refit(problem: Problem, terms: TermSet, found: Sequence[Candidate], names: Sequence[str]) -> list[Member]:
-    """Fit candidates to all runs; without those that, fitted without some run, predict nothing above zero for it."""
-    tables = terms.tables(problem.points)
-    return [member for c in found if (member := _refit(problem, terms, tables, c, names)) is not None]
+    """Fit candidates to all runs; without those that, fitted without some run, predict nothing above zero for it.
+
+    The least-squares problem of a candidate is solved by a QR decomposition of its columns, which are orthogonal to the
+    constant's and of unit length, with sqrt(ridge) times the identity below them.
+    """
+    roots = problem.roots
+    length = math.sqrt(float(roots @ roots))
+    intercept = roots / length
+    z = roots * problem.response
+    tables, members = terms.tables(problem.points), []
+    for candidate in found:
+        # Columns (k, m): the constant's part taken off, and scaled.
+        raw = terms.from_tables(tables, np.array(candidate.terms, dtype=np.int64)) * roots
+        along = raw @ intercept
+        columns = raw - along[:, None] * intercept
+        norms = np.sqrt(np.einsum("ij,ij->i", columns, columns))
+        columns = columns / norms[:, None]
+        k = len(columns)
+        q, r = np.linalg.qr(np.concatenate([columns.T, math.sqrt(problem.ridge) * np.eye(k)]))
+        fitted = np.linalg.solve(r, q.T @ np.concatenate([z, np.zeros(k)])) if k else np.zeros(0)
+        # Left-out predictions from residuals over 1 minus the leverage, as in `loss_kernels`.
+        free = 1.0 - intercept**2 - np.einsum("ij,ij->i", q[: len(z)], q[: len(z)])
+        residuals = z - (intercept @ z) * intercept - fitted @ columns
+        with np.errstate(all="ignore"):
+            predictions = problem.predicted(problem.response - residuals / free / roots)
+            logs = np.log(predictions / problem.values)
+        if not np.isfinite(logs).all() or not (free > 0).all():
+            continue
+        # Back to the terms as they are: undo the scaling, and give the constant what the terms' parts along it take.
+        slopes = fitted / norms
+        constant = (intercept @ z - slopes @ along) / length
+        listed = [Term(float(constant), (0.0,) * len(names), (0.0,) * len(names))]
+        for number, slope in zip(candidate.terms, slopes, strict=True):
+            powers, exponents = zip(*terms.factors_of(number), strict=True)
+            listed.append(Term(float(slope), powers, exponents))
+        kind = "log-pmnf" if problem.fit == "log" else "pmnf"
+        loss = float(np.average(logs**2, weights=problem.weights))
+        formula = Formula.total(names, listed)
+        members.append(Member(kind, 0.0, loss, 1 + k, predictions, formula, np.zeros((0, 0))))
+    return members
 
 
 def weigh(
@@ -220,11 +257,16 @@ def weigh(
     """
     members, checked = list(members), set[int]()
     while True:
+        # Only members that matter are checked everywhere; without those that fail, others come to matter.
         weights, tails = _weights(members, counts, len(problem.values))
         kept = _kept(weights) | _kept(tails)
         new = [members[k] for k in np.flatnonzero(kept) if id(members[k]) not in checked]
         checked.update(map(id, new))
-        broken = {id(member): reason for member in new if (reason := _fault_of_found(member, conditions)) is not None}
+        broken = {
+            id(member): reason
+            for member in new
+            if member.searched and member.formula and (reason := fault(member.formula, conditions)) is not None
+        }
         if not broken:
             break
         for reason in broken.values():
@@ -232,47 +274,39 @@ def weigh(
         members = [member for member in members if id(member) not in broken]
     order = [int(k) for k in np.argsort(-weights, kind="stable") if kept[k]]
     total, credible = float(weights[order].sum()), float(tails[order].sum())
-    shared = ((k, float(weights[k]) / total, float(tails[k]) / credible) for k in order)
-    return [_scaled(_with_spread(replace(members[k], weight=w, credibility=c), problem), unit) for k, w, c in shared]
-
-
-def _fault_of_found(member: Member, conditions: Conditions) -> Fault | None:
-    return fault(member.formula, conditions) if member.kind in _FOUND_BY_SEARCH and member.formula else None
+    return [
+        _finished(
+            replace(members[k], weight=float(weights[k]) / total, credibility=float(tails[k]) / credible), problem, unit
+        )
+        for k in order
+    ]
 
 
 def _weights(members: Sequence[Member], counts: Sequence[int], runs: int) -> tuple[Floats, Floats]:
-    """Return the members' weights in predictions and in intervals, each (n_members,)."""
-    priors = np.array([_log_prior(m, counts) for m in members])
-    scores = np.array([_score(m, runs) for m in members])
-    weights = _softmax(np.array([_log_share(m) for m in members]) + priors - 0.5 * scores)
+    """Return the members' weights in predictions and in intervals, each (n_members,).
+
+    In predictions: ``share · prior · exp(-S / 2)`` over the sum of all, S from `_score`; everything on the first if no
+    weight is finite. In intervals: `credibilities`.
+    """
+    # A search starts with the weight of one power law, shared by its candidates of as many terms.
+    priors = np.array([-math.log(counts[m.coefficients - 1]) if m.searched else math.log(m.share) for m in members])
+    shares = [0.0 if m.searched or m.rival is not None else math.log(_LAW_SHARE) for m in members]
+    logs = np.array(shares) + priors - 0.5 * np.array([_score(m, runs) for m in members])
+    finite = np.isfinite(logs)
+    weights = np.append(1.0, np.zeros(len(logs) - 1))
+    if finite.any():
+        weights = np.exp(np.where(finite, logs - logs[finite].max(), -np.inf))
+        weights = weights / weights.sum()
     losses, coefficients = np.array([m.loss for m in members]), np.array([m.coefficients for m in members])
     return weights, credibilities(losses, coefficients, priors, runs)
 
 
-def _softmax(logs: Floats) -> Floats:
-    """Exponentials over their sum; all on the first if none is finite."""
-    finite = np.isfinite(logs)
-    if not finite.any():
-        return np.append(1.0, np.zeros(len(logs) - 1))
-    weights = np.exp(np.where(finite, logs - logs[finite].max(), -np.inf))
-    return np.asarray(weights / weights.sum(), dtype=np.float64)
-
-
 def _kept(weights: Floats) -> NDArray[np.bool_]:
+    """Mark the largest weights, as many as there may be members, down to a share of the largest, (n_members,)."""
     largest = np.argsort(-weights, kind="stable")[:_MOST_MEMBERS]
     kept = np.zeros(len(weights), dtype=np.bool_)
     kept[largest] = weights[largest] >= _LEAST_SHARE * weights[largest[0]]
     return kept
-
-
-def _log_prior(member: Member, counts: Sequence[int]) -> float:
-    if member.kind in _FOUND_BY_SEARCH:
-        return -math.log(counts[member.coefficients - 1])
-    return math.log(member.share)
-
-
-def _log_share(member: Member) -> float:
-    return 0.0 if member.kind in _FOUND_BY_SEARCH or member.rival is not None else math.log(_LAW_SHARE)
 
 
 def _score(member: Member, m: int) -> float:
@@ -281,71 +315,30 @@ def _score(member: Member, m: int) -> float:
     if not math.isfinite(member.loss):
         return math.inf
     fit = m * math.log(max(member.loss, _ROUNDING))
-    if member.kind not in _FOUND_BY_SEARCH and member.kind != "log-quadratic":
+    if not member.searched and member.kind != "log-quadratic":
         return fit + _PLANTED * k if m > k else math.inf
-    all_in = k + 1 + (_SEARCHED if member.kind in _FOUND_BY_SEARCH else 0.0)
+    # Akaike's criterion for small samples, with the noise and the search among the coefficients.
+    all_in = k + 1 + (_SEARCHED if member.searched else 0.0)
     left = m - all_in - 1
     return fit + 2 * all_in + 2 * all_in * (all_in + 1) / left if left > 0 else math.inf
 
 
-def _refit(
-    problem: Problem, terms: TermSet, tables: list[Floats], candidate: Candidate, names: Sequence[str]
-) -> Member | None:
-    """Fit one candidate to all runs; None where the fit without some run predicts nothing above zero."""
-    roots = problem.roots
-    length = math.sqrt(float(roots @ roots))
-    intercept = roots / length
-    raw = terms.from_tables(tables, np.array(candidate.terms, dtype=np.int64)) * roots
-    along = raw @ intercept
-    columns = raw - along[:, None] * intercept
-    norms = np.sqrt(np.einsum("ij,ij->i", columns, columns))
-    columns = columns / norms[:, None]
-    z = roots * problem.response
-    q, r = np.linalg.qr(np.concatenate([columns.T, math.sqrt(problem.ridge) * np.eye(len(columns))]))
-    fitted = np.linalg.solve(r, q.T @ np.concatenate([z, np.zeros(len(columns))])) if len(columns) else np.zeros(0)
-    free = 1.0 - intercept**2 - np.einsum("ij,ij->i", q[: len(z)], q[: len(z)])
-    residuals = z - (intercept @ z) * intercept - fitted @ columns
-    with np.errstate(all="ignore"):
-        predictions = problem.predicted(problem.response - residuals / free / roots)
-        logs = np.log(predictions / problem.values)
-    if not np.isfinite(logs).all() or not (free > 0).all():
-        return None
-    slopes = fitted / norms
-    constant = (intercept @ z - slopes @ along) / length
-    formula = _as_formula(terms, candidate, names, slopes, float(constant))
-    kind = "log-pmnf" if problem.fit == "log" else "pmnf"
-    loss = float(np.average(logs**2, weights=problem.weights))
-    return Member(kind, 0.0, loss, 1 + len(slopes), predictions, formula, np.zeros((0, 0)))
-
-
-def _with_spread(member: Member, problem: Problem) -> Member:
-    """Give a member that a search found the inverse Gram matrix of its terms."""
-    if member.kind not in _FOUND_BY_SEARCH or member.formula is None or not member.formula.terms:
-        return member
-    columns = [term.values(problem.points) / term.coefficient for term in member.formula.terms]
-    design = np.column_stack(columns) * problem.roots[:, None]
-    lengths = np.linalg.norm(design, axis=0)
-    scaled = design / lengths
-    return replace(member, spread=np.linalg.pinv(scaled.T @ scaled, hermitian=True) / np.outer(lengths, lengths))
-
-
-def _as_formula(terms: TermSet, candidate: Candidate, names: Sequence[str], slopes: Floats, constant: float) -> Formula:
-    listed = [Term(constant, (0.0,) * len(names), (0.0,) * len(names))]
-    for number, slope in zip(candidate.terms, slopes, strict=True):
-        factors = terms.factors_of(number)
-        listed.append(Term(float(slope), tuple(f[0] for f in factors), tuple(f[1] for f in factors)))
-    return Formula.total(names, listed)
-
-
-def _scaled(member: Member, unit: float) -> Member:
-    """Turn a member fitted to values over `unit` into one of the values."""
-    member = replace(member, left_out=member.left_out * unit, unit=unit)
-    if member.kind == "log-pmnf":
-        assert member.formula is not None  # noqa: S101 - for the type checker
-        d = len(member.formula.names)
-        shift = Term(math.log(unit), (0.0,) * d, (0.0,) * d)
-        return replace(member, formula=Formula.total(member.formula.names, [*member.formula.terms, shift]))
-    return replace(member, formula=_in_unit(member.formula, unit), spread=member.spread * unit**2)
+def _finished(member: Member, problem: Problem, unit: float) -> Member:
+    """Turn a member fitted to values over `unit` into one of values; a searched one gets its inverse Gram matrix."""
+    formula, spread = member.formula, member.spread
+    if member.searched and formula is not None and formula.terms:
+        columns = [term.values(problem.points) / term.coefficient for term in formula.terms]
+        design = np.column_stack(columns) * problem.roots[:, None]
+        lengths = np.linalg.norm(design, axis=0)
+        scaled = design / lengths
+        spread = np.linalg.pinv(scaled.T @ scaled, hermitian=True) / np.outer(lengths, lengths)
+    if member.kind == "log-pmnf" and formula is not None:
+        # ln(unit · y) = ln(y) + ln(unit).
+        none = (0.0,) * len(formula.names)
+        formula = Formula.total(formula.names, [*formula.terms, Term(math.log(unit), none, none)])
+    else:
+        formula, spread = _in_unit(formula, unit), spread * unit**2
+    return replace(member, left_out=member.left_out * unit, unit=unit, formula=formula, spread=spread)
 
 
 def _in_unit(formula: Formula | None, unit: float) -> Formula | None:
@@ -356,7 +349,7 @@ def _in_unit(formula: Formula | None, unit: float) -> Formula | None:
 
 def who_leads(members: Sequence[Member]) -> list[str]:
     """Say so where most of the weight is not on candidates that were searched."""
-    searched = sum(member.weight for member in members if member.kind in _FOUND_BY_SEARCH)
+    searched = sum(member.weight for member in members if member.searched)
     if searched >= 0.5:
         return []
     return [f"{members[0].kind} leads, candidates searched have {searched:.0%} of the weight"]
@@ -392,6 +385,7 @@ def predict(members: Sequence[Member], table: pd.DataFrame) -> tuple[Floats, Flo
     with np.errstate(over="ignore"):
         each = np.array([member.predict(table) for member in members])
     shares = np.array([member.weight for member in members])
+    # No member is followed below a share of the least that is above zero.
     least = _FLOOR * np.min(np.where(each > 0, each, np.inf), axis=0)
     least = np.maximum(np.where(np.isfinite(least), least, 0.0), np.finfo(np.float64).tiny)
     return np.clip(shares @ each, least, 1e300), np.log(np.clip(each, least, 1e300))

@@ -181,6 +181,7 @@ class PMNF(Model):
         table, values, weights = table[used].reset_index(drop=True), values[used], weights[used]
         points, order, folds = self._in_order(table, values)
         table, points, weights = table.iloc[order].reset_index(drop=True), points[order], weights[order]
+        # Values of geometric mean 1, so that the unit of time decides no comparison.
         unit = float(np.exp(np.log(values[order]).mean()))
         values = values[order] / unit
         self.asked_ = self._asked_range(table)
@@ -193,6 +194,7 @@ class PMNF(Model):
             sample, factors, poles, n, conditions,
             method=self.search, budget=search_space.BUDGETS[self.effort], progress=self.progress,
         )  # fmt: skip
+        # Laws of fixed form are fitted beside what the search found, and all are weighed together.
         rivals = model_averaging.rivals(table, values, weights, conditions, self.search_)
         if sample is not problem:
             found = found[:_REFITTED]
@@ -201,7 +203,13 @@ class PMNF(Model):
         members = [*rivals, *model_averaging.refit(problem, terms, found, list(self.asked_))]
         self.members_ = model_averaging.weigh(problem, members, counts, conditions, self.search_, unit=unit)
         self.search_.notes += notes + model_averaging.who_leads(self.members_)
-        self._learn_interval(table, values * unit, weights)
+        # Scores of left-out runs are divided by the leverage that a power law gives them.
+        self._coordinates = Coordinates.learn(table)
+        design = np.column_stack([np.ones(len(table)), self._coordinates.columns(table)[0]])
+        self._local = LogLinear.learn(design, np.log(values * unit), weights)
+        effective = sum(member.weight * member.coefficients for member in self.members_) + _CHOSEN
+        residuals = model_averaging.residuals(self.members_, values * unit)
+        self._conformal = LogConformal.from_residuals(residuals, self._local.leverages, coefficients=effective)
         self.left_out_ = np.full(len(used), np.nan)
         self.left_out_[np.flatnonzero(used)[order]] = sum(m.weight * m.left_out for m in self.members_)
         self._finish()
@@ -251,19 +259,15 @@ class PMNF(Model):
             if low > 0:
                 whole = bool(np.all(x == np.round(x)))
                 low, high = max(low / _BELOW, 1.0) if whole else low / _BELOW, high * _ABOVE
-            if name in (self.asked or {}):
-                low, high = self._given_range(str(name), float(x.min()), float(x.max()))
+            if self.asked is not None and name in self.asked:
+                low, high = (float(v) for v in self.asked[name])
+                if not (math.isfinite(low) and math.isfinite(high) and low <= high):
+                    raise InputError(
+                        f"asked[{name!r}] must be two finite numbers, the lower first, but got {self.asked[name]!r}"
+                    )
+                low, high = min(low, float(x.min())), max(high, float(x.max()))
             ranges[str(name)] = (low, high)
         return ranges
-
-    def _given_range(self, name: str, least: float, most: float) -> tuple[float, float]:
-        assert self.asked is not None  # noqa: S101 - for the type checker
-        low, high = (float(v) for v in self.asked[name])
-        if not (math.isfinite(low) and math.isfinite(high) and low <= high):
-            raise InputError(
-                f"asked[{name!r}] must be two finite numbers, the lower first, but got {self.asked[name]!r}"
-            )
-        return min(low, least), max(high, most)
 
     def _conditions(self, points: Floats) -> Conditions:
         names = list(self.asked_)
@@ -278,16 +282,6 @@ class PMNF(Model):
         return Conditions(np.concatenate([grid, points]), signs, positive, bounds)
 
     # ---- predicting ---------------------------------------------------------------------------------------------
-
-    def _learn_interval(self, table: pd.DataFrame, values: Floats, weights: Floats) -> None:
-        self._coordinates = Coordinates.learn(table)
-        design = np.column_stack([np.ones(len(table)), self._coordinates.columns(table)[0]])
-        self._local = LogLinear.learn(design, np.log(values), weights)
-        residuals = model_averaging.residuals(self.members_, values)
-        effective = sum(member.weight * member.coefficients for member in self.members_)
-        self._conformal = LogConformal.from_residuals(
-            residuals, self._local.leverages, coefficients=effective + _CHOSEN
-        )
 
     def _finish(self) -> None:
         self.formula_ = model_averaging.average_formula(self.members_)

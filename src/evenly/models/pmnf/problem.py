@@ -9,11 +9,27 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Candidate", "Fit", "Loss", "Problem", "Search"]
+__all__ = [
+    "LOG_FIT_MLOGQ",
+    "LOG_FIT_SE",
+    "LOG_FIT_SMAPE",
+    "MLOGQ",
+    "MLOGQ2",
+    "QUADRATIC",
+    "SMAPE",
+    "Candidate",
+    "Fit",
+    "Loss",
+    "Problem",
+    "Search",
+]
 
 Floats = NDArray[np.float64]
 Fit = Literal["relative", "absolute", "log"]
 Loss = Literal["mlogq2", "mlogq", "smape", "se"]
+#: What the kernels sum over runs: squares, symmetric errors, squared or absolute log ratios of a fit of values, then
+#: squared errors, symmetric errors or absolute log ratios of a fit of logarithms.
+QUADRATIC, SMAPE, MLOGQ2, MLOGQ, LOG_FIT_SE, LOG_FIT_SMAPE, LOG_FIT_MLOGQ = range(7)
 
 
 @dataclass(frozen=True)
@@ -113,6 +129,7 @@ class Problem:
         m = len(self.values)
         if m <= n:
             return self
+        # A fixed random sample, and the rows that hold the least or the largest of some column.
         columns = np.column_stack([self.points, self.values])
         mixed = np.random.default_rng(0).permutation(m)[:n]
         chosen = np.unique(np.concatenate([mixed, columns.argmin(axis=0), columns.argmax(axis=0)]))
@@ -125,6 +142,7 @@ class Problem:
         """Return the same problem with its runs in the order in which they tell candidates apart; folds stay."""
         if self.folds is not None:
             return self
+        # Far from the median first: there candidates err most, and sums reach the limit soonest.
         logs = np.log(self.values)
         order = np.argsort(-np.abs(logs - np.median(logs)), kind="stable")
         return replace(self, points=self.points[order], values=self.values[order], weights=self.weights[order])
@@ -135,25 +153,21 @@ class Problem:
 
     @cached_property
     def loss_rule(self) -> tuple[int, Floats, Floats]:
-        """The kernel's loss, the weight of each run in it, and the factor from weighted residual to relative error."""
-        from evenly.models.pmnf import search_kernels as kernels
+        """The kernels' number of the loss, each run's weight in it, and a scale; see `loss_kernels.single_loss`.
 
+        The scale turns the weighted residual of a run into its relative error, or into the error of its logarithm.
+        """
         with np.errstate(divide="ignore"):
             unweighted = np.where(self.roots > 0, 1 / self.roots, 0.0)
         if self.fit == "log":
-            return self._log_fit_rule(unweighted)
+            if self.loss == "mlogq2":
+                return QUADRATIC, np.sign(self.weights), np.ones_like(self.values)
+            kind = {"se": LOG_FIT_SE, "smape": LOG_FIT_SMAPE, "mlogq": LOG_FIT_MLOGQ}[self.loss]
+            return kind, self.weights * (self.values**2 if self.loss == "se" else 1.0), unweighted
         if self.loss == "se":
-            return kernels.QUADRATIC, self.weights * unweighted**2, np.ones_like(self.values)
-        kind = {"smape": kernels.SMAPE, "mlogq": kernels.MLOGQ, "mlogq2": kernels.MLOGQ2}[self.loss]
+            return QUADRATIC, self.weights * unweighted**2, np.ones_like(self.values)
+        kind = {"smape": SMAPE, "mlogq": MLOGQ, "mlogq2": MLOGQ2}[self.loss]
         return kind, self.weights, unweighted / self.values
-
-    def _log_fit_rule(self, unweighted: Floats) -> tuple[int, Floats, Floats]:
-        from evenly.models.pmnf import search_kernels as kernels
-
-        if self.loss == "mlogq2":
-            return kernels.QUADRATIC, np.sign(self.weights), np.ones_like(self.values)
-        rules = {"se": kernels.LOG_FIT_SE, "smape": kernels.LOG_FIT_SMAPE, "mlogq": kernels.LOG_FIT_MLOGQ}
-        return rules[self.loss], self.weights * (self.values**2 if self.loss == "se" else 1.0), unweighted
 
 
 def _short(number: int) -> str:

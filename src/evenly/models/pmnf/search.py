@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,13 +23,78 @@ __all__ = ["search_all"]
 Floats = NDArray[np.float64]
 Progress = Callable[[float], None]
 
+#: Terms in a block, and how many blocks are kept.
 _BLOCK = 1024
+_KEPT_BLOCKS = 12
 #: Squared length, after the others are projected out, below which a column of unit length adds nothing.
 _LEAST_LENGTH2 = 1e-9
 
 
+class Block(NamedTuple):
+    """Columns of B terms, projected and scaled to unit length, with m rows; G conditions on each.
+
+    Attributes
+    ----------
+    columns : array (B, m)
+    diagonal : array (B,)
+        Of the normal matrix: 1, and the ridge beside it.
+    products : array (B,)
+        With the response.
+    conditions : array (B, G)
+        What each column adds to each condition, per unit of its coefficient.
+    usable : array (B,)
+        Whether the column lies outside the span of what was projected out.
+    offset : int
+        Number of the first term.
+    """
+
+    columns: Floats
+    diagonal: Floats
+    products: Floats
+    conditions: Floats
+    usable: NDArray[np.bool_]
+    offset: int
+
+
+class Target(NamedTuple):
+    """The response z (m,), `free` (m,), `weight` (m,) and `scale` (m,) as in `loss_kernels`, and what bounds need.
+
+    Attributes
+    ----------
+    rss : float
+        Squared length of the response.
+    least_weight, least_scale : float
+    prune : bool
+        Whether the bound from the normal equations holds: no ridge, and no run of weight 0.
+    """
+
+    z: Floats
+    free: Floats
+    weight: Floats
+    scale: Floats
+    rss: float
+    least_weight: float
+    least_scale: float
+    prune: bool
+
+
+class ConditionRows(NamedTuple):
+    """What must stay above zero: `base` (G,) is the part of the columns projected out.
+
+    The first `n_positive` rows are values, the others slopes.
+    """
+
+    base: Floats
+    n_positive: int
+
+
 class _Columns:
-    """Columns of terms, centred, projected off a prefix and scaled, in blocks, with their rows of conditions."""
+    """Columns of terms with their rows of conditions, in blocks; see `set_prefix` for what is projected out of them.
+
+    A column is ``sqrt(w_i) t(x_i)`` for m runs; a row of conditions is what the term adds to each of G values and
+    slopes that must stay above zero. Both go through the same operations, so that coefficients found for the columns
+    are those of the rows.
+    """
 
     def __init__(self, problem: Problem, terms: TermSet, conditions: Conditions) -> None:
         self.problem, self.terms, self.ridge = problem, terms, problem.ridge
@@ -42,17 +107,22 @@ class _Columns:
             self._condition_tables.append((sign, terms.tables(conditions.points, parameter)))
         n = len(conditions.points)
         self.n_positive = n if conditions.positive else 0
+        # The constant's column at unit length, (m,); it adds to values but not to slopes.
         length = math.sqrt(float(np.sum(problem.roots**2)))
         self.intercept = problem.roots / length
         ones = np.full(self.n_positive, 1 / length)
         self.intercept_conditions = np.concatenate([ones, np.zeros(n * len(conditions.signs))])
         self._kept: dict[int, tuple[Floats, Floats, NDArray[np.bool_]]] = {}
-        self._start([])
+        self.set_prefix(())
 
-    def _start(self, prefix: list[int]) -> None:
-        problem = self.problem
-        m = len(problem.values)
-        z = problem.roots * problem.response
+    def set_prefix(self, prefix: tuple[int, ...]) -> None:
+        """Project the constant and the terms in `prefix` out of everything: what is left is a fit of two columns.
+
+        With a ridge, the least-squares problem has one more row per term of the prefix, which holds sqrt(ridge) in that
+        term's column and zero in the response.
+        """
+        prefix = tuple(number for number in prefix if number != self.constant)
+        z = self.problem.roots * self.problem.response
         along = float(self.intercept @ z)
         self.z = np.concatenate([z - along * self.intercept, np.zeros(len(prefix) if self.ridge else 0)])
         self.base = along * self.intercept_conditions
@@ -61,18 +131,16 @@ class _Columns:
         self._projections: list[tuple[Floats, Floats]] = []
         self.feasible = True
         for position, number in enumerate(prefix):
-            self._project(number, position, len(self.z) - m)
+            self._project(number, position)
 
-    def set_prefix(self, prefix: tuple[int, ...]) -> None:
-        """Project the terms in `prefix` out of everything."""
-        self._start([number for number in prefix if number != self.constant])
-
-    def _project(self, number: int, position: int, extra: int) -> None:
+    def _project(self, number: int, position: int) -> None:
+        """Take one more term of the prefix out of the response, the conditions and 1 minus the leverage."""
         columns, conditions, usable = self._raw(np.array([number]))
-        column = np.concatenate([columns[0], np.zeros(extra)])
-        if extra:
-            column[len(columns[0]) + position] = math.sqrt(self.ridge)
-        row = conditions[0].copy()
+        m, row = columns.shape[1], conditions[0].copy()
+        column = np.concatenate([columns[0], np.zeros(len(self.z) - m)])
+        if self.ridge:
+            column[m + position] = math.sqrt(self.ridge)
+        # Modified Gram-Schmidt against the terms before it.
         for q, q_conditions in self._projections:
             along = float(q @ column)
             column = column - along * q
@@ -85,11 +153,12 @@ class _Columns:
         along = float(column @ self.z)
         self.z = self.z - along * column
         self.base = self.base + along * row
-        self.free = self.free - column[: len(self.free)] ** 2
-        self.fixed.append(column[: len(self.free)])
+        self.free = self.free - column[:m] ** 2
+        self.fixed.append(column[:m])
         self._projections.append((column, row))
 
     def _raw(self, numbers: NDArray[Any]) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+        """Return columns (B, m) of unit length and orthogonal to the constant, conditions (B, G), which to use (B,)."""
         columns = self.terms.from_tables(self._tables, numbers) * self.problem.roots
         rows = np.concatenate(
             [sign * self.terms.from_tables(tables, numbers) for sign, tables in self._condition_tables]
@@ -97,33 +166,34 @@ class _Columns:
             axis=1,
         )
         with np.errstate(all="ignore"):
-            for _ in range(2):
+            # Twice: the first projection leaves rounding errors of the constant's size.
+            for time in range(2):
                 length = np.sqrt(np.einsum("ij,ij->i", columns, columns))[:, None]
                 columns, rows = columns / length, rows / length
                 along = (columns @ self.intercept)[:, None]
                 columns = columns - along * self.intercept
                 rows = rows - along * self.intercept_conditions
                 squared = np.einsum("ij,ij->i", columns, columns)
-                if _ == 0:
+                if time == 0:
                     usable = squared > _LEAST_LENGTH2
             columns, rows = columns / np.sqrt(squared)[:, None], rows / np.sqrt(squared)[:, None]
         usable &= np.isfinite(columns).all(axis=1) & np.isfinite(rows).all(axis=1)
         columns[~usable], rows[~usable] = 0.0, 0.0
+        # The constant's column is zero here: with it, a candidate of n terms is one of fewer.
         if self.constant is not None:
             usable |= numbers == self.constant
         return columns, rows, usable
 
-    def block(self, start: int) -> tuple[Any, ...]:
-        """Return what the kernels take of the terms from `start` on."""
+    def block(self, start: int) -> Block:
+        """Return the terms from `start` on, with the prefix projected out."""
         if start not in self._kept:
-            if len(self._kept) >= 12:
+            if len(self._kept) >= _KEPT_BLOCKS:
                 self._kept.pop(next(iter(self._kept)))
             self._kept[start] = self._raw(np.arange(start, min(start + _BLOCK, len(self.terms))))
         columns, rows, usable = self._kept[start]
-        m = columns.shape[1]
         diagonal = np.full(len(columns), 1.0 + self.ridge)
         if self._projections:
-            columns = np.concatenate([columns, np.zeros((len(columns), len(self.z) - m))], axis=1)
+            columns = np.concatenate([columns, np.zeros((len(columns), len(self.z) - columns.shape[1]))], axis=1)
             rows = rows.copy()
             for q, q_conditions in self._projections:
                 along = (columns @ q)[:, None]
@@ -136,20 +206,11 @@ class _Columns:
             usable = usable & ((squared > _LEAST_LENGTH2) | null)
             length2 = np.where(usable & ~null, squared, 1.0)
             columns, rows = columns / np.sqrt(length2)[:, None], rows / np.sqrt(length2)[:, None]
+            # Coefficients of columns that were shorter are larger: the ridge counts for more.
             diagonal = 1.0 + self.ridge / length2
-        return np.ascontiguousarray(columns), diagonal, columns @ self.z, np.ascontiguousarray(rows), usable, start
-
-
-def _nothing(columns: int, rows: int, offset: int) -> tuple[Any, ...]:
-    """Return the block that stands for "no second term"."""
-    return (
-        np.zeros((1, columns)),
-        np.ones(1),
-        np.zeros(1),
-        np.zeros((1, rows)),
-        np.ones(1, dtype=np.bool_),
-        offset,
-    )
+        return Block(
+            np.ascontiguousarray(columns), diagonal, columns @ self.z, np.ascontiguousarray(rows), usable, start
+        )
 
 
 class _Best:
@@ -166,9 +227,11 @@ class _Best:
 
     @property
     def cut(self) -> float:
+        """Losses from here on are of no interest."""
         return self.found[-1].loss if len(self.found) >= self.keep else 1e28
 
     def merge(self, prefix: tuple[int, ...], nothing: int) -> None:
+        """Move what the threads found into one sorted list; `nothing` is the number that stands for no second term."""
         losses, firsts, seconds = self.heaps
         for t, k in np.argwhere(np.isfinite(losses)):
             pair = (int(firsts[t, k]), int(seconds[t, k]))
@@ -176,14 +239,6 @@ class _Best:
         losses.fill(np.inf)
         self.found.sort(key=lambda c: (c.loss, c.terms))
         del self.found[self.keep :]
-
-
-def _block_pairs(n_terms: int, pairs: bool) -> Iterator[tuple[int, int]]:
-    starts = range(0, n_terms, _BLOCK)
-    if not pairs:
-        yield from ((start, n_terms) for start in starts)
-        return
-    yield from ((a, b) for a in starts for b in starts if b >= a)
 
 
 def search_all(
@@ -226,6 +281,7 @@ def search_all(
     n_terms = len(terms)
     prefixes: Any = itertools.combinations(range(n_terms), n - 2) if n > 2 else [()]
     n_prefixes = math.comb(n_terms, max(n - 2, 0))
+    # All but the last two terms are a prefix; the kernels go through all pairs that may follow it.
     for done, prefix in enumerate(prefixes):
         columns.set_prefix(prefix)
         first = prefix[-1] + 1 if prefix else 0
@@ -248,27 +304,39 @@ def search_all(
 def _search_prefix(
     columns: _Columns, best: _Best, counts: NDArray[np.int64], first: int, n: int, progress: Progress | None
 ) -> None:
+    """Judge the prefix with every pair of terms (or, if n is 1, every term) from number `first` on."""
     from evenly.models.pmnf import search_kernels as kernels
 
     problem = columns.problem
     m, n_terms = len(problem.values), len(columns.terms)
     kind, weight, scale = problem.loss_rule
-    rss = float(columns.z @ columns.z)
     some = weight > 0
     least = (float(weight[some].min()), float(np.abs(scale[some]).min())) if some.any() else (1.0, 1.0)
     prune = problem.ridge == 0 and bool(some.all())
-    target = (columns.z[:m].copy(), columns.free, weight, scale, rss, *least, prune)
-    conditions = (columns.base, columns.n_positive)
-    pairs = list(_block_pairs(n_terms, n > 1))
-    left: tuple[Any, ...] = ()
+    rss = float(columns.z @ columns.z)
+    target = Target(columns.z[:m].copy(), columns.free, weight, scale, rss, *least, prune)
+    conditions = ConditionRows(columns.base, columns.n_positive)
+    # Stands for "no second term".
+    nothing = Block(
+        np.zeros((1, len(columns.z))), np.ones(1), np.zeros(1), np.zeros((1, len(columns.base))),
+        np.ones(1, dtype=np.bool_), n_terms,
+    )  # fmt: skip
+    starts = range(0, n_terms, _BLOCK)
+    pairs = [(a, b) for a in starts for b in starts if b >= a] if n > 1 else [(a, n_terms) for a in starts]
+    left: Block | None = None
     for done, (a, b) in enumerate(pairs):
         if a + _BLOCK <= first:
             continue
-        if not left or left[-1] != a:
-            left = _from(columns.block(a), first)
-        right = _nothing(len(columns.z), len(columns.base), n_terms) if b == n_terms else columns.block(b)
-        gram = left[0] @ right[0].T
-        arguments = (kind, _real(left, m), _real(right, m), gram, target, conditions, best.cut, best.heaps, counts)
+        if left is None or left.offset != a:
+            left = columns.block(a)
+            # Terms before the first came with some other prefix.
+            numbers = np.arange(a, a + len(left.usable))
+            left = left._replace(usable=left.usable & (numbers >= first))
+        right = nothing if b == n_terms else columns.block(b)
+        gram = left.columns @ right.columns.T
+        # Rows of the ridge count in inner products, but are no runs.
+        blocks = [one._replace(columns=np.ascontiguousarray(one.columns[:, :m])) for one in (left, right)]
+        arguments = (kind, *blocks, gram, target, conditions, best.cut, best.heaps, counts)
         if problem.folds is None:
             kernels.search_pairs(*arguments)
         else:
@@ -277,15 +345,3 @@ def _search_prefix(
         if progress is not None:
             best.merge((), n_terms)
             progress((done + 1) / len(pairs))
-
-
-def _from(block: tuple[Any, ...], first: int) -> tuple[Any, ...]:
-    """Leave out the terms before `first`, which come earlier in some other prefix."""
-    *arrays, usable, start = block
-    return (*arrays, usable & (np.arange(start, start + len(usable)) >= first), start)
-
-
-def _real(block: tuple[Any, ...], m: int) -> tuple[Any, ...]:
-    """Leave out the rows that stand for the ridge penalty: they count in inner products only."""
-    columns = block[0]
-    return (columns if columns.shape[1] == m else np.ascontiguousarray(columns[:, :m]), *block[1:])

@@ -22,31 +22,9 @@ import math
 import numpy as np
 from numba import njit, prange
 
-from evenly.models.pmnf.loss_kernels import (
-    LOG_FIT_MLOGQ,
-    LOG_FIT_SE,
-    LOG_FIT_SMAPE,
-    MLOGQ,
-    MLOGQ2,
-    QUADRATIC,
-    SMAPE,
-    fold_loss,
-    left_out_loss,
-    rss_limit,
-)
+from evenly.models.pmnf.loss_kernels import fold_loss, left_out_loss, rss_limit
 
-__all__ = [
-    "COUNTERS",
-    "LOG_FIT_MLOGQ",
-    "LOG_FIT_SE",
-    "LOG_FIT_SMAPE",
-    "MLOGQ",
-    "MLOGQ2",
-    "QUADRATIC",
-    "SMAPE",
-    "search_folds",
-    "search_pairs",
-]
+__all__ = ["COUNTERS", "search_folds", "search_pairs"]
 
 #: What happened to candidates, in the order of a counter row.
 COUNTERS = ("pruned", "evaluated", "ill-conditioned", "negative", "not monotone")
@@ -58,7 +36,7 @@ _SINE2 = 1e-9
 
 @njit(cache=True)
 def _push(losses, firsts, seconds, loss, first, second):  # type: ignore[no-untyped-def]
-    """Replace the worst of a max-heap."""
+    """Replace the worst of a max-heap: sift the new entry down from the root."""
     n = losses.shape[0]
     i = 0
     while True:
@@ -85,6 +63,7 @@ def _first_violation(base, cu, u, cv, v):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _admit(loss, cu, cv, a, b, first, second, base, left_c, right_c, n_positive, heap, counts):  # type: ignore[no-untyped-def]
+    """Keep a candidate that is good enough, unless it breaks a condition; count what it breaks."""
     losses, firsts, seconds = heap
     violated = _first_violation(base, cu, left_c[a], cv, right_c[b])
     if violated < n_positive:
@@ -103,15 +82,11 @@ def search_pairs(kind, left, right, gram, target, conditions, cut, heaps, counts
     ----------
     kind : int
         The loss.
-    left, right : tuple
-        ``(columns (B, m), diagonal (B,), products (B,), conditions (B, G), usable (B,), offset)`` of each block.
+    left, right : Block of `evenly.models.pmnf.search`, as the next ones
     gram : array (B_left, B_right)
         Inner products.
-    target : tuple
-        ``(z (m,), free (m,), weight (m,), scale (m,), rss, least_weight, least_scale, prune)``.
-    conditions : tuple
-        ``(base (G,), n_positive)``: what must stay above zero for the columns projected out, and how many of these
-        rows are about positivity; the rest is about monotonicity.
+    target : Target
+    conditions : ConditionRows
     cut : float
         Losses from here on are of no interest.
     heaps : tuple of arrays (n_threads, K)
@@ -129,6 +104,7 @@ def search_pairs(kind, left, right, gram, target, conditions, cut, heaps, counts
         heap = (losses[thread], firsts[thread], seconds[thread])
         limit = min(cut, losses[thread, 0])
         most = rss_limit(kind, limit, least_weight, least_scale) if prune else math.inf
+        # Threads take the rows of the triangle by turns, since these get shorter.
         for a in range(thread, u_all.shape[0], n_threads):
             if not u_ok[a]:
                 continue
@@ -137,6 +113,7 @@ def search_pairs(kind, left, right, gram, target, conditions, cut, heaps, counts
             for b in range(max(0, u_offset + a + 1 - v_offset), v_all.shape[0]):
                 if not v_ok[b]:
                     continue
+                # The normal equations [du g; g dv] [cu; cv] = [bu; bv], by Cramer's rule.
                 g = gram[a, b]
                 dv = v_diag[b]
                 det = du * dv - g * g
@@ -146,7 +123,7 @@ def search_pairs(kind, left, right, gram, target, conditions, cut, heaps, counts
                 bv = v_prod[b]
                 cu = (dv * bu - g * bv) / det
                 cv = (du * bv - g * bu) / det
-                # The margin covers rounding in the difference.
+                # Shortcut 1: RSS = z'z - (cu bu + cv bv). The margin covers rounding in the difference.
                 if rss - (cu * bu + cv * bv) - 1e-9 * rss >= most:
                     count[_PRUNED] += 1
                     continue
@@ -190,6 +167,7 @@ def search_folds(kind, left, right, gram, target, conditions, cut, heaps, counts
             for b in range(max(0, u_offset + a + 1 - v_offset), v_all.shape[0]):
                 if not v_ok[b]:
                     continue
+                # The normal equations, as in `search_pairs`.
                 g, du, dv, bu, bv = gram[a, b], u_diag[a], v_diag[b], u_prod[a], v_prod[b]
                 det = du * dv - g * g
                 if det < _SINE2 * du * dv:
@@ -204,6 +182,7 @@ def search_folds(kind, left, right, gram, target, conditions, cut, heaps, counts
                     count[_PRUNED] += 1
                     continue
                 count[_EVALUATED] += 1
+                # B and M^-1 of `fold_loss`: the fixed columns are orthonormal, so only the last two meet.
                 basis[n_fixed] = u_all[a]
                 basis[n_fixed + 1] = v_all[b]
                 inverse[n_fixed, n_fixed] = du

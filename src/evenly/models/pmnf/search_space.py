@@ -58,8 +58,11 @@ _COMMON: tuple[Factor, ...] = (
     (-0.5, 0.0),
     (2.0, 0.0),
 )
+#: Candidates that a search returns.
 _KEEP = 128
 _ONE: Factor = (0.0, 0.0)
+#: For fits of one parameter.
+_NO_CONDITIONS = Conditions(np.zeros((0, 1)), {}, False)
 
 
 def usable_factors(
@@ -112,6 +115,7 @@ def find(
     candidates, terms, search
         Candidates of n and of fewer terms, each without the constant term.
     """
+    # Full where the effort allows; else only what fits of one parameter suggest is combined.
     terms = TermSet(factors)
     size = math.comb(terms.size, min(n, terms.size))
     if method == "auto":
@@ -164,6 +168,7 @@ def _suggested(
         turns = itertools.zip_longest(found[::2], found[1::2], common)
         ranked.append([f for f in dict.fromkeys(itertools.chain(*turns)) if f is not None and f != _ONE])
     search.first_stage = first_stage.considered
+    # As many of each parameter as the budget can combine.
     most = budget.factors
     while most > 1 and math.comb(math.prod(1 + min(most, len(r)) for r in ranked), n) > budget.combined:
         most -= 1
@@ -172,6 +177,7 @@ def _suggested(
 
 def _adjusted(problem: Problem, k: int) -> Floats:
     """Divide out, by a power law, what the parameters other than the k-th do."""
+    # Least squares of ln(y) on ln(x), or on x where it isn't above zero; only the k-th slope stays in the values.
     x = problem.points
     z = np.where(x.min(axis=0) > 0, np.log(np.where(x > 0, x, 1.0)), x)
     z = z - z.mean(axis=0)
@@ -181,16 +187,12 @@ def _adjusted(problem: Problem, k: int) -> Floats:
     return np.asarray(np.exp(logs - z @ slopes), dtype=np.float64)
 
 
-def _no_conditions(d: int) -> Conditions:
-    return Conditions(np.zeros((0, d)), {}, False)
-
-
 def _by_all_pairs(alone: Problem, factors: tuple[Factor, ...], n: int, search: Search) -> list[Factor]:
     """Rank factors by the best combinations, of as many terms as asked but two at most, that they are part of."""
     terms = TermSet((factors,))
     ranked: dict[Factor, None] = {}
     lists = [
-        search_all(alone, terms, k, _no_conditions(1), keep=_KEEP, search=search)
+        search_all(alone, terms, k, _NO_CONDITIONS, keep=_KEEP, search=search)
         for k in range(1, min(n, 2, len(terms)) + 1)
     ]
     for candidates in itertools.zip_longest(*lists):
@@ -212,12 +214,12 @@ def _by_golden_section(alone: Problem, factors: tuple[Factor, ...], n: int, sear
 
     def loss(index: int) -> float:
         if index not in losses:
-            found = search_all(
-                alone, TermSet(((by_growth[index],),)), 1, _no_conditions(1), keep=1, search=search
-            )  # fmt: skip
+            terms = TermSet(((by_growth[index],),))
+            found = search_all(alone, terms, 1, _NO_CONDITIONS, keep=1, search=search)
             losses[index] = found[0].loss if found else math.inf
         return losses[index]
 
+    # Golden-section search over whole numbers: the bracket shrinks to the side of the smaller loss.
     low, high = 0, len(by_growth) - 1
     ratio = (math.sqrt(5) - 1) / 2
     while high - low > 2:

@@ -1,8 +1,8 @@
 """Power laws for the coefficients of a sum of parts of which only the total was measured.
 
-The total is Σ factorₖ(x) · exp(aₖ + bₖ · z(x)), z the coded inputs. Its logarithm is fitted by damped Gauss-Newton
-steps; exponents b are held near 0, so that what parts have in common goes to neither, and parts are told apart by
-their factors alone where the runs say no more.
+The total is Σ factorₖ(x) · exp(aₖ + bₖ · z(x)), z the coded inputs. Its logarithm is fitted by the Levenberg-Marquardt
+method. A ridge holds the exponents b near 0. So the parts are told apart by their factors alone, unless the runs say
+more.
 """
 
 from __future__ import annotations
@@ -65,9 +65,11 @@ class CoefficientLaws:
         target, damping = np.log(values), 1e-3
         loss = _loss(theta, design, f, target, weights, held)
         for _ in range(_STEPS):
+            # The derivative of the log total with respect to a part's a and b is its share times [1, z].
             logs, part = _total(theta, design, f)
             jacobian = np.hstack([p[:, None] * design for p in part])
             missed = target - logs
+            # (J'WJ + H + damping · diag) step = J'W missed - H theta.
             normal = (jacobian * weights[:, None]).T @ jacobian + np.diag(held)
             slope = (jacobian * weights[:, None]).T @ missed - held * theta.ravel() * (held > 1e-6)
             step = np.linalg.solve(normal + damping * np.diag(np.diag(normal) + 1e-12), slope).reshape(theta.shape)

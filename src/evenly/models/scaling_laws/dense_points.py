@@ -21,6 +21,7 @@ def spread_points(bounds: Sequence[tuple[float, float]], n: int) -> Floats:
         return _in_box(np.linspace(0.0, 1.0, n)[:, None], bounds)
     from scipy.stats import qmc
 
+    # Halton's low-discrepancy sequence fills boxes more evenly than random points.
     corners = np.array(list(itertools.product((0.0, 1.0), repeat=d))) if d <= 6 else np.zeros((0, d))
     return _in_box(np.concatenate([qmc.Halton(d, scramble=False).random(n), corners]), bounds)
 
@@ -39,6 +40,7 @@ def dense_points(bounds: Sequence[tuple[float, float]]) -> Floats:
 
 
 def _in_box(u: Floats, bounds: Sequence[tuple[float, float]]) -> Floats:
+    """Map points of the unit cube (n_points, d) to the box: geometrically where it is above zero, else linearly."""
     columns = [
         low * (high / low) ** u[:, k] if low > 0 else low + (high - low) * u[:, k]
         for k, (low, high) in enumerate(bounds)

@@ -1,4 +1,8 @@
-"""Certified monotone ranges of one-parameter formulas, by interval arithmetic on the derivative."""
+"""Certified monotone ranges of one-parameter formulas, by interval arithmetic on the derivative.
+
+Branch and bound: a cell of whole numbers on which the bounds of the derivative have one sign is a piece; others are
+halved [Moore, Kearfott and Cloud, Introduction to Interval Analysis, 2009].
+"""
 
 from __future__ import annotations
 
@@ -22,6 +26,7 @@ _MARGIN = 1e-12
 
 
 def _times(a: Interval, b: Interval) -> Interval:
+    """Return the interval of the products of numbers of two intervals."""
     products = (a[0] * b[0], a[0] * b[1], a[1] * b[0], a[1] * b[1])
     return min(products), max(products)
 
@@ -29,6 +34,7 @@ def _times(a: Interval, b: Interval) -> Interval:
 def _term_slope(shape: Shape, low: float, high: float) -> Interval:
     """Bound ``x · d(term)/dx = term · (i + j / ln(x) + 2 q ln(x))`` on [low, high], low > 1."""
     c, i, j, q = shape
+    # The size of the term: exp(i ln(x) + q ln(x)²) · log2(x)^j, each factor monotone above 1.
     a, b = math.log(low), math.log(high)
     exponent = [i * a, i * b]
     squares = (q * a * a, q * b * b)
@@ -37,6 +43,7 @@ def _term_slope(shape: Shape, low: float, high: float) -> Interval:
     if j:
         logs = ((a / math.log(2)) ** j, (b / math.log(2)) ** j)
         size = _times(size, (min(logs), max(logs)))
+    # Times its elasticity, i + j / ln(x) + 2 q ln(x).
     ends = (j / a, j / b) if j else (0.0, 0.0)
     bends = (2 * q * a, 2 * q * b)
     factor = (i + min(ends) + min(bends), i + max(ends) + max(bends))
@@ -55,6 +62,7 @@ def _slope(shapes: Sequence[Shape], low: float, high: float) -> int:
 
 def _runs(values: Floats, start: int) -> list[tuple[int, int, int]]:
     """Cut evaluated numbers into monotone runs."""
+    # Neighbouring pieces share their end, until `_merge`.
     pieces: list[tuple[int, int, int]] = []
     signs = np.sign(np.diff(values)).astype(int)
     begin = 0

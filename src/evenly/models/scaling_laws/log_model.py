@@ -39,6 +39,7 @@ class LogModel(Model):
 
     #: Degrees that may be chosen, from the most coefficients to the least; the last is "linear".
     _degrees: ClassVar[tuple[str, ...]]
+    _fit: LogLinear
 
     def _learn(self, table: pd.DataFrame, values: Floats, weights: Floats) -> None:
         self._learn_itself(table, values, weights)

@@ -77,6 +77,7 @@ def _shape(formula: Formula, k: int) -> Shape:
 
 def _slopes(shapes: Sequence[Shape]) -> list[Shape]:
     """Return the derivative with respect to ``ln(x)``, which has the sign of that with respect to x."""
+    # d/du of c · exp(i u + q u²) · (u / ln 2)^j, three terms of the same shape.
     parts = []
     for c, i, j, q in shapes:
         parts += [(c * i, i, j, q), (c * j / _LN2, i, j - 1, q), (2 * c * q * _LN2, i, j + 1, q)]
@@ -98,12 +99,15 @@ def certainly_positive(shapes: Sequence[Shape], low: float, high: float) -> bool
     a, b = edges[:-1], edges[1:]
     with np.errstate(all="ignore"):
         for _ in range(_HALVINGS):
+            # On a cell the sum is at least the sum of its terms' least values, and at least the mean value form,
+            # f(middle) - max |f'| · (b - a) / 2; the larger of the two bounds counts.
             middle = (a + b) / 2
             at, _, size = _bounds(shapes, middle, middle)
             least = _bounds(shapes, a, b)[0]
             lower, upper, _ = _bounds(slopes, a, b)
             mean = at - np.maximum(np.abs(lower), np.abs(upper)) * (b - a) / 2
             open_ = ~(np.fmax(least, mean) > _MARGIN * size)
+            # Proven everywhere, refuted at a middle, or halved where it is open.
             if not open_.any():
                 return True
             if not (at > 0).all() or 2 * open_.sum() > _MOST_CELLS:
@@ -117,12 +121,14 @@ def _bounds(shapes: Sequence[Shape], a: Floats, b: Floats) -> tuple[Floats, Floa
     """Bound the sum on cells [a, b] of ``ln(x)``: lower and upper bounds, and the sum of absolute bounds."""
     lower, upper, size = np.zeros_like(a), np.zeros_like(a), np.zeros_like(a)
     for c, i, j, q in shapes:
+        # In u = ln(x): exp(i u + q u²), with u² smallest at 0 where the cell holds it.
         low, high = (i * a, i * b) if i >= 0 else (i * b, i * a)
         if q:
             least = np.where((a < 0) & (b > 0), 0.0, np.minimum(a * a, b * b))
             bends = q * least, q * np.maximum(a * a, b * b)
             low, high = low + np.minimum(*bends), high + np.maximum(*bends)
         low, high = np.exp(low), np.exp(high)
+        # Times log2(x)^j, which may be below zero, and the coefficient.
         if j:
             least, most = _log_powers(a / _LN2, b / _LN2, j)
             low, high = np.where(least >= 0, low, high) * least, np.where(most >= 0, high, low) * most
@@ -132,7 +138,7 @@ def _bounds(shapes: Sequence[Shape], a: Floats, b: Floats) -> tuple[Floats, Floa
 
 
 def _log_powers(a: Floats, b: Floats, j: float) -> tuple[Floats, Floats]:
-    """Bound ``l^j`` for l from a to b."""
+    """Bound ``l^j`` for l from a to b; without bounds where j is below zero and the cell holds the pole at 0."""
     ends = np.power(a, j), np.power(b, j)
     least, most = np.minimum(*ends), np.maximum(*ends)
     across = (a < 0) & (b > 0)

@@ -89,6 +89,7 @@ class OffsetPowerLaw(Model):
         return one_positive_column(table, self.method)
 
     def _left_out(self, x: Floats, values: Floats, roots: Floats, grid: Floats, k: int) -> float:
+        """Return the logarithm of what a fit without run k predicts for it; NaN where the others don't determine it."""
         others = np.arange(len(x)) != k
         if len(np.unique(x[others])) < 2 or not roots[others].any():
             return float("nan")
@@ -149,12 +150,14 @@ def one_positive_column(table: pd.DataFrame, method: str) -> Floats:
 
 
 def _value(parts: tuple[float, ...], x: Floats) -> Floats:
+    """Return ``a / x + b x^c + k`` at x (n,)."""
     a, c, b, k = parts
     return np.asarray(a / x + b * x**c + k, dtype=np.float64)
 
 
 def _fit(x: Floats, values: Floats, roots: Floats, grid: Floats) -> tuple[float, ...]:
     """Return (a, c, b, k) of least squared error: the best of a grid over c, refined between its neighbours."""
+    # Variable projection: for each c the linear coefficients are known, so only c is searched.
     order = np.lexsort((values, x))
     x, values, roots = x[order], values[order], roots[order]
     errors = np.array([_given_growth(x, values, roots, c)[0] for c in grid])
@@ -175,6 +178,7 @@ def _fit(x: Floats, values: Floats, roots: Floats, grid: Floats) -> tuple[float,
 
 
 def _given_growth(x: Floats, values: Floats, roots: Floats, c: float) -> tuple[float, Floats]:
+    """Return the error and (a, b, k) of the non-negative least-squares fit for one c [Lawson and Hanson, 1974]."""
     from scipy.optimize import nnls
 
     design = np.column_stack([1 / x, x**c, np.ones_like(x)]) * roots[:, None]

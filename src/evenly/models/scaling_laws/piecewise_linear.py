@@ -4,10 +4,10 @@ Believes the measurements: between them it draws straight lines, and it makes no
 measurements contradict monotony, neighbours are pooled into their mean in log space (isotonic regression by pooling
 adjacent violators).
 
-Beyond the points it goes on as measured run times do. Above, the same share of the time scales from the last point on
-as scaled from the last but one, ``y(n) = y_last · (1 - s + s · n_last / n)``. Below, perfect scaling. With `asked`
-these continuations are knots at the ends of the range asked, joined by straight lines: so the curve is piecewise
-linear throughout, as mixed-integer programs need it, and as published layouts of CESM were computed.
+It extrapolates as measured run times do. Above the last point, the same share of the time scales as scaled from the
+last point but one to the last, ``y(n) = y_last · (1 - s + s · n_last / n)``. Below the first, perfect scaling. With
+`asked` these continuations are knots at the ends of the range asked, joined by straight lines: so the curve is
+piecewise linear throughout, as mixed-integer programs need it, and as published layouts of CESM were computed.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class PiecewiseLinear(Model):
         x = one_positive_column(table, self.method)
         self._ends = self._check(str(table.columns[0]))
         points, logs, totals = _pooled(x, np.log(values), weights)
-        self._decreasing = self._runs_down(logs, totals)
+        self._decreasing = self._falls(logs, totals)
         self._points, self._measured = points, np.exp(_isotonic(logs, totals, self._decreasing))
         self._finish()
         self._loglinear = LogLinear.learn(np.column_stack([np.ones(len(x)), np.log(x)]), np.log(values), weights)
@@ -96,7 +96,8 @@ class PiecewiseLinear(Model):
             )
         return ends[0], ends[1]
 
-    def _runs_down(self, logs: Floats, totals: Floats) -> bool:
+    def _falls(self, logs: Floats, totals: Floats) -> bool:
+        """Say whether the curve falls: as asked, or where that needs less pooling."""
         if self.monotone is not None:
             return self.monotone == "decreasing"
         errors = [float(np.sum(totals * (_isotonic(logs, totals, down) - logs) ** 2)) for down in (True, False)]
@@ -118,13 +119,13 @@ class PiecewiseLinear(Model):
         return np.asarray(self._measured[0] * (ratio if self._decreasing else 1 / ratio), dtype=np.float64)
 
     def _above(self, x: Floats) -> Floats:
-        """Go on by the last two points: the same share scales where the curve falls, the slope stays where it rises."""
+        """Extrapolate by the last two points: the same share scales where the curve falls, else the slope stays."""
         if len(self._points) == 1:
             return np.full(len(x), self._measured[-1])
         (x1, x2), (y1, y2) = self._points[-2:], self._measured[-2:]
         if not self._decreasing:
             return np.asarray(y2 + (y2 - y1) / (x2 - x1) * (x - x2), dtype=np.float64)
-        # Faster than perfect scaling can't go on.
+        # Faster than perfect scaling is not extrapolated. s is the share that explains y2 / y1.
         share = min((1 - y2 / y1) / (1 - x1 / x2), 1.0)
         return np.asarray(y2 * (1 - share + share * x2 / x), dtype=np.float64)
 
@@ -137,6 +138,7 @@ class PiecewiseLinear(Model):
         return np.asarray(np.where(x > self.knots_[-1], self._above(x), inside), dtype=np.float64)
 
     def _left_out(self, x: Floats, values: Floats, weights: Floats, k: int) -> float:
+        """Return the log residual of run k on the curve through the others; NaN where there are none."""
         others = np.arange(len(x)) != k
         if not weights[others].any() or len(x) < 2:
             return float("nan")
@@ -187,6 +189,7 @@ def _pooled(x: Floats, logs: Floats, weights: Floats) -> tuple[Floats, Floats, F
 
 
 def _isotonic(logs: Floats, weights: Floats, decreasing: bool) -> Floats:
+    """Return the closest monotone values, by pooling adjacent violators [Barlow et al., 1972]."""
     from sklearn.isotonic import isotonic_regression
 
     result: Floats = isotonic_regression(logs, sample_weight=weights, increasing=not decreasing)
