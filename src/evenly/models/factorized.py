@@ -123,11 +123,19 @@ class Factorized(Model):
 
     def _learn(self, table: pd.DataFrame, values: Floats, weights: Floats) -> None:
         check_effort(self.effort)
-        self._prepare(table)
+        self._compile()
+        for name, columns in self._columns.items():
+            strange = [column for column in columns if column not in table.columns]
+            if strange:
+                raise InputError(
+                    f"`inputs` of {name!r} must be columns of the runs ({', '.join(map(str, table.columns))}), but got "
+                    f"{strange[0]!r}."
+                )
         measured = self._measured(len(table))
         counted = weights > 0
         table, values, weights = table[counted].reset_index(drop=True), values[counted], weights[counted]
         factors = self._evaluated(table)
+        self._coding = Coding.learn(table, self.space_)
         self._models: dict[str, Model] = {}
         self._laws: CoefficientLaws | None = None
         self._shared: Model | None = None
@@ -136,7 +144,6 @@ class Factorized(Model):
         else:
             measured = {name: part[counted] for name, part in measured.items()}
             left_out = self._learn_apart(table, factors, values, weights, measured)
-        self._coding = Coding.learn(table, self.space_)
         inputs, residuals = self._coding.inputs(table), np.log(values) - np.log(left_out)
         order = canonical_order(inputs, np.log(values))
         self._conformal = LocalConformal.learn(
@@ -184,9 +191,7 @@ class Factorized(Model):
                 continue
             seen = np.maximum(measured[name][there], _LEAST * values[there])
             inputs = table.loc[there, self._columns[name]].reset_index(drop=True)
-            model = self._learner().fit(inputs, seen / factor[there], weights[there], space=self._space_of(inputs))
-            model._warned = True
-            self._models[name] = model
+            model = self._models[name] = self._learned(inputs, seen / factor[there], weights[there])
             total[there] += factor[there] * _left_out(model, table.loc[there, self._columns[name]])
         return np.maximum(total, 1e-300)
 
@@ -194,33 +199,22 @@ class Factorized(Model):
         self, table: pd.DataFrame, factors: dict[str, Floats], values: Floats, weights: Floats
     ) -> Floats:
         """Learn all coefficients from the total alone; return left-out totals, (n,)."""
-        coded = Coding.learn(table, self.space_)
-        laws = self._laws = CoefficientLaws.learn(coded.inputs(table).matrix, factors, values, weights)
-        whole = sum(laws.parts(coded.inputs(table).matrix, factors).values())
+        z = self._coding.inputs(table).matrix
+        # Power laws for all coefficients first; one model learns what the measured totals are, over theirs.
+        laws = self._laws = CoefficientLaws.learn(z, factors, values, weights)
+        whole = sum(laws.parts(z, factors).values())
         columns = [name for name in table.columns if any(name in some for some in self._columns.values())]
-        shared = self._shared = self._learner().fit(
-            table[columns], values / whole, weights, space=self._space_of(table[columns])
-        )
-        shared._warned = True
+        shared = self._shared = self._learned(table[columns], values / whole, weights)
         return np.asarray(whole * _left_out(shared, table[columns]))
 
-    def _space_of(self, table: pd.DataFrame) -> Space:
-        return Space.of({name: self.space_.parameters[name] for name in map(str, table.columns)})
-
-    def _learner(self) -> Model:
+    def _learned(self, table: pd.DataFrame, values: Floats, weights: Floats) -> Model:
+        """Return a model of the learner's method, fitted to some of the columns; this model warns in its place."""
         kind = model_class(self.learner)
-        known = kind.default_arguments()
-        return kind(**({"effort": self.effort} if "effort" in known else {}))
-
-    def _prepare(self, table: pd.DataFrame) -> None:
-        self._compile()
-        for name, columns in self._columns.items():
-            strange = [column for column in columns if column not in table.columns]
-            if strange:
-                raise InputError(
-                    f"`inputs` of {name!r} must be columns of the runs ({', '.join(map(str, table.columns))}), but got "
-                    f"{strange[0]!r}."
-                )
+        effort = {"effort": self.effort} if "effort" in kind.default_arguments() else {}
+        space = Space.of({name: self.space_.parameters[name] for name in map(str, table.columns)})
+        model = kind(**effort).fit(table, values, weights, space=space)
+        model._warned = True
+        return model
 
     def _compile(self) -> None:
         given = self.factors or {"total": "1"}
