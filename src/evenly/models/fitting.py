@@ -90,7 +90,16 @@ def fit(
             parts["parts"] = table[list(model.factors)].to_dict("series")
     model.fit(table[chosen.parameters], table[chosen.response], space=chosen.space, **parts)
     model.response_ = {"name": chosen.response, "unit": chosen.quantities[chosen.response]}
-    model.training_ = _training(chosen, statistic)
+    # In a few numbers, for the stored file and for people.
+    good = chosen.ok
+    model.training_ = {
+        "rows": len(good),
+        "failed": len(chosen) - len(good),
+        "statistic": statistic,
+        "smallest": float(np.nanmin(good.values)),
+        "largest": float(np.nanmax(good.values)),
+        "machines": sorted({m for m in good.to_frame()["machine"] if m}),
+    }
     return model
 
 
@@ -145,16 +154,3 @@ def new_model(method: str, effort: Effort, options: Mapping[str, Any]) -> Model:
     if "effort" in known:
         options = {"effort": effort, **options}
     return kind(**options)
-
-
-def _training(runs: Runs, statistic: str) -> dict[str, Any]:
-    """Summarise what was learned from, for the stored file and for people."""
-    good = runs.ok
-    return {
-        "rows": len(good),
-        "failed": len(runs) - len(good),
-        "statistic": statistic,
-        "smallest": float(np.nanmin(good.values)),
-        "largest": float(np.nanmax(good.values)),
-        "machines": sorted({m for m in good.to_frame()["machine"] if m}),
-    }

@@ -319,9 +319,9 @@ class PMNF(Model):
             "asked": {name: list(bounds) for name, bounds in self.asked_.items()},
             "search": vars(self.search_),
             "residuals": self.residuals,
-            "coordinates": self._coordinates.to_state(),
-            "local": self._local.to_state(),
-            "conformal": self._conformal.to_state(),
+            "coordinates": vars(self._coordinates),
+            "local": vars(self._local),
+            "conformal": vars(self._conformal),
         }
 
     def _set_state(self, state: Mapping[str, Any]) -> None:

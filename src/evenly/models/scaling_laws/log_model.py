@@ -125,7 +125,7 @@ class LogModel(Model):
         # Where there is no choice of degree there is none to store.
         chosen = {"degree": self.degree_, "values": list(self._values)} if len(self._degrees) > 1 else {}
         return {
-            "coordinates": self._coordinates.to_state(), **chosen, "fit": self._fit.to_state(),
+            "coordinates": vars(self._coordinates), **chosen, "fit": vars(self._fit),
             "doubt": self._rivals.to_state(),
         }  # fmt: skip
 

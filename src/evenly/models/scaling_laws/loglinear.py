@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -93,17 +93,10 @@ class Coordinates:
         none = np.zeros((len(table), 0))
         return np.column_stack(numbers or [none]), np.column_stack(indicators or [none])
 
-    def to_state(self) -> dict[str, Any]:
-        """Return what `from_state` reads."""
-        return {
-            "names": self.names, "kinds": self.kinds, "centres": self.centres, "scales": self.scales,
-            "labels": self.labels,
-        }  # fmt: skip
-
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Coordinates:
-        """Restore what `to_state` returned."""
-        return cls(**{name: list(state[name]) for name in ("names", "kinds", "centres", "scales", "labels")})
+        """Restore what `vars` returned."""
+        return cls(**{field.name: list(state[field.name]) for field in fields(cls)})
 
 
 @dataclass(frozen=True)
@@ -155,16 +148,9 @@ class LogLinear:
         """Return the leverage of rows of a design, (n,)."""
         return np.asarray(np.einsum("ij,jk,ik->i", design, self.spread, design), dtype=np.float64)
 
-    def to_state(self) -> dict[str, Any]:
-        """Return what `from_state` reads."""
-        return {
-            "coefficients": self.coefficients, "spread": self.spread, "left_out": self.left_out,
-            "leverages": self.leverages, "rank": self.rank,
-        }  # fmt: skip
-
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> LogLinear:
-        """Restore what `to_state` returned."""
+        """Restore what `vars` returned."""
         arrays = {
             name: np.asarray(state[name], dtype=np.float64)
             for name in ("coefficients", "spread", "left_out", "leverages")

@@ -120,8 +120,8 @@ class OffsetPowerLaw(Model):
 
     def _get_state(self) -> dict[str, Any]:
         return {
-            "name": self._name, "parts": np.array(self._parts), "loglinear": self._loglinear.to_state(),
-            "conformal": self._conformal.to_state(), "doubt": self._rivals.to_state(),
+            "name": self._name, "parts": np.array(self._parts), "loglinear": vars(self._loglinear),
+            "conformal": vars(self._conformal), "doubt": self._rivals.to_state(),
         }  # fmt: skip
 
     def _set_state(self, state: Mapping[str, Any]) -> None:

@@ -166,7 +166,7 @@ class PiecewiseLinear(Model):
         return {
             "decreasing": bool(self._decreasing), "ends": self._ends,
             "points": self._points, "measured": self._measured,
-            "loglinear": self._loglinear.to_state(), "conformal": self._conformal.to_state(),
+            "loglinear": vars(self._loglinear), "conformal": vars(self._conformal),
         }  # fmt: skip
 
     def _set_state(self, state: Mapping[str, Any]) -> None:

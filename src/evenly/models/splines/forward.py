@@ -9,7 +9,7 @@ promised when they were last tried and by how long ago that was [Friedman, *Fast
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from evenly.models.splines.terms import Factor, Term
 __all__ = ["Limits", "forward"]
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 #: By how many places a parent moves up in the queue for each step since it was tried: Fast MARS' ageing factor.
 _AGEING = 1.0
 #: Friedman's alpha: the probability with which a run of noise of one sign may look like a bend.
@@ -61,17 +62,6 @@ class Limits:
     knots: int = 100
     least: float = 1e-5
 
-    def spacing(self, active: int, inputs: int) -> tuple[int, int]:
-        """Return how many runs lie between knots and outside the outermost, where `active` runs have the parent."""
-        d = max(inputs, 1)
-        # Equation 43, L = -log2(-ln(1 - alpha) / (d n)) / 2.5, and equation 45, Le = 3 - log2(alpha / d).
-        between = -math.log2(-math.log(1 - _RISK) / (d * max(active, 1))) / 2.5
-        outside = 3 - math.log2(_RISK / d)
-        span = max(1, round(between)) if self.span is None else self.span
-        # On few runs the outermost tenth is the most that knots may be kept away from.
-        end = max(1, min(round(outside), active // 10)) if self.end is None else self.end
-        return max(span, active // self.knots), end
-
 
 @dataclass
 class _Split:
@@ -92,19 +82,36 @@ class _Parent:
     tried: int = 0
 
 
+@dataclass
 class _Search:
-    """State of a forward pass: the terms, an orthonormal basis of their columns (n, terms + 1), the residual (n,)."""
+    """State of a forward pass on n rows.
 
-    def __init__(self, inputs: Inputs, y: Floats, roots: Floats, limits: Limits) -> None:
-        self.inputs, self.limits = inputs, limits
-        self.numbers = [np.ascontiguousarray(column) for column in inputs.numbers.T]
-        self.orders = [np.argsort(-column, kind="stable") for column in self.numbers]
-        self.codes = [np.ascontiguousarray(column) for column in inputs.labels.T]
-        self.q = np.zeros((len(y), limits.terms + 1))
-        self.used = 0
-        self.residual = y * roots
-        self.parents: list[_Parent] = []
-        self.add((), roots.copy())
+    Attributes
+    ----------
+    limits : Limits
+    numbers : array (n_numeric, n)
+    orders : list of arrays (n,)
+        Rows by falling value of each number.
+    codes : array (n_categorical, n)
+    sizes : tuple of int
+        How many labels each categorical parameter has.
+    residual : array (n,)
+        Of the response, times the square roots of the weights.
+    q : array (n, terms + 1)
+        Orthonormal basis of the columns, in the first `used` places.
+    parents : list of _Parent
+        The terms found so far.
+    """
+
+    limits: Limits
+    numbers: Floats
+    orders: list[Ints]
+    codes: Ints
+    sizes: tuple[int, ...]
+    residual: Floats
+    q: Floats
+    used: int = 0
+    parents: list[_Parent] = field(default_factory=list)
 
     def add(self, term: Term, column: Floats) -> bool:
         """Take in a column unless it lies in the span; say whether it did not."""
@@ -126,7 +133,16 @@ class _Search:
         """Return the split of a parent that lowers the squares most; remember what it promises."""
         best, parent = _Split(), self.parents[number]
         basis = self.q, self.used, self.residual
-        span, end = self.limits.spacing(int(np.count_nonzero(parent.column)), len(self.numbers) + len(self.codes))
+        # Knots keep a distance from each other, L = -log2(-ln(1 - alpha) / (d n)) / 2.5 of equation 43, and from the
+        # ends, Le = 3 - log2(alpha / d) of equation 45, in runs where the parent isn't zero.
+        limits, active = self.limits, int(np.count_nonzero(parent.column))
+        d = max(len(self.numbers) + len(self.codes), 1)
+        between = -math.log2(-math.log(1 - _RISK) / (d * max(active, 1))) / 2.5
+        span = max(1, round(between)) if limits.span is None else limits.span
+        span = max(span, active // limits.knots)
+        # On few runs the outermost tenth is the most that knots may be kept away from.
+        outside = min(round(3 - math.log2(_RISK / d)), active // 10)
+        end = max(1, outside) if limits.end is None else limits.end
         # An input enters a term once only.
         taken = {(factor.kind == "label", factor.input) for factor in parent.term}
         for k, x in enumerate(self.numbers):
@@ -140,7 +156,7 @@ class _Search:
                 else:
                     factors = (Factor(k, "above", knot), Factor(k, "below", knot))[: 2 if new else 1]
                 best = _Split(gain, number, factors)
-        for k, size in enumerate(self.inputs.sizes):
+        for k, size in enumerate(self.sizes):
             if (True, k) in taken:
                 continue
             gains = kernels.label_gains(self.codes[k], size, parent.column, *basis, max(1, end // 2))
@@ -163,7 +179,12 @@ def forward(inputs: Inputs, y: Floats, weights: Floats, limits: Limits) -> list[
         Of mean 1.
     limits : Limits
     """
-    search = _Search(inputs, y, np.sqrt(weights), limits)
+    roots = np.sqrt(weights)
+    numbers, codes = np.ascontiguousarray(inputs.numbers.T), np.ascontiguousarray(inputs.labels.T)
+    orders = [np.argsort(-column, kind="stable") for column in numbers]
+    q = np.zeros((len(y), limits.terms + 1))
+    search = _Search(limits, numbers, orders, codes, inputs.sizes, y * roots, q)
+    search.add((), roots.copy())
     parents = search.parents
     first = float(search.residual @ search.residual)
     step = 0

@@ -84,11 +84,7 @@ class LogConformal:
         largest = float(self.scores[-1]) if n else 0.0
         return max(largest, float(stdtrit(max(freedom, 1), (1 + level) / 2)) * size)
 
-    def to_state(self) -> dict[str, Any]:
-        """Return what `from_state` reads."""
-        return {"scores": self.scores, "freedom": self.freedom}
-
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> LogConformal:
-        """Restore what `to_state` returned."""
+        """Restore what `vars` returned."""
         return cls(np.asarray(state["scores"], dtype=np.float64), float(state["freedom"]))

@@ -90,7 +90,7 @@ class LocalConformal:
     def to_state(self) -> dict[str, Any]:
         """Return what `from_state` reads."""
         return {
-            "places": self.places, "squares": self.squares, "scores": self.scores.to_state(), "growth": self.growth,
+            "places": self.places, "squares": self.squares, "scores": vars(self.scores), "growth": self.growth,
         }  # fmt: skip
 
     @classmethod
