@@ -82,7 +82,7 @@ def fit(
     if not len(table):
         raise InputError(f"there are no runs with {chosen.response!r} that went well: nothing to learn from")
     model = new_model(method or default_method(chosen), effort, options)
-    parts = {}
+    parts: dict[str, Any] = {}
     if isinstance(model, Factorized) and model.factors:
         # Parts of a sum that were measured too, all of them, are learned each for itself.
         measured = set(chosen.quantities) - {chosen.response}

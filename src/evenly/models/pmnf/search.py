@@ -335,8 +335,8 @@ def _search_prefix(
         right = nothing if b == n_terms else columns.block(b)
         gram = left.columns @ right.columns.T
         # Rows of the ridge count in inner products, but are no runs.
-        blocks = [one._replace(columns=np.ascontiguousarray(one.columns[:, :m])) for one in (left, right)]
-        arguments = (kind, *blocks, gram, target, conditions, best.cut, best.heaps, counts)
+        u, v = (one._replace(columns=np.ascontiguousarray(one.columns[:, :m])) for one in (left, right))
+        arguments = (kind, u, v, gram, target, conditions, best.cut, best.heaps, counts)
         if problem.folds is None:
             kernels.search_pairs(*arguments)
         else:
