@@ -24,9 +24,12 @@ Sources
 from __future__ import annotations
 
 import math
+import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
+from typing import Any
 
 from evenly.errors import InputError
 from evenly.fdtd.media.materials import DrudePole, LorentzPole, Medium, Pole
@@ -36,89 +39,14 @@ __all__ = ["medium", "names", "scaled", "valid_um"]
 # 1 eV as a frequency in c/µm: 1 / (hc in eV µm).
 PER_EV = 1 / 1.239841984
 
-# Lorentz-Drude metals: plasma energy; then (oscillator strength, energy, width) in eV, free charges first.
-METALS: dict[str, tuple[float, tuple[tuple[float, float, float], ...]]] = {
-    "aluminium": (
-        14.98,
-        (
-            (0.523, 0.0, 0.047),
-            (0.227, 0.162, 0.333),
-            (0.050, 1.544, 0.312),
-            (0.166, 1.808, 1.351),
-            (0.030, 3.473, 3.382),
-        ),
-    ),
-    "silver": (
-        9.01,
-        (
-            (0.845, 0.0, 0.048),
-            (0.065, 0.816, 3.886),
-            (0.124, 4.481, 0.452),
-            (0.011, 8.185, 0.065),
-            (0.840, 9.083, 0.916),
-        ),
-    ),
-    "gold": (
-        9.03,
-        (
-            (0.760, 0.0, 0.053),
-            (0.024, 0.415, 0.241),
-            (0.010, 0.830, 0.345),
-            (0.071, 2.969, 0.870),
-            (0.601, 4.304, 2.494),
-            (4.384, 13.32, 2.214),
-        ),
-    ),
-    "copper": (
-        10.83,
-        (
-            (0.575, 0.0, 0.030),
-            (0.061, 0.291, 0.378),
-            (0.104, 2.957, 1.056),
-            (0.723, 5.300, 3.213),
-            (0.638, 11.18, 4.305),
-        ),
-    ),
-}
+# Tables of the file beside this one, each with a function below that makes its media.
+_TABLES = ("metals", "sellmeier", "one_resonance", "index")
 
-# Sellmeier media: (strength, wavelength of the resonance in µm).
-SELLMEIER: dict[str, tuple[tuple[float, float], ...]] = {
-    "fused silica": ((0.6961663, 0.0684043), (0.4079426, 0.1162414), (0.8974794, 9.896161)),
-    "BK7": ((1.03961212, 0.07746417669), (0.231792344, 0.141484679), (1.01046945, 10.17647547)),
-    "silicon nitride": ((2.8939, 0.13967),),
-    "alumina": ((1.52, 0.101476668),),
-}
 
-# ε∞ and one resonance: (strength, energy, width) in eV.
-ONE_RESONANCE: dict[str, tuple[float, tuple[float, float, float]]] = {
-    "amorphous silicon": (3.109, (14.571, 3.93, 1.92)),
-    "hydrogenated amorphous silicon": (3.22, (12.31, 3.71, 2.14)),
-    "indium tin oxide": (1.0, (2.5, 6.8, 0.637)),
-}
-
-# Index alone, for the visible (around 0.55 µm) unless the name says otherwise.
-INDICES: dict[str, float] = {
-    "silica index": 1.46,
-    "glass index": 1.52,
-    "indium tin oxide index": 1.9,
-    "organic index": 1.75,
-    "silicon nitride index": 2.03,
-    "zinc oxide index": 2.0,
-    "silicon index 1.55 um": 3.476,
-}
-
-_RANGES: dict[str, tuple[float, float]] = {
-    "silicon": (0.4, 1.0),
-    "passive silicon": (0.4, 1.0),
-    "amorphous silicon": (0.21, 0.83),
-    "hydrogenated amorphous silicon": (0.21, 0.83),
-    "indium tin oxide": (0.21, 0.83),
-    "fused silica": (0.21, 6.7),
-    "BK7": (0.3, 2.5),
-    "silicon nitride": (0.207, 1.24),
-    "alumina": (0.21, 2.07),
-    "silicon index 1.55 um": (1.5, 1.6),
-} | dict.fromkeys(METALS, (0.2, 12.4))
+@cache
+def _data() -> dict[str, dict[str, Any]]:
+    """Return the tables of media by name."""
+    return tomllib.loads(Path(__file__).with_name("library.toml").read_text(encoding="utf-8"))
 
 
 def names() -> list[str]:
@@ -129,7 +57,7 @@ def names() -> list[str]:
     >>> "aluminium" in names()
     True
     """
-    return sorted({"silicon", "passive silicon", *METALS, *SELLMEIER, *ONE_RESONANCE, *INDICES})
+    return sorted({"silicon", "passive silicon", *(name for table in _TABLES for name in _data()[table])})
 
 
 def valid_um(name: str) -> tuple[float, float]:
@@ -141,7 +69,8 @@ def valid_um(name: str) -> tuple[float, float]:
     (0.4, 1.0)
     """
     _makers(name)
-    return _RANGES.get(name, (0.4, 0.8))
+    low, high = _data()["valid_um"].get(name, (0.4, 0.8))
+    return low, high
 
 
 @cache
@@ -200,9 +129,8 @@ def _times(value: object, factor: float) -> tuple[float, float, float]:
 def _makers(name: str) -> Callable[[str], Medium]:
     if name in ("silicon", "passive silicon"):
         return _silicon
-    makers = ((METALS, _metal), (SELLMEIER, _sellmeier), (ONE_RESONANCE, _one_resonance), (INDICES, _index))
-    for table, make in makers:
-        if name in table:
+    for table, make in zip(_TABLES, (_metal, _sellmeier, _one_resonance, _index), strict=True):
+        if name in _data()[table]:
             return make
     raise InputError(f"The library has no medium {name!r}; it has {', '.join(names())}.")
 
@@ -217,9 +145,10 @@ def _silicon(name: str) -> Medium:
 
 
 def _metal(name: str) -> Medium:
-    plasma, oscillators = METALS[name]
+    metal = _data()["metals"][name]
+    plasma = metal["plasma"]
     poles: list[Pole] = []
-    for strength, energy, width in oscillators:
+    for strength, energy, width in metal["oscillators"]:
         gamma = width * PER_EV
         if energy == 0:
             poles.append(DrudePole(plasma * math.sqrt(strength) * PER_EV, gamma))
@@ -229,14 +158,17 @@ def _metal(name: str) -> Medium:
 
 
 def _sellmeier(name: str) -> Medium:
-    poles = [LorentzPole(1 / wavelength, 0.0, strength) for strength, wavelength in SELLMEIER[name]]
+    poles = [LorentzPole(1 / wavelength, 0.0, strength) for strength, wavelength in _data()["sellmeier"][name]]
     return Medium(electric_poles=poles, name=name)
 
 
 def _one_resonance(name: str) -> Medium:
-    epsilon, (strength, energy, width) = ONE_RESONANCE[name]
-    return Medium(epsilon=epsilon, electric_poles=[LorentzPole(energy * PER_EV, width * PER_EV, strength)], name=name)
+    told = _data()["one_resonance"][name]
+    strength, energy, width = told["resonance"]
+    return Medium(
+        epsilon=told["epsilon"], electric_poles=[LorentzPole(energy * PER_EV, width * PER_EV, strength)], name=name
+    )
 
 
 def _index(name: str) -> Medium:
-    return Medium(index=INDICES[name], name=name)
+    return Medium(index=_data()["index"][name], name=name)

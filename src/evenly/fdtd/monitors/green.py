@@ -62,12 +62,25 @@ def near_fields(
     >>> complex(near_fields(np.array([[0, 0, 1.0]]), 0 * sheet.real, sheet, nothing, 1.0, (1, 1), (2,))[0, 0].round(12))
     (-0.5+0j)
     """
-    fields = np.empty((len(points), 6), dtype=np.complex128)
     step = max(1, _PAIRS // max(1, len(places)))
-    for start in range(0, len(points), step):
-        some = slice(start, start + step)
-        fields[some] = _block(points[some], places, electric, magnetic, frequency, medium, axes)
-    return fields
+    if len(points) > step:
+        # So that arrays of all pairs don't fill the memory.
+        parts = [points[start : start + step] for start in range(0, len(points), step)]
+        return np.concatenate([near_fields(p, places, electric, magnetic, frequency, medium, axes) for p in parts])
+    omega, (epsilon, mu) = 2 * math.pi * frequency, medium
+    k = omega * math.sqrt(epsilon * mu)
+    apart = np.zeros((3, len(points), len(places)))
+    for axis in axes:
+        apart[axis] = points[:, axis, None] - places[None, :, axis]
+    distance = np.sqrt((apart**2).sum(axis=0))
+    apart /= distance
+    g, slope, transverse, radial = _derivatives(k, distance, len(axes))
+    weights = (g, transverse / k**2, (radial - transverse) / k**2, slope)
+    of_electric, curl_electric = _terms(apart, electric, weights, axes)
+    of_magnetic, curl_magnetic = _terms(apart, magnetic, weights, axes)
+    e = 1j * omega * mu * of_electric - curl_magnetic
+    h = 1j * omega * epsilon * of_magnetic + curl_electric
+    return np.concatenate([e, h], axis=1)
 
 
 def far_factor(dimensions: int, wavenumber: float) -> complex:
@@ -83,31 +96,6 @@ def far_factor(dimensions: int, wavenumber: float) -> complex:
     if dimensions == 2:
         return complex(0.25j * math.sqrt(2 / (math.pi * wavenumber)) * np.exp(-0.25j * math.pi))
     return 0.5j / wavenumber
-
-
-def _block(
-    points: NDArray[np.float64],
-    places: NDArray[np.float64],
-    electric: Complex,
-    magnetic: Complex,
-    frequency: float,
-    medium: tuple[float, float],
-    axes: tuple[int, ...],
-) -> Complex:
-    omega, (epsilon, mu) = 2 * math.pi * frequency, medium
-    k = omega * math.sqrt(epsilon * mu)
-    apart = np.zeros((3, len(points), len(places)))
-    for axis in axes:
-        apart[axis] = points[:, axis, None] - places[None, :, axis]
-    distance = np.sqrt((apart**2).sum(axis=0))
-    apart /= distance
-    g, slope, transverse, radial = _derivatives(k, distance, len(axes))
-    weights = (g, transverse / k**2, (radial - transverse) / k**2, slope)
-    of_electric, curl_electric = _terms(apart, electric, weights, axes)
-    of_magnetic, curl_magnetic = _terms(apart, magnetic, weights, axes)
-    e = 1j * omega * mu * of_electric - curl_magnetic
-    h = 1j * omega * epsilon * of_magnetic + curl_electric
-    return np.concatenate([e, h], axis=1)
 
 
 def _derivatives(k: float, r: NDArray[np.float64], dimensions: int) -> tuple[Complex, Complex, Complex, Complex]:
