@@ -52,6 +52,7 @@ def test_piecewise_linear_curves_give_the_published_layout() -> None:
 def test_the_shipped_example_gives_the_thesis_assignments(tmp_path: Path, method: str) -> None:
     runs = evenly.read(examples.copy("gaussian-pulse", tmp_path))
     models = evenly.fit(runs, method=method)
+    assert isinstance(models, dict)
     for total, (inner, outer) in TABLE_5_3.items():
         plan = evenly.allocate(models, cores=total, layout="max(inner, outer)")
         assert abs(plan.cores["inner"] - inner) <= 2

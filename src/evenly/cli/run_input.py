@@ -172,7 +172,7 @@ def _fit(
     factors = parsing.pairs(learning.factors, "--factor") if learning.factors else {}
     if factors:
         method = method or "factorized"
-    known = model_class(method or default_method(runs)).default_arguments()
+    known = list(model_class(method or default_method(runs)).default_arguments())
     if factors and "factors" not in known:
         raise InputError(f"--factor is for --method factorized, but {method} is asked for")
     given = arguments(runs, known) if arguments else {}

@@ -42,6 +42,10 @@ class Estimator:
     #: For scikit-learn before 1.6, which asks no tags.
     _estimator_type = "regressor"
 
+    if TYPE_CHECKING:  # what a fit leaves differs from method to method
+
+        def __getattr__(self, name: str) -> Any: ...
+
     @classmethod
     def default_arguments(cls) -> dict[str, Any]:
         """Return the arguments of ``__init__`` by name, in alphabetical order, with their defaults."""
