@@ -361,6 +361,7 @@ def _power(depth: Array, order: float) -> Array:
 
 
 def _stretch(into: Coefficients, layer: PML, thickness: float, depth: Array, dt: float) -> None:
+    # σ and κ rise as a power of the depth, α falls linearly; b and a as above (Roden and Gedney).
     sigma = _largest_sigma(layer, thickness) * _power(depth, layer.order)
     kappa = 1 + (layer.kappa - 1) * _power(depth, layer.order)
     for i in np.flatnonzero(depth):

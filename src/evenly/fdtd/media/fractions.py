@@ -82,7 +82,7 @@ def total(terms: Array) -> Array:
 
 
 def share_below(position: Array, normal: Array, half: Vector) -> Array:
-    """Return the share of a box below a plane: exact, after R. Scardovelli and S. Zaleski, J. Comput. Phys. 164, 228.
+    """Return the share of a box below a plane: exact (R. Scardovelli, S. Zaleski, J. Comput. Phys. 164, 228, 2000).
 
     Parameters
     ----------
@@ -111,14 +111,17 @@ def share_below(position: Array, normal: Array, half: Vector) -> Array:
 
 
 def _small_share(a: Array, m1: Array, m2: Array, m3: Array) -> Array:
+    """Return the volume below a plane m·x = a, a <= ½, of the unit cube, with m1 <= m2 <= m3 of sum 1."""
     with np.errstate(divide="ignore", invalid="ignore"):
         all_three = 6 * m1 * m2 * m3
+        # One formula for each range of a: up to m1, up to m2, up to m3 or m1 + m2, and beyond the lesser of these.
         corner = a**3 / all_three
         first = np.where(m2 > 0, m1 * m1 / (6 * m2 * m3), 0.0)
         two = np.where(m2 > 0, a * (a - m1) / (2 * m2 * m3) + first, a / m3)
         cut = a * a * (3 * (m1 + m2) - a) + m1 * m1 * (m1 - 3 * a) + m2 * m2 * (m2 - 3 * a)
         beyond = a * a * (3 - 2 * a) + m1**2 * (m1 - 3 * a) + m2**2 * (m2 - 3 * a) + m3**2 * (m3 - 3 * a)
         three = np.where(a < m3, cut, beyond) / all_three
+        # The plane meets only edges along x3: the volume is linear in a.
         flat = (2 * a - m1 - m2) / (2 * m3)
     result = np.where(a < m1, corner, np.where(a < m2, two, three))
     return np.asarray(np.where((a >= m1 + m2) & (m1 + m2 <= m3), flat, result))

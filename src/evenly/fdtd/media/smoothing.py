@@ -209,9 +209,13 @@ def _tensor(tables: Palette, parts: _Segments, mixture: Mixture, rows: NDArray[n
 
 
 def _kottke(e: Matrix, share: Array) -> Matrix:
+    """Return τ^-1 of the mean of τ(ε), with ε in the frame (normal, tangents) of the surface."""
+    # τ(ε) of Kottke, Farjadpour and Johnson: what relates the parts of D and E that a flat surface leaves continuous
+    # (normal D, tangential E) to those that jump. So it may be averaged where ε may not.
     t00 = total(share * (-1 / e[0][0]))
     t0 = [total(share * (e[0][i] / e[0][0])) for i in (1, 2)]
     t = [[total(share * (e[i][j] - e[i][0] * e[0][j] / e[0][0])) for j in (1, 2)] for i in (1, 2)]
+    # Back from the mean of τ to ε.
     side = [-v / t00 for v in t0]
     block = [[t[i][j] - t0[i] * t0[j] / t00 for j in range(2)] for i in range(2)]
     return [[-1 / t00, side[0], side[1]], [side[0], block[0][0], block[0][1]], [side[1], block[1][0], block[1][1]]]
@@ -238,6 +242,7 @@ def _turn(matrix: Matrix, frame: Matrix) -> Matrix:
 
 
 def _inverted(m: Matrix) -> Matrix:
+    # By Cramer's rule: cofactors over the determinant, row by row alike.
     c: Matrix = [
         [
             m[(i + 1) % 3][(j + 1) % 3] * m[(i + 2) % 3][(j + 2) % 3]

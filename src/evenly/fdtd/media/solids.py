@@ -270,6 +270,7 @@ class Cylinder(GeometricObject):
         caps = slab(along, self.height / 2, reach_along(self._direction, half))
         ends = np.broadcast_to(np.asarray(self._direction), points.shape)
         faces = meet([normal, ends], [side, caps], [False, _is_grid_axis(self._direction)])
+        # A mantle that bends within a box is no plane there: such boxes are left to sampling.
         curved = (self.radius <= 4 * max(half)) & (np.abs(dot(faces.normal.T, self._direction)) < 0.5)
         return replace(faces, flat=faces.flat & ~(curved & np.any(faces.normal, axis=1)))
 

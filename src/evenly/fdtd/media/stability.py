@@ -45,6 +45,7 @@ def _limit(curl: float, medium: Medium, grid: Grid, side: str) -> float:
     if not poles:
         return 2 / math.sqrt(curl)
     smallest = float(np.linalg.eigvalsh(matrix)[0])
+    # Symmetric form of the coupled equations of the field (row 0) and of each polarisation, in units of dx.
     operator = np.zeros((len(poles) + 1, len(poles) + 1))
     operator[0, 0] = curl
     for i, pole in enumerate(poles, 1):
@@ -54,6 +55,7 @@ def _limit(curl: float, medium: Medium, grid: Grid, side: str) -> float:
         if pole.restored:
             operator[i, i] = omega**2
             operator[0, i] = operator[i, 0] = -coupling * omega
+    # Central differences in time are stable while the largest eigenvalue times dt² is below 4.
     return 2 / math.sqrt(float(np.linalg.eigvalsh(operator)[-1]))
 
 

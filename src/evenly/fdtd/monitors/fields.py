@@ -140,6 +140,7 @@ def _span(grid: Grid, component: str, axis: int, low: float, high: float) -> _Sp
     count = grid.shape[axis]
     first = math.ceil(grid.index(low, axis, component) - _SNAP)
     last = math.floor(grid.index(high, axis, component) + _SNAP)
+    # All grid points inside an extent; without any, two points and the weights of linear interpolation between them.
     first, last = max(0, first), min(count - 1, last)
     if low < high and first <= last:
         return _Span(first, last + 1)

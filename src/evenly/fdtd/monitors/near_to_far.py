@@ -169,6 +169,7 @@ class NearToFar(FourierMonitor):
                 moments[0, n, :, sheet.electric_axis] += both[0]
                 moments[1, n, :, sheet.magnetic_axis] += both[1]
         electric, magnetic = self._summed(moments)
+        # E = iωμ (J - u (u·J)) g - ik (u x K) g at a great distance: only what is across the direction u radiates.
         omega = 2 * math.pi * self.frequencies[:, None, None]
         waves = omega * math.sqrt(self.medium[0] * self.medium[1])
         across = electric - unit * (electric * unit).sum(axis=-1, keepdims=True)

@@ -149,6 +149,7 @@ def _diagonalise(values: Array, basis: Array) -> tuple[Array, Array, Array]:
     half = (len(values) - 3) // 2
     waves = basis[None, :] ** -np.arange(half + 1)[:, None]
     u0, u1, u2 = (_projected(values[p : p + 2 * half + 1], waves) for p in range(3))
+    # U0 has nearly dependent columns: the pencil is solved where its singular values are more than round-off.
     left, weights, right = linalg.svd(u0)
     rank = int(np.count_nonzero(weights > _RANK * weights[0]))
     root = 1 / np.sqrt(weights[:rank])
@@ -157,6 +158,7 @@ def _diagonalise(values: Array, basis: Array) -> tuple[Array, Array, Array]:
     vectors = q @ vectors
     # The matrices are complex symmetric: eigenvectors are orthogonal without conjugation.
     norms, squares = (np.einsum("ik,ij,jk->k", vectors, u, vectors) for u in (u0, u2))
+    # Amplitudes from the overlap of each eigenvector with the signal; errors from U2, which should hold the squares.
     with np.errstate(divide="ignore", invalid="ignore"):
         amplitudes = (vectors.T @ (waves.T @ values[: half + 1])) ** 2 / norms
         errors = np.abs(np.log(squares / norms / roots**2) / np.log(roots))

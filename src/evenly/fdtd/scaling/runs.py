@@ -2,8 +2,7 @@
 
 The simulation is one of the named structures, or a function in a script of the user's (see
 `evenly.fdtd.structures.programs`). Each run takes a few steps to warm up, which are not measured, and then `steps`
-steps. A run
-that fails is kept with its reason, and the others go on.
+steps. A run that fails is kept with its reason, and the others are still made.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """How a simulation scales: run time, communication and rates against the number of ranks.
 
-`scaling_runs.run_study` measures a named structure or a user's own on several numbers of ranks; this module holds what
-came out and the numbers behind the usual figures: run time against ranks, the ratio of communication to computation
-and where it crosses one, the time of each rank, and mean inverse times (rates), which scale linearly where all is well.
+`evenly.fdtd.scaling.runs.run_study` measures a named structure or a user's own on several numbers of ranks. This module
+holds what came out and the numbers behind the usual figures: run time against ranks, the ratio of communication to
+computation and where it crosses one, the time of each rank, and mean inverse times (rates), which scale linearly where
+all is well.
 
 Communication is boundary copies, sending and receiving, and waiting; computation is stepping and Fourier transforms.
 Where ranks outnumber the cores in any of the runs, all times are CPU times (see `evenly.fdtd.measurement.measurement`),

@@ -184,6 +184,7 @@ def take_view(
     first, second = (a for a in range(3) if a != axis)
     frequency = _middle_frequency(simulation, monitors)
     boxes = simulation.chunk_boxes if ranks is None else simulation.boxes_on(ranks)
+    cut = [(chunk.box & layer, chunk.owner) for chunk in boxes]
     snapshot = simulation.field(look.component, layer).real if with_field else None
     return View(
         name=name,
@@ -196,11 +197,7 @@ def take_view(
         snapshot=None if snapshot is None else np.asarray(snapshot.squeeze(axis), dtype=np.float64),
         component=look.component,
         time=simulation.time,
-        chunks=[
-            Area("", _corners(grid, chunk.box & layer, first, second), chunk.owner)
-            for chunk in boxes
-            if not (chunk.box & layer).empty
-        ],
+        chunks=[Area("", _corners(grid, box, first, second), owner) for box, owner in cut if not box.empty],
         layers=_layers(simulation, layer, first, second),
         monitors=list(_marked(grid, layer, (first, second, axis), monitors)),
         sources=_sources(simulation, first, second),
