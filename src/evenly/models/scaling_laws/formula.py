@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -180,7 +181,7 @@ class Formula:
     def dominating(self) -> str:
         """Say how the formula grows as the parameters do: the terms that no other term outgrows in every parameter."""
         kept = [t for t in self.terms if not any(_outgrows(other, t) for other in self.terms)]
-        shapes = dict.fromkeys(_factors(t, self.names) or "1" for t in kept)
+        shapes = dict.fromkeys(" · ".join(_factors(t, self.names, _PLAIN)) or "1" for t in kept)
         return f"O({' + '.join(shapes) or '0'})"
 
     # ---- for the assignment of cores --------------------------------------------------------------------------
@@ -235,48 +236,49 @@ def _growth(term: Term, k: int) -> tuple[float, float, float]:
     return (term.curvature[k][k] if term.curvature else 0.0, term.powers[k], term.logs[k])
 
 
-def _factors(term: Term, names: Sequence[str]) -> str:
+class _Notation(NamedTuple):
+    """How factors are written: patterns of a name and an exponent."""
+
+    power: str
+    log: str
+    log_power: str
+    natural_log: str
+    exponential: str
+
+
+_PLAIN = _Notation("{}^{:.4g}", "log2({})", "log2({})^{:.4g}", "ln({})", "exp({})")
+_LATEX = _Notation("{}^{{{:.4g}}}", r"\log_2({})", r"\log_2^{{{1:.4g}}}({0})", r"\ln({})", r"\exp\left({}\right)")
+
+
+def _factors(term: Term, names: Sequence[str], notation: _Notation) -> list[str]:
+    """Return the factors of a term beside its coefficient; symbols of the parameters are `names`."""
     parts = []
     for name, i, j in zip(names, term.powers, term.logs, strict=True):
         if i:
-            parts.append(name if i == 1 else f"{name}^{i:.4g}")
+            parts.append(name if i == 1 else notation.power.format(name, i))
         if j:
-            parts.append(f"log2({name})" if j == 1 else f"log2({name})^{j:.4g}")
+            parts.append((notation.log if j == 1 else notation.log_power).format(name, j))
     if term.curvature is not None:
-        parts.append(f"exp({_join(_quadratic(term, names, 'ln({})'))})")
-    return " · ".join(parts)
-
-
-def _quadratic(term: Term, names: Sequence[str], log: str) -> list[str]:
-    assert term.curvature is not None  # noqa: S101 - for the type checker; callers ask first
-    parts = []
-    for a, one in enumerate(names):
-        for b in range(a, len(names)):
-            q = term.curvature[a][b] * (1 if a == b else 2)
-            if q:
-                pair = f"{log.format(one)}^2" if a == b else f"{log.format(one)} {log.format(names[b])}"
-                parts.append(f"{q:.4g} {pair}")
+        logs, squares = [notation.natural_log.format(name) for name in names], []
+        for a, one in enumerate(logs):
+            for b, other in enumerate(logs[a:], a):
+                # The matrix is symmetric: products of two stand in it twice.
+                q = term.curvature[a][b] * (1 if a == b else 2)
+                if q:
+                    squares.append(f"{q:.4g} {one}^2" if a == b else f"{q:.4g} {one} {other}")
+        parts.append(notation.exponential.format(_join(squares)))
     return parts
 
 
 def _plain(term: Term, names: Sequence[str]) -> str:
-    factors = _factors(term, names)
-    return f"{term.coefficient:.4g} · {factors}" if factors else f"{term.coefficient:.4g}"
+    return " · ".join([f"{term.coefficient:.4g}", *_factors(term, names, _PLAIN)])
 
 
 def _latex(term: Term, names: Sequence[str]) -> str:
     mantissa, _, exponent = f"{term.coefficient:.4g}".partition("e")
-    parts = [mantissa + (f" \\cdot 10^{{{int(exponent)}}}" if exponent else "")]
-    for name, i, j in zip(names, term.powers, term.logs, strict=True):
-        symbol = f"\\mathrm{{{name.replace('_', chr(92) + '_')}}}"
-        if i:
-            parts.append(symbol if i == 1 else f"{symbol}^{{{i:.4g}}}")
-        if j:
-            parts.append(f"\\log_2({symbol})" if j == 1 else f"\\log_2^{{{j:.4g}}}({symbol})")
-    if term.curvature is not None:
-        symbols = [f"\\mathrm{{{name.replace('_', chr(92) + '_')}}}" for name in names]
-        parts.append(f"\\exp\\left({_join(_quadratic(term, symbols, chr(92) + 'ln({})'))}\\right)")
-    return " \\, ".join(parts)
+    coefficient = mantissa + (f" \\cdot 10^{{{int(exponent)}}}" if exponent else "")
+    symbols = ["\\mathrm{" + name.replace("_", r"\_") + "}" for name in names]
+    return " \\, ".join([coefficient, *_factors(term, symbols, _LATEX)])
 
 
 def _join(parts: Sequence[str]) -> str:
