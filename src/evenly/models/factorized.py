@@ -144,6 +144,7 @@ class Factorized(Model):
         else:
             measured = {name: part[counted] for name, part in measured.items()}
             left_out = self._learn_apart(table, factors, values, weights, measured)
+        # One interval for the total, from its left-out residuals.
         inputs, residuals = self._coding.inputs(table), np.log(values) - np.log(left_out)
         order = canonical_order(inputs, np.log(values))
         self._conformal = LocalConformal.learn(
@@ -189,6 +190,7 @@ class Factorized(Model):
             there = factor > 0
             if not there.any():
                 continue
+            # The coefficient W of T = W · factor, learned where the factor says that there is something to learn.
             seen = np.maximum(measured[name][there], _LEAST * values[there])
             inputs = table.loc[there, self._columns[name]].reset_index(drop=True)
             model = self._models[name] = self._learned(inputs, seen / factor[there], weights[there])

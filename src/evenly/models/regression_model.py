@@ -91,6 +91,7 @@ class RegressionModel(Model):
         self._centre = float(np.median(logs))
         logs = np.round(logs - self._centre, _DECIMALS)
         weights = weights / weights.mean()
+        # No regressor is followed far beyond the logarithms it has seen.
         self._limits = float(logs.min()) - _BEYOND, float(logs.max()) + _BEYOND
         self._fitted = self._regressor(self._coding, len(logs))
         self._fitted.fit(inputs, logs, weights)
@@ -104,6 +105,7 @@ class RegressionModel(Model):
             guess = np.clip(known, *self._limits)
         freedom = max(len(logs) - self._fitted.coefficients, 0.0)
         self._conformal = LocalConformal.learn(inputs, logs - guess, freedom=freedom)
+        # Back in the order of the rows given, and in their unit.
         left_out = np.full(len(counted), np.nan)
         left_out[np.flatnonzero(counted)[order]] = np.exp(guess + self._centre)
         self.left_out_ = left_out if np.isfinite(left_out).any() else None
@@ -148,6 +150,7 @@ def canonical_order(inputs: Inputs, logs: Floats) -> Ints:
 
 def fold_numbers(inputs: Inputs, folds: int, *, seed: int = 0) -> Ints | None:
     """Give each run a fold, (n,); runs of one configuration share theirs. None where there are fewer than 2 to make."""
+    # Repeated runs of a configuration must not stand on both sides of a fold.
     _, group = np.unique(np.hstack([inputs.numbers, inputs.labels]), axis=0, return_inverse=True)
     group = np.ravel(group)
     groups = int(group.max()) + 1

@@ -75,6 +75,7 @@ def save(model: Model | Mapping[str, Model], path: str | Path) -> None:
     target = Path(path)
     if target.is_dir():
         raise InputError(f"the model can't be written to {target}: it is a folder, give a file in it")
+    # Written beside the target and then moved, so that a crash leaves the old file whole.
     partial = target.with_name(target.name + ".part")
     try:
         with zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -162,6 +163,7 @@ def _pack(value: Any, arrays: dict[str, np.ndarray[Any, Any]]) -> Any:
     """Turn a value into JSON, moving arrays aside; what JSON lacks is marked, so that it comes back as it was."""
     match value:
         case np.ndarray():
+            # Arrays of objects would need pickle: their items are packed one by one.
             if value.dtype.hasobject:
                 return {_OBJECTS: [_pack(item, arrays) for item in value.ravel().tolist()], "shape": list(value.shape)}
             arrays[f"a{len(arrays)}"] = value

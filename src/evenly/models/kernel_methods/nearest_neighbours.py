@@ -38,6 +38,7 @@ class _Nearest(Regressor):
         candidates = [k for k in _CANDIDATES if k < len(self._values)] or [1]
         if len(self._values) < 3:
             return 1
+        # Leave-one-out: neighbours of each run among the others, for all numbers of neighbours at once.
         distances, found = self._tree.query(self._places, max(candidates) + 1)
         # The run itself, or one at the same place, comes first.
         distances, found = np.asarray(distances)[:, 1:], np.asarray(found)[:, 1:]
@@ -48,6 +49,7 @@ class _Nearest(Regressor):
         return candidates[int(np.argmin(errors))]
 
     def _mean(self, distances: Floats, found: Ints) -> Floats:
+        # Shepard's inverse-distance weights; a run at the place asked for counts as nearly all.
         nearness = self._weights[found] / np.maximum(distances, 1e-9)
         return np.asarray(np.sum(nearness * self._values[found], axis=1) / nearness.sum(axis=1))
 

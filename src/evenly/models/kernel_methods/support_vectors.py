@@ -44,6 +44,7 @@ class _SupportVectors(Regressor):
         order = np.random.default_rng(0).permutation(len(values))
         some = np.sort(order[:_CHOICE_ROWS])
         self.arguments = self._chosen(inputs.matrix[some], values[some], weights[some])
+        # The solver's time grows with the square of the runs, so it sees a sample of many.
         used = np.sort(order[:_ROWS])
         solved = _solved(self.arguments, inputs.matrix[used], values[used], weights[used])
         self._places = np.asarray(solved.support_vectors_, dtype=np.float64)

@@ -187,6 +187,7 @@ class PMNF(Model):
         self.asked_ = self._asked_range(table)
         problem = Problem(points, values, weights, self.residuals, self.loss, float(self.ridge), folds)
         factors, poles = search_space.usable_factors(points, self.exponents, self.log_exponents, self.asked_)
+        # Search: which sums of terms do best on left-out runs.
         sample = problem.some(_SEARCHED_RUNS)
         n, notes = _affordable_terms(int(self.terms), len(np.unique(points, axis=0)), folds)
         conditions = self._conditions(sample.points)
@@ -199,6 +200,7 @@ class PMNF(Model):
         if sample is not problem:
             found = found[:_REFITTED]
             notes.append(f"searched on {len(sample.values):,} of {len(values):,} rows, fitted and weighed on all")
+        # Average: N of the module's docstring for each number of terms, then weights exp(-S / 2).
         counts = [math.comb(terms.size, k) for k in range(n + 1)]
         members = [*rivals, *model_averaging.refit(problem, terms, found, list(self.asked_))]
         self.members_ = model_averaging.weigh(problem, members, counts, conditions, self.search_, unit=unit)
@@ -256,6 +258,7 @@ class PMNF(Model):
         for name in table.columns:
             x = table[name].to_numpy(dtype=np.float64)
             low, high = float(x.min()), float(x.max())
+            # Whole numbers stay at 1 or more: they are counts.
             if low > 0:
                 whole = bool(np.all(x == np.round(x)))
                 low, high = max(low / _BELOW, 1.0) if whole else low / _BELOW, high * _ABOVE
@@ -275,6 +278,7 @@ class PMNF(Model):
         for name, slope in monotone.items():
             _check_choice("the parameters of monotone", name, names)
             _check_choice("monotone", slope, ("decreasing", "increasing"))
+        # The search tries conditions on a low-discrepancy set of points and on the runs; see `Conditions`.
         signs = {names.index(name): 1.0 if slope == "increasing" else -1.0 for name, slope in monotone.items()}
         bounds = tuple(self.asked_.values())
         grid = spread_points(bounds, _POINTS)

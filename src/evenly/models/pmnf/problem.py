@@ -113,6 +113,7 @@ class Problem:
     @cached_property
     def roots(self) -> Floats:
         """Square roots of the weights of the least-squares fit, (n_runs,)."""
+        # Relative errors (ŷ - y) / y are errors of weight 1 / y².
         weights = self.weights / self.values**2 if self.fit == "relative" else self.weights
         return np.asarray(np.sqrt(weights), dtype=np.float64)
 
@@ -157,6 +158,7 @@ class Problem:
 
         The scale turns the weighted residual of a run into its relative error, or into the error of its logarithm.
         """
+        # The kernels see residuals times sqrt(weight); 1 / sqrt(weight) takes that back, and 1 / y makes them relative.
         with np.errstate(divide="ignore"):
             unweighted = np.where(self.roots > 0, 1 / self.roots, 0.0)
         if self.fit == "log":

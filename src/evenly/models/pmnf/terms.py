@@ -21,6 +21,7 @@ __all__ = ["TermSet", "all_factors", "without_poles"]
 
 def all_factors(exponents: Sequence[float], log_exponents: Sequence[float]) -> list[Factor]:
     """Return all pairs (i, j), the constant factor (0, 0) first if it is among them."""
+    # A set first: exponents may be given twice, as 1 and 1.0.
     pairs = {(float(i), float(j)) for i in exponents for j in log_exponents}
     return sorted(pairs, key=lambda f: (f != (0.0, 0.0), f))
 
@@ -31,6 +32,7 @@ def without_poles(factors: Sequence[Factor], measured: Floats, low: float, high:
     ``log2(1) = 0`` is a pole for negative j; zero and below are none of the domain of logarithms and of fractional or
     negative powers.
     """
+    # Where a factor can have a pole: at 1, where log2 is zero, at 0, and below, which the ends stand for.
     probes = np.concatenate([measured, [low, high], [1.0] if low <= 1.0 <= high else [], [0.0] if low <= 0.0 else []])
     return [factor for factor in factors if np.isfinite(factor_values(probes, factor)).all()]
 
@@ -75,6 +77,7 @@ class TermSet:
 
     def tables(self, points: Floats, derivative: int | None = None) -> list[Floats]:
         """Return each parameter's factors at `points` (n, d): arrays (n_factors, n)."""
+        # The derivative of a product in one parameter touches that parameter's factor only.
         rules = [factor_derivatives if k == derivative else factor_values for k in range(len(self.factors))]
         return [
             np.array([rule(points[:, k], factor) for factor in self.factors[k]]).reshape(len(self.factors[k]), -1)
@@ -83,6 +86,7 @@ class TermSet:
 
     def from_tables(self, tables: list[Floats], numbers: NDArray[Any]) -> Floats:
         """Return terms by their numbers, shape (n_terms, n), from what `tables` returned."""
+        # A term's number is its factors' numbers in a mixed radix: the term is the product of one row per table.
         index = np.unravel_index(numbers, self._shape)
         result: Floats = tables[0][index[0]].copy()
         for table, rows in zip(tables[1:], index[1:], strict=True):

@@ -54,10 +54,12 @@ class CoefficientLaws:
         """
         names, f = tuple(factors), np.stack(list(factors.values()))
         # Relative least squares for constants first: they begin where errors of all parts are smallest.
+        # share (parts, n): each factor over the total, so that the right side is 1 everywhere.
         share = (f / values) * np.sqrt(weights)
         found, _ = nnls(share.T / np.maximum(share.max(axis=1), 1e-300), np.sqrt(weights))
         size = np.maximum(share.max(axis=1), 1e-300)
         start = np.maximum(found, _FAINT * max(found.max(), 1e-3)) / size
+        # theta (parts, 1 + inputs) holds a and b of each part; only b is held near 0.
         design = np.hstack([np.ones((len(z), 1)), z])
         theta = np.zeros((len(names), design.shape[1]))
         theta[:, 0] = np.log(start)
@@ -75,6 +77,7 @@ class CoefficientLaws:
             step = np.linalg.solve(normal + damping * np.diag(np.diag(normal) + 1e-12), slope).reshape(theta.shape)
             trial = theta + step
             now = _loss(trial, design, f, target, weights, held)
+            # A step that helps makes the next one bolder; one that doesn't is taken back and damped more.
             if now < loss:
                 gained, theta, loss, damping = loss - now, trial, now, damping / 5
                 if gained < 1e-10 * max(loss, 1e-30):
@@ -105,6 +108,7 @@ def _total(theta: Floats, design: Floats, f: Floats) -> tuple[Floats, Floats]:
     """Return log totals (n,) and the share of each part in them (parts, n)."""
     with np.errstate(divide="ignore"):
         logs = np.log(f) + np.clip(theta @ design.T, -700.0, 700.0)
+    # log Σ exp, with the largest taken out so that nothing overflows.
     most = logs.max(axis=0)
     scaled = np.exp(logs - most)
     whole = scaled.sum(axis=0)

@@ -149,6 +149,7 @@ class RivalLaws:
         missed = float(np.average(fit.left_out**2, weights=weights))
         laws.append((Formula((str(table.columns[0]),), (term,)), np.zeros((0, 0)), missed, 2, 1.0))
         formulas, spreads, losses, counts, priors = zip(*laws, strict=True)
+        # The model itself comes first, with the prior weight of one power law.
         shares = credibilities(
             np.array([loss, *losses]), np.array([coefficients, *counts]), np.log([1.0, *priors]),
             int(np.sum(weights > 0)),
@@ -160,6 +161,7 @@ class RivalLaws:
         self, table: pd.DataFrame, centre: Floats, leverage: Floats, conformal: LogConformal, level: float
     ) -> tuple[Floats, Floats]:
         """Return lower and upper bounds (n,) around the model's predictions (n,) of known leverage (n,)."""
+        # Every law has the model's own interval, wider by its leverage; the bounds are quantiles over laws.
         points = table.to_numpy(dtype=np.float64) if self.laws else np.zeros((len(table), 0))
         with np.errstate(all="ignore"):
             others = [np.log(np.maximum(law.evaluate(points), 1e-300)) for law, _, _ in self.laws]

@@ -54,6 +54,7 @@ class Term:
             if factor != (0.0, 0.0):
                 result = result * factor_values(points[:, k], factor)
         if self.curvature is not None:
+            # exp(l' Q l) with l = ln(p), for every point.
             logs = np.log(points)
             result = result * np.exp(np.einsum("ni,ij,nj->n", logs, np.array(self.curvature), logs))
         return result
@@ -73,6 +74,7 @@ class Term:
     def elasticity(self, points: Floats, k: int) -> Floats:
         """Return ``d ln(term) / d ln(p_k)`` at points (n, d)."""
         x = points[:, k]
+        # i + j / ln(p) + 2 (Q l)_k: each factor adds its own.
         result = np.full(len(points), self.powers[k])
         if self.logs[k]:
             result = result + self.logs[k] / np.log(x)

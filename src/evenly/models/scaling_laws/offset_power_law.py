@@ -67,9 +67,11 @@ class OffsetPowerLaw(Model):
         x = self._check(table)
         low, high = (float(c) for c in self.growth)
         grid = np.linspace(low, high, _GRID)
+        # Absolute errors are divided by a typical value, so that the unit of time decides nothing.
         roots = np.sqrt(weights) / (values if self.residuals == "relative" else float(np.exp(np.log(values).mean())))
         self._name = str(table.columns[0])
         self._parts = _fit(x, values, roots, grid)
+        # Jackknife: one fit without each run. Leverages for the interval are those of a straight line in logarithms.
         logs = np.array([self._left_out(x, values, roots, grid, k) for k in range(len(x))])
         self.left_out_ = np.exp(logs)
         self._loglinear = LogLinear.learn(np.column_stack([np.ones(len(x)), np.log(x)]), np.log(values), weights)

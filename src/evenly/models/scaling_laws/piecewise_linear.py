@@ -70,10 +70,12 @@ class PiecewiseLinear(Model):
     def _learn(self, table: pd.DataFrame, values: Floats, weights: Floats) -> None:
         x = one_positive_column(table, self.method)
         self._ends = self._check(str(table.columns[0]))
+        # The curve: one point per value of the parameter, then pooled to be monotone.
         points, logs, totals = _pooled(x, np.log(values), weights)
         self._decreasing = self._falls(logs, totals)
         self._points, self._measured = points, np.exp(_isotonic(logs, totals, self._decreasing))
         self._finish()
+        # The interval: residuals of curves without each run; leverages of a straight line in logarithms.
         self._loglinear = LogLinear.learn(np.column_stack([np.ones(len(x)), np.log(x)]), np.log(values), weights)
         residuals = np.array([self._left_out(x, values, weights, k) for k in range(len(x))])
         self.left_out_ = values / np.exp(residuals)
@@ -181,6 +183,7 @@ class PiecewiseLinear(Model):
 
 def _pooled(x: Floats, logs: Floats, weights: Floats) -> tuple[Floats, Floats, Floats]:
     """Average runs at the same point; return the points, ascending, mean logs and total weights."""
+    # Sorted, so that sums round alike whatever the order of the runs.
     order = np.lexsort((logs, x))
     order = order[weights[order] > 0]
     points, index = np.unique(x[order], return_inverse=True)

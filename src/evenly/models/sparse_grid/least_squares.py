@@ -41,6 +41,7 @@ class Equations:
         self._starts, self._numbers, self._heights = kernels.entries(x, basis.levels, basis.subspaces)
         self._weights = weights / weights.sum()
         self._roughness = basis.roughness
+        # The row of each entry of B, and the diagonal of B^T W B / n for the preconditioner.
         self._owners = np.repeat(np.arange(len(x)), np.diff(self._starts))
         self._diagonal = self._sums(self._weights, self._heights**2)
 
@@ -80,6 +81,7 @@ class Equations:
             reached = float(np.sqrt(power)) / size if size > 0 else 0.0
             if reached <= tolerance or step == most:
                 return Solution(found, step, reached)
+            # Step along the direction to the minimum; the next direction is conjugate to all before it.
             image = self.apply(direction, ridge)
             length = power / float(direction @ image)
             found = found + length * direction

@@ -89,6 +89,7 @@ class Refinement:
         # By how much the penalised squares fall with the best surplus of each child alone: (φ·r)² / (φ·φ + λ n d).
         gains = products**2 / np.maximum(squares + ridge * weights.sum() * basis.roughness, np.finfo(float).tiny)
         gains[rows < self._fewest] = 0.0
+        # Most of the points for gains, the rest for errors.
         best = np.argsort(-gains, kind="stable")[: math.ceil((1 - _BROAD) * count)]
         # The rest enters for the squared residuals in the support.
         errors[rows < self._fewest] = 0.0

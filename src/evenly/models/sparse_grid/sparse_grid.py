@@ -84,9 +84,11 @@ class _SparseGrid(Regressor):
         for round_ in range(plan.rounds + 1):
             basis = Basis(self._shape, refinement.points)
             equations = Equations(basis, rows.x, rows.weights)
+            # The grid of the round before is part of this one: its coefficients are where the solver starts.
             start = np.concatenate([coefficients, np.zeros(len(basis) - len(coefficients))])
             coefficients = equations.solve(rows.y, plan.ridge, start, tolerance=1e-4).coefficients
             yield basis, coefficients
+            # A round adds 60 % of the points there are, as many again where runs are many, up to the cap.
             count = min(math.ceil((0.6 if n < 6000 else 1.0) * len(basis)), cap - len(basis))
             residuals = rows.y - equations.fitted(coefficients)
             if round_ == plan.rounds or count <= 0:

@@ -76,6 +76,7 @@ def prune(columns: Floats, y: Floats, each: Floats) -> Pruned:
     # Sets that all fit but for rounding are alike: the smallest of them is the answer.
     least = 1e-16 * float(y @ y)
     squares = max(float(np.sum((y - scaled @ solution) ** 2)), least)
+    # The path passes one set of columns of every size; the smallest of the best GCV is kept.
     path, best = [gcv(squares, n, float(each.sum()))], list(alive)
     while len(alive) > 1:
         # Without column j the squares rise by b_j^2 / (G^-1)_jj, where G = X'X is the Gram matrix.

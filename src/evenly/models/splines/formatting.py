@@ -23,6 +23,7 @@ def in_words(terms: Sequence[Term], coefficients: Iterable[float], constant: flo
             continue
         factors = []
         for factor in term:
+            # Factors count numbers and labels each for themselves; a coding holds them together.
             kinds = [n for n, kind in enumerate(coding.kinds) if (kind == "label") == (factor.kind == "label")]
             n = kinds[factor.input]
             factors.append(_factor(factor, coding, n))
@@ -38,6 +39,7 @@ def _factor(factor: Factor, coding: Coding, n: int) -> str:
     name = coding.names[n]
     if factor.kind == "label":
         return f"[{name} = {coding.labels[n][int(factor.knot)]}]"
+    # Coded numbers are (ln x - centre) / scale, so a knot at t lies at x = exp(centre + t · scale).
     knot = coding.centres[n] + factor.knot * coding.scales[n]
     if coding.kinds[n] == "log":
         over, under = f"ln({name}/{math.exp(knot):.4g})", f"ln({math.exp(knot):.4g}/{name})"

@@ -44,6 +44,7 @@ class HingeCurve:
     def __call__(self, x: ArrayLike) -> Floats:
         """Evaluate; any shape."""
         at = np.asarray(x, dtype=np.float64)
+        # A straight line through the anchor, and a hinge for each change of slope.
         value = self.anchor[1] + self.slopes[0] * (at - self.anchor[0])
         for knot, change in zip(self.knots, np.diff(self.slopes), strict=True):
             value = value + change * np.maximum(at - knot, 0.0)
@@ -101,6 +102,7 @@ def univariate_hinges(
     at, values, counts = _checked(x, y, weights)
     order = np.lexsort((values, at))
     at, values, counts = at[order], values[order], counts[order] / counts.mean()
+    # MARS on one input, scaled to [-1, 1] as inputs of models are.
     middle, half = (at[0] + at[-1]) / 2, max((at[-1] - at[0]) / 2, np.finfo(float).tiny)
     inputs = Inputs(((at - middle) / half)[:, None], np.zeros((len(at), 0), np.int64), ())
     # x is scaled to [-1, 1]; a knot may lie at any point that span and end allow.
@@ -112,6 +114,7 @@ def univariate_hinges(
     columns, roots = design(terms, inputs), np.sqrt(counts)
     # A knot is one column here, not two: it bears the whole cost.
     each = np.array([1.0 + penalty * any(f.kind == "above" for f in term) for term in terms])
+    # Backward pass, then weighted least squares on what is left.
     kept = prune(columns * roots[:, None], values * roots, each).kept
     solution = least_squares(columns[:, kept] * roots[:, None], values * roots)
     squares = float(counts @ (values - columns[:, kept] @ solution) ** 2)

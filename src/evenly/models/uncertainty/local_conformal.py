@@ -58,6 +58,7 @@ class LocalConformal:
         known = np.flatnonzero(np.isfinite(residuals))
         if len(known) > _MOST:
             known = np.sort(np.random.default_rng(0).permutation(known)[:_MOST])
+        # Scores are residuals over local scales in which they have no part themselves.
         places, squares = inputs.matrix[known], residuals[known] ** 2
         unscored = cls(places, squares, LogConformal(np.zeros(0), freedom), growth)
         scores = np.sqrt(squares) / unscored._scales(places, own=True) if len(places) else np.zeros(0)
