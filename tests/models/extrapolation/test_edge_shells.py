@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from evenly.models.extrapolation.edge_shells import asked_beyond, outer_shell, outer_shells, sides
+from evenly.models.extrapolation.edge_shells import outer_shell, outer_shells, sides
 from evenly.models.inputs.coding import Inputs
 
 
@@ -17,7 +17,7 @@ def uniform(n: int, d: int, seed: int = 0) -> Inputs:
 def test_sides_tell_above_below_and_inside() -> None:
     inputs = Inputs(np.array([[0.5, -1.0], [1.2, 0.0], [-1.1, 3.0], [1.0 + 1e-12, 0]]), np.zeros((4, 0), np.int64), ())
     assert sides(inputs).tolist() == [[0, 0], [1, 0], [-1, 1], [0, 0]]
-    assert asked_beyond(inputs).tolist() == [False, True, True, False]
+    assert sides(inputs).any(axis=1).tolist() == [False, True, True, False]
 
 
 def test_a_shell_is_the_outer_share_of_the_range_and_nothing_else() -> None:

@@ -1,4 +1,4 @@
-"""One tensor fitted from one start: its grid, its trend, its factors, and bounds that it doesn't leave."""
+"""One tensor fitted from one random start: its grid, its trend, its factors, and bounds for its values."""
 
 from __future__ import annotations
 
@@ -24,25 +24,34 @@ __all__ = ["OPTIMIZERS", "Member", "Optimizer", "Settings"]
 Floats = NDArray[np.float64]
 Optimizer = Literal["variational", "als", "ccd", "sgd"]
 OPTIMIZERS = get_args(Optimizer)
-#: How far beyond the tensor's values at measured runs it may go, in parts of their range.
+#: Distance from the tensor's values at measured runs that its predictions may have, in parts of their range.
 _MARGIN = 0.5
-#: Sweeps that a fit without some of its runs makes, from the factors found with them.
+#: Sweeps of a fit without a fold, which starts at the factors found with all runs.
 _AGAIN = 10
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How a tensor is fitted.
+    """Settings of a fit.
 
     Attributes
     ----------
     rank : int
+        Number of products summed.
     count : int
-        Grid points of numbers of which `wanted` says nothing else.
-    degree : {0, 1, 2}
-        Of the trend.
+        Grid points of the numbers that aren't in `wanted`.
+    wanted : mapping of str to Wish
+        What the user asks of the grids of some numbers.
+    basis, optimizer
+        As in `evenly.models.completion.cpr.CPR`.
     penalty : (ridge, roughness)
         Of the optimizers that don't learn them.
+    degree : {0, 1, 2}
+        Of the trend.
+    tolerance : float
+        Relative change of the squares at which sweeps end.
+    sweeps : int
+        Most sweeps.
     """
 
     rank: int
@@ -75,20 +84,8 @@ class Member:
         if self.grid.modes and s.optimizer == "variational":
             self.posterior.prune()
 
-    def _start(self, rest: Floats, seed: int) -> None:
-        """Set out from random factors as large as what the trend leaves."""
-        s = self.settings
-        rank = s.rank if len(self.grid.modes) > 1 else 1
-        spread = float(np.std(rest))
-        ridge, roughness = (1.0, 1.0) if s.optimizer == "variational" else s.penalty
-        self.posterior = Posterior(
-            Factors.random(self.grid, rank, spread, seed),
-            Penalty.even(self.grid, rank, ridge, roughness),
-            1 / (0.1 * spread**2 + 1e-12),
-        )
-
     def without(self, inputs: Inputs, logs: Floats, weights: Floats) -> Member:
-        """Return what is learned from fewer runs, starting from what was learned from all."""
+        """Return a fit to some of the runs that starts at the factors found with all."""
         other = Member(self.settings)
         other.grid = self.grid
         if self.grid.modes:
@@ -101,26 +98,34 @@ class Member:
     ) -> None:
         """Learn trend and tensor; with a seed from a random start, else from the factors there are."""
         s = self.settings
+        # The variational fit learns both at once; for the others the trend is learned first, until it settles.
         together = s.optimizer == "variational" and s.basis == "hat" and len(self.grid.modes) > 0
         self.trend = Trend(s.degree)
         self.trend.start(inputs, logs, weights)
         if not together:
-            self._settle_trend(logs, weights)
+            floor = 1e-10 * float(np.var(logs)) + 1e-16
+            for _ in range(10):
+                self.trend.update(logs, weights, 1 / (float(np.mean((logs - self.trend.fitted) ** 2)) + floor))
         rest = logs - self.trend.fitted
         if self.grid.modes:
             if seed is not None:
-                self._start(rest, seed)
+                # Random factors whose products are as large as the residuals of the trend.
+                rank, spread = s.rank if len(self.grid.modes) > 1 else 1, float(np.std(rest))
+                ridge, roughness = (1.0, 1.0) if s.optimizer == "variational" else s.penalty
+                self.posterior = Posterior(
+                    Factors.random(self.grid, rank, spread, seed),
+                    Penalty.even(self.grid, rank, ridge, roughness),
+                    1 / (0.1 * spread**2 + 1e-12),
+                )
             problem = Problem(self.grid, self.grid.place(inputs, fitting=True), logs if together else rest, weights)
             if s.basis == "cells":
                 problem = cell_means(problem)
             self._optimise(problem, self.trend if together else None, sweeps, done)
-            self._bound(inputs)
+            made = self.tensor(inputs)
+            low, high = float(made.min()), float(made.max())
+            room = _MARGIN * (high - low)
+            self.bounds = low - room, high + room
         self.trend.forget_runs()
-
-    def _settle_trend(self, logs: Floats, weights: Floats) -> None:
-        floor = 1e-10 * float(np.var(logs)) + 1e-16
-        for _ in range(10):
-            self.trend.update(logs, weights, 1 / (float(np.mean((logs - self.trend.fitted) ** 2)) + floor))
 
     def _optimise(self, problem: Problem, trend: Trend | None, sweeps: int, done: int) -> None:
         s, p = self.settings, self.posterior
@@ -134,19 +139,13 @@ class Member:
         many = 10 if s.optimizer == "ccd" else 1
         method(problem, p.factors, p.penalty, tolerance=s.tolerance / many, sweeps=sweeps * many)
 
-    def _bound(self, inputs: Inputs) -> None:
-        made = self.tensor(inputs)
-        low, high = float(made.min()), float(made.max())
-        room = _MARGIN * (high - low)
-        self.bounds = low - room, high + room
-
     def widen(self, inputs: Inputs) -> None:
-        """Let the tensor go as far as its values at some more runs."""
+        """Widen the bounds to the tensor's values at some more runs."""
         made = self.tensor(inputs)
         self.bounds = min(self.bounds[0], float(made.min())), max(self.bounds[1], float(made.max()))
 
     def tensor(self, inputs: Inputs) -> Floats:
-        """Return the tensor's values as they are, (n,)."""
+        """Return the tensor's values without bounds, (n,)."""
         return self.posterior.factors.values(self.grid.place(inputs))[0]
 
     def predict(self, inputs: Inputs) -> Floats:
@@ -154,13 +153,13 @@ class Member:
         return self.predict_at(self.grid.place(inputs), self.trend.design(inputs))
 
     def predict_at(self, place: Placement, design: Floats) -> Floats:
-        """Return logs, (n,), of configurations found on the grid, given their trend's design (n, p)."""
+        """Return logs, (n,), of configurations placed on the grid, given their trend's design (n, p)."""
         made = np.asarray(design @ self.trend.coefficients)
         return made + np.clip(self.posterior.factors.values(place)[0], *self.bounds) if self.grid.modes else made
 
     @property
     def numbers(self) -> int:
-        """How many numbers predictions are made of."""
+        """Number of coefficients that predictions use."""
         factors = sum(self.grid.sizes) * self.posterior.factors.rank if self.grid.modes else 0
         return factors + len(self.trend.coefficients)
 

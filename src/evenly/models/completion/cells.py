@@ -12,6 +12,7 @@ __all__ = ["cell_means"]
 
 def cell_means(problem: Problem) -> Problem:
     """Return one observation per cell that was measured: the weighted mean target, and the sum of weights."""
+    # Section 5.1: the tensor element of a cell is the mean of the runs in it; here of their logs, as in section 5.2.
     _, first, cell = np.unique(problem.place.rows.T, axis=0, return_index=True, return_inverse=True)
     cell = np.ravel(cell)
     weights = np.bincount(cell, problem.weights)

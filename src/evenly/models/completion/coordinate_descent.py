@@ -1,8 +1,8 @@
 """Cyclic coordinate descent: one column of one factor at a time, its elements in turn [Shin and Kang, 2014].
 
-The equations of a column are added up once from what is left of the targets, its elements are set in turn, and the
-residuals follow. A sweep costs O(n d² R), R times less than alternating least squares in the normal equations, and
-the objective never rises; more sweeps are needed.
+The equations of a column are added up once from the residuals of the targets. Its elements are set in turn, each to the
+minimiser given all others, and the residuals are updated. A sweep costs O(n d² R), R times less than alternating least
+squares in the normal equations, and the objective never rises; more sweeps are needed.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ def coordinate_descent(
 
 
 def _set_column(problem: Problem, factors: Factors, penalty: Penalty, j: int, r: int, residuals: Floats) -> None:
+    """Improve column r of mode j, and update the residuals (n,) of the targets."""
     rows = problem.grid.modes[j].size
     diagonal, above, right = np.zeros(rows + 1), np.zeros(rows + 1), np.zeros(rows + 1)
     place, z = problem.place, np.empty(len(residuals))
@@ -59,6 +60,7 @@ def _descend(diagonal, above, right, column, ridge, roughness, ordered):  # type
     rows = len(column)
     u = column.copy()
     for i in range(rows):
+        # Newton's step for the element alone, exact since the objective is quadratic in it: u_i += slope / curvature.
         curvature = diagonal[i] + ridge
         slope = right[i] - ridge * u[i]
         if i > 0:
@@ -69,7 +71,7 @@ def _descend(diagonal, above, right, column, ridge, roughness, ordered):  # type
                     curvature += roughness
                     slope -= roughness * (u[i] - u[k])
         else:
-            # Squares of distances from a mean that moves along with the element.
+            # Squared distances of labels from their mean, which moves along with the element.
             curvature += roughness * (1.0 - 1.0 / rows)
             slope -= roughness * (u[i] - u.mean())
         if curvature > 0.0:

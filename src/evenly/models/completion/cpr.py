@@ -1,8 +1,8 @@
-"""Tensor completion: log times on a grid of all parameters, known in few places, as a sum of few separable products.
+"""Tensor completion: log times on a grid of all parameters, measured in few places, as a sum of few products.
 
-Each product is of one factor per parameter, piecewise linear along numbers and a value per label, on top of a trend of
-second degree. It needs few numbers whatever the number of parameters, predicts fast, and suits from a hundred runs on
-[Hutter and Solomonik, Application performance modeling via tensor completion, sections 5.1 and 5.2].
+Each product has one factor per parameter, piecewise linear along numbers and a value per label; a trend of second
+degree is added. The model needs few coefficients whatever the number of parameters, predicts fast, and suits from a
+hundred runs on [Hutter and Solomonik, Application performance modeling via tensor completion, sections 5.1 and 5.2].
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _WORSE = 1.2
 
 
 class _Completion(Regressor):
-    """The mean of tensors fitted from several starts."""
+    """The mean of tensors fitted from several random starts."""
 
     def __init__(self, settings: Settings, freedom: Freedom, coding: Coding, starts: int, *, online: bool) -> None:
         self.settings, self._freedom, self._coding, self._starts = settings, freedom, coding, starts
@@ -47,7 +47,10 @@ class _Completion(Regressor):
         self.members = [Member(self.settings) for _ in range(self._starts)]
         for seed, member in enumerate(self.members):
             member.fit(inputs, logs, weights, self._coding, seed)
-        self.members = _worthy(self.members)
+        if self.settings.optimizer == "variational" and self.members[0].grid.modes:
+            # Starts with clearly more noise than the best stopped at a bad local minimum.
+            noise = [member.posterior.precision**-0.5 for member in self.members]
+            self.members = [m for m, one in zip(self.members, noise, strict=True) if one <= _WORSE * min(noise)]
         if self._online:
             self.memories = [Memory.of(member, inputs, logs, weights) for member in self.members]
 
@@ -65,7 +68,7 @@ class _Completion(Regressor):
         return np.asarray(self._each(inputs).std(axis=0, ddof=int(len(self.members) > 1)))
 
     def left_out(self, inputs: Inputs, logs: Floats, weights: Floats, folds: Ints) -> Floats:
-        """Predict each fold by members that went on learning without it."""
+        """Predict each fold by members that are fitted a few sweeps more without it, (n,)."""
         found = np.zeros(len(logs))
         for fold in np.unique(folds):
             out = folds == fold
@@ -95,19 +98,11 @@ class _Completion(Regressor):
         ]
 
 
-def _worthy(members: list[Member]) -> list[Member]:
-    """Leave out starts that ended with clearly more noise than the best: they found no tensor, or half of one."""
-    if members[0].settings.optimizer != "variational" or not members[0].grid.modes:
-        return members
-    noise = [member.posterior.precision**-0.5 for member in members]
-    return [member for member, one in zip(members, noise, strict=True) if one <= _WORSE * min(noise)]
-
-
 @final
 class CPR(RegressionModel):
     """Canonical polyadic (CP) regression: completion of a tensor of log times.
 
-    What is not given is chosen by runs left out of the training runs.
+    Rank, grid and penalty are chosen by cross-validation among the runs where they aren't given.
 
     Parameters
     ----------
@@ -176,25 +171,31 @@ class CPR(RegressionModel):
     def _regressor(self, coding: Coding, n_runs: int) -> Regressor:
         self._check()
         wanted = wishes(self.grid, coding)
+        free = [n for n in coding.numeric if n not in wanted or (wanted[n].count is None and wanted[n].points is None)]
+        # Parameters declared as one of some numbers have a row for each, if no more than 64.
+        for name in coding.numeric:
+            values = self.space_.parameters[name].values() if self.space_.parameters[name].kind == "ordinal" else None
+            if name not in wanted and values is not None and 2 <= len(values) <= 64:
+                wanted[name] = Wish(points=tuple(float(v) for v in values))
         count = self.grid if isinstance(self.grid, int) else usual_count(n_runs)
         settings = Settings(
-            rank=self.rank or usual_rank(n_runs), count=count, wanted=self._ordinals(coding) | wanted,
+            rank=self.rank or usual_rank(n_runs), count=count, wanted=wanted,
             basis=self.basis, optimizer=self.optimizer, penalty=self._penalty(), degree=self.degree,
             tolerance=self.tolerance,
         )  # fmt: skip
-        free = [name for name in coding.numeric if not _fixed(wanted.get(name, Wish()))]
         freedom = Freedom(
             rank=self.rank is None,
             count=bool(free),
             penalty=self.optimizer != "variational" and self.penalty is None,
         )
-        starts = self.starts or _usual_starts(n_runs)
+        starts = self.starts or (4 if n_runs < 64 else 8 if n_runs < 1000 else 4 if n_runs < 8000 else 3)
         return _Completion(settings, freedom, coding, starts, online=self.online)
 
     def _check(self) -> None:
-        _one_of("basis", self.basis, BASES)
-        _one_of("optimizer", self.optimizer, OPTIMIZERS)
-        _one_of("degree", self.degree, (0, 1, 2))
+        for name, allowed in (("basis", BASES), ("optimizer", OPTIMIZERS), ("degree", (0, 1, 2))):
+            value = getattr(self, name)
+            if value not in allowed or isinstance(value, bool):
+                raise InputError(f"{name} must be one of {', '.join(map(repr, allowed))}, but got {value!r}")
         for name in ("rank", "starts"):
             value = getattr(self, name)
             if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
@@ -214,15 +215,6 @@ class CPR(RegressionModel):
         if len(pair) != 2 or not all(np.isfinite(p) and p > 0 for p in pair):
             raise InputError(f"penalty must be a number above 0, or two (ridge, roughness), but got {self.penalty!r}")
         return float(pair[0]), float(pair[1])
-
-    def _ordinals(self, coding: Coding) -> dict[str, Wish]:
-        """Parameters declared as one of some numbers have a row for each, if no more than 64."""
-        found = {}
-        for name in coding.numeric:
-            values = self.space_.parameters[name].values() if self.space_.parameters[name].kind == "ordinal" else None
-            if values is not None and 2 <= len(values) <= 64:
-                found[name] = Wish(points=tuple(float(v) for v in values))
-        return found
 
     @property
     def rank_(self) -> int:
@@ -295,6 +287,7 @@ class CPR(RegressionModel):
         return self
 
     def _take(self, inputs: Inputs, logs: Floats, weights: Floats) -> None:
+        """Learn from checked runs (m, …); intervals take account of the errors that they had before."""
         errors = logs - np.clip(self._fitted.predict(inputs), *self._limits)
         for memory in self._completion.memories:
             memory.learn(inputs, logs, weights)
@@ -309,16 +302,3 @@ class CPR(RegressionModel):
             self._conformal = LocalConformal.learn(
                 self._coding.inputs_of(places), residuals, freedom=freedom, growth=known.growth
             )
-
-
-def _usual_starts(n_runs: int) -> int:
-    return 4 if n_runs < 64 else 8 if n_runs < 1000 else 4 if n_runs < 8000 else 3
-
-
-def _fixed(wish: Wish) -> bool:
-    return wish.count is not None or wish.points is not None
-
-
-def _one_of(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
-    if value not in allowed or isinstance(value, bool):
-        raise InputError(f"{name} must be one of {', '.join(map(repr, allowed))}, but got {value!r}")

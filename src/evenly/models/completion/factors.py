@@ -1,4 +1,4 @@
-"""Factor matrices of a CP decomposition, the penalised least squares that they solve, and one mode's exact solution.
+"""Factor matrices of a CP decomposition, their penalised least squares, and the exact solution of one mode.
 
 A configuration's value is the sum over r of the product over modes j of ``phi_j' U_j[:, r]``, where phi_j holds the
 shares that the configuration has in the rows of mode j: one of 1 for labels and cells, two for hat functions. The
@@ -6,8 +6,8 @@ objective is (equation 3 of the paper, with roughness)
 
     sum_s w_s (t_s - value_s)² + sum_jr (ridge_jr |u_jr|² + roughness_jr |D_j u_jr|²)
 
-with differences between neighbouring rows D u for numbers, and from the mode's mean for labels. So a row that nobody
-measured becomes what its neighbours, or the other labels, say.
+with D u the differences between neighbouring rows for numbers, and from the mode's mean for labels. So a row without
+runs is interpolated between its neighbours, or is the mean of the other labels.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ class Penalty:
 
     @classmethod
     def even(cls, grid: Grid, rank: int, ridge: float, roughness: float) -> Penalty:
-        """The same for all."""
+        """Return the same ridge and roughness for all columns of all modes."""
         shape = (len(grid.modes), rank)
         return cls(np.full(shape, ridge), np.full(shape, roughness))
 
 
 @dataclass
 class Factors:
-    """Factor matrices, one under the other.
+    """Factor matrices of all modes in one array, with the variances of their elements.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class Factors:
     variance, covariance : arrays (d, rows + 1, R)
         Of each element, and of it and the one in the row below; zero where the factors are taken as exact.
     centres : array (d, R)
-        What rows of labels are pulled to: their means.
+        Means of the rows of labels, which roughness pulls them to.
     """
 
     mean: Floats
@@ -71,12 +71,13 @@ class Factors:
 
     @classmethod
     def random(cls, grid: Grid, rank: int, scale: float, seed: int, amplitude: float = 0.5) -> Factors:
-        """Smooth random factors about 1 whose values are about as large as `scale`."""
+        """Return smooth random factors around 1, scaled so that the tensor's values are about as large as `scale`."""
         rng = np.random.default_rng(seed)
         d, rows = len(grid.modes), max(grid.sizes)
         mean = np.zeros((d, rows + 1, rank))
         for j, mode in enumerate(grid.modes):
             if mode.ordered:
+                # A straight line and two waves along the mode, with random amplitudes.
                 u = np.linspace(0, 1, mode.size)[:, None]
                 waves = np.hstack([2 * u - 1, np.cos(2 * np.pi * u), 0.5 * np.cos(3 * np.pi * u)])
                 mean[j, : mode.size] = 1 + amplitude * waves @ rng.normal(size=(3, rank))
@@ -94,7 +95,7 @@ class Factors:
         return int(self.mean.shape[2])
 
     def centre(self, grid: Grid, j: int) -> None:
-        """Set what the rows of mode j are pulled to."""
+        """Set the mean that the rows of mode j are pulled to, if its rows are labels."""
         if not grid.modes[j].ordered:
             self.centres[j] = self.mean[j, : grid.modes[j].size].mean(axis=0)
 
@@ -126,7 +127,7 @@ class Blocks:
 
 
 def equations(problem: Problem, factors: Factors, j: int, *, precision: float = 1.0, doubt: bool = False) -> Blocks:
-    """Return mode j's equations, without penalty: O(n R (R + d)) operations."""
+    """Return the normal equations of mode j, without penalty: O(n R (R + d)) operations."""
     rows, rank = problem.grid.modes[j].size + 1, factors.rank
     made = Blocks(np.zeros((rows, rank, rank)), np.zeros((rows, rank, rank)), np.zeros((rows, rank)))
     normal_equations(
@@ -143,6 +144,7 @@ def solve(grid: Grid, blocks: Blocks, factors: Factors, penalty: Penalty, j: int
     """
     diagonal, above, right = blocks.diagonal.copy(), blocks.above.copy(), blocks.right.copy()
     rows, rank = right.shape
+    # Penalties: the ridge on every row; roughness on differences of neighbours, or of labels from their mean.
     own = np.arange(rank)
     ridge, roughness = penalty.ridge[j], penalty.roughness[j]
     ordered = grid.modes[j].ordered
@@ -154,9 +156,10 @@ def solve(grid: Grid, blocks: Blocks, factors: Factors, penalty: Penalty, j: int
     else:
         diagonal[:, own, own] += roughness
         right += roughness * factors.centres[j]
+    # All rows at once: a block-tridiagonal (block-diagonal for labels) positive matrix, by banded Cholesky.
     band = np.zeros(((2 if ordered and rows > 1 else 1) * rank, rows * rank))
     banded(diagonal, above, band)
-    # Round-off may leave a matrix of products that are nearly dependent just short of positive.
+    # Round-off may leave the matrix just short of positive where components are nearly dependent.
     band[0] += 1e-13 * band[0].max() + 1e-300
     found = solveh_banded(band, right.ravel(), lower=True, check_finite=False)
     factors.mean[j, :rows] = found.reshape(rows, rank)
@@ -164,17 +167,17 @@ def solve(grid: Grid, blocks: Blocks, factors: Factors, penalty: Penalty, j: int
 
 
 def objective(problem: Problem, factors: Factors, penalty: Penalty) -> float:
-    """Return the penalised sum of squares that the factors leave."""
+    """Return the penalised sum of squares of the residuals: equation 3 with roughness."""
     fitted, _ = factors.values(problem.place)
     squares = float(np.sum(problem.weights * (problem.targets - fitted) ** 2))
     return squares + float(_penalties(problem.grid, factors, penalty).sum())
 
 
 def balance(grid: Grid, factors: Factors, penalty: Penalty) -> None:
-    """Scale the columns of each component against each other so that the penalty is least; values stay.
+    """Scale the columns of each component so that the penalty is least; the tensor's values stay the same.
 
-    That of mode j grows by the square of its scale a_j, with product 1: at the minimum all modes pay alike. Sweeps over
-    modes alone take hundreds of steps to get there.
+    With scales a_j of product 1 the penalty of mode j grows by a_j²: at the minimum all modes have the same penalty.
+    Sweeps over modes alone take hundreds of steps to get there.
     """
     paid = _penalties(grid, factors, penalty)
     for r in np.flatnonzero(np.all(paid > 0, axis=0)):
@@ -185,12 +188,10 @@ def balance(grid: Grid, factors: Factors, penalty: Penalty) -> None:
 
 
 def _penalties(grid: Grid, factors: Factors, penalty: Penalty) -> Floats:
-    """Return what each mode's columns pay, (d, R)."""
-    rough = [np.sum(_differences(grid, factors, j) ** 2, axis=0) for j in range(len(grid.modes))]
+    """Return the penalty of each mode's columns, (d, R)."""
+    rough = []
+    for j, mode in enumerate(grid.modes):
+        u = factors.mean[j, : mode.size]
+        differences = np.diff(u, axis=0) if mode.ordered else u - u.mean(axis=0)
+        rough.append(np.sum(differences**2, axis=0))
     return np.asarray(penalty.ridge * np.sum(factors.mean**2, axis=1) + penalty.roughness * np.array(rough))
-
-
-def _differences(grid: Grid, factors: Factors, j: int) -> Floats:
-    """Return what mode j's roughness counts: between neighbouring rows, or from the mean of all labels."""
-    u = factors.mean[j, : grid.modes[j].size]
-    return np.diff(u, axis=0) if grid.modes[j].ordered else u - u.mean(axis=0)

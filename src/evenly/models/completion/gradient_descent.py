@@ -16,16 +16,16 @@ __all__ = ["stochastic_gradient_descent"]
 
 Floats = NDArray[np.float64]
 _MEMORY, _SQUARE_MEMORY = 0.9, 0.99
-#: Runs that a step looks at.
+#: Runs of one step.
 _BATCH = 64
-#: Passes between two looks at the objective.
+#: Passes between two evaluations of the objective.
 _LOOK = 10
 
 
 def stochastic_gradient_descent(
     problem: Problem, factors: Factors, penalty: Penalty, *, tolerance: float, sweeps: int, seed: int = 0
 ) -> list[float]:
-    """Improve `factors` in at most 20 passes per sweep allowed; return the objective each time it was looked at.
+    """Improve `factors` in at most 20 passes per sweep allowed; return the objective each time it was evaluated.
 
     Ends where ten passes lower the objective by less than `tolerance` of it, and the steps no longer shrink.
     """
@@ -37,6 +37,7 @@ def stochastic_gradient_descent(
     count, n = 0, len(problem.targets)
     for number in range(20 * sweeps):
         for chosen in np.array_split(rng.permutation(n), max(1, n // _BATCH)):
+            # Adam, algorithm 1: running means of the gradient and of its square, corrected for their start at zero.
             gradient = _gradient(problem, factors, penalty, chosen)
             count += 1
             first += (1 - _MEMORY) * (gradient - first)
@@ -59,6 +60,7 @@ def stochastic_gradient_descent(
 
 
 def _gradient(problem: Problem, factors: Factors, penalty: Penalty, chosen: NDArray[np.int64]) -> Floats:
+    """Return half the gradient of the objective, (d, rows + 1, R), its squares estimated from the `chosen` runs."""
     gradient = np.zeros_like(factors.mean)
     place = problem.place
     batch_gradient(chosen, place.rows, place.shares, problem.targets, problem.weights, factors.mean, gradient)

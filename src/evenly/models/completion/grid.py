@@ -1,9 +1,9 @@
-"""The grid that tensor completion lays over the parameters: hat functions or cells along numbers, an index of labels.
+"""The grid of tensor completion: hat functions or cells along numbers, one row per label.
 
 With hat functions a run counts for the two grid points beside it, by linear interpolation, so that a factor is a
 piecewise linear function fitted to the runs where they were measured. With cells a run counts for the cell it lies in,
-whose value is that at its mid-point (section 5.1 of the paper); predictions interpolate between mid-points and go on
-linearly from the outermost ones to the edge of the grid.
+whose value is that at its mid-point (section 5.1 of the paper). Predictions interpolate between mid-points and
+extrapolate linearly from the outermost ones to the edge of the grid.
 """
 
 from __future__ import annotations
@@ -18,43 +18,43 @@ from numpy.typing import NDArray
 from evenly.errors import InputError
 from evenly.models.inputs.coding import Coding, Inputs
 
-__all__ = ["Basis", "Grid", "Mode", "Placement", "Spacing", "Wish", "wishes"]
+__all__ = ["Basis", "Grid", "Mode", "Placement", "Wish", "wishes"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Basis = Literal["hat", "cells"]
 #: "log" and "uniform" as in the paper; "coded" is logarithmic where all values were above zero.
-Spacing = Literal["coded", "log", "uniform"]
+_Spacing = Literal["coded", "log", "uniform"]
 
 
 @dataclass(frozen=True)
 class Wish:
-    """What a user asks of one parameter's grid.
+    """A user's demands on the grid of one parameter.
 
     Attributes
     ----------
     spacing : {"coded", "log", "uniform"}
     count : int or None
-        Grid points of hat functions, or cells; None leaves it to the data.
+        Grid points of hat functions, or cells; None to choose by the number of runs.
     points : tuple of float or None
         Grid points of hat functions, or edges of cells, in the parameter's own unit.
     """
 
-    spacing: Spacing = "coded"
+    spacing: _Spacing = "coded"
     count: int | None = None
     points: tuple[float, ...] | None = None
 
 
 @dataclass(frozen=True)
 class Placement:
-    """Where configurations lie on a grid.
+    """The places of configurations on a grid.
 
     Attributes
     ----------
     rows : int array (d, n)
         The row of each mode's factor that a configuration counts for, the lower of two where it lies between.
     shares : array (d, n)
-        How much of it the next row has; below 0 or above 1 where predictions go on beyond the outermost mid-points.
+        Share of the next row; below 0 or above 1 where predictions extrapolate beyond the outermost mid-points.
     """
 
     rows: Ints
@@ -87,7 +87,7 @@ class Mode:
     exponent: tuple[float, float] | None = None
 
     def coordinates(self, numbers: Floats) -> Floats:
-        """Return what is linear along the mode, (n,), from coded numbers (n,)."""
+        """Return coordinates in the unit of the knots, (n,), from coded numbers (n,)."""
         return numbers if self.exponent is None else np.exp(self.exponent[0] + self.exponent[1] * numbers)
 
 
@@ -100,9 +100,9 @@ class Grid:
 
     @classmethod
     def lay(cls, inputs: Inputs, coding: Coding, wanted: Mapping[str, Wish], count: int, basis: Basis) -> Grid:
-        """Lay a grid of `count` points, or cells, along each number of which `wanted` says nothing else.
+        """Lay a grid of `count` points, or cells, along each number, unless `wanted` says otherwise.
 
-        A number that takes no more values than that has a row for each of them.
+        A number with at most `count` values has a row for each of them.
         """
         modes = []
         numeric = [n for n, kind in enumerate(coding.kinds) if kind != "label"]
@@ -118,24 +118,28 @@ class Grid:
         """Rows of each mode's factor."""
         return tuple(mode.size for mode in self.modes)
 
-    @property
-    def ordered(self) -> NDArray[np.bool_]:
-        """Which modes are numbers, (d,)."""
-        return np.array([mode.ordered for mode in self.modes], dtype=np.bool_)
-
     def place(self, inputs: Inputs, *, fitting: bool = False) -> Placement:
-        """Find configurations on the grid; with cells, `fitting` asks for the cell instead of mid-points beside it."""
+        """Place configurations on the grid.
+
+        With cells, `fitting` gives the cell of a run; predictions interpolate between the mid-points beside it.
+        """
         d, n = len(self.modes), len(inputs)
         rows, shares = np.zeros((d, n), np.int64), np.zeros((d, n))
         for j, mode in enumerate(self.modes):
             if not mode.ordered:
                 rows[j] = inputs.labels[:, mode.column]
                 continue
-            x = mode.coordinates(inputs.numbers[:, mode.column])
-            if self.basis == "hat" or not fitting:
-                rows[j], shares[j] = _between(x, mode.knots, self.basis)
-            else:
-                rows[j] = _interval(x, mode.knots)
+            x, knots = mode.coordinates(inputs.numbers[:, mode.column]), mode.knots
+            if self.basis == "cells" and fitting:
+                rows[j] = _interval(x, knots)
+                continue
+            # Equation 5, one factor of its product: linear interpolation between grid points, or mid-points of cells.
+            # Beyond the grid x is moved to its edge.
+            points = knots if self.basis == "hat" else (knots[1:] + knots[:-1]) / 2
+            if len(points) > 1:
+                x = np.clip(x, knots[0], knots[-1])
+                low = _interval(x, points)
+                rows[j], shares[j] = low, (x - points[low]) / (points[low + 1] - points[low])
         return Placement(rows, shares)
 
     def to_state(self) -> dict[str, Any]:
@@ -163,21 +167,13 @@ class Grid:
 
 
 def _interval(x: Floats, edges: Floats) -> Ints:
+    """Return the number of the interval between rising edges that each x (n,) lies in, or is nearest to."""
     found = np.searchsorted(edges, x, side="right") - 1
     return np.asarray(np.clip(found, 0, len(edges) - 2), dtype=np.int64)
 
 
-def _between(x: Floats, knots: Floats, basis: Basis) -> tuple[Ints, Floats]:
-    """Return the lower of two rows and the share of the upper one; beyond the grid, those of its edge."""
-    places = knots if basis == "hat" else (knots[1:] + knots[:-1]) / 2
-    if len(places) == 1:
-        return np.zeros(len(x), np.int64), np.zeros(len(x))
-    x = np.clip(x, knots[0], knots[-1])
-    low = _interval(x, places)
-    return low, (x - places[low]) / (places[low + 1] - places[low])
-
-
 def _ordered(x: Floats, k: int, coding: Coding, n: int, wish: Wish, count: int, basis: Basis) -> Mode | None:
+    """Return the mode of number k, parameter n of the coding, with coded values x (n_runs,); None if it didn't vary."""
     values = np.unique(x)
     if len(values) < 2 and wish.points is None:
         return None
@@ -187,38 +183,32 @@ def _ordered(x: Floats, k: int, coding: Coding, n: int, wish: Wish, count: int, 
     if wish.points is not None:
         points = np.array(wish.points)
         coded = points if exponent else (coding.transformed(n, points) - centre) / scale
-        _covers(coding.names[n], wish.points, coded, mode.coordinates(values))
+        measured = mode.coordinates(values)
+        slack = 1e-9 * max(1.0, float(np.abs(measured).max()))
+        if coded[0] > measured[0] + slack or coded[-1] < measured[-1] - slack:
+            raise InputError(
+                f"grid points of {coding.names[n]!r} must span the values measured, but {points[0]:g} … {points[-1]:g} "
+                "leaves some outside: add a point at each end, or leave the grid to evenly"
+            )
         knots = coded
     elif wish.count is None and len(values) <= count and exponent is None:
-        # One row per value: with cells, edges lie half-way between values.
-        knots = values if basis == "hat" else _around(values)
+        # One row per value: with cells, edges lie half-way between values, and as far outside the first and last.
+        middles = (values[1:] + values[:-1]) / 2
+        ends = [[2 * values[0] - middles[0]], [2 * values[-1] - middles[-1]]]
+        knots = values if basis == "hat" else np.concatenate([ends[0], middles, ends[1]])
     else:
-        ends = mode.coordinates(values[[0, -1]])
-        knots = np.linspace(ends[0], ends[1], (wish.count or count) + (basis == "cells"))
+        low, high = mode.coordinates(values[[0, -1]])
+        knots = np.linspace(low, high, (wish.count or count) + (basis == "cells"))
     return Mode(k, True, knots, len(knots) - (basis == "cells"), exponent)
 
 
-def _around(values: Floats) -> Floats:
-    middles = (values[1:] + values[:-1]) / 2
-    return np.concatenate([[2 * values[0] - middles[0]], middles, [2 * values[-1] - middles[-1]]])
-
-
-def _covers(name: str, points: tuple[float, ...], coded: Floats, measured: Floats) -> None:
-    slack = 1e-9 * max(1.0, float(np.abs(measured).max()))
-    if coded[0] > measured[0] + slack or coded[-1] < measured[-1] - slack:
-        raise InputError(
-            f"grid points of {name!r} must span the values measured, but {points[0]:g} … {points[-1]:g} leaves some "
-            "outside: add a point at each end, or leave the grid to evenly"
-        )
-
-
 def wishes(grid: Any, coding: Coding) -> dict[str, Wish]:
-    """Read what a user says of grids: one word, count or both for all numbers, or by name; points by name.
+    """Read a user's demands on grids: a spacing, a count or both for all numbers, or by name; points by name.
 
     Raises
     ------
     InputError
-        If a name is no numeric parameter, or what is said of it can't be done.
+        If a name is no numeric parameter, or a demand can't be met.
     """
     if grid is None:
         return {}
@@ -234,6 +224,7 @@ def wishes(grid: Any, coding: Coding) -> dict[str, Wish]:
 
 
 def _wish(name: str, value: Any, coding: Coding) -> Wish:
+    """Read a user's demands on the grid of one parameter."""
     if isinstance(value, str):
         return Wish(_spacing(name, value, coding))
     if isinstance(value, int | np.integer) and not isinstance(value, bool):
@@ -252,7 +243,7 @@ def _wish(name: str, value: Any, coding: Coding) -> Wish:
     return Wish(points=points)
 
 
-def _spacing(name: str, value: str, coding: Coding) -> Spacing:
+def _spacing(name: str, value: str, coding: Coding) -> _Spacing:
     if value not in ("log", "uniform"):
         raise InputError(f"the grid of {name!r} must be 'log' or 'uniform', but got {value!r}")
     if value == "log" and coding.kinds[coding.names.index(name)] != "log":

@@ -1,7 +1,8 @@
 """Compiled loops of tensor completion: normal equations, predictions, coordinate and gradient steps.
 
 Factors are arrays (d, rows + 1, R): a mode's rows, then padding that is zero, so that the row after the last may be
-read. A configuration lies at ``rows[j, s]`` with ``shares[j, s]`` of the row after. Sums may be reassociated.
+read. Run s lies in mode j at row i = ``rows[j, s]`` with a share b = ``shares[j, s]`` of the row after, and a = 1 - b
+of row i. Its value is ``Σ_r Π_j (a U_j[i, r] + b U_j[i + 1, r])``. Sums may be reassociated.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ _FAST = {"reassoc", "contract", "nsz", "arcp"}
 
 @njit(cache=True, fastmath=_FAST, inline="always")
 def _others(skip, s, rows, shares, mean, variance, covariance, doubt, z, q):  # type: ignore[no-untyped-def]
-    """Products over all modes but `skip` of the factors' means, z (R,), and of their second moments, q (R,)."""
+    """Write products over all modes but `skip` of the factors' means, z (R,), and of their second moments, q (R,)."""
     rank = z.shape[0]
     for r in range(rank):
         z[r] = 1.0
@@ -27,6 +28,7 @@ def _others(skip, s, rows, shares, mean, variance, covariance, doubt, z, q):  # 
         i = rows[k, s]
         b = shares[k, s]
         a = 1.0 - b
+        # z_r *= m and, with doubt, q_r *= E u² = m² + variance, with u = a U[i] + b U[i + 1] and m its mean.
         if not doubt:
             if b == 0.0:
                 for r in range(rank):
@@ -63,6 +65,8 @@ def normal_equations(  # type: ignore[no-untyped-def]
         i = rows[j, s]
         b = shares[j, s]
         w = weights[s]
+        # The run's row of the least-squares problem is (a z, b z) at rows i and i + 1: w times its outer product,
+        # blocks a² z z', a b z z' and b² z z', is added, and w t (a z, b z) on the right.
         if b == 0.0:
             for r in range(rank):
                 p = w * z[r]
@@ -86,6 +90,7 @@ def normal_equations(  # type: ignore[no-untyped-def]
             right[i, r] += low * zr
             right[i + 1, r] += high * zr
         if doubt:
+            # E z_r² = q_r in place of z_r² on the diagonals: components are independent, so only these differ.
             for r in range(rank):
                 p = q[r] - z[r] * z[r]
                 diagonal[i, r, r] += aa * p
@@ -131,6 +136,8 @@ def banded(diagonal, above, band):  # type: ignore[no-untyped-def]
 @njit(cache=True)
 def tridiagonal_inverse(diagonal, above):  # type: ignore[no-untyped-def]
     """Return the diagonal and the one beside it of the inverses of R tridiagonal matrices given as (rows, R) each."""
+    # Factor L D L' from the top, then Takahashi's recursion for the inverse Z from the bottom:
+    # Z_i,i+1 = -g Z_i+1,i+1 and Z_ii = 1 / D_i + g² Z_i+1,i+1 with g = A_i,i+1 / D_i.
     rows, rank = diagonal.shape
     variance, covariance = np.empty((rows, rank)), np.zeros((rows, rank))
     pivot = np.empty(rows)
@@ -150,6 +157,7 @@ def tridiagonal_inverse(diagonal, above):  # type: ignore[no-untyped-def]
 def column_equations(j, r, rows, shares, residuals, weights, mean, diagonal, above, right, z):  # type: ignore[no-untyped-def]
     """Equations of mode j's column r alone, from what is left of the targets: (rows + 1,) each; z (n,) is kept."""
     for s in range(rows.shape[1]):
+        # p is the product of the other modes' column r: the run's row of the least-squares problem is (a p, b p).
         p = 1.0
         for k in range(rows.shape[0]):
             if k != j:
@@ -169,7 +177,7 @@ def column_equations(j, r, rows, shares, residuals, weights, mean, diagonal, abo
 
 @njit(cache=True, fastmath=_FAST)
 def column_values(j, rows, shares, step, z, residuals):  # type: ignore[no-untyped-def]
-    """Take what a step of one column (rows + 1,) adds off the residuals."""
+    """Subtract from the residuals (n,) what a step of one column (rows + 1,) adds to the values."""
     for s in range(rows.shape[1]):
         i = rows[j, s]
         b = shares[j, s]
@@ -179,6 +187,8 @@ def column_values(j, rows, shares, step, z, residuals):  # type: ignore[no-untyp
 @njit(cache=True, fastmath=_FAST)
 def batch_gradient(chosen, rows, shares, targets, weights, mean, gradient):  # type: ignore[no-untyped-def]
     """Add half the gradient of the weighted squares over some of the runs to `gradient`, shaped like the factors."""
+    # The derivative by the row of mode k is the product of the other modes: `before` k times `after` k, so that a run
+    # costs O(d R).
     d = rows.shape[0]
     rank = mean.shape[2]
     parts = np.empty((d, rank))

@@ -17,6 +17,8 @@ def alternating_least_squares(
     history = [objective(problem, factors, penalty)]
     for _ in range(sweeps):
         for j in range(len(problem.grid.modes)):
+            # Row by row minimisation of g(u_i), section 4.2.1; roughness ties neighbouring rows, so they are solved at
+            # once.
             solve(problem.grid, equations(problem, factors, j), factors, penalty, j)
             factors.centre(problem.grid, j)
         balance(problem.grid, factors, penalty)

@@ -1,7 +1,7 @@
-"""New runs without refitting: equations of earlier runs are kept, those of new ones added, and rows solved again.
+"""Learning from new runs without refitting: their equations are added to those kept of earlier runs, and solved again.
 
 Each mode keeps the normal equations of all runs so far, made with the factors of their time (recursive least squares
-for each row [Kasai, 2016]); new runs add theirs, and a few sweeps over modes settle factors, penalties and noise. Costs
+for each row [Kasai, 2016]). New runs add theirs, and a few sweeps over modes settle factors, penalties and noise. Costs
 O(m d R²) for m new runs, whatever the number of earlier ones. The grid and the trend stay.
 """
 
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from evenly.models.completion.candidate_fit import Member
 from evenly.models.completion.factors import Blocks, Problem, equations, solve
-from evenly.models.completion.variational import TAILS, Posterior, learn_penalties, set_variances
+from evenly.models.completion.variational import TAILS, Posterior, learn_penalties, update_mode
 from evenly.models.inputs.coding import Inputs
 
 __all__ = ["Memory"]
@@ -25,7 +25,7 @@ _SWEEPS = 6
 
 
 class Memory:
-    """What a member keeps of the runs learned from: each mode's equations, O(sum(rows) R²) numbers.
+    """Normal equations of the runs that a member learned from, mode by mode: O(sum(rows) R²) numbers.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class Memory:
         return self.member.settings.optimizer == "variational"
 
     def _weighted(self, problem: Problem, weights: Floats) -> tuple[Problem, Floats]:
-        """Return the runs with the weights that their distance leaves them, and the expected squares of it."""
+        """Return the runs with the weights of Student's t distribution, and their expected squared residuals (m,)."""
         posterior = self.member.posterior
         fitted, variance = posterior.factors.values(problem.place, doubt=self._doubt)
         squares = (problem.targets - fitted) ** 2 + variance
@@ -63,12 +63,9 @@ class Memory:
             weights = weights * (TAILS + 1) / (TAILS + posterior.precision * squares)
         return Problem(problem.grid, problem.place, problem.targets, weights), squares
 
-    def _equations(self, problem: Problem) -> list[Blocks]:
-        factors = self.member.posterior.factors
-        return [equations(problem, factors, j, doubt=self._doubt) for j in range(len(problem.grid.modes))]
-
     def _keep(self, problem: Problem, squares: Floats, weights: Floats) -> None:
-        made = self._equations(problem)
+        factors = self.member.posterior.factors
+        made = [equations(problem, factors, j, doubt=self._doubt) for j in range(len(problem.grid.modes))]
         self._kept = [kept.plus(new) for kept, new in zip(self._kept, made, strict=True)] if self._kept else made
         self.weight += float(weights.sum())
         self.square += float(problem.weights @ squares)
@@ -77,35 +74,32 @@ class Memory:
         """Add runs: (m, …) inputs, logs (m,), weights (m,)."""
         if not self._kept:
             return
-        problem = self._problem(inputs, logs)
+        problem, posterior = self._problem(inputs, logs), self.member.posterior
         for _ in range(_SWEEPS):
             now, squares = self._weighted(problem, weights)
             if self._doubt:
                 square = self.square + float(now.weights @ squares)
-                self.member.posterior.precision = (self.weight + float(weights.sum())) / (square + 1e-300)
+                posterior.precision = (self.weight + float(weights.sum())) / (square + 1e-300)
+            # Each mode's equations are those kept plus those of the new runs with the factors of now.
             for j in range(len(problem.grid.modes)):
-                self._settle(now, j)
+                new = equations(now, posterior.factors, j, doubt=self._doubt)
+                blocks = self._kept[j].plus(new).times(posterior.precision)
+                if self._doubt:
+                    update_mode(problem.grid, blocks, posterior, j)
+                    learn_penalties(problem.grid, posterior, j)
+                else:
+                    solve(problem.grid, blocks, posterior.factors, posterior.penalty, j)
+                posterior.factors.centre(problem.grid, j)
         self._keep(*self._weighted(problem, weights), weights)
         self.member.widen(inputs)
-
-    def _settle(self, problem: Problem, j: int) -> None:
-        posterior = self.member.posterior
-        together = self._kept[j].plus(equations(problem, posterior.factors, j, doubt=self._doubt))
-        own = solve(problem.grid, together.times(posterior.precision), posterior.factors, posterior.penalty, j)
-        if self._doubt:
-            set_variances(problem.grid, posterior.factors, j, *own)
-            learn_penalties(problem.grid, posterior, j)
-        posterior.factors.centre(problem.grid, j)
 
     def to_state(self) -> dict[str, Any]:
         """Return what `from_state` reads; the member's own state is stored apart."""
         if not self._kept:
             return {}
-        blocks = [{"diagonal": b.diagonal, "above": b.above, "right": b.right} for b in self._kept]
-        return {
-            "blocks": blocks, "weight": self.weight, "square": self.square,
-            "posterior": self.member.posterior.to_state(),
-        }  # fmt: skip
+        blocks = [dict(vars(one)) for one in self._kept]
+        posterior = self.member.posterior.to_state()
+        return {"blocks": blocks, "weight": self.weight, "square": self.square, "posterior": posterior}
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any], member: Member) -> Memory:

@@ -2,7 +2,7 @@
 
 Times on a grid are a sum over r of products of one positive number per parameter. Each factor matrix is close to a
 matrix of rank 1, whose left singular vector is positive as well (Perron and Frobenius) and, for run times, usually
-monotone; a spline through its logarithm goes on beyond the range [Hutter and Solomonik, Application performance
+monotone; a spline through its logarithm extrapolates beyond the range [Hutter and Solomonik, Application performance
 modeling via tensor completion, 2023, sections 5.2 and 5.3: CPR-E].
 
 Differences from the paper, each because it predicts better: runs are moved to the centre of their cell before they are
@@ -33,35 +33,38 @@ __all__ = ["PositiveCompletion"]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 _RANKS = (1, 2, 4, 8)
-#: Slopes along a factor's logarithm between a range's edge and the last centre, per grid step.
+#: Largest slope of a factor's logarithm, per grid step, between the outermost centre and the edge of the range.
 _STEEPEST = 3.0
 _FINITE = 300.0
 _HELD_OUT = 0.2
 
 
 class _Positive(Regressor):
-    """Positive factors, and splines through them."""
+    """A CP decomposition with positive factors, and a spline through each factor of a number."""
 
     def __init__(self, coding: Coding, rank: int | None, cells: int | None, ridge: float) -> None:
         self._coding, self._rank, self._cells, self._ridge = coding, rank, cells, ridge
 
     def fit(self, inputs: Inputs, logs: Floats, weights: Floats) -> None:
         self.rank = self._rank or self._best_rank(inputs, logs, weights)
-        self._fit(inputs, logs, weights, self.rank)
-
-    def _fit(self, inputs: Inputs, logs: Floats, weights: Floats, rank: int) -> None:
         self._grid = Grid.learn(inputs, self._cells)
         self._centre = float(np.average(logs, weights=weights))
         measured = self._grid.cells(inputs, logs - self._centre, weights)
         d = len(self._grid.centres)
-        self._factors = complete(measured, self._grid.shape, rank, numeric=d, ridge=self._ridge)
+        self._factors = complete(measured, self._grid.shape, self.rank, numeric=d, ridge=self._ridge)
         counts = [np.bincount(i, measured.weights, minlength=n).astype(np.float64)
                   for i, n in zip(measured.index.T, self._grid.shape, strict=True)]  # fmt: skip
         self._low, self._high = inputs.numbers.min(axis=0), inputs.numbers.max(axis=0)
-        self._tails = [_Tail.learn(self._factors[j], self._grid.centres[j], counts[j]) for j in range(d)]
+        # The rank-1 part σ u v' of each number's factor, and a curve of hinges through log u (section 5.3). Rows
+        # without runs were interpolated from their neighbours; they count a little.
+        self._tails: list[tuple[HingeCurve, Floats]] = []
+        for factor, centres, count in zip(self._factors, self._grid.centres, counts, strict=False):
+            left, right = rank_one(factor)
+            curve = univariate_hinges(centres, np.log(left), np.maximum(count, 0.1 * count.mean()))
+            self._tails.append((curve, np.log(right)))
 
     def _best_rank(self, inputs: Inputs, logs: Floats, weights: Floats) -> int:
-        """The rank that predicts best runs held out, in the outer shell and inside."""
+        """Return the rank that predicts runs held out best, some inside and some in the outer shell."""
         inside = np.random.default_rng(0).permutation(len(logs)) >= _HELD_OUT * len(logs)
         splits = [(inside, ~inside)] if len(logs) >= 10 else []
         shell = outer_shell(inputs, _HELD_OUT)
@@ -71,43 +74,43 @@ class _Positive(Regressor):
             return 1
         errors = []
         for rank in _RANKS:
-            each = [self._error(inputs, logs, weights, learn, ask, rank) for learn, ask in splits]
+            each = []
+            for learn, ask in splits:
+                other = _Positive(self._coding, rank, self._cells, self._ridge)
+                other.fit(inputs.rows(learn), logs[learn], weights[learn])
+                missed = np.abs(other.predict(inputs.rows(ask)) - logs[ask])
+                each.append(float(np.average(missed, weights=weights[ask])) + 1e-9)
             # Rounded, so that the unit of time decides no tie.
             errors.append(float(np.round(np.mean(np.log(each)), 6)))
         return _RANKS[int(np.argmin(errors))]
 
-    def _error(self, inputs: Inputs, logs: Floats, weights: Floats, learn: Any, ask: Any, rank: int) -> float:
-        other = _Positive(self._coding, rank, self._cells, self._ridge)
-        other.fit(inputs.rows(learn), logs[learn], weights[learn])
-        return float(np.average(np.abs(other.predict(inputs.rows(ask)) - logs[ask]), weights=weights[ask])) + 1e-9
-
     def predict(self, inputs: Inputs) -> Floats:
-        """Equation 5 inside, and section 5.3 for each parameter that lies beyond its range."""
+        # Logarithms of the products over modes, (n, rank): between rows inside a parameter's range (equation 5, here
+        # with logarithms of factors); along the spline of its factor's rank-1 part outside (section 5.3).
         product = np.zeros((len(inputs), self.rank))
         for j, x in enumerate(inputs.numbers.T):
-            product += np.where(self._beyond(j, x)[:, None], self._tails[j].logs(x), self._between(j, x))
+            outside = (x < self._low[j] - 1e-9) | (x > self._high[j] + 1e-9)
+            curve, right = self._tails[j]
+            product += np.where(outside[:, None], curve(x)[:, None] + right, self._between(j, x))
         for factor, label in zip(self._factors[len(self._tails) :], inputs.labels.T, strict=True):
             product += np.log(factor)[label]
+        # The logarithm of the sum over r, scaled by its largest term so that nothing overflows.
         top = product.max(axis=1)
         logs = top + np.log(np.exp(product - top[:, None]).sum(axis=1))
         return np.asarray(np.clip(logs + self._centre, -_FINITE, _FINITE))
 
-    def _beyond(self, j: int, x: Floats) -> NDArray[np.bool_]:
-        return np.asarray((x < self._low[j] - 1e-9) | (x > self._high[j] + 1e-9))
-
     def _between(self, j: int, x: Floats) -> Floats:
+        """Interpolate the logarithms of factor j's rows at x, coded numbers (n,); return (n, rank)."""
         below, part = self._grid.between(j, x)
-        rows = np.log(self._factors[j])
-        step = rows[np.minimum(below + 1, len(rows) - 1)] - rows[below]
-        # Towards the range's edge, half a cell beyond the last centre, a component that nearly vanishes there mustn't
-        # shoot up again.
-        outside = ((part < 0) | (part > 1))[:, None]
-        step = np.where(outside, np.clip(step, -_STEEPEST, _STEEPEST), step)
-        return np.asarray(np.where(part[:, None] > 1, rows[np.minimum(below + 1, len(rows) - 1)], rows[below])
-                          + np.where(part[:, None] > 1, part[:, None] - 1, part[:, None]) * step)  # fmt: skip
+        rows, part = np.log(self._factors[j]), part[:, None]
+        low, high = rows[below], rows[np.minimum(below + 1, len(rows) - 1)]
+        # Towards the range's edge, half a cell beyond the last centre, the slope is limited: a component that nearly
+        # vanishes at the last centre would grow again without a limit.
+        step = np.where((part < 0) | (part > 1), np.clip(high - low, -_STEEPEST, _STEEPEST), high - low)
+        return np.asarray(np.where(part > 1, high + (part - 1) * step, low + part * step))
 
     def left_out(self, inputs: Inputs, logs: Floats, weights: Floats, folds: Ints) -> Floats | None:
-        """Folds keep the rank that all runs chose: choosing it again in each would tell the same."""
+        """Refit without each fold, at the rank chosen from all runs: it hardly depends on one fold."""
         made = self._coding, self.rank, self._cells, self._ridge
         return left_out_logs(lambda _: _Positive(*made), inputs, logs, weights, folds)
 
@@ -116,9 +119,10 @@ class _Positive(Regressor):
         return float(self.rank * (sum(self._grid.shape) - len(self._grid.shape) + 1))
 
     def get_state(self) -> dict[str, Any]:
+        tails = [{"curve": curve.to_state(), "right": right} for curve, right in self._tails]
         return {
             "grid": self._grid.to_state(), "factors": self._factors, "centre": self._centre, "rank": self.rank,
-            "low": self._low, "high": self._high, "tails": [tail.to_state() for tail in self._tails],
+            "low": self._low, "high": self._high, "tails": tails,
         }  # fmt: skip
 
     def set_state(self, state: Mapping[str, Any]) -> None:
@@ -126,32 +130,10 @@ class _Positive(Regressor):
         self._factors = [np.asarray(u, dtype=np.float64) for u in state["factors"]]
         self._centre, self.rank = float(state["centre"]), int(state["rank"])
         self._low, self._high = np.asarray(state["low"]), np.asarray(state["high"])
-        self._tails = [_Tail.from_state(tail) for tail in state["tails"]]
-
-
-class _Tail:
-    """A factor's rank-1 part, σ u vᵀ, with a curve of hinges through log u."""
-
-    def __init__(self, curve: HingeCurve, right: Floats) -> None:
-        self._curve, self._right = curve, right
-
-    @classmethod
-    def learn(cls, factor: Floats, centres: Floats, counts: Floats) -> _Tail:
-        left, right = rank_one(factor)
-        # A row that nobody measured still says how its neighbours go on.
-        weights = np.maximum(counts, 0.1 * counts.mean())
-        return cls(univariate_hinges(centres, np.log(left), weights), np.log(right))
-
-    def logs(self, x: Floats) -> Floats:
-        """Return logarithms of the row that would stand at x, (n, rank)."""
-        return np.asarray(self._curve(x)[:, None] + self._right)
-
-    def to_state(self) -> dict[str, Any]:
-        return {"curve": self._curve.to_state(), "right": self._right}
-
-    @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> _Tail:
-        return cls(HingeCurve.from_state(state["curve"]), np.asarray(state["right"], dtype=np.float64))
+        self._tails = [
+            (HingeCurve.from_state(tail["curve"]), np.asarray(tail["right"], dtype=np.float64))
+            for tail in state["tails"]
+        ]
 
 
 def rank_one(factor: Floats) -> tuple[Floats, Floats]:

@@ -1,4 +1,4 @@
-"""The grid of a tensor: cells along each parameter, and where configurations lie between their centres."""
+"""The grid of a tensor with positive factors: cells along each parameter, and interpolation between their centres."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ __all__ = ["Cells", "Grid"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+#: Cells along a number.
 _MOST, _FEWEST = 24, 4
 
 
@@ -51,7 +52,7 @@ class Grid:
 
     @classmethod
     def learn(cls, inputs: Inputs, cells: int | None = None) -> Grid:
-        """Place equally wide cells over the range, as many as the runs support unless told."""
+        """Divide the range of each number into equally wide cells, as many as the runs support unless given."""
         d = max(sum(len(np.unique(x)) > 1 for x in inputs.numbers.T), 1)
         count = cells or int(np.clip(round(1.5 * len(inputs) ** (1 / d)), _FEWEST, _MOST))
         centres = []
@@ -70,23 +71,20 @@ class Grid:
         """Average runs by cell, each moved to the centre of its cell along a power law through all of them."""
         nearest = [np.abs(x[:, None] - c).argmin(axis=1) for x, c in zip(inputs.numbers.T, self.centres, strict=True)]
         index = np.column_stack([*nearest, inputs.labels]) if nearest else inputs.labels.copy()
-        logs = logs + self._to_centres(inputs, index, logs, weights)
+        steps = [c[i] - x for c, i, x in zip(self.centres, index.T, inputs.numbers.T, strict=False)]
+        if steps:
+            # A linear regression in coded inputs, with a ridge that keeps slopes that the runs don't show at zero.
+            design = np.hstack([np.ones((len(logs), 1)), inputs.matrix])
+            gram = design.T @ (design * weights[:, None])
+            slopes = np.linalg.solve(gram + 1e-6 * weights.sum() * np.eye(len(gram)), design.T @ (weights * logs))
+            logs = logs + np.column_stack(steps) @ slopes[1 : 1 + len(steps)]
+        # Section 5.1: one tensor element per measured cell, the mean of its runs (here of their logs).
         found, cell = np.unique(index, axis=0, return_inverse=True)
         total = np.bincount(np.ravel(cell), weights).astype(np.float64)
         return Cells(found.astype(np.int64), np.bincount(np.ravel(cell), weights * logs) / total, total)
 
-    def _to_centres(self, inputs: Inputs, index: Ints, logs: Floats, weights: Floats) -> Floats:
-        steps = [c[i] - x for c, i, x in zip(self.centres, index.T, inputs.numbers.T, strict=False)]
-        if not steps:
-            return np.zeros(len(logs))
-        design = np.hstack([np.ones((len(logs), 1)), inputs.matrix])
-        gram = design.T @ (design * weights[:, None])
-        # The ridge keeps slopes that the runs don't tell at zero.
-        slopes = np.linalg.solve(gram + 1e-6 * weights.sum() * np.eye(len(gram)), design.T @ (weights * logs))
-        return np.asarray(np.column_stack(steps) @ slopes[1 : 1 + len(steps)])
-
     def between(self, mode: int, x: Floats) -> tuple[Ints, Floats]:
-        """Return the centre below each value (n,), and the part of the way to the next (n,), beyond 0-1 outside."""
+        """Return the centre below each x (n,), and the part of the way to the next (n,), not in 0 … 1 outside."""
         c = self.centres[mode]
         if len(c) == 1:
             return np.zeros(len(x), np.int64), np.zeros(len(x))

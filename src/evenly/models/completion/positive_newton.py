@@ -23,6 +23,7 @@ __all__ = ["barriers", "complete", "gradient", "objective", "start", "values"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+#: Newton steps per row and η, sweeps over all rows per η, and the relative fall of the objective at which sweeps end.
 _STEPS = 40
 _SWEEPS = 20
 _TOLERANCE = 1e-3
@@ -44,7 +45,7 @@ def barriers(first: float = 10.0, factor: float = 8.0, last: float = 1e-11) -> I
 
 
 def start(shape: tuple[int, ...], rank: int, seed: int = 0) -> list[Floats]:
-    """Return factors (n_j, rank) around which t̂ is about 1."""
+    """Return random positive factors, (n_j, rank) per mode, whose products sum to about 1."""
     rng = np.random.default_rng(seed)
     level = rank ** (-1 / len(shape))
     return [level * np.exp(rng.uniform(-0.5, 0.5, (n, rank))) for n in shape]
@@ -52,14 +53,11 @@ def start(shape: tuple[int, ...], rank: int, seed: int = 0) -> list[Floats]:
 
 def values(factors: list[Floats], index: Ints) -> Floats:
     """Return t̂ at cells (n, n_modes), (n,)."""
-    product = np.ones((len(index), factors[0].shape[1]))
-    for factor, i in zip(factors, index.T, strict=True):
-        product = product * factor[i]
-    return np.asarray(product.sum(axis=1))
+    return np.asarray(_others(factors, index, -1).sum(axis=1))
 
 
 def objective(factors: list[Floats], cells: Cells, ridge: float, eta: float) -> float:
-    """Return what is minimised."""
+    """Return the objective: equation 3 with the loss (log t - log t̂)² and barriers (section 4.2.2)."""
     error = np.log(values(factors, cells.index)) - cells.logs
     loss = float(np.sum(_shares(cells) * error**2))
     return loss + sum(ridge * float(np.sum(u**2)) - eta * float(np.sum(np.log(u))) for u in factors)
@@ -77,17 +75,20 @@ def gradient(factors: list[Floats], cells: Cells, ridge: float, eta: float, mode
 def complete(cells: Cells, shape: tuple[int, ...], rank: int, *, numeric: int, ridge: float = 1e-5) -> list[Floats]:
     """Return positive factors, (n_j, rank) per mode, of the tensor of which `cells` were measured.
 
-    A row that nobody measured is made of its neighbours' in the end: geometric means along numbers, which come first
-    (`numeric` of them), and the mode's geometric mean for labels.
+    Rows without measured cells are filled in the end: interpolated geometrically between their neighbours along
+    numbers, which come first (`numeric` of them), or with the geometric mean of the mode for labels.
     """
     factors = start(shape, rank)
     shares = _shares(cells)
     orders = [np.argsort(i, kind="stable") for i in cells.index.T]
-    # A factor of all times is the first mode's business, before rows disagree about it.
+    # The first mode is scaled so that the mean of log t̂ is that of log t, before rows are fitted one by one.
     factors[0] *= np.exp(float(np.average(cells.logs - np.log(values(factors, cells.index)), weights=shares)))
+    # Interior-point method: the barrier η falls geometrically, and each problem starts at the last one's solution.
     for eta in barriers():
         last = np.inf
         for _ in range(_SWEEPS):
+            # AMN: all rows of one mode by Newton's method, given the other modes; `others` are the other modes'
+            # products.
             for mode, order in enumerate(orders):
                 rows = cells.index[order, mode]
                 starts = np.searchsorted(rows, np.arange(shape[mode] + 1))
@@ -121,12 +122,12 @@ def _balance(factors: list[Floats], cells: Cells, ridge: float, eta: float) -> f
 
 
 def _shares(cells: Cells) -> Floats:
-    """Weights of mean 1."""
+    """Return the weights of cells, scaled to mean 1."""
     return np.asarray(cells.weights / cells.weights.mean())
 
 
 def _fill(factor: Floats, measured: Ints, *, along: bool) -> None:
-    """Give rows that nobody measured those of their neighbours, or the mean one."""
+    """Fill rows without measured cells: interpolated between their neighbours, or with the mean row."""
     missing = np.setdiff1d(np.arange(len(factor)), measured)
     logs = np.log(factor[measured])
     for column, known in zip(factor.T, logs.T, strict=True):
@@ -134,6 +135,7 @@ def _fill(factor: Floats, measured: Ints, *, along: bool) -> None:
 
 
 def _others(factors: list[Floats], index: Ints, mode: int) -> Floats:
+    """Return the products over all modes but one of the factors' rows at cells (n, n_modes), (n, rank)."""
     product = np.ones((len(index), factors[0].shape[1]))
     for m, (factor, i) in enumerate(zip(factors, index.T, strict=True)):
         if m != mode:
@@ -143,6 +145,7 @@ def _others(factors: list[Floats], index: Ints, mode: int) -> Floats:
 
 @njit(cache=True)
 def _value(others, logs, shares, u, ridge, eta):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Return the part of the objective that depends on one row u (rank,), of cells with these `others` (n, rank)."""
     total = 0.0
     for n in range(len(logs)):
         t = 0.0
@@ -157,6 +160,7 @@ def _value(others, logs, shares, u, ridge, eta):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _derivatives(others, logs, shares, u, ridge, eta):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Return `_value`, its gradient (rank,), and its Hessian (rank, rank) made positive: g and H of equation 4."""
     rank = len(u)
     slope, curvature, value = np.zeros(rank), np.zeros((rank, rank)), 0.0
     for n in range(len(logs)):
@@ -183,6 +187,10 @@ def _derivatives(others, logs, shares, u, ridge, eta):  # type: ignore[no-untype
 
 @njit(cache=True)
 def _update_rows(factor, others, logs, shares, starts, ridge, eta):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Minimise each row of a factor (rows, rank) by Newton's method, equation 4.
+
+    The cells of row i are starts[i] … starts[i + 1] (excluded), of `others` (n, rank), `logs` and `shares` (n,).
+    """
     for row in range(len(factor)):
         a, b = starts[row], starts[row + 1]
         u = factor[row].copy()
@@ -198,9 +206,11 @@ def _update_rows(factor, others, logs, shares, starts, ridge, eta):  # type: ign
             for r in range(len(u)):
                 curvature[r, r] += 1e-14
             step = -np.linalg.solve(curvature, scaled)
+            # The fall that a full step has to first order; steps end where it is small.
             falls = -np.sum(step * scaled)
             if falls < 1e-12:
                 break
+            # At most 95 % of the way to the boundary u = 0, then halved until Armijo's condition holds.
             length = 1.0
             deepest = np.min(step)
             if deepest < 0.0:

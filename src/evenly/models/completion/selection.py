@@ -1,9 +1,9 @@
-"""Rank, grid and penalty chosen by runs left out, inside the runs to learn from."""
+"""Choice of rank, grid and penalty by cross-validation among the runs to learn from."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,37 +15,39 @@ from evenly.models.regression_model import fold_numbers
 __all__ = ["Freedom", "choose", "usual_count", "usual_rank"]
 
 Floats = NDArray[np.float64]
-#: Fewer runs choose nothing.
+#: With fewer runs nothing is chosen.
 _LEAST = 64
 _MOST_RANK = 48
 _PENALTIES = ((0.01, 0.01), (1.0, 1.0), (0.1, 1.0), (0.1, 10.0))
-#: A candidate is judged before it has fully settled.
+#: Sweeps of a candidate's fits: enough to compare it with others.
 _SWEEPS = 20
 
 
 def usual_rank(n_runs: int) -> int:
-    """Return the rank that so many runs usually bear."""
+    """Return the rank to start the choice from."""
     return 2 if n_runs < 24 else 4 if n_runs < 128 else 8 if n_runs < 1024 else 16 if n_runs < 8192 else 32
 
 
 def usual_count(n_runs: int) -> int:
-    """Return the number of grid points that so many runs usually bear: between their cube root and twice that."""
+    """Return the number of grid points to start the choice from: between the cube root of the runs and twice that."""
     return int(np.clip(round(1.25 * n_runs ** (1 / 3)), 4, 32))
 
 
+@dataclass(frozen=True)
 class Freedom:
-    """What is left to choose: rank, count of grid points, penalty."""
+    """Which of rank, count of grid points and penalty the user left to choose."""
 
-    def __init__(self, *, rank: bool, count: bool, penalty: bool) -> None:
-        self.rank, self.count, self.penalty = rank, count, penalty
+    rank: bool
+    count: bool
+    penalty: bool
 
     def __bool__(self) -> bool:
         return self.rank or self.count or self.penalty
 
     def rounds(self, start: Settings, *, few: bool) -> Iterator[list[dict[str, object]]]:
-        """Give, one after the other, changes to try on what was best so far."""
+        """Yield the changes to try, one group after the other, on the best settings so far."""
         if self.count:
-            # Few runs can't tell grids apart; too coarse ones do more harm there than too fine ones.
+            # With few runs errors hardly differ between grids; too coarse ones harm more than too fine ones.
             coarser: list[dict[str, object]] = [] if few else [{"count": max(4, start.count // 2)}]
             yield [*coarser, {"count": round(start.count * 1.5) if few else start.count * 2}]
         if self.rank:
@@ -57,17 +59,19 @@ class Freedom:
 def choose(
     settings: Settings, freedom: Freedom, inputs: Inputs, logs: Floats, weights: Floats, coding: Coding
 ) -> Settings:
-    """Return the settings that predict runs left out best, changing one thing after the other."""
+    """Return the settings that predict left-out runs best, by coordinate search: one setting after the other."""
     folds = fold_numbers(inputs, 5, seed=1) if len(logs) >= _LEAST and freedom else None
     if folds is None:
         return settings
-    looked_at = 5 if len(logs) < 1024 else 2 if len(logs) < 6000 else 1
+    # Folds that are left out, and starts whose mean predicts each: fewer where there are many runs.
+    tested = 5 if len(logs) < 1024 else 2 if len(logs) < 6000 else 1
     starts = 2 if len(logs) < 1024 else 1
 
     def errors(candidate: Settings) -> Floats:
+        """Return the weighted absolute errors of left-out runs, always in the same order."""
         quick = replace(candidate, sweeps=_SWEEPS, tolerance=max(candidate.tolerance, 3e-3))
         found = []
-        for fold in range(looked_at):
+        for fold in range(tested):
             out = folds == fold
             made = np.zeros(int(out.sum()))
             for seed in range(starts):
@@ -82,12 +86,11 @@ def choose(
         base = best
         for change in changes:
             candidate = replace(base, **change)  # type: ignore[arg-type]
-            if candidate != base and _clearly_less(found := errors(candidate), least):
+            if candidate == base:
+                continue
+            # Taken only if errors fall by more than the standard error of their paired difference.
+            found = errors(candidate)
+            gain = least - found
+            if gain.mean() > gain.std() / np.sqrt(len(gain)) + 1e-9:
                 best, least = candidate, found
     return best
-
-
-def _clearly_less(errors: Floats, others: Floats) -> bool:
-    """Tell whether errors of the same runs are less by more than the standard error of their difference."""
-    gain = others - errors
-    return bool(gain.mean() > gain.std() / np.sqrt(len(gain)) + 1e-9)

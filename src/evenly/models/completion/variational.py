@@ -4,11 +4,11 @@ Columns of factors are independent normal vectors given the runs; each has its o
 with it, and components that the runs don't call for fade [Zhao et al., Bayesian CP factorization of incomplete tensors,
 2015, there with one precision per component and without neighbours]. Given the others' means and variances, a mode's
 means solve the equations of alternating least squares with expected squares of the other factors on the diagonal; a
-column's variances come from its own tridiagonal matrix. Noise has Student's t distribution, so that runs far off count
+column's variances come from its own tridiagonal matrix. Noise has Student's t distribution, so that outliers count
 less.
 
-Ridge and roughness are raised or lowered to their share of each column's degrees of freedom over its expected squares
-[Wood and Fasiolo, 2017].
+Ridge and roughness of a column are its degrees of freedom over its expected squares, as in the generalised
+Fellner-Schall method [Wood and Fasiolo, 2017].
 """
 
 from __future__ import annotations
@@ -20,28 +20,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenly.models.completion.factors import Factors, Penalty, Problem, equations, solve
+from evenly.models.completion.factors import Blocks, Factors, Penalty, Problem, equations, solve
 from evenly.models.completion.grid import Grid
 from evenly.models.completion.kernels import tridiagonal_inverse
 from evenly.models.completion.trend import Trend
 
-__all__ = ["TAILS", "Posterior", "VariationalFit", "learn_penalties", "set_variances"]
+__all__ = ["TAILS", "Posterior", "VariationalFit", "learn_penalties", "update_mode"]
 
 Floats = NDArray[np.float64]
-#: Degrees of freedom of the noise.
+#: Degrees of freedom of Student's t distribution of the noise.
 TAILS = 4.0
-#: Sweeps before expected squares, penalties and tails are looked at: the first factors mean nothing.
+#: Sweeps from which expected squares, penalties and tails are updated: the first factors are far from any solution.
 _SQUARES_FROM, _PENALTIES_FROM, _TAILS_FROM = 1, 2, 3
-#: Components of less than this part of the noise, wherever, are dropped every so many sweeps. Left alone they would
-#: fade into subnormal numbers, which processors are slow with.
+#: Components that are everywhere below this part of the noise are dropped every so many sweeps. Else they would become
+#: subnormal numbers, which processors are slow with.
 _FADED, _PRUNE_EVERY = 1e-4, 4
-#: Stands for what isn't known of a column before any run.
+#: Shape and rate of the gamma priors of ridge and roughness.
 _LITTLE = 1e-3
 
 
 @dataclass
 class Posterior:
-    """What is known of a tensor: factors, the penalties they were found with, the precision of the noise."""
+    """Posterior of a tensor: its factors, the penalties they were found with, and the precision of the noise."""
 
     factors: Factors
     penalty: Penalty
@@ -65,21 +65,15 @@ class Posterior:
         self.penalty = Penalty(p.ridge[:, keep], p.roughness[:, keep])
 
     def to_state(self) -> dict[str, Any]:
-        """Return all of it as arrays."""
-        f = self.factors
-        return {
-            "mean": f.mean, "variance": f.variance, "covariance": f.covariance, "centres": f.centres,
-            "ridge": self.penalty.ridge, "roughness": self.penalty.roughness, "precision": self.precision,
-        }  # fmt: skip
+        """Return what `from_state` reads."""
+        return {**vars(self.factors), **vars(self.penalty), "precision": self.precision}
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Posterior:
         """Restore what `to_state` returned."""
-        mean, variance, covariance, centres, ridge, roughness = (
-            np.asarray(state[name], dtype=np.float64)
-            for name in ("mean", "variance", "covariance", "centres", "ridge", "roughness")
-        )
-        return cls(Factors(mean, variance, covariance, centres), Penalty(ridge, roughness), float(state["precision"]))
+        names = ("mean", "variance", "covariance", "centres", "ridge", "roughness")
+        arrays = [np.asarray(state[name], dtype=np.float64) for name in names]
+        return cls(Factors(*arrays[:4]), Penalty(*arrays[4:]), float(state["precision"]))
 
 
 class VariationalFit:
@@ -120,12 +114,21 @@ class VariationalFit:
         posterior, problem = self.posterior, self.problem
         rest = problem.targets - (self.trend.fitted if self.trend is not None else 0.0)
         now = Problem(problem.grid, problem.place, rest, self._weights)
+        # Factors, mode by mode [Zhao et al. 2015].
         for j in range(len(problem.grid.modes)):
-            _update_mode(now, posterior, j, doubt=number >= _SQUARES_FROM, learn=number >= _PENALTIES_FROM)
+            doubt = number >= _SQUARES_FROM
+            blocks = equations(now, posterior.factors, j, precision=posterior.precision, doubt=doubt)
+            update_mode(problem.grid, blocks, posterior, j)
+            if number >= _PENALTIES_FROM:
+                learn_penalties(problem.grid, posterior, j)
+            posterior.factors.centre(problem.grid, j)
+        # The trend, from what the tensor leaves; variances of both add up.
         fitted, variance = posterior.factors.values(problem.place, doubt=True)
         if self.trend is not None:
             self.trend.update(problem.targets - fitted, self._weights, posterior.precision)
             fitted, variance = fitted + self.trend.fitted, variance + self.trend.variance
+        # Weights of Student's t distribution with ν degrees of freedom, (ν + 1) / (ν + β e²) [Lange et al. 1989], and
+        # the precision β of the noise, one over the mean expected square e².
         squares = (problem.targets - fitted) ** 2 + variance
         if number >= _TAILS_FROM:
             self._weights = problem.weights * (TAILS + 1) / (TAILS + posterior.precision * squares)
@@ -135,18 +138,10 @@ class VariationalFit:
         return square
 
 
-def _update_mode(problem: Problem, posterior: Posterior, j: int, *, doubt: bool, learn: bool) -> None:
-    """Give one mode its means and variances, and with `learn` its penalties."""
-    blocks = equations(problem, posterior.factors, j, precision=posterior.precision, doubt=doubt)
-    diagonal, above = solve(problem.grid, blocks, posterior.factors, posterior.penalty, j)
-    set_variances(problem.grid, posterior.factors, j, diagonal, above)
-    if learn:
-        learn_penalties(problem.grid, posterior, j)
-    posterior.factors.centre(problem.grid, j)
-
-
-def set_variances(grid: Grid, factors: Factors, j: int, diagonal: Floats, above: Floats) -> None:
-    """Give one mode the variances of columns with these tridiagonal precisions."""
+def update_mode(grid: Grid, blocks: Blocks, posterior: Posterior, j: int) -> None:
+    """Give mode j the means that solve its equations and penalties, and its columns their own variances."""
+    factors = posterior.factors
+    diagonal, above = solve(grid, blocks, factors, posterior.penalty, j)
     rows = grid.modes[j].size
     if grid.modes[j].ordered:
         factors.variance[j, :rows], factors.covariance[j, :rows] = tridiagonal_inverse(diagonal, above)
@@ -155,17 +150,22 @@ def set_variances(grid: Grid, factors: Factors, j: int, diagonal: Floats, above:
 
 
 def learn_penalties(grid: Grid, posterior: Posterior, j: int) -> None:
-    """Give one mode's columns the ridge and roughness that their expected squares call for."""
+    """Update ridge and roughness of mode j's columns from their expected squares.
+
+    Each is its degrees of freedom over the expected squares it penalises [Wood and Fasiolo 2017].
+    """
     factors, penalty = posterior.factors, posterior.penalty
     rows = grid.modes[j].size
     u, v, c = factors.mean[j, :rows], factors.variance[j, :rows], factors.covariance[j, : rows - 1]
     if not grid.modes[j].ordered:
+        # Labels: squared distances from their mean, with one degree of freedom per row.
         penalty.roughness[j] = (rows + _LITTLE) / (np.sum((u - factors.centres[j]) ** 2 + v, axis=0) + _LITTLE)
         penalty.ridge[j] = _LITTLE
         return
+    # Numbers: E (u_i+1 - u_i)² and E u_i², from means u, variances v and covariances c of neighbours.
     rough = np.sum(np.diff(u, axis=0) ** 2 + v[1:] + v[:-1] - 2 * c, axis=0)
     size = np.sum(u**2 + v, axis=0)
-    # Eigenvalues of the matrix of squared differences between neighbours.
+    # Eigenvalues of D'D, whose eigenvectors are cosines: of each wave, roughness has this share of the penalty.
     waves = (2 - 2 * np.cos(np.pi * np.arange(rows) / rows))[:, None]
     share = penalty.roughness[j] * waves / (penalty.roughness[j] * waves + penalty.ridge[j])
     penalty.roughness[j] = (share.sum(axis=0) + _LITTLE) / (rough + _LITTLE)

@@ -1,8 +1,8 @@
-"""What accuracy more runs would bring: errors on left-out runs by how many were learned from, and their trend.
+"""Learning curves: errors on left-out runs by the number of runs learned from, extrapolated to more runs.
 
 Errors of regression fall about as a power of the number of runs until noise stops them [Viering and Loog, The shape of
-learning curves, 2022]; three sizes tell the power, and a floor is not seen before it is reached, so the trend is an
-upper bound on what runs bring.
+learning curves, 2022]. Three sizes give the exponent. The level at which noise stops the fall can't be seen before it
+is reached, so the extrapolation is an upper bound on what more runs bring.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evenly.models.base import Model
-from evenly.models.ensemble.race import Table, left_out_logs_of
+from evenly.models.ensemble.race import Table, left_out_logs_of, mean_error
 
 __all__ = ["learning_curve"]
 
@@ -60,6 +60,7 @@ def learning_curve(
             rows.append((learned, found, True))
     rows.append((learned_from, error, True))
     sizes, errors = np.array([r[0] for r in rows], float), np.array([r[1] for r in rows])
+    # error ≈ c · runs^slope, by least squares in logarithms; more runs neither harm nor help more than 1 / runs.
     slope = np.polyfit(np.log(sizes), np.log(errors), 1)[0] if len(rows) > 1 else 0.0
     slope = float(np.clip(slope, -1.0, 0.0))
     rows += [(more * n, float(error * (more * n / learned_from) ** slope), False) for more in _MORE]
@@ -67,13 +68,12 @@ def learning_curve(
 
 
 def _error_with(table: Table, make: Callable[[], Model], size: int, draws: int) -> float:
-    """MLogQ on the other runs of models that learned from `size` of them, the mean over some draws."""
+    """Return the MLogQ of models that learned from `size` runs, on the other runs: the mean over random draws."""
     errors = []
     for seed in range(draws):
         order = np.random.default_rng(seed).permutation(len(table))[: size + _TESTED]
         some, folds = table.rows(order), np.repeat([0, 1], [size, len(order) - size])
-        left_out = left_out_logs_of(make, some, folds, [1])
-        known = np.isfinite(left_out)
-        if known.any():
-            errors.append(float(np.average(np.abs(left_out - some.logs)[known], weights=some.weights[known])))
+        error = mean_error(left_out_logs_of(make, some, folds, [1]), some)
+        if np.isfinite(error):
+            errors.append(error)
     return float(np.mean(errors)) if errors else float("nan")

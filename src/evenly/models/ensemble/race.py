@@ -1,15 +1,15 @@
-"""Which methods a table is given to, how each predicts runs it hasn't seen, and which of them go on.
+"""The race: methods that suit a table predict runs that they haven't learned from.
 
-Cheap methods first. Large tables are raced on some of their runs: what is far behind there isn't learned from all of
-them. Which methods run depends on the table and the effort alone, never on a clock, so that the same runs always give
-the same model.
+Cheap methods come first. In a heat on some runs of a large table the methods whose error is far above the best are
+excluded; the others stay in the race and learn from all runs. Which methods run depends on the table and the effort
+alone, never on a clock, so that the same runs always give the same model.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -23,11 +23,11 @@ from evenly.models.registry import method_names, model_class
 from evenly.space.parameters import Categorical
 from evenly.space.space import Space
 
-__all__ = ["Candidate", "Entry", "Table", "candidates", "left_out_logs_of", "race"]
+__all__ = ["Candidate", "Entry", "Table", "candidates", "left_out_logs_of", "mean_error", "race"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-#: Runs on which large tables are raced, and how far behind the best a method may be there.
+#: Runs that methods learn from in the heat, and how many times the least error a method may have there.
 _HEAT, _BEHIND = 1_500, 1.6
 
 
@@ -63,7 +63,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A method that may be tried.
+    """A method that may enter the race, and the tables that it suits.
 
     Attributes
     ----------
@@ -74,10 +74,10 @@ class Candidate:
         Numbers of runs between which it is tried.
     labels : bool
         Whether it can learn from parameters of labels.
+    parameters : int
+        Most parameters with which it is tried.
     worth : int
         With more runs it is tried only at effort "thorough": it takes long, and others are usually better.
-    options : mapping
-        Arguments of the method's class.
     """
 
     method: str
@@ -87,13 +87,12 @@ class Candidate:
     labels: bool = True
     parameters: int = 10**9
     worth: int = 10**9
-    options: Mapping[str, Any] = field(default_factory=dict)
 
     def model(self, effort: str, **more: Any) -> Model:
         """Return a model of it that has learned nothing yet; arguments that it doesn't have are left out."""
         kind = model_class(self.method)
         known = set(kind.default_arguments())
-        given = {"effort": effort, **self.options, **more}
+        given = {"effort": effort, **more}
         return kind(**{name: value for name, value in given.items() if name in known})
 
 
@@ -118,21 +117,21 @@ CANDIDATES = (
 
 @dataclass
 class Entry:
-    """What became of a candidate.
+    """Result of a candidate in the race.
 
     Attributes
     ----------
     candidate : Candidate
     left_out : array (n,)
-        Logs it predicted for runs it hadn't learned from; NaN where the others tell nothing.
+        Logs predicted for each run by models that hadn't learned from it; NaN where the other runs tell nothing.
     error : float
         MLogQ of these.
     fit_seconds : float
-        CPU time of learning, what it predicts for runs left out included.
+        CPU seconds of learning, including the predictions of runs left out.
     model : Model or None
-        Learned from all runs; None if it didn't get that far.
+        Learned from all runs; None if the candidate was excluded or failed.
     note : str
-        Why it didn't.
+        Why it was excluded, or how it failed.
     """
 
     candidate: Candidate
@@ -172,102 +171,96 @@ def race(
     effort: str,
     progress: Callable[[str], None] | None = None,
 ) -> list[Entry]:
-    """Let candidates predict runs that they haven't learned from, then learn from all of them.
+    """Fit each candidate to all runs, and predict each run by a fit without its fold.
 
     Parameters
     ----------
     table : Table
     entrants : sequence of Candidate
     folds : int array (n,)
+        Number of each run's fold, from 0.
     effort : str
     progress : callable, optional
-        Told what is being done.
+        Called with the name of what is being done.
+
+    Returns
+    -------
+    list of Entry
+        One per candidate, in the same order.
     """
     say = progress or (lambda _: None)
     entries = []
-    staying = dict(_heat(table, entrants, say))
+    excluded = _excluded(table, entrants, say)
     for candidate in entrants:
-        entry = Entry(candidate, np.full(len(table), np.nan), note=staying.get(candidate.method, ""))
+        entry = Entry(candidate, np.full(len(table), np.nan), note=excluded.get(candidate.method, ""))
         entries.append(entry)
         if entry.note:
             continue
         say(candidate.method)
+        began = time.process_time()
         try:
-            _learn(entry, table, folds, effort)
+            model = candidate.model(effort, folds=int(folds.max()) + 1)
+            entry.model = model.fit(table.frame, np.exp(table.logs), table.weights, space=table.space)
+            if entry.model.left_out_ is not None:
+                # Of the same folds, or of each run alone.
+                entry.left_out = np.log(entry.model.left_out_)
+            else:
+                entry.left_out = left_out_logs_of(partial(candidate.model, effort, folds=0), table, folds)
         except (InputError, ImportError) as error:
             entry.note, entry.model = str(error), None
+            continue
+        entry.fit_seconds = time.process_time() - began
+        entry.error = mean_error(entry.left_out, table)
     return entries
-
-
-def _learn(entry: Entry, table: Table, folds: Ints, effort: str) -> None:
-    began = time.process_time()
-    entry.model = _fitted(entry.candidate.model(effort, folds=_count(folds)), table)
-    if entry.model.left_out_ is not None:
-        # Of the same folds, or of each run alone.
-        entry.left_out = np.log(entry.model.left_out_)
-    else:
-        entry.left_out = left_out_logs_of(lambda: entry.candidate.model(effort, folds=0), table, folds)
-    entry.fit_seconds = time.process_time() - began
-    entry.error = _error(entry.left_out, table)
-
-
-def _count(folds: Ints) -> int:
-    return int(folds.max()) + 1
-
-
-def _fitted(model: Model, table: Table) -> Model:
-    return model.fit(table.frame, np.exp(table.logs), table.weights, space=table.space)
 
 
 def left_out_logs_of(
     make: Callable[[], Model], table: Table, folds: Ints, asked: Sequence[int] | None = None
 ) -> Floats:
-    """Return what models of ``make()`` predict for each fold, learned from the others, (n,) logs.
+    """Predict each fold by a model of ``make()`` that learned from the other folds, (n,) logs.
 
-    Folds that aren't asked stay NaN; by default all are. Runs with a label that none of the others has can't be
-    predicted and stay NaN too.
+    Only the folds `asked` are predicted, all by default; the others stay NaN. So do runs with a label that none of the
+    runs learned from has.
     """
     found = np.full(len(table), np.nan)
     for fold in np.unique(folds) if asked is None else asked:
         there = folds == fold
-        model = _fitted(make(), table.rows(~there))
-        for some in _predictable(model, table, np.flatnonzero(there)):
-            found[some] = np.log(model._predict(model.space_.frame(table.frame.iloc[some])))
+        rest = table.rows(~there)
+        model = make().fit(rest.frame, np.exp(rest.logs), rest.weights, space=rest.space)
+        for name, kind in model.space_.parameters.items():
+            if isinstance(kind, Categorical):
+                there = there & table.frame[name].isin(list(kind.options)).to_numpy()
+        if there.any():
+            found[there] = np.log(model._predict(model.space_.frame(table.frame.iloc[np.flatnonzero(there)])))
     return found
 
 
-def _predictable(model: Model, table: Table, rows: Ints) -> Iterator[Ints]:
-    keep = np.ones(len(rows), dtype=bool)
-    for name, kind in model.space_.parameters.items():
-        if isinstance(kind, Categorical):
-            keep &= table.frame[name].iloc[rows].isin(list(kind.options)).to_numpy()
-    if keep.any():
-        yield rows[keep]
-
-
-def _error(left_out: Floats, table: Table) -> float:
+def mean_error(left_out: Floats, table: Table) -> float:
+    """Return the MLogQ of logs (n,) predicted for runs left out, NaN ones ignored; infinite if there is none."""
     known = np.isfinite(left_out)
     if not known.any():
         return float("inf")
     return float(np.average(np.abs(left_out - table.logs)[known], weights=table.weights[known]))
 
 
-def _heat(table: Table, entrants: Sequence[Candidate], say: Callable[[str], None]) -> Iterator[tuple[str, str]]:
-    """Yield methods that needn't learn from all runs, with the reason."""
+def _excluded(table: Table, entrants: Sequence[Candidate], say: Callable[[str], None]) -> dict[str, str]:
+    """Run the heat of a large table; return the methods that needn't learn from all runs, each with the reason."""
     if len(table) < 2 * _HEAT:
-        return
+        return {}
     some = table.rows(np.sort(np.random.default_rng(0).permutation(len(table))[: 2 * _HEAT]))
     halves = np.arange(len(some)) % 2
+    reasons: dict[str, str] = {}
     errors: dict[str, float] = {}
     for candidate in entrants:
         say(f"{candidate.method} on {_HEAT} runs")
         try:
             guess = left_out_logs_of(partial(candidate.model, "quick", folds=0), some, halves, [1])
         except (EvenlyError, ImportError) as problem:
-            yield candidate.method, str(problem)
+            reasons[candidate.method] = str(problem)
         else:
-            errors[candidate.method] = _error(guess, some)
+            errors[candidate.method] = mean_error(guess, some)
     best = min(errors.values(), default=np.inf)
     for method, error in errors.items():
         if error > _BEHIND * best:
-            yield method, f"left out after {_HEAT:,} runs: error {error:.3f}, the best {best:.3f}"
+            reasons[method] = f"left out after {_HEAT:,} runs: error {error:.3f}, the best {best:.3f}"
+    return reasons

@@ -1,7 +1,7 @@
-"""What trees still see in the errors of a blend: block sizes, jumps, whatever smooth methods pass over.
+"""Boosted trees that correct a blend: they learn its errors on left-out runs, such as block sizes and jumps.
 
-Boosted trees learn the errors that the blend made on left-out runs, from inputs that smooth methods don't have
-(`evenly.models.inputs.derived`). They stay only if they lower those errors on runs that they hadn't seen either.
+Trees see inputs that smooth methods don't have (`evenly.models.inputs.derived`). They are kept only if they lower the
+errors on runs that they hadn't learned from either.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ __all__ = ["Correction"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-#: Fewer runs tell nothing of errors; more take long.
+#: With fewer runs errors are too noisy to learn; more runs take long.
 _LEAST, _MOST = 200, 20_000
-#: By this share errors must fall.
+#: Trees are kept if errors fall by this share at least.
 _GAIN = 0.01
 _BUDGET = Budget(pilot_rounds=100, candidates=2, rate=0.05, rounds=400)
 
@@ -36,9 +36,9 @@ class Correction:
     ----------
     trees : Boosted or None
     most : float
-        No correction is larger: the largest error seen.
+        Largest error seen; no correction is larger.
     gain : float
-        By which share errors on left-out runs fell; 0 without trees.
+        Share by which the mean absolute error on left-out runs fell; 0 without trees.
     """
 
     trees: Boosted | None = None
@@ -55,7 +55,7 @@ class Correction:
         -------
         correction : Correction
         left_out : array (n,)
-            What it adds to each run when it hasn't learned from that run's fold.
+            What a correction that hasn't learned from a run's fold adds to that run.
         """
         nothing = np.zeros(len(errors))
         if not _LEAST <= len(errors) <= _MOST:

@@ -1,8 +1,8 @@
-"""Blending models by weights that their predictions of left-out runs have earned.
+"""Blending of models: a weighted mean whose weights are learned from predictions of left-out runs.
 
 Stacked regression [Wolpert, Stacked generalization, 1992; Breiman, Stacked regressions, 1996] on logarithms: weights
 that are not negative and sum to one minimise the mean absolute log error of the blend on runs that no model had seen,
-smoothed near zero. Few runs tell little about weights, so these are the mean over resampled runs, which spreads weight
+smoothed near zero. Few runs tell little about weights, so the mean over resampled runs is taken. That spreads weight
 over models that can't be told apart.
 """
 
@@ -47,7 +47,7 @@ def blend_weights(predicted: Floats, logs: Floats, weights: Floats, *, seed: int
     rng = np.random.default_rng(seed)
     shares = np.zeros(count)
     for _ in range(_RESAMPLES):
-        # Bayesian bootstrap: every run stays in, with a random weight.
+        # Bayesian bootstrap [Rubin 1981]: every run stays in, with a random weight.
         drawn = weights * rng.exponential(size=len(logs))
         shares += _best(errors, drawn / drawn.sum())
     shares /= _RESAMPLES
@@ -56,13 +56,15 @@ def blend_weights(predicted: Floats, logs: Floats, weights: Floats, *, seed: int
 
 
 def _best(errors: Floats, weights: Floats) -> Floats:
-    """Minimise the smoothed mean absolute error over the simplex."""
+    """Minimise the smoothed mean absolute error of blended errors (n_runs, n_models) over the simplex."""
+    # |e| is smoothed to √(e² + s²), s a share of the best model's error; the start favours models of small error.
     single = weights @ np.abs(errors)
     smooth = 0.3 * float(single.min()) + 1e-12
     start = smooth / np.maximum(single, smooth)
     start = start**4 / np.sum(start**4)
 
     def loss(shares: Floats) -> tuple[float, Floats]:
+        # Σ w √(e² + s²) with e = E p, and its gradient E' (w e / √(e² + s²)), both over s.
         blended = errors @ shares
         size = np.sqrt(blended**2 + smooth**2)
         return float(weights @ size) / smooth, errors.T @ (weights * blended / size) / smooth
@@ -81,7 +83,7 @@ def _best(errors: Floats, weights: Floats) -> Floats:
 
 
 def cross_fitted(predicted: Floats, logs: Floats, weights: Floats, folds: Ints) -> Floats:
-    """Blend each fold's predictions by the weights that the other folds give, (n_runs,): errors of it are honest."""
+    """Blend each fold by weights learned from the other folds, (n_runs,), so that its errors aren't too optimistic."""
     blended = np.empty(len(logs))
     for fold in np.unique(folds):
         there = folds == fold

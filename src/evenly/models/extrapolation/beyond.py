@@ -1,10 +1,10 @@
-"""Beyond the range: a trend that goes on, and what it leaves at the edge, chosen by holding out the edge.
+"""Extrapolation beyond the measured range: a trend times its residual at the edge, chosen by holding out the edge.
 
-Trees, neighbours and kernels know nothing beyond what was measured; polynomials know too much. Here a time beyond the
-range is a trend's (a power law, a parabola in logarithms, or a sum of power laws with exponents that are halves, see
-`evenly.models.extrapolation.trends`) times what the trend leaves at the nearest place that was measured. For each side
-of the range candidates are raced on shells of runs held out there (`evenly.models.extrapolation.edge_shells`), so
-nothing beyond the range is looked at, and what the shells' errors are tells how intervals widen.
+Trees, neighbours and kernels know nothing beyond the measured range, and polynomials swing there. Here a time beyond
+the range is a trend (a power law, a parabola in logarithms, or a sum of power laws with exponents that are halves, see
+`evenly.models.extrapolation.trends`) times the residual that the trend has at the nearest point of the range. For each
+side of the range candidates are raced on shells of runs held out there (`evenly.models.extrapolation.edge_shells`).
+Errors in the shells also say how much intervals widen.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ __all__ = ["Beyond"]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 _NEIGHBOURS = 8
-#: Logs that are no overflow: what is far beyond is the trend's word.
+#: Predicted logs are kept between plus and minus this, so that times don't overflow.
 _FINITE = 300.0
 
 
 class _Beyond(Regressor):
-    """Continuations for all sides, each made when it is first asked for."""
+    """A `Continuation` per candidate chosen for a side; each is fitted when that side is first asked for."""
 
     def __init__(self, coding: Coding, boosting: bool) -> None:
         self._coding, self._boosting = coding, boosting
@@ -47,12 +47,12 @@ class _Beyond(Regressor):
     def race(self, half_widths: Floats) -> None:
         """Race candidates for each side, given half-widths (n,) of 90 % intervals at the runs."""
         numbers = self._runs.inputs.numbers
-        # A parameter with one value has no outer runs; beyond it nothing changes but what other parameters do.
+        # A parameter with one value has no outer runs to hold out.
         varied = [j for j in range(numbers.shape[1]) if np.ptp(numbers[:, j]) > 0]
         wanted: dict[str, Ints] = {}
         for j, sign in itertools.product(varied, (1, -1)):
             signs = sign * np.eye(numbers.shape[1], dtype=np.int64)[j]
-            wanted[side_name(signs)] = signs
+            wanted[_side_name(signs)] = signs
         if len(varied) > 1:
             everywhere = np.isin(np.arange(numbers.shape[1]), varied).astype(np.int64)
             wanted |= {"several above": everywhere, "several below": -everywhere}
@@ -61,9 +61,9 @@ class _Beyond(Regressor):
         }
 
     def winners_for(self, signs: Ints) -> Winners:
-        """Return what a side's race chose; of one that had none, the usual."""
+        """Return what the race of a side chose, or the usual candidate where there was no race."""
         usual = Winners([USUAL], float("nan"), 3.0)
-        return self.winners.get(side_name(signs)) or usual
+        return self.winners.get(_side_name(signs)) or usual
 
     def predict(self, inputs: Inputs) -> Floats:
         found = np.zeros(len(inputs))
@@ -78,31 +78,29 @@ class _Beyond(Regressor):
 
     def _continuations(self, signs: tuple[int, ...]) -> list[Continuation]:
         if signs not in self._made:
-            chosen = self.winners_for(np.array(signs)).candidates if any(signs) else self._inside
+            if any(signs):
+                chosen = self.winners_for(np.array(signs)).candidates
+            else:
+                law = "quadratic" if len(self._runs.logs) >= 3 * self._terms_of_a_parabola() else "power"
+                chosen = [Candidate(TrendChoice(law, 0.0), "neighbours")]
             side = np.array(signs, dtype=np.int64)
             low, high = self._runs.inputs.numbers.min(axis=0), self._runs.inputs.numbers.max(axis=0)
             self._made[signs] = [Continuation(c, side, low, high).fit(self._runs) for c in chosen]
         return self._made[signs]
 
-    @property
-    def _bent(self) -> int:
-        """Coefficients of a parabola."""
+    def _terms_of_a_parabola(self) -> int:
         d = len(self._coding.numeric)
         return 1 + d + d * (d + 1) // 2 + sum(self._coding.sizes)
 
-    @property
-    def _inside(self) -> list[Candidate]:
-        law = "quadratic" if len(self._runs.logs) >= 3 * self._bent else "power"
-        return [Candidate(TrendChoice(law, 0.0), "neighbours")]
-
     def left_out(self, inputs: Inputs, logs: Floats, weights: Floats, folds: Ints) -> Floats | None:
-        """A trend of few coefficients stays; neighbours of a run's own fold don't count."""
-        if len(logs) < 5 * self._bent:
+        """Predict runs (n,) by the trend, which one fold hardly changes, and by neighbours of other folds."""
+        if len(logs) < 5 * self._terms_of_a_parabola():
             return None
         (inside,) = self._continuations((0,) * inputs.numbers.shape[1])
         trend = inside.trend(inputs)
         k = min(4 * _NEIGHBOURS, len(logs))
         distances, found = (np.asarray(a) for a in KDTree(inputs.matrix).query(inputs.matrix, np.arange(1, k + 1)))
+        # The first _NEIGHBOURS that are in other folds, weighted by inverse distance as in `residuals`.
         usable = folds[found] != folds[:, None]
         usable &= np.cumsum(usable, axis=1) <= _NEIGHBOURS
         nearness = np.where(usable, weights[found] / np.maximum(distances + 0.1 * distances[:, -1:], 1e-9), 0.0)
@@ -120,7 +118,7 @@ class _Beyond(Regressor):
         return self._runs.inputs
 
     def growth(self, inputs: Inputs) -> Floats:
-        """By how much intervals of configurations grow per half-range, (n,)."""
+        """Return the growth of the intervals of configurations per half-range, (n,)."""
         kinds, group = np.unique(sides(inputs), axis=0, return_inverse=True)
         return np.array([self.winners_for(signs).growth for signs in kinds])[np.ravel(group)]
 
@@ -138,8 +136,8 @@ class _Beyond(Regressor):
         self.winners = {name: Winners.from_state(one) for name, one in state["winners"].items()}
 
 
-def side_name(signs: Ints) -> str:
-    """Name a side: "+0" is above the range of the first parameter that is a number."""
+def _side_name(signs: Ints) -> str:
+    """Return the name of a side, signs (n_numeric,): "+0" is above the range of the first number."""
     if np.sum(np.abs(signs)) > 1:
         return "several below" if (signs <= 0).all() else "several above"
     j = int(np.argmax(np.abs(signs)))
@@ -148,24 +146,24 @@ def side_name(signs: Ints) -> str:
 
 @final
 class Beyond(RegressionModel):
-    """A trend and what it leaves, chosen for each side of the range on runs held out there.
+    """A trend and its residuals, chosen for each side of the range on runs held out there.
 
-    Inside the range it is a parabola in logarithms with neighbours on what that leaves: enough to see where it goes
-    on from, not the method to choose there.
+    Inside the range it is a parabola in logarithms, with neighbours on its residuals. That gives extrapolation a start;
+    other methods predict better there.
 
     Parameters
     ----------
     boosting : bool
-        Whether boosted trees on what the best trends leave take part in the races, from 300 runs on; they take most of
-        the time then.
+        Whether boosted trees on the residuals of the best trends take part in the races, from 300 runs on. They take
+        most of the time then.
     folds : int
         How many folds intervals inside the range are learned from.
 
     Attributes
     ----------
     choices_ : DataFrame
-        For each side: the candidates that won (law / pull towards the edge / what learns the rest), the mean absolute
-        log error of the best in the shells, and by how much intervals grow per half-range.
+        For each side: the candidates that won (law / pull towards the edge / what learns the residuals), the mean
+        absolute log error of the best in the shells, and the growth of intervals per half-range.
 
     Examples
     --------
@@ -189,8 +187,8 @@ class Beyond(RegressionModel):
         del n_runs
         return _Beyond(coding, self.boosting)
 
-    # The shared way of learning knows no sides: races come after the intervals inside, whose widths they need, and
-    # times far beyond the range may be any.
+    # Races come after the intervals inside the range, since they need their widths; limits for predictions inside the
+    # range don't hold outside.
     def _learn(self, table: pd.DataFrame, values: Floats, weights: Floats) -> None:
         super()._learn(table, values, weights)
         self._limits = -_FINITE, _FINITE
@@ -203,7 +201,7 @@ class Beyond(RegressionModel):
 
     @property
     def choices_(self) -> pd.DataFrame:
-        names = {side_name(s * row): f"{n} {'above' if s > 0 else 'below'}"
+        names = {_side_name(s * row): f"{n} {'above' if s > 0 else 'below'}"
                  for n, row in zip(self._coding.numeric, np.eye(len(self._coding.numeric), dtype=np.int64), strict=True)
                  for s in (1, -1)}  # fmt: skip
         rows = [

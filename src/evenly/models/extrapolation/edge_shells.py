@@ -1,8 +1,7 @@
-"""Configurations beyond the range learned on, and outer shells of that range that stand in for them.
+"""Outer shells of the measured range: runs held out to estimate errors of extrapolation.
 
-What extrapolates well can't be seen inside the range. So the runs of an outer shell are held out, a model learns from
-the others, and its errors in the shell say what errors beyond the whole range will be: the only validation that doesn't
-need the runs one doesn't have.
+Errors inside the range don't show which model extrapolates well. So the runs of an outer shell of the range are held
+out, a model learns from the others, and its errors in the shell estimate its errors beyond the whole range.
 
 Examples
 --------
@@ -11,8 +10,8 @@ Examples
 >>> from evenly.models.inputs.coding import Coding
 >>> coding = Coding.learn(table := pd.DataFrame({"n": [10.0, 100.0, 1000.0, 10000.0]}), Space.from_data(table))
 >>> asked = coding.inputs(pd.DataFrame({"n": [50.0, 20000.0]}))
->>> asked_beyond(asked)
-array([False,  True])
+>>> sides(asked).ravel()
+array([0, 1])
 >>> outer_shell(coding.inputs(table), 0.3).outer
 array([False, False, False,  True])
 """
@@ -27,26 +26,21 @@ from numpy.typing import NDArray
 
 from evenly.models.inputs.coding import Inputs
 
-__all__ = ["Shell", "asked_beyond", "outer_shell", "outer_shells", "sides"]
+__all__ = ["Shell", "outer_shell", "outer_shells", "sides"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
-#: Further than this from the range, in half-ranges, is beyond it; rounding of logarithms is far smaller.
+#: Distance from the range, in half-ranges, above which a number lies outside; rounding of logarithms is far smaller.
 _EDGE = 1e-9
-#: A shell with fewer runs than this, or with fewer inside it, tells nothing; of a small table a sixth is enough.
+#: Runs that a shell must have, in small tables a sixth of all.
 _FEWEST = 6
 SHARES = (0.15, 0.3, 0.45)
 
 
 def sides(inputs: Inputs) -> Ints:
-    """Tell for each number on which side of the range learned on it lies: -1, 0 (inside) or 1, (n, n_numeric)."""
+    """Return for each number the side of the learned range it lies on: -1, 0 (inside) or 1, (n, n_numeric)."""
     return np.where(np.abs(inputs.numbers) > 1 + _EDGE, np.sign(inputs.numbers), 0).astype(np.int64)
-
-
-def asked_beyond(inputs: Inputs) -> Flags:
-    """Tell which configurations lie beyond the range learned on, (n,)."""
-    return np.asarray(sides(inputs).any(axis=1))
 
 
 @dataclass(frozen=True)
@@ -67,7 +61,7 @@ class Shell:
     high: Floats
 
     def beyond(self, inputs: Inputs) -> Floats:
-        """How far outside the inner box configurations lie, in its half-ranges, (n,)."""
+        """Return how far outside the inner box configurations lie, in its half-ranges, (n,)."""
         half = np.where(self.high > self.low, (self.high - self.low) / 2, 1.0)
         x = inputs.numbers
         over = np.maximum(np.maximum(x - self.high, self.low - x), 0.0) / half
@@ -89,8 +83,8 @@ def outer_shell(inputs: Inputs, share: float, signs: Sequence[int] | None = None
     Returns
     -------
     Shell or None
-        None where there are too few runs in the shell or inside it. Where several parameters are named, runs that are
-        in the shell by two of them at least are predicted, if there are enough.
+        None where there are too few runs in the shell or inside it. Where several parameters are named, only the runs
+        that are outside by two of them at least are predicted, if there are enough.
     """
     side = np.ones(inputs.numbers.shape[1]) if signs is None else np.asarray(signs, dtype=np.float64)
     within = (inputs.numbers * side > 1 - 2 * share) & (side != 0)
@@ -105,7 +99,7 @@ def outer_shell(inputs: Inputs, share: float, signs: Sequence[int] | None = None
 
 
 def outer_shells(inputs: Inputs, signs: Sequence[int] | None = None, shares: Sequence[float] = SHARES) -> list[Shell]:
-    """Hold out shells of several widths, the same one only once."""
+    """Hold out shells of several widths; a shell that repeats another is left out."""
     found: list[Shell] = []
     for share in shares:
         shell = outer_shell(inputs, share, signs)

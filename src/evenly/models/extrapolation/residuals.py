@@ -1,7 +1,7 @@
-"""What a trend leaves, learned from runs and asked at the edge of their box.
+"""Residuals of a trend, learned from runs and predicted at the edge of their box.
 
-Beyond the box nothing is known of what a trend leaves, so it stays what it is at the nearest place of the box. One
-more input is the time that the trend tells: where behaviour changes with the amount of work (a cache, a switch of
+Nothing is known of the residual beyond the box of the runs, so it stays what it is at the nearest point of the box. One
+more input is the time that the trend predicts: where behaviour changes with the amount of work (a cache, a switch of
 algorithm), a configuration beyond the box by one parameter is like runs of as much work, not like those of its edge.
 """
 
@@ -15,43 +15,26 @@ from scipy.spatial import KDTree
 
 from evenly.models.inputs.coding import Inputs
 
-__all__ = ["RESIDUALS", "Residual", "residual"]
+__all__ = ["RESIDUALS", "Residual"]
 
 Floats = NDArray[np.float64]
-RESIDUALS = ("none", "neighbours", "boosting")
 _NEIGHBOURS = 8
 
 
 class Residual(ABC):
-    """Learns what a trend leaves."""
+    """A regression of the residuals of a trend."""
 
     @abstractmethod
     def fit(self, inputs: Inputs, trend: Floats, rest: Floats, weights: Floats) -> Residual:
-        """Learn from runs (n, …), the trend's logs (n,) there, what it leaves (n,), and weights (n,)."""
+        """Learn from runs (n, …), the trend's logs there (n,), the residuals `rest` (n,), and weights (n,)."""
 
     @abstractmethod
     def predict(self, inputs: Inputs, trend: Floats) -> Floats:
-        """Return what the trend leaves, (n,), for inputs in the box."""
-
-
-def residual(kind: str) -> Residual:
-    """Return a residual model that has learned nothing yet."""
-    kinds: dict[str, type[Residual]] = {"none": _Nothing, "neighbours": _Neighbours, "boosting": _Boosting}
-    return kinds[kind]()
-
-
-class _Nothing(Residual):
-    def fit(self, inputs: Inputs, trend: Floats, rest: Floats, weights: Floats) -> Residual:
-        del inputs, trend, rest, weights
-        return self
-
-    def predict(self, inputs: Inputs, trend: Floats) -> Floats:
-        del trend
-        return np.zeros(len(inputs))
+        """Return residuals, (n,), for inputs (n, …) in the box, given the trend's logs (n,)."""
 
 
 class _Neighbours(Residual):
-    """Mean of the nearest runs', near ones counting more."""
+    """Weighted mean of the nearest runs, with weights of inverse distance [Shepard 1968]."""
 
     def fit(self, inputs: Inputs, trend: Floats, rest: Floats, weights: Floats) -> Residual:
         del trend
@@ -62,15 +45,16 @@ class _Neighbours(Residual):
         del trend
         k = min(_NEIGHBOURS, len(self._rest))
         distances, found = (np.asarray(a) for a in self._tree.query(inputs.matrix, np.arange(1, k + 1)))
-        # As if the asked place were a tenth of the farthest one's distance away from each: one run alone is noise.
+        # A tenth of the farthest neighbour's distance is added to each, so that no single run decides: it may be noise.
         nearness = self._weights[found] / np.maximum(distances + 0.1 * distances[:, -1:], 1e-9)
         return np.asarray(np.sum(nearness * self._rest[found], axis=1) / nearness.sum(axis=1))
 
 
 class _Boosting(Residual):
-    """Boosted trees."""
+    """Gradient boosting of trees by least squares [Friedman 2001, algorithm 2], by scikit-learn."""
 
     def fit(self, inputs: Inputs, trend: Floats, rest: Floats, weights: Floats) -> Residual:
+        # Here and not above: only candidates with trees need it.
         from sklearn.ensemble import HistGradientBoostingRegressor
 
         self._range = float(trend.min()), float(trend.max())
@@ -86,3 +70,7 @@ class _Boosting(Residual):
 
     def predict(self, inputs: Inputs, trend: Floats) -> Floats:
         return np.asarray(self._trees.predict(self._features(inputs, trend)), dtype=np.float64)
+
+
+#: What may learn the residuals of a trend; with "none" they are taken for zero.
+RESIDUALS: dict[str, type[Residual] | None] = {"none": None, "neighbours": _Neighbours, "boosting": _Boosting}

@@ -1,8 +1,8 @@
-"""Which trends go on best towards one side of the range: candidates raced on shells held out at that side.
+"""The race of trends: candidates that extrapolate to one side of the range are compared on shells held out there.
 
-A candidate is a trend and what is learned of what it leaves. Each learns from the inner runs of several shells and
-predicts the outer ones; candidates whose errors are about as small as the best one's are averaged. What their errors
-are, relative to the intervals inside the range and by distance, says how intervals widen beyond it.
+A candidate is a trend and a regression of its residuals. Each learns from the inner runs of several shells and predicts
+the outer ones. Candidates whose errors are nearly as small as the least are averaged. Their errors in the shells,
+relative to the intervals inside the range and to the distance from it, say how much intervals widen outside.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from evenly.models.extrapolation.edge_shells import Shell, outer_shells
-from evenly.models.extrapolation.residuals import Residual, residual
+from evenly.models.extrapolation.residuals import RESIDUALS
 from evenly.models.extrapolation.trends import LAWS, PULLS, Places, Trend, TrendChoice
 from evenly.models.inputs.coding import Coding, Inputs
 
@@ -24,16 +24,17 @@ __all__ = ["USUAL", "Candidate", "Continuation", "Runs", "Winners", "race"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-SHARES = (0.12, 0.24, 0.36)
+#: Shares of the range that are held out.
+_SHARES = (0.12, 0.24, 0.36)
 #: Candidates whose error is at most this much larger than the best one's are averaged with it, few of them.
 _NEAR_TIE, _MOST = 1.15, 4
-#: Runs that a race looks at; more make it slower, not surer.
+#: Runs that a race uses; more make it slower, not surer.
 _RUNS = 4096
-#: Without a shell to learn it from.
+#: Growth of intervals, per half-range, without a shell to learn it from.
 _USUAL_GROWTH = 3.0
-#: More than the 0.9 asked for, since winners were chosen on the same shells.
+#: Share of the runs in shells that 90 % intervals must cover: more than 0.9, since winners were chosen on these runs.
 _COVERED = 0.96
-#: Trees on what a trend leaves of fewer runs learn its noise.
+#: With fewer runs trees learn the noise of a trend's residuals.
 _BOOSTED = 300
 
 
@@ -53,7 +54,7 @@ class Runs:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A trend, and what learns the rest."""
+    """A trend, and the name in `RESIDUALS` of what learns its residuals."""
 
     trend: TrendChoice
     rest: str
@@ -64,22 +65,22 @@ class Candidate:
         return f"{self.trend.law}/{self.trend.pull:g}/{self.rest}"
 
 
-#: Where nothing can be held out.
+#: The candidate taken where nothing can be held out.
 USUAL = Candidate(TrendChoice("rounded", 0.0), "none")
 
 
 @dataclass(frozen=True)
 class Winners:
-    """Outcome of a race.
+    """Result of a race.
 
     Attributes
     ----------
     candidates : list of Candidate
         Those to average, the best first.
     error : float
-        Mean |log ratio| of the best in the shells (their geometric mean); NaN where nothing could be held out.
+        Mean |log ratio| of the best in each shell, the geometric mean over shells; NaN where nothing could be held out.
     growth : float
-        By how much intervals grow per half-range beyond the range, relative to their size in it.
+        Growth of intervals per half-range beyond the range, relative to their width in it.
     """
 
     candidates: list[Candidate]
@@ -100,7 +101,7 @@ class Winners:
 
 
 class Continuation:
-    """One candidate, fitted to runs of a box towards one side of it."""
+    """One candidate, fitted to the runs of a box to extrapolate to one side of it."""
 
     def __init__(self, candidate: Candidate, signs: Ints, low: Floats, high: Floats) -> None:
         self._candidate, self._signs, self._low, self._high = candidate, signs, low, high
@@ -112,8 +113,8 @@ class Continuation:
         places = Places.of(runs.inputs, runs.coding, self._low, self._high)
         self._trend = Trend(self._candidate.trend, self._signs[logs]).fit(places, runs.logs, runs.weights)
         at_runs = self._trend.predict(places)
-        self._rest: Residual = residual(self._candidate.rest)
-        self._rest.fit(runs.inputs, at_runs, runs.logs - at_runs, runs.weights)
+        kind = RESIDUALS[self._candidate.rest]
+        self._rest = None if kind is None else kind().fit(runs.inputs, at_runs, runs.logs - at_runs, runs.weights)
         return self
 
     def trend(self, inputs: Inputs) -> Floats:
@@ -121,8 +122,10 @@ class Continuation:
         return self._trend.predict(Places.of(inputs, self._coding, self._low, self._high))
 
     def predict(self, inputs: Inputs) -> Floats:
-        """Return logs, (n,): the trend's, and what it leaves at the nearest place of the box."""
+        """Return logs, (n,): the trend, plus its residual at the nearest point of the box."""
         trend = self.trend(inputs)
+        if self._rest is None:
+            return trend
         edge = Inputs(np.clip(inputs.numbers, self._low, self._high), inputs.labels, inputs.sizes)
         return np.asarray(trend + self._rest.predict(edge, trend))
 
@@ -136,69 +139,53 @@ def race(runs: Runs, signs: Ints, half_widths: Floats, *, boosting: bool = True)
     signs : array (n_numeric,)
         The side: 1 above, -1 below, 0 inside.
     half_widths : array (n,)
-        Half-widths of the 90 % intervals that the runs would have had inside the range.
+        Half-widths of the 90 % intervals that the runs would have had inside the range, in logarithms.
     boosting : bool
-        Whether trees on what the best trends leave take part; they cost most of the time.
+        Whether trees on the residuals of the best trends take part; they cost most of the time.
     """
     if len(runs.logs) > _RUNS:
         some = np.sort(np.random.default_rng(0).permutation(len(runs.logs))[:_RUNS])
         runs, half_widths = runs.rows(some), half_widths[some]
-    shells = outer_shells(runs.inputs, signs.tolist(), SHARES)
+    shells = outer_shells(runs.inputs, signs.tolist(), _SHARES)
     if not shells:
         return Winners([USUAL], float("nan"), _USUAL_GROWTH)
+    guesses: dict[Candidate, list[Floats]] = {}
+    errors: dict[Candidate, float] = {}
+
+    def enter(candidate: Candidate) -> None:
+        """Let a candidate learn the inner runs of each shell and predict the outer ones."""
+        guesses[candidate], each = [], []
+        for shell in shells:
+            made = Continuation(candidate, signs, shell.low, shell.high).fit(runs.rows(shell.inner))
+            guess = made.predict(runs.inputs.rows(shell.outer))
+            missed = np.average(np.abs(guess - runs.logs[shell.outer]), weights=runs.weights[shell.outer])
+            guesses[candidate].append(guess)
+            each.append(max(float(missed), 1e-9))
+        # Geometric mean: the widest shell has the largest errors, but is least like the range's outside.
+        # Rounded, so that the unit of time decides no tie.
+        errors[candidate] = float(np.round(np.exp(np.mean(np.log(each))), 9))
+
     # Hundreds of small matrices: threads would wait for each other longer than they compute.
     with threadpool_limits(1):
-        return _race(runs, signs, shells, half_widths, boosting=boosting)
-
-
-def _race(runs: Runs, signs: Ints, shells: list[Shell], half_widths: Floats, *, boosting: bool) -> Winners:
-    entered = _Field(runs, signs, shells)
-    trends = [TrendChoice(law, pull) for law in LAWS for pull in PULLS if law != "level" or pull == 0]
-    entered.enter([Candidate(trend, rest) for rest in ("none", "neighbours") for trend in trends])
-    if boosting and len(runs.logs) >= _BOOSTED:
-        entered.enter([Candidate(trend, "boosting") for trend in dict.fromkeys(c.trend for c in entered.ranked[:4])])
-    best = entered.errors[entered.ranked[0]]
-    chosen = [c for c in entered.ranked if entered.errors[c] <= _NEAR_TIE * best][:_MOST]
-    blend = [np.mean([entered.guesses[c][k] for c in chosen], axis=0) for k in range(len(shells))]
+        trends = [TrendChoice(law, pull) for law in LAWS for pull in PULLS if law != "level" or pull == 0]
+        for rest in ("none", "neighbours"):
+            for trend in trends:
+                enter(Candidate(trend, rest))
+        if boosting and len(runs.logs) >= _BOOSTED:
+            for trend in dict.fromkeys(c.trend for c in sorted(errors, key=errors.__getitem__)[:4]):
+                enter(Candidate(trend, "boosting"))
+    ranked = sorted(errors, key=errors.__getitem__)
+    best = errors[ranked[0]]
+    chosen = [c for c in ranked if errors[c] <= _NEAR_TIE * best][:_MOST]
+    blend = [np.mean([guesses[c][k] for c in chosen], axis=0) for k in range(len(shells))]
     return Winners(chosen, best, _growth(runs, shells, blend, half_widths))
 
 
-class _Field:
-    """Candidates that ran: what they predicted in each shell, and how far off they were."""
-
-    def __init__(self, runs: Runs, signs: Ints, shells: list[Shell]) -> None:
-        self._runs, self._signs, self._shells = runs, signs, shells
-        self.guesses: dict[Candidate, list[Floats]] = {}
-        self.errors: dict[Candidate, float] = {}
-
-    def enter(self, candidates: list[Candidate]) -> None:
-        """Let candidates learn the inner runs of each shell and predict the outer ones."""
-        for candidate in candidates:
-            self.guesses[candidate] = [self._guess(candidate, shell) for shell in self._shells]
-            self.errors[candidate] = _error(self._runs, self._shells, self.guesses[candidate])
-
-    def _guess(self, candidate: Candidate, shell: Shell) -> Floats:
-        made = Continuation(candidate, self._signs, shell.low, shell.high).fit(self._runs.rows(shell.inner))
-        return made.predict(self._runs.inputs.rows(shell.outer))
-
-    @property
-    def ranked(self) -> list[Candidate]:
-        """Candidates, the best first."""
-        return sorted(self.errors, key=self.errors.__getitem__)
-
-
-def _error(runs: Runs, shells: list[Shell], guesses: list[Floats]) -> float:
-    """Geometric mean over shells: the widest, whose errors are largest, is also least like what is beyond."""
-    each = [
-        max(float(np.average(np.abs(guess - runs.logs[s.outer]), weights=runs.weights[s.outer])), 1e-9)
-        for s, guess in zip(shells, guesses, strict=True)
-    ]
-    # Rounded, so that the unit of time decides no tie.
-    return float(np.round(np.exp(np.mean(np.log(each))), 9))
-
-
 def _growth(runs: Runs, shells: list[Shell], guesses: list[Floats], half_widths: Floats) -> float:
-    """By how much intervals must grow per half-range to cover the shells, by quantile over their runs."""
+    """Return the growth per half-range with which intervals cover the runs in the shells, a quantile over these runs.
+
+    The half-width at distance x from the range is that inside times 1 + growth · x.
+    """
     needed = []
     for shell, guess in zip(shells, guesses, strict=True):
         distance = np.maximum(shell.beyond(runs.inputs.rows(shell.outer)), 1e-3)

@@ -1,11 +1,10 @@
-"""Trends that go on beyond the range learned on: power laws, parabolas, and sums of power laws.
+"""Trends that extrapolate beyond the learned range: power laws, parabolas in logarithms, and sums of power laws.
 
-A sum of power laws with coefficients that aren't negative (a posynomial) is what run times are made of: work that
-grows with a product of sizes, work that grows with a surface, and work that is always there. Its exponents are halves,
-chosen from a grid around the slopes that were measured, so that only the coefficients are learned; the active set of
-non-negative least squares [Lawson and Hanson, Solving Least Squares Problems, 1974, chapter 23] keeps few. Far out the
-steepest term rules, with its exact exponent, and the others bend the way there. Runs near the edge towards which a
-trend will be asked count more.
+Run times are sums of power laws with coefficients that aren't negative (posynomials): work that grows with a product of
+sizes, work that grows with a surface, and work that is always there. The exponents are halves from a grid around the
+measured slopes, so that only the coefficients are learned; the active set of non-negative least squares [Lawson and
+Hanson, Solving Least Squares Problems, 1974, chapter 23] keeps few of them. Far out the term with the largest exponent
+dominates, and the others bend the curve on the way there. Runs near the side to which a trend extrapolates count more.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,23 +28,24 @@ Ints = NDArray[np.int64]
 #: where the runs agree; "quadratic" bends; the others are sums of power laws, whose exponents are whole numbers
 #: ("ones"), halves, or halves with a logarithm of what is asked beyond its range.
 LAWS = ("level", "power", "rounded", "quadratic", "ones", "halves", "logs")
-#: How much more runs at the edge count, per half-range: exp(-pull · distance).
+#: A run at a distance from the edge, in half-ranges, counts exp(-pull · distance).
 PULLS = (0.0, 2.0, 5.0)
 _MOST_TERMS = 80
-#: A slope this near to a half is that half.
+#: A slope this near to a multiple of one half is rounded to it.
 _NEAR_HALF = 0.12
+#: Gauss-Newton steps of a sum of power laws, and the ridge of least squares relative to each column's squares.
 _STEPS = 4
 _RIDGE = 1e-6
 
 
 @dataclass(frozen=True)
 class Places:
-    """Configurations as trends see them.
+    """Configurations in the coordinates of trends.
 
     Attributes
     ----------
     z : array (n, d)
-        Natural logarithms of the parameters that are above zero, from the edge of the box that is learned from.
+        Natural logarithms of the parameters that are above zero, less those of the upper edge of the learned box.
     low, high : array (d,)
         That box, in the same unit.
     others : array (n, n_others)
@@ -58,7 +59,7 @@ class Places:
 
     @classmethod
     def of(cls, inputs: Inputs, coding: Coding, low: Floats, high: Floats) -> Places:
-        """Take apart coded inputs (n, …); `low` and `high` are the coded box (n_numeric,) that is learned from."""
+        """Convert coded inputs (n, …); `low` and `high` (n_numeric,) are the coded edges of the learned box."""
         numeric = [(kind, scale) for kind, scale in zip(coding.kinds, coding.scales, strict=True) if kind != "label"]
         logs = np.array([kind == "log" for kind, _ in numeric], dtype=bool)
         scales = np.array([scale for _, scale in numeric], dtype=np.float64)[logs]
@@ -76,20 +77,20 @@ class Places:
 
 @dataclass(frozen=True)
 class TrendChoice:
-    """Which law, and how much more runs at the edge count."""
+    """A law of `LAWS`, and a pull of `PULLS`: how much more runs at the edge count."""
 
     law: str
     pull: float
 
 
 class Trend:
-    """One law, fitted towards one side of the range.
+    """One law, fitted to extrapolate to one side of the range.
 
     Parameters
     ----------
     choice : TrendChoice
     signs : array (d,)
-        On which side of the parameters of `Places.z` it will be asked: 1, -1, or 0 for inside.
+        The side for each parameter of `Places.z`: 1 above, -1 below, or 0 inside.
     """
 
     def __init__(self, choice: TrendChoice, signs: Ints) -> None:
@@ -97,66 +98,52 @@ class Trend:
 
     def fit(self, places: Places, logs: Floats, weights: Floats) -> Trend:
         """Learn from runs (n, …), their logs (n,) and weights (n,)."""
-        self._spread, self._low = places.spread, places.low
-        w = weights * self._pulled(places, self.choice.pull)
+        self._low = places.low
         self._terms: list[tuple[Floats, Ints]] = []
-        if self.choice.law == "level":
-            self._coefficients = np.zeros(0)
+        law = self.choice.law
+        if law == "level":
             return self
-        law = "quadratic" if self.choice.law == "quadratic" else "power"
-        design = self._linear(places, law)
-        self._coefficients = _least_squares(design, logs, w)
-        if self.choice.law == "rounded":
-            self._round(places, logs, w)
-        elif self.choice.law not in ("power", "quadratic"):
+        w = weights * _edge_weights(places, self.signs, self.choice.pull)
+        self._coefficients = _least_squares(self._linear(places), logs, w)
+        if law == "rounded":
+            # Slopes near multiples of one half become these; the constant and the other terms are fitted again.
+            slopes = self._coefficients[1 : 1 + places.z.shape[1]]
+            halves = np.round(2 * slopes) / 2
+            slopes = np.where(np.abs(slopes - halves) < _NEAR_HALF, halves, slopes)
+            rest = np.hstack([np.ones((len(logs), 1)), places.others])
+            found = _least_squares(rest, logs - places.z @ slopes, w)
+            self._coefficients = np.concatenate([found[:1], slopes, found[1:]])
+        elif law not in ("power", "quadratic"):
             self._fit_sum(places, logs, w, weights)
         return self
 
-    def _pulled(self, places: Places, pull: float) -> Floats:
-        inside = np.where(self.signs >= 0, places.high - places.z, places.z - places.low) / places.spread
-        return np.asarray(np.exp(-pull * (inside * np.abs(self.signs)).sum(axis=1)))
-
-    @staticmethod
-    def _linear(places: Places, law: str) -> Floats:
+    def _linear(self, places: Places, *, quadratic: bool | None = None) -> Floats:
+        """Return the columns of a law that is linear in its coefficients: 1, z, others, and for a parabola z_a z_b."""
         z = places.z / places.spread
         columns = [np.ones((len(z), 1)), places.z, places.others]
-        if law == "quadratic":
+        if self.choice.law == "quadratic" if quadratic is None else quadratic:
             pairs = itertools.combinations_with_replacement(range(z.shape[1]), 2)
             columns += [(z[:, a] * z[:, b])[:, None] for a, b in pairs]
         return np.hstack(columns)
 
-    def _round(self, places: Places, logs: Floats, w: Floats) -> None:
-        d = places.z.shape[1]
-        slopes = self._coefficients[1 : 1 + d]
-        halves = np.round(2 * slopes) / 2
-        slopes = np.where(np.abs(slopes - halves) < _NEAR_HALF, halves, slopes)
-        rest = np.hstack([np.ones((len(logs), 1)), places.others])
-        found = _least_squares(rest, logs - places.z @ slopes, w)
-        self._coefficients = np.concatenate([found[:1], slopes, found[1:]])
-
     def _fit_sum(self, places: Places, logs: Floats, w: Floats, weights: Floats) -> None:
+        """Fit a sum of power laws to logs (n,); `w` (n,) are `weights` (n,) pulled to the edge."""
         d = places.z.shape[1]
-        # What labels and numbers that may be zero change is a factor on all terms, told beside a law that may bend.
-        bent = _least_squares(self._linear(places, "quadratic"), logs, w)
+        # Labels, and numbers that may be zero, multiply all terms. Their factors come from a parabola, since a straight
+        # law would blame them for its bend.
+        bent = _least_squares(self._linear(places, quadratic=True), logs, w)
         self._factors = bent[1 + d : 1 + d + places.others.shape[1]]
         rest = logs - places.others @ self._factors
-        self._terms = _terms(self._slopes(places, rest, weights), self.choice.law, self.signs)
+        # Slopes of power laws in all the range, towards the side, and towards each end of each parameter.
+        design = np.hstack([np.ones((len(logs), 1)), places.z])
+        views: list[NDArray[Any]] = [np.zeros(d), self.signs, *(s * row for row in np.eye(d) for s in (-1, 1))]
+        slopes = [_least_squares(design, rest, weights * _edge_weights(places, signs, 2.0))[1:] for signs in views]
+        # Exponents lie on a grid around these slopes; coefficients are found by least squares.
+        self._terms = _terms(np.array(slopes).reshape(len(views), d), self.choice.law, self.signs)
         self._positive = _positive_sum(self._columns(places), rest, w)
 
-    def _slopes(self, places: Places, logs: Floats, weights: Floats) -> Floats:
-        """Slopes of power laws in all the range and towards each end of each parameter, (1 + 2 d + 1, d)."""
-        d = places.z.shape[1]
-        design = np.hstack([np.ones((len(logs), 1)), places.z])
-        views = [np.zeros(d), self.signs, *(s * row for row in np.eye(d) for s in (-1, 1))]
-        found = []
-        for signs in views:
-            inside = np.where(signs >= 0, places.high - places.z, places.z - places.low) / places.spread
-            w = weights * np.exp(-2.0 * (inside * np.abs(signs)).sum(axis=1))
-            found.append(_least_squares(design, logs, w)[1:])
-        return np.array(found).reshape(len(views), d)
-
     def _columns(self, places: Places) -> Floats:
-        """Terms at configurations, (n, n_terms)."""
+        """Return the terms of a sum of power laws at configurations, (n, n_terms): exp(z e) log(x / x_low)^p."""
         steps = np.maximum(places.z - self._low, 0.0)
         columns = [np.exp(np.clip(places.z @ e, -200, 200)) * np.prod(steps**p, axis=1) for e, p in self._terms]
         return np.column_stack(columns)
@@ -168,12 +155,18 @@ class Trend:
         if self._terms:
             total = self._columns(places) @ self._positive
             return np.asarray(np.log(np.maximum(total, 1e-250)) + places.others @ self._factors)
-        law = "quadratic" if self.choice.law == "quadratic" else "power"
-        return np.asarray(self._linear(places, law) @ self._coefficients)
+        return np.asarray(self._linear(places) @ self._coefficients)
+
+
+def _edge_weights(places: Places, signs: NDArray[Any], pull: float) -> Floats:
+    """Return weights (n,) that fall by exp(-pull) per half-range from the side that `signs` (d,) name."""
+    inside = np.where(signs >= 0, places.high - places.z, places.z - places.low) / places.spread
+    return np.asarray(np.exp(-pull * (inside * np.abs(signs)).sum(axis=1)))
 
 
 def _least_squares(design: Floats, logs: Floats, w: Floats) -> Floats:
-    """Weighted least squares; a trace of ridge keeps what the runs don't tell at zero."""
+    """Solve weighted least squares; a small ridge keeps coefficients that the runs don't determine at zero."""
+    # Columns are scaled to length 1 first, so that the ridge is the same share of each.
     gram = design.T @ (design * w[:, None])
     size = np.sqrt(np.maximum(np.diag(gram), 1e-300))
     scaled = gram / np.outer(size, size) + _RIDGE * np.eye(len(gram))
@@ -181,7 +174,10 @@ def _least_squares(design: Floats, logs: Floats, w: Floats) -> Floats:
 
 
 def _terms(slopes: Floats, law: str, signs: Ints) -> list[tuple[Floats, Ints]]:
-    """Return exponents, and powers of the logarithm, of candidate terms."""
+    """Return exponents (d,), and powers of the logarithm (d,), of the terms that a sum may have.
+
+    Exponents of a parameter lie on a grid from the least to the largest of its `slopes` (n_views, d), 0 included.
+    """
     step = 1.0 if law == "ones" else 0.5
     grids = []
     for column in slopes.T:
@@ -199,7 +195,7 @@ def _terms(slopes: Floats, law: str, signs: Ints) -> list[tuple[Floats, Ints]]:
 
 
 def _combined(grids: list[Floats], slopes: Floats) -> list[Floats]:
-    """Return all combinations of exponents; where they are too many, those that differ in two from the main ones."""
+    """Return all combinations of exponents; where they are too many, those that differ in at most two from `slopes`."""
     if np.prod([len(grid) for grid in grids]) <= _MOST_TERMS:
         return [np.array(e) for e in itertools.product(*grids)]
     main = np.array([grid[np.argmin(np.abs(grid - slope))] for grid, slope in zip(grids, slopes, strict=True)])
@@ -213,9 +209,10 @@ def _combined(grids: list[Floats], slopes: Floats) -> list[Floats]:
 
 
 def _positive_sum(columns: Floats, logs: Floats, w: Floats) -> Floats:
-    """Return coefficients (n_terms,) ≥ 0 that make the sum's logarithm close to `logs`, by Gauss-Newton steps.
+    """Return coefficients c (n_terms,) ≥ 0 for which the logarithm of A c is closest to `logs`, by Gauss-Newton steps.
 
-    Each step linearises the logarithm at the last sum s: (A c)/s is to be 1 + log(t/s).
+    With A the columns (n, n_terms) and t the times, each step linearises the logarithm at the last sum s = A c. It
+    solves (A c) / s ≈ 1 + log(t / s) by non-negative least squares [Lawson and Hanson 1974, algorithm NNLS (23.10)].
     """
     roots = np.sqrt(w / w.sum())
     times, aim, best, least = np.exp(logs), np.ones(len(logs)), np.zeros(columns.shape[1]), np.inf
@@ -223,11 +220,12 @@ def _positive_sum(columns: Floats, logs: Floats, w: Floats) -> Floats:
         design = columns * (roots / times)[:, None]
         size = np.maximum(np.linalg.norm(design, axis=0), 1e-250)
         design = np.column_stack([design / size, aim * roots])
+        # R of a QR decomposition has the same least squares as the n rows, in at most n_terms + 1 rows.
         triangle = np.asarray(np.linalg.qr(design, mode="r"))
         found = nnls(triangle[:, :-1], triangle[:, -1], maxiter=50 * len(size))[0] / size
-        # A run of which no term is left says nothing but that: its step is bounded.
+        # Where no term is left of a run, its logarithm has no bound: the sum is taken for at least e⁻²⁰ of its time.
         total = np.maximum(columns @ found, np.exp(logs - 20))
-        # A factor common to all terms is free, whatever the linearisation left.
+        # The best factor common to all terms is known exactly, whatever error the linearisation leaves.
         shift = float(np.sum(w * (logs - np.log(total))) / w.sum())
         found, total = found * np.exp(shift), total * np.exp(shift)
         loss = float(np.sum(w * (logs - np.log(total)) ** 2))

@@ -1,7 +1,7 @@
-"""Gaussian processes of one covariance, each on the runs of a region and around it: exact where there is one region.
+"""Gaussian processes with one covariance, one per region of the runs; exact where there is one region.
 
-Regions halve the runs again and again across the coordinate in which they are widest, measured by the covariance's own
-distance; each learns from the runs around it as well, so that a region's edge is no edge of what it knows. A
+The runs are halved repeatedly across the coordinate in which they spread most, in the covariance's own distance, as in
+a k-d tree. Each region also learns from the runs around it, so that predictions are good up to its edge. A
 configuration is predicted by the region that it lies in or is nearest to.
 """
 
@@ -20,7 +20,7 @@ from evenly.models.gaussian_process.kernels import cross_covariance, mirror, wei
 from evenly.models.gaussian_process.likelihood import covariance_matrix
 from evenly.models.inputs.coding import Inputs
 
-__all__ = ["Experts", "Regions"]
+__all__ = ["Experts"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -31,63 +31,53 @@ _SINGLE_ROWS, _SINGLE_ERROR = 1536, 0.05
 
 
 @dataclass(frozen=True)
-class Regions:
+class _Regions:
     """Boxes in the coordinates of a covariance, (n_regions, q) each."""
 
     lower: Floats
     upper: Floats
 
     @classmethod
-    def split(cls, points: Floats, most: int) -> Regions:
-        """Halve (n, q) points until no region has more than `most` that can be told apart."""
+    def split(cls, points: Floats, most: int) -> _Regions:
+        """Halve (n, q) points until no region has more than `most`, unless its points can't be told apart."""
         boxes, waiting = [], [np.arange(len(points))]
         while waiting:
             rows = waiting.pop()
-            halves = _halves(points[rows]) if len(rows) > most else None
-            if halves is None:
-                boxes.append((points[rows].min(axis=0), points[rows].max(axis=0)))
+            here = points[rows]
+            # The widest coordinate whose median leaves at least a quarter of the points on each side.
+            for column in np.argsort(-here.std(axis=0), kind="stable") if len(rows) > most else ():
+                below = here[:, column] <= np.median(here[:, column])
+                if 0.25 <= below.mean() <= 0.75:
+                    waiting += [rows[below], rows[~below]]
+                    break
             else:
-                waiting += [rows[halves], rows[~halves]]
+                boxes.append((here.min(axis=0), here.max(axis=0)))
         return cls(*(np.array(ends) for ends in zip(*boxes, strict=True)))
 
     def __len__(self) -> int:
         return len(self.lower)
 
     def distances(self, points: Floats, region: int) -> Floats:
-        """Squared distances of (n, q) points from a region, (n,)."""
+        """Return the squared distances of (n, q) points from a region, (n,)."""
         outside = np.maximum(np.maximum(self.lower[region] - points, points - self.upper[region]), 0)
         return np.asarray(np.einsum("ij,ij->i", outside, outside))
-
-    def of(self, points: Floats) -> Ints:
-        """Number of the region that each point belongs to, (n,)."""
-        if len(self) == 1:
-            return np.zeros(len(points), dtype=np.int64)
-        return np.asarray(np.argmin([self.distances(points, region) for region in range(len(self))], axis=0), np.int64)
-
-
-def _halves(points: Floats) -> NDArray[np.bool_] | None:
-    for column in np.argsort(-points.std(axis=0), kind="stable"):
-        below = points[:, column] <= np.median(points[:, column])
-        if 0.25 <= below.mean() <= 0.75:
-            return np.asarray(below)
-    return None
 
 
 @dataclass
 class Experts:
-    """Solved processes.
+    """Solved processes of all regions, after Rasmussen and Williams, algorithm 2.1.
 
     Attributes
     ----------
     shape, theta
-        The covariance.
+        The covariance and its hyper-parameters.
     inputs, weights
-        Runs learned from.
-    regions : Regions
+        Runs learned from, (n, …) and (n,).
+    regions : _Regions
     members : list of int arrays
         Runs that each region learns from.
     solutions : list of arrays
-        K⁻¹y of each region's runs.
+        α = K⁻¹y of each region's runs.
     single : bool
         Whether predictions are made in single precision.
     """
@@ -96,7 +86,7 @@ class Experts:
     theta: Floats
     inputs: Inputs
     weights: Floats
-    regions: Regions
+    regions: _Regions
     members: list[Ints]
     solutions: list[Floats]
     single: bool = False
@@ -108,15 +98,18 @@ class Experts:
         """Solve for given hyper-parameters; `values` (n,) are standardised."""
         points = shape.components(theta)[0].coordinates(inputs)
         n = len(values)
-        regions = Regions.split(points, _OWN if n > EXACT else n)
-        members = [_nearest(regions.distances(points, r), min(n, _LEARNED)) for r in range(len(regions))]
-        if len(regions) == 1:
-            members = [np.arange(n)]
+        regions = _Regions.split(points, _OWN if n > EXACT else n)
+        members = [np.arange(n)]
+        if len(regions) > 1:
+            near = (np.argsort(regions.distances(points, r), kind="stable") for r in range(len(regions)))
+            members = [np.sort(order[: min(n, _LEARNED)]) for order in near]
         self = cls(shape, theta, inputs, weights, regions, members, [])
         for rows in members:
+            # α = L'⁻¹ L⁻¹ y (algorithm 2.1, line 3).
             self.solutions.append(lapack.dpotrs(self._factor(rows), values[rows], lower=1)[0])
-        some = inputs.rows(np.linspace(0, n - 1, min(n, 200)).astype(np.int64))
         if n > _SINGLE_ROWS:
+            # Single precision is taken if it changes predictions of a sample of runs much less than the noise does.
+            some = inputs.rows(np.linspace(0, n - 1, min(n, 200)).astype(np.int64))
             double = self.predict(some)
             self.single = True
             self.single = bool(np.std(self.predict(some) - double) < _SINGLE_ERROR * np.sqrt(shape.noise(theta)))
@@ -124,19 +117,17 @@ class Experts:
 
     def with_runs(self, inputs: Inputs, values: Floats) -> Experts:
         """Return a process of one region that has learned from more runs, of weight 1; `values` (m,) standardised."""
-        known = np.concatenate([self._values_known(), values])
+        # The values learned from are K α.
+        matrix = covariance_matrix(self.theta, self.shape, self.inputs, self.weights)
+        known = np.concatenate([matrix @ self.solutions[0], values])
         both = Inputs(
             np.vstack([self.inputs.numbers, inputs.numbers]), np.vstack([self.inputs.labels, inputs.labels]),
             self.inputs.sizes,
         )  # fmt: skip
         return Experts.learn(self.shape, self.theta, both, known, np.concatenate([self.weights, np.ones(len(values))]))
 
-    def _values_known(self) -> Floats:
-        """Values learned from, K times K⁻¹y, of the one region."""
-        matrix = covariance_matrix(self.theta, self.shape, self.inputs, self.weights)
-        return np.asarray(matrix @ self.solutions[0])
-
     def _factor(self, rows: Ints) -> Floats:
+        """Return L of the covariance K = L L' of some runs (algorithm 2.1, line 2), with jitter where K is singular."""
         matrix = covariance_matrix(self.theta, self.shape, self.inputs.rows(rows), self.weights[rows])
         for jitter in (0.0, 1e-7, 1e-5, 1e-3):
             tried = matrix + jitter * np.eye(len(rows)) if jitter else matrix
@@ -146,33 +137,35 @@ class Experts:
         raise ArithmeticError("the covariance of the runs can't be factored")
 
     def predict(self, inputs: Inputs) -> Floats:
-        """Return the mean, (n,)."""
+        """Return the mean k' α of each configuration by its region (algorithm 2.1, line 4), (n,)."""
+        precision, sums = (np.float32, weighted_sums_32) if self.single else (np.float64, weighted_sums_64)
         found = np.zeros(len(inputs))
         owners = self._owners(inputs)
         for region in np.unique(owners):
-            rows = np.flatnonzero(owners == region)
-            found[rows] = self._mean(inputs.rows(rows), int(region))
+            here = np.flatnonzero(owners == region)
+            asked = inputs.rows(here)
+            slopes, knots, coefficients = self._prepared(int(region), precision)
+            total = np.zeros(len(asked))
+            labels = asked.labels.astype(precision)
+            # Covariances with the region's runs, never stored, times α; then the trend's.
+            for component, (places, marks), scaled in zip(
+                self.shape.components(self.theta), knots, coefficients, strict=True
+            ):
+                at, steps = component.places(asked).astype(precision), component.steps.astype(precision)
+                sums(at, labels, places, marks, steps, component.kind, scaled, total)
+            found[here] = total + self.shape.trend(self.theta).features(asked) @ slopes
         return found
 
     def _owners(self, inputs: Inputs) -> Ints:
+        """Return the number of the region that each configuration lies in or is nearest to, (n,)."""
         if len(self.regions) == 1:
             return np.zeros(len(inputs), dtype=np.int64)
-        return self.regions.of(self.shape.components(self.theta)[0].coordinates(inputs))
-
-    def _mean(self, inputs: Inputs, region: int) -> Floats:
-        precision = np.float32 if self.single else np.float64
-        sums = weighted_sums_32 if self.single else weighted_sums_64
-        slopes, knots, coefficients = self._prepared(region, precision)
-        total = np.zeros(len(inputs))
-        labels = inputs.labels.astype(precision)
-        for component, (places, marks), scaled in zip(
-            self.shape.components(self.theta), knots, coefficients, strict=True
-        ):
-            asked = component.places(inputs).astype(precision)
-            sums(asked, labels, places, marks, component.steps.astype(precision), component.kind, scaled, total)
-        return np.asarray(total + self.shape.trend(self.theta).features(inputs) @ slopes)
+        points = self.shape.components(self.theta)[0].coordinates(inputs)
+        distances = [self.regions.distances(points, region) for region in range(len(self.regions))]
+        return np.asarray(np.argmin(distances, axis=0), np.int64)
 
     def _prepared(self, region: int, precision: Any) -> Any:
+        """Return what predictions of a region need: the trend's slopes, and each component's knots and coefficients."""
         if (region, precision) not in self._knots:
             runs, solution = self.inputs.rows(self.members[region]), self.solutions[region]
             parts = self.shape.components(self.theta)
@@ -184,28 +177,28 @@ class Experts:
         return self._knots[region, precision]
 
     def deviation(self, inputs: Inputs) -> Floats:
-        """Return the standard deviation of the value without noise, (n,)."""
+        """Return the standard deviation of the value without noise, (n,): √(k(x, x) - v'v) of algorithm 2.1, line 6."""
         found = np.zeros(len(inputs))
         owners = self._owners(inputs)
         for region in np.unique(owners):
             rows = np.flatnonzero(owners == region)
             for block in np.array_split(rows, max(1, len(rows) // 1000)):
-                found[block] = self._deviation(inputs.rows(block), int(region))
+                asked = inputs.rows(block)
+                prior = np.sum(self.shape.trend(self.theta).features(asked) ** 2, axis=1)
+                prior += sum(component.variance for component in self.shape.components(self.theta))
+                explained = np.sum(self._known(asked, int(region)) ** 2, axis=0)
+                found[block] = np.sqrt(np.maximum(prior - explained, 0.0))
         return found
 
-    def _deviation(self, inputs: Inputs, region: int) -> Floats:
-        prior = np.sum(self.shape.trend(self.theta).features(inputs) ** 2, axis=1)
-        prior += sum(component.variance for component in self.shape.components(self.theta))
-        return np.asarray(np.sqrt(np.maximum(prior - np.sum(self._known(inputs, region) ** 2, axis=0), 0.0)))
-
     def _known(self, inputs: Inputs, region: int) -> Floats:
-        """L⁻¹K of a region's runs and configurations, (n_runs, n): what the runs tell of these."""
+        """Return v = L⁻¹k of a region's runs and configurations, (n_runs, n) (algorithm 2.1, line 5)."""
         if region not in self._factors:
             self._factors[region] = self._factor(self.members[region])
         covariance = self._prior(inputs, self.inputs.rows(self.members[region]))
         return np.asarray(solve_triangular(self._factors[region], covariance.T, lower=True, check_finite=False))
 
     def _prior(self, inputs: Inputs, others: Inputs) -> Floats:
+        """Return the prior covariance, without noise, of two sets of configurations, (n, m)."""
         trend = self.shape.trend(self.theta)
         covariance = trend.features(inputs) @ trend.features(others).T
         labels = inputs.labels.astype(np.float64)
@@ -218,16 +211,17 @@ class Experts:
         return np.asarray(covariance)
 
     def covariance(self, inputs: Inputs, others: Inputs) -> Floats:
-        """Return how the values without noise of two sets of configurations hang together, (n, m), the runs known.
+        """Return the posterior covariance of the values without noise of two sets of configurations, (n, m).
 
-        Of the first region's runs, where there are several.
+        Where there are several regions, it is given the runs of the first. Rasmussen and Williams, equation 2.24.
         """
         return self._prior(inputs, others) - self._known(inputs, 0).T @ self._known(others, 0)
 
     def left_out(self, values: Floats, folds: Ints) -> Floats:
-        """Return the mean of each run without its fold, (n,), by blocks of inverses.
+        """Return the mean of each run without its fold, (n,), by blocks of the inverse of K.
 
-        For the runs I of a fold, ``y_I - [(K⁻¹)_II]⁻¹ α_I`` [Rasmussen and Williams, 2006, section 5.4.2].
+        For the runs I of a fold it is ``y_I - [(K⁻¹)_II]⁻¹ α_I`` (Rasmussen and Williams, equation 5.12, which is for
+        one run at a time).
         """
         found = np.array(values)
         owners = self._owners(self.inputs)
@@ -266,7 +260,7 @@ class Experts:
             arrays["theta"],
             inputs,
             arrays["weights"],
-            Regions(arrays["lower"], arrays["upper"]),
+            _Regions(arrays["lower"], arrays["upper"]),
             np.split(np.asarray(state["members"], dtype=np.int64), cuts),
             np.split(np.asarray(state["solutions"], dtype=np.float64), cuts),
             bool(state["single"]),
@@ -274,8 +268,5 @@ class Experts:
 
 
 def _knots(component: Component, runs: Inputs, precision: Any) -> tuple[Any, Any]:
+    """Return the places and labels of runs as the kernels take them, (q, n) each."""
     return np.ascontiguousarray(component.places(runs).T, precision), np.ascontiguousarray(runs.labels.T, precision)
-
-
-def _nearest(distances: Floats, count: int) -> Ints:
-    return np.sort(np.argsort(distances, kind="stable")[:count])

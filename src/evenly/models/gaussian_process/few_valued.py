@@ -1,4 +1,4 @@
-"""Numbers that were measured at few values, as labels besides: 64 ranks need not lie between 32 and 128 in all."""
+"""Numbers with few measured values, treated as labels too, since times need not vary smoothly between such values."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SAME = 1e-8
 
 @dataclass(frozen=True)
 class Levels:
-    """Which numbers have levels, and where.
+    """The numbers that are treated as labels too, and the values (levels) that these have.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class Levels:
 
     @classmethod
     def learn(cls, inputs: Inputs) -> Levels:
-        """Take numbers of 3 to 16 values with at least four runs each in the mean."""
+        """Take the numbers with 3 to 16 values, and four runs or more per value on average."""
         columns, values = [], []
         for column in range(inputs.numbers.shape[1]):
             x = np.unique(np.round(inputs.numbers[:, column], 9))
@@ -44,7 +44,7 @@ class Levels:
         return cls(columns, values)
 
     def added(self, inputs: Inputs) -> Inputs:
-        """Return the inputs with a label for each level; between levels it is -1, like none of them."""
+        """Return the inputs with the number of the level as one more label; between levels it is -1."""
         labels = [inputs.labels]
         for column, levels in zip(self.columns, self.values, strict=True):
             x = inputs.numbers[:, column]
@@ -54,7 +54,7 @@ class Levels:
 
     def to_state(self) -> dict[str, Any]:
         """Return what `from_state` reads."""
-        return {"columns": list(self.columns), "values": list(self.values)}
+        return dict(vars(self))
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Levels:

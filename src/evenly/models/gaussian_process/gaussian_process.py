@@ -1,8 +1,8 @@
-"""Gaussian process: log times vary smoothly around a trend, each input on its own scale; best at few runs.
+"""Gaussian process: log times vary smoothly around a trend, with a length-scale per input. Best with few runs.
 
 The covariance is described in `evenly.models.gaussian_process.hyperparameters`. Up to 4,096 runs are solved exactly,
-more by overlapping regions of 2,048. [Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006, chapters 2
-and 5.]
+more by overlapping regions of 2,048 [Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006, chapters 2
+and 5].
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ __all__ = ["GaussianProcess"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-#: Up to so many runs, hyper-parameters learned with a run tell too much about it: without each fold they are learned
-#: again. With more, each run is one of many that they were learned from, or none of these.
+#: Up to so many runs, hyper-parameters are learned again without each fold, since each run has influenced them. With
+#: more, a single run hardly does.
 _RELEARNED = 1500
 
 
 class _Process(Regressor):
-    """Standardises logarithms, learns hyper-parameters, solves."""
+    """Gaussian-process regression of standardised logarithms: learns hyper-parameters, then solves."""
 
     def __init__(self, search: Search = Search()) -> None:  # noqa: B008 - frozen
         self._search = search
@@ -40,7 +40,7 @@ class _Process(Regressor):
     def fit(self, inputs: Inputs, logs: Floats, weights: Floats) -> None:
         self._centre, self._scale = float(np.mean(logs)), float(np.std(logs)) or 1.0
         self._levels = Levels.learn(inputs)
-        coded, values = self._levels.added(inputs), self._standardised(logs)
+        coded, values = self._levels.added(inputs), (logs - self._centre) / self._scale
         shape = Shape(inputs.numbers.shape[1], coded.sizes, placed=len(inputs.sizes))
         self._experts = Experts.learn(*learn(shape, coded, values, weights, self._search), coded, values, weights)
 
@@ -48,14 +48,11 @@ class _Process(Regressor):
         """Return a process of the same hyper-parameters that has learned from other runs."""
         other = _Process(self._search)
         other._centre, other._scale, other._levels = self._centre, self._scale, self._levels
-        values = self._standardised(logs)
+        values = (logs - self._centre) / self._scale
         other._experts = Experts.learn(
             self._experts.shape, self._experts.theta, self._levels.added(inputs), values, weights
         )
         return other
-
-    def _standardised(self, logs: Floats) -> Floats:
-        return (logs - self._centre) / self._scale
 
     def predict(self, inputs: Inputs) -> Floats:
         return self._centre + self._scale * self._experts.predict(self._levels.added(inputs))
@@ -70,11 +67,11 @@ class _Process(Regressor):
 
     @property
     def noise(self) -> float:
-        """Standard deviation of a run's logarithm around what is predicted from endless repetitions."""
+        """Standard deviation of the logarithm of one run's time around the mean of repetitions."""
         return self._scale * float(np.sqrt(self._experts.shape.noise(self._experts.theta)))
 
     def left_out(self, inputs: Inputs, logs: Floats, weights: Floats, folds: Ints) -> Floats | None:
-        values, shape, theta = self._standardised(logs), self._experts.shape, self._experts.theta
+        values, shape, theta = (logs - self._centre) / self._scale, self._experts.shape, self._experts.theta
         if len(logs) > _RELEARNED:
             return self._centre + self._scale * self._experts.left_out(values, folds)
         coded = self._levels.added(inputs)
@@ -102,13 +99,13 @@ class _Process(Regressor):
 class GaussianProcess(RegressionModel):
     """Gaussian process on logarithms, with a length-scale for each input.
 
-    A trend (constant, linear, quadratic, effects of labels), wide and local Matérn variation and noise; how much of
-    each there is, is decided by the marginal likelihood.
+    The process is a sum of a trend (constant, linear, quadratic, effects of labels), wide and local Matérn variation,
+    and noise. Their variances maximise the marginal likelihood.
 
     Parameters
     ----------
     effort : {"quick", "normal", "thorough"}
-        How long hyper-parameters are looked for; the last two are the same.
+        Effort of the search for hyper-parameters; the last two are the same.
     folds : int
         How many folds intervals are learned from.
 
@@ -132,9 +129,9 @@ class GaussianProcess(RegressionModel):
         return _Process(Search.of(self.effort))
 
     def deviation(self, X: Configurations) -> Floats:
-        """Return how uncertain the logarithm of the time without noise is, (n,): one standard deviation.
+        """Return the standard deviation of the logarithm of the time without noise, (n,).
 
-        Unlike `interval`, this says what more runs nearby would bring.
+        It is large where there are few runs nearby. Unlike `interval`, it doesn't include the noise of a run.
 
         Examples
         --------
@@ -146,10 +143,10 @@ class GaussianProcess(RegressionModel):
         return self._process.deviation(self._coding.inputs(self._asked(X)))
 
     def lessons(self, X: Configurations, asked: Configurations) -> Floats:
-        """Return by how much a run at each of X would lower the mean variance of log times at `asked`, (n,).
+        """Return how much a run at each of X would lower the mean variance of log times at `asked`, (n,).
 
-        Known as active learning after Cohn [Seo et al., Gaussian process regression: active data selection and test
-        point rejection, 2000]. Above 4,096 runs, only those of a first region are taken for known.
+        This is active learning after Cohn [Seo et al., Gaussian process regression: active data selection and test
+        point rejection, 2000]. Above 4,096 runs, only those of the first region are taken into account.
 
         Parameters
         ----------

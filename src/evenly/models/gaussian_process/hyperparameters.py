@@ -1,17 +1,19 @@
-"""What a Gaussian process of run times may vary in: trend, wide and local variation, noise.
+"""Covariance of the Gaussian process, as a function of its hyper-parameters: trend, wide and local variation, noise.
 
 Standardised logarithms of times are a sum of
 
 * a trend: constant, linear and quadratic in the inputs, and an effect of each label, with Gaussian coefficients;
-* wide variation: Matérn 5/2 or 3/2 of the distance ``|(x - x') D (I + S)|``, D the inverse length-scales and S
-  symmetric with zero diagonal, so that products and ratios of parameters (total size, ranks × threads) are directions
-  like any other;
+* wide variation: a Matérn covariance of smoothness 5/2 or 3/2 of the distance ``|(x - x') D (I + S)|``. D holds the
+  inverse length-scales, and S is symmetric with zero diagonal, so that products and ratios of parameters (total size,
+  ranks × threads) can have length-scales of their own;
 * local variation: Matérn with length-scales of its own, shorter by prior, for switches of algorithm and block sizes;
 * noise.
 
 Labels that differ add ``1/ℓ²`` of their parameter to the squared distance (Hamming distance); for wide variation each
-label also has a place on an axis of its parameter, so that labels that behave alike may lie close. All hyper-parameters
-have Gaussian priors, logarithms where they are positive; a part that the runs don't ask for is small or long.
+label also has a place on an axis of its parameter, so that labels that behave alike may lie close.
+
+All hyper-parameters, or their logarithms where they are positive, have Gaussian priors. These make parts that the runs
+don't show small, or their length-scales long.
 """
 
 from __future__ import annotations
@@ -90,30 +92,25 @@ class Shape:
 
     @cached_property
     def means(self) -> Floats:
-        """Means of the priors."""
-        return self._filled(0)
+        """Means of the priors, (len(self),)."""
+        return np.concatenate([np.full(s.stop - s.start, _PRIORS[name][0]) for name, s in self.slices.items()])
 
     @cached_property
     def spreads(self) -> Floats:
-        """Standard deviations of the priors."""
-        return self._filled(1)
-
-    def _filled(self, which: int) -> Floats:
-        made = np.zeros(len(self))
-        for name, where in self.slices.items():
-            made[where] = _PRIORS[name][which]
-        return made
+        """Standard deviations of the priors, (len(self),)."""
+        return np.concatenate([np.full(s.stop - s.start, _PRIORS[name][1]) for name, s in self.slices.items()])
 
     def starts(self, inputs: Inputs, values: Floats) -> list[Floats]:
-        """Where to look for the best hyper-parameters from: the priors' means, and a process of shorter scales.
+        """Return starts for the search of hyper-parameters: the priors' means, and shorter length-scales.
 
-        Labels start at places by their mean value, since from one place for all nothing tells where to go.
+        Labels start at places by their mean value: if all started at one place, all gradients would be zero there.
         """
         usual = self.means.copy()
         if "wide.place" in self.slices:
-            usual[self.slices["wide.place"]] = (
-                _FIRST_PLACES * _label_means(inputs, values)[: sum(self.sizes[: self.placed])]
-            )
+            # Mean value of each label, shrunk to 0 where it has few runs.
+            hot = inputs.one_hot
+            means = hot.T @ (values - values.mean()) / (hot.sum(axis=0) + _ADDED)
+            usual[self.slices["wide.place"]] = _FIRST_PLACES * means[: sum(self.sizes[: self.placed])]
         short = usual.copy()
         if "wide.length" in self.slices:
             short[self.slices["wide.length"]] -= 0.7
@@ -121,15 +118,15 @@ class Shape:
         return [usual, short]
 
     def noise(self, theta: Floats) -> float:
-        """Variance of a run of weight 1."""
+        """Return the noise variance of a run of weight 1."""
         return float(np.exp(theta[0]))
 
     def components(self, theta: Floats) -> list[Component]:
-        """Parts of the covariance that depend on distance."""
+        """Return the parts of the covariance that depend on distance."""
         return [Component.of(self, part, theta) for part in self.parts]
 
     def trend(self, theta: Floats) -> Trend:
-        """Return the part of the covariance that is a regression."""
+        """Return the part of the covariance that is a Bayesian linear regression."""
         linear, quadratic = (float(theta[self.slices[name]][0]) for name in ("linear", "quadratic"))
         return Trend(linear, quadratic, theta[self.slices["effect"]])
 
@@ -160,7 +157,8 @@ class Component:
 
     @classmethod
     def of(cls, shape: Shape, part: str, theta: Floats) -> Component:
-        """Read one from hyper-parameters."""
+        """Make a part of the covariance from hyper-parameters theta (len(shape),)."""
+        # The map D (I + S): S is symmetric, so its upper triangle is all that is stored.
         inverse = np.exp(-theta[shape.slices[f"{part}.length"]])
         mixing = np.eye(shape.numbers)
         places: list[Floats] = []
@@ -174,49 +172,50 @@ class Component:
         return cls(variance, inverse[:, None] * mixing, inverse, steps, places, _KINDS[shape.smoothness])
 
     def places(self, inputs: Inputs) -> Floats:
-        """Coordinates of numbers, then of labels, (n, d + placed): all of the distance but what labels add."""
+        """Return coordinates of numbers, then of labels, (n, d + placed): the distance without the steps of labels."""
         columns = [places[inputs.labels[:, [k]]] for k, places in enumerate(self.label_places)]
         return np.hstack([inputs.numbers @ self.map, *columns])
 
     def coordinates(self, inputs: Inputs) -> Floats:
-        """Points whose Euclidean distance is the component's, (n, d + placed + sum of sizes)."""
+        """Return points whose Euclidean distance is the component's, (n, d + placed + sum of sizes)."""
+        # Two indicators that differ are √2 apart, so that √(step / 2) times them adds `step` to the squared distance.
         widths = np.repeat(np.sqrt(self.steps / 2), inputs.sizes)
         return np.hstack([self.places(inputs), inputs.one_hot * widths])
 
     def add_gradient(
         self, shape: Shape, part: str, inputs: Inputs, coordinates: Floats, pull: Floats, gradient: Floats
     ) -> None:
-        """Add the derivatives by the hyper-parameters, given those by the coordinates, `pull` (n, …)."""
+        """Add the derivatives by the hyper-parameters, given those by the coordinates, `pull` (n, n_coordinates)."""
+        # Chain rule: ∂/∂map = X' pull; log length-scales multiply rows of the map by exp(-·).
         d, marks = shape.numbers, shape.numbers + len(self.label_places)
         by_map = inputs.numbers.T @ pull[:, :d]
         gradient[shape.slices[f"{part}.length"]] -= np.sum(by_map * self.map, axis=1)
         if part == "wide":
+            # Each element of S stands at two places of the map; each label's place is shared by its runs.
             by_mixing = self.inverse[:, None] * by_map
             gradient[shape.slices["wide.shear"]] += (by_mixing + by_mixing.T)[np.triu_indices(d, 1)]
             by_place = [np.bincount(inputs.labels[:, k], pull[:, d + k], shape.sizes[k]) for k in range(marks - d)]
             gradient[shape.slices["wide.place"]] += np.concatenate([np.zeros(0), *by_place])
         if shape.sizes:
+            # The step of a parameter, exp(-2 log ℓ), scales the squares of all its indicators' columns.
             by_column = np.sum(pull[:, marks:] * coordinates[:, marks:], axis=0)
             starts = np.cumsum((0, *shape.sizes[:-1]))
             gradient[shape.slices[f"{part}.label"]] -= np.add.reduceat(by_column, starts)
 
 
-def _label_means(inputs: Inputs, values: Floats) -> Floats:
-    """Mean value of each label, drawn to 0 where there are few runs, (sum of sizes,)."""
-    hot = inputs.one_hot
-    return np.asarray(hot.T @ (values - values.mean()) / (hot.sum(axis=0) + _ADDED))
-
-
 @dataclass(frozen=True)
 class Trend:
-    """Regression terms with Gaussian coefficients of mean zero; logarithms of their variances."""
+    """Regression terms with Gaussian coefficients of mean zero, given by the logarithms of their variances."""
 
     linear: float
     quadratic: float
     effects: Floats
 
     def features(self, inputs: Inputs) -> Floats:
-        """Terms times the standard deviation of their coefficient, (n, 1 + d + d (d + 1) / 2 + sum of sizes)."""
+        """Return terms times the standard deviation of their coefficient, (n, 1 + d + d (d + 1) / 2 + sum of sizes).
+
+        Products of two rows of these are the trend's covariance [Rasmussen and Williams, section 2.1.2].
+        """
         x = inputs.numbers
         left, right = np.triu_indices(x.shape[1])
         return np.hstack([

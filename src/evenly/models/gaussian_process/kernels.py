@@ -2,8 +2,8 @@
 
 Both are ``variance · (1 + s + c·s²) · exp(-s)`` with s the scaled distance: ``s² = 5·r²``, c = 1/3 for smoothness 5/2,
 ``s² = 3·r²``, c = 0 for 3/2 [Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006, equation 4.17].
-Exponentials are own polynomials, so that loops are vectorised on every machine: a library call per pair would cost five
-times as much.
+Exponentials are polynomials of our own, so that loops are vectorised on every machine: a library call per pair would
+cost five times as much. Places (m, q) are configurations asked for, knots (q, n) runs learned from.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ _LN2 = 0.6931471805599453
 @njit(cache=True, fastmath=_FAST, inline="always")
 def _decay_64(s):  # type: ignore[no-untyped-def]
     """Return exp(-s) for s >= 0 within 1e-15 of it; 0 where it is below 1e-300."""
+    # exp(-s) = 2⁻ᵏ eᵘ with whole k and |u| ≤ ½ log 2; eᵘ is its Taylor polynomial of degree 12, by Horner's rule.
     s = min(s, 690.0)
     k = np.floor(s * _LOG2E + 0.5)
     u = k * _LN2 - s
@@ -50,12 +51,14 @@ def _decay_64(s):  # type: ignore[no-untyped-def]
     p = p * u + 0.5
     p = p * u + 1.0
     p = p * u + 1.0
+    # 2⁻ᵏ is made by writing its exponent, 1023 - k, into the bits of a double.
     return p * np.int64((np.int64(1023) - np.int64(np.int32(k))) << np.int64(52)).view(np.float64)
 
 
 @njit(cache=True, fastmath=_FAST, inline="always")
 def _decay_32(s):  # type: ignore[no-untyped-def]
     """Return exp(-s) for s >= 0 within 3e-7 of it, in single precision."""
+    # As `_decay_64`, with a polynomial of degree 6.
     s = min(s, np.float32(80.0))
     k = np.floor(s * np.float32(_LOG2E) + np.float32(0.5))
     u = k * np.float32(_LN2) - s
@@ -71,7 +74,8 @@ def _decay_32(s):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, fastmath=_FAST)
 def add_covariance(products, norms, variance, factor, quadratic, covariance, slope):  # type: ignore[no-untyped-def]
-    """Write the covariance of points with inner `products` (n, n), and its derivative with respect to r²."""
+    """Write the covariance of points with inner `products` (n, n), and its derivative with respect to r², (n, n)."""
+    # r² = |a|² + |b|² - 2 a·b; d/dr² of (1 + s + c s²) exp(-s) is ½ f (2 c - 1 - c s) exp(-s), with s² = f r².
     n = len(norms)
     for i in range(n):
         for j in range(n):
@@ -95,7 +99,7 @@ def mirror(matrix):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, fastmath=_FAST)
 def _squares(place, label, knots, knot_labels, steps, first, last, found):  # type: ignore[no-untyped-def]
-    """Write squared distances from a place to knots `first` to `last`; labels that differ add their step."""
+    """Write squared distances from a place (q,) to knots `first` to `last`; labels that differ add their step."""
     # Slices, since an index that is a sum keeps the compiler from vectorising.
     found[:] = 0
     for q in range(len(place)):
@@ -119,6 +123,7 @@ def weighted_sums_64(places, labels, knots, knot_labels, steps, kind, coefficien
     factor, quadratic = kind
     found = np.empty(_BLOCK, places.dtype)
     for i in range(len(places)):
+        # Knots in blocks whose distances stay in the cache: k(x) · coefficients, equation 4.17 for each knot.
         total = 0.0
         for first in range(0, knots.shape[1], _BLOCK):
             last = min(first + _BLOCK, knots.shape[1])

@@ -1,8 +1,9 @@
 """Marginal likelihood of a Gaussian process, its gradient, and the hyper-parameters that maximise it.
 
-With ``W = K⁻¹ - αα'`` and α = K⁻¹y the derivative of the negative logarithm is ``½ Σ W ∂K``. For covariances of
-distances between mapped points it is gathered at the points first, so that it costs as little for all length-scales
-as for one.
+The logarithm of the likelihood is equation 2.30 of Rasmussen and Williams, Gaussian Processes for Machine Learning,
+2006, computed by their algorithm 2.1. With ``W = K⁻¹ - αα'`` and α = K⁻¹y the derivative of its negative is
+``½ Σ W ∂K`` (equation 5.9). For covariances of distances between mapped points the derivatives by the points come
+first, so that all length-scales cost little more than one.
 """
 
 from __future__ import annotations
@@ -33,26 +34,26 @@ __all__ = [
 Floats = NDArray[np.float64]
 #: Added to the variance of each run, relative to that of all: keeps matrices of repeated runs regular.
 LEAST_NOISE = 1e-8
-#: Stands for minus the logarithm of a likelihood that can't be computed.
-_NONE = 1e12
+#: Cost where the covariance can't be factored.
+_UNSOLVABLE = 1e12
 
 
 @dataclass(frozen=True)
 class Search:
-    """How long hyper-parameters are looked for.
+    """Effort of the search for hyper-parameters.
 
     Attributes
     ----------
     starts : int
         How many starts are compared.
     first_rows, first_steps : int
-        Rows on which starts are compared, and steps of each.
+        Runs on which starts are compared, and steps of each.
     rows, steps : int
-        Rows on which what was found is improved, and steps.
+        Runs on which the best are improved, and steps.
     last_rows, last_steps : int
         The same for the best of them alone.
     again_rows, again_steps : int
-        The same without each fold.
+        The same for searches without each fold.
     """
 
     starts: int = 2
@@ -67,7 +68,7 @@ class Search:
 
     @classmethod
     def of(cls, effort: str) -> Search:
-        """Return what "quick" and longer efforts take."""
+        """Return the search of an effort: "quick", or any longer one."""
         return cls(1, 400, 50, 1000, 15, 0, 0, 400, 8) if effort == "quick" else cls()
 
 
@@ -77,9 +78,11 @@ def objective(theta: Floats, shape: Shape, inputs: Inputs, values: Floats, weigh
     Parameters
     ----------
     theta : array (len(shape),)
+        Hyper-parameters.
     inputs, values, weights
-        Of n runs; values standardised.
+        Of n runs; values (n,) standardised, weights (n,) dividing the noise variance.
     """
+    # The covariance K (n, n): trend, distance-dependent parts, and noise on the diagonal.
     features = shape.trend(theta).features(inputs)
     parts = [(component, *_component_matrices(component, inputs)) for component in shape.components(theta)]
     noise = shape.noise(theta) / weights
@@ -87,12 +90,14 @@ def objective(theta: Floats, shape: Shape, inputs: Inputs, values: Floats, weigh
     for _, _, covariance, _ in parts:
         matrix += covariance
     matrix.flat[:: len(values) + 1] += noise + LEAST_NOISE
+    # Rasmussen and Williams, algorithm 2.1: K = L L', α = L'⁻¹ L⁻¹ y, and log |K| = 2 Σ log L_ii.
     factor, failed = lapack.dpotrf(matrix.T, lower=1, overwrite_a=1, clean=0)
     if failed:
-        return _NONE, np.zeros(len(shape))
+        return _UNSOLVABLE, np.zeros(len(shape))
     solution = lapack.dpotrs(factor, values, lower=1)[0]
     gap = (theta - shape.means) / shape.spreads
     value = 0.5 * values @ solution + np.sum(np.log(np.diag(factor))) + 0.5 * gap @ gap
+    # W = K⁻¹ - αα', and ½ Σ W ∂K for each hyper-parameter (equation 5.9).
     gradient = gap / shape.spreads
     residual = lapack.dpotri(factor, lower=1, overwrite_c=1)[0].T
     mirror(residual)
@@ -101,6 +106,7 @@ def objective(theta: Floats, shape: Shape, inputs: Inputs, values: Floats, weigh
     shape.trend(theta).add_gradient(shape, 0.5 * np.sum(features * (residual @ features), axis=0), gradient)
     for part, (component, coordinates, covariance, slope) in zip(shape.parts, parts, strict=True):
         gradient[shape.slices[f"{part}.variance"]] += 0.5 * np.vdot(residual, covariance)
+        # Half of W ∂K/∂r² of each pair, gathered at the points: r² = |a - b|² has the derivative 2 (a - b) by a.
         slope *= residual
         pull = 2 * (slope.sum(axis=1)[:, None] * coordinates - slope @ coordinates)
         component.add_gradient(shape, part, inputs, coordinates, pull, gradient)
@@ -108,16 +114,17 @@ def objective(theta: Floats, shape: Shape, inputs: Inputs, values: Floats, weigh
 
 
 def cost(theta: Floats, shape: Shape, inputs: Inputs, values: Floats, weights: Floats) -> float:
-    """Return what `objective` does, without the gradient, which takes most of its time."""
+    """Return the value of `objective` without the gradient, which takes most of its time."""
     factor, failed = lapack.dpotrf(covariance_matrix(theta, shape, inputs, weights).T, lower=1, overwrite_a=1, clean=0)
     if failed:
-        return _NONE
+        return _UNSOLVABLE
     half = lapack.dtrtrs(factor, values, lower=1)[0]
     gap = (theta - shape.means) / shape.spreads
     return float(0.5 * half @ half + np.sum(np.log(np.diag(factor))) + 0.5 * gap @ gap)
 
 
 def _component_matrices(component: Component, inputs: Inputs) -> tuple[Floats, Floats, Floats]:
+    """Return coordinates (n, q), the covariance (n, n), and its derivative by squared distances (n, n)."""
     coordinates = component.coordinates(inputs)
     covariance, slope = np.empty((len(inputs),) * 2), np.empty((len(inputs),) * 2)
     norms = np.sum(coordinates**2, axis=1)
@@ -126,7 +133,7 @@ def _component_matrices(component: Component, inputs: Inputs) -> tuple[Floats, F
 
 
 def covariance_matrix(theta: Floats, shape: Shape, inputs: Inputs, weights: Floats) -> Floats:
-    """Covariance of n runs with their noise, (n, n)."""
+    """Return the covariance of n runs with their noise, (n, n)."""
     features = shape.trend(theta).features(inputs)
     matrix = np.asarray(features @ features.T)
     for component in shape.components(theta):
@@ -138,17 +145,20 @@ def covariance_matrix(theta: Floats, shape: Shape, inputs: Inputs, weights: Floa
 def learn(
     shape: Shape, inputs: Inputs, values: Floats, weights: Floats, search: Search = Search()
 ) -> tuple[Shape, Floats]:
-    """Return the hyper-parameters of greatest likelihood times prior, and their shape: that given or a rougher one.
+    """Return the shape and the hyper-parameters with the greatest likelihood times prior.
 
-    Of many runs a part is looked at.
+    The shape is that given or one of smoothness 3/2. With many runs a random part of them is used, and more for the
+    last steps than for the first.
     """
     order = np.random.default_rng(0).permutation(len(values))
     first, more = np.sort(order[: search.first_rows]), np.sort(order[: search.rows])
     few = inputs.rows(first), values[first], weights[first]
+    # Few runs, several starts; then the best start as the start of a rougher process.
     starts = shape.starts(few[0], few[1])[: search.starts]
     found = [minimised(shape, start, *few, search.first_steps) for start in starts]
     best = min(found, key=lambda one: one.cost)
     found.append(minimised(replace(shape, smoothness=1.5), best.theta, *few, search.steps))
+    # More runs, from where each search ended; then most runs, for the best alone.
     if len(values) > search.first_rows:
         many = inputs.rows(more), values[more], weights[more]
         found = [minimised(one.shape, one.theta, *many, search.steps) for one in found]
@@ -162,9 +172,10 @@ def learn(
 def relearned(
     shape: Shape, theta: Floats, inputs: Inputs, values: Floats, weights: Floats, search: Search = Search()
 ) -> Floats:
-    """Return hyper-parameters from other runs, near to those that are known but not led by them.
+    """Return hyper-parameters from runs without a fold, given those (`theta`) from all runs.
 
-    From few runs they are learned from the priors' means, from more in a few steps from half-way to these.
+    From few runs they are learned anew, starting at the priors' means. From more runs a few steps are made from
+    half-way between the priors' means and `theta`, so that they depend little on the fold's runs.
     """
     if len(values) <= search.first_rows:
         return minimised(shape, shape.starts(inputs, values)[0], inputs, values, weights, search.steps).theta
@@ -183,7 +194,7 @@ class Found:
 
 
 def minimised(shape: Shape, start: Floats, inputs: Inputs, values: Floats, weights: Floats, steps: int) -> Found:
-    """Return the most likely hyper-parameters in so many steps from a start."""
+    """Return the most likely hyper-parameters after at most so many steps of L-BFGS-B from a start."""
     found = minimize(
         objective, start, args=(shape, inputs, values, weights), jac=True, method="L-BFGS-B",
         options={"maxiter": steps, "ftol": 1e-6},

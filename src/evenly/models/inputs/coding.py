@@ -1,10 +1,10 @@
-"""What regression methods see of a table: numbers scaled to [-1, 1] over the measured range, and labels as codes."""
+"""Coding of configurations for regression: numbers scaled to [-1, 1] over the measured range, labels numbered."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
@@ -68,7 +68,9 @@ class Inputs:
 
 @dataclass(frozen=True)
 class Coding:
-    """How parameters become inputs: logarithms of what is above zero, the value itself elsewhere, labels by number.
+    """How each parameter becomes an input: its logarithm if all measured values are above zero, else its value.
+
+    Labels become their position in a sorted list.
 
     Attributes
     ----------
@@ -88,7 +90,7 @@ class Coding:
 
     @classmethod
     def learn(cls, table: pd.DataFrame, space: Space) -> Coding:
-        """Choose by the kinds of the parameters and the measured values.
+        """Learn kinds, centres and scales from the measured values, a table (n_runs, n_parameters).
 
         Examples
         --------
@@ -99,25 +101,22 @@ class Coding:
                [ 0.,  0.,  1.],
                [ 1.,  1.,  0.]])
         """
-        # By name, so that the order of a table's columns changes nothing.
+        # Sorted by name, so that the order of a table's columns changes nothing.
         coding = cls(sorted(space.names), [], [], [], [])
         for name in coding.names:
-            column = table[name]
+            kind, low, high, labels = "label", -1.0, 1.0, []
             if isinstance(space.parameters[name], Categorical):
-                coding._add("label", 0.0, 1.0, sorted(pd.unique(column).tolist(), key=str))
-                continue
-            x = column.to_numpy(dtype=np.float64)
-            kind = "log" if x.min() > 0 else "linear"
-            ends = [float(v) for v in (np.log([x.min(), x.max()]) if kind == "log" else (x.min(), x.max()))]
-            half = (ends[1] - ends[0]) / 2
-            coding._add(kind, (ends[0] + ends[1]) / 2, half if half > 0 else 1.0, [])
+                labels = sorted(pd.unique(table[name]).tolist(), key=str)
+            else:
+                x = table[name].to_numpy(dtype=np.float64)
+                kind = "log" if x.min() > 0 else "linear"
+                low, high = map(float, np.log([x.min(), x.max()]) if kind == "log" else (x.min(), x.max()))
+            coding.kinds.append(kind)
+            coding.centres.append((low + high) / 2)
+            # A parameter of one value keeps scale 1, so that nothing is divided by zero.
+            coding.scales.append((high - low) / 2 if high > low else 1.0)
+            coding.labels.append(labels)
         return coding
-
-    def _add(self, kind: str, centre: float, scale: float, labels: list[Any]) -> None:
-        self.kinds.append(kind)
-        self.centres.append(centre)
-        self.scales.append(scale)
-        self.labels.append(labels)
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -140,7 +139,14 @@ class Coding:
         numbers, labels = [], []
         for n, (name, kind) in enumerate(zip(self.names, self.kinds, strict=True)):
             if kind == "label":
-                labels.append(self._codes(n, table[name]))
+                codes = pd.Index(self.labels[n]).get_indexer(pd.Index(table[name]))
+                unknown = np.flatnonzero(codes < 0)
+                if len(unknown):
+                    raise InputError(
+                        f"{name!r} must be one of {', '.join(map(str, self.labels[n]))}, which were measured, "
+                        f"but got {table[name].iloc[unknown[0]]!r}"
+                    )
+                labels.append(np.asarray(codes, dtype=np.int64))
             else:
                 numbers.append((self.transformed(n, table[name]) - self.centres[n]) / self.scales[n])
         return Inputs(
@@ -191,22 +197,9 @@ class Coding:
             )
         return np.log(x)
 
-    def _codes(self, n: int, column: pd.Series[Any]) -> Ints:
-        found = pd.Index(self.labels[n]).get_indexer(pd.Index(column))
-        strange = np.flatnonzero(found < 0)
-        if len(strange):
-            raise InputError(
-                f"{self.names[n]!r} must be one of {', '.join(map(str, self.labels[n]))}, which were measured, "
-                f"but got {column.iloc[strange[0]]!r}"
-            )
-        return np.asarray(found, dtype=np.int64)
-
     def to_state(self) -> dict[str, Any]:
         """Return what `from_state` reads."""
-        return {
-            "names": self.names, "kinds": self.kinds, "centres": self.centres, "scales": self.scales,
-            "labels": self.labels,
-        }  # fmt: skip
+        return asdict(self)
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Coding:

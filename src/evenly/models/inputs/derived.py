@@ -1,20 +1,21 @@
-"""Inputs made of inputs, for methods that cut along axes: trees and nets see ratios, products and remainders as given.
+"""Derived inputs for trees and nets: products, ratios and remainders of parameters as columns of their own.
 
 Run times depend on totals (``ppn · nodes`` ranks, ``m · n · k`` operations), on ratios of sizes, on what is left over
-when a size is cut into blocks, and on how far a count is from a power of two. A tree needs many splits for any of them.
+when a size is cut into blocks, and on how far a count is from a power of two. A tree, which splits along one input at
+a time, would need many splits for any of them.
 
 * ``"products"``: sums and differences of the logarithms of two parameters, and the sum of all.
-* ``"remainders"``: for whole numbers, the share of the last block that is filled, for each block size that the range
-  makes sense of, and the logarithm of the padded size over the size.
+* ``"remainders"``: for whole numbers and each block size that fits into the range several times, the share of the last
+  block that is filled, and the logarithm of the padded size over the size.
 * ``"powers"``: for whole numbers, the distance from powers of two in octaves, and how often two divides them.
 
-Which of them stay is for validation to say: see `choose`.
+`choose` keeps the groups that lower the error on runs left out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -38,7 +39,7 @@ _GAIN = 0.005
 
 @dataclass(frozen=True)
 class Derived:
-    """How inputs are derived from a table's numbers.
+    """Which inputs are derived from coded numbers, and how the coding is undone first.
 
     Attributes
     ----------
@@ -59,7 +60,7 @@ class Derived:
 
     @classmethod
     def learn(cls, coding: Coding, inputs: Inputs, groups: Sequence[str] = GROUPS) -> Derived:
-        """Tell from the runs learned from which of `groups` make sense.
+        """Return those of `groups` that have columns for these runs, inputs (n, d).
 
         Examples
         --------
@@ -79,45 +80,80 @@ class Derived:
             [coding.centres[n] for n in numeric],
             [coding.scales[n] for n in numeric],
             [[] for _ in numeric],
+            tuple(groups),
         )
-        values = plain._values(inputs)
-        whole = replace(plain, blocks=[_block_sizes(values[:, n]) for n in range(len(numeric))])
-        return replace(whole, groups=tuple(group for group in groups if _MAKERS[group].count(whole)))
+        values = plain._decoded(inputs)[1]
+        every = replace(plain, blocks=[_block_sizes(values[:, n]) for n in range(len(numeric))])
+        return replace(every, groups=tuple(group for group, count in every.counts().items() if count))
 
-    def _values(self, inputs: Inputs) -> Floats:
-        """Numbers as they were before coding; whole ones exactly."""
-        plain = self._logs(inputs)
+    def _decoded(self, inputs: Inputs) -> tuple[Floats, Floats]:
+        """Undo the coding of numbers: return their logarithms (values where linear) and their values, (n, d) each."""
+        # Rounded, so that equal products of parameters give equal logarithms; whole values come back exactly.
+        plain = np.asarray(np.round(inputs.numbers * np.array(self.scales) + np.array(self.centres), 10))
         log = np.array([kind == "log" for kind in self.kinds], dtype=bool)
-        return whole_where_near(np.where(log, np.exp(np.where(log, plain, 0.0)), plain))
-
-    def _logs(self, inputs: Inputs) -> Floats:
-        """Logarithms, or values of numbers that are linear, rounded so that equal products are equal."""
-        return np.asarray(np.round(inputs.numbers * np.array(self.scales) + np.array(self.centres), 10))
+        return plain, whole_where_near(np.where(log, np.exp(np.where(log, plain, 0.0)), plain))
 
     @property
     def logs(self) -> list[int]:
-        """Numbers that have logarithms and more than one value."""
+        """Positions of the numbers that are coded by their logarithm."""
         return [n for n, kind in enumerate(self.kinds) if kind == "log"]
 
     def columns(self, inputs: Inputs) -> Floats:
         """Return derived inputs, (n, k), in their own units; k is 0 without groups."""
-        made = [_MAKERS[group].columns(self, inputs) for group in self.groups]
-        return np.hstack(made) if made else np.zeros((len(inputs), 0))
+        plain, values = self._decoded(inputs)
+        made = []
+        for group in self.groups:
+            if group == "products":
+                # log(x y) = log x + log y, log(x / y) = log x - log y, and the logarithm of the product of all.
+                logs = plain[:, self.logs]
+                pairs = list(combinations(range(logs.shape[1]), 2))
+                sums = [logs[:, a] + logs[:, b] for a, b in pairs] + [logs[:, a] - logs[:, b] for a, b in pairs]
+                made += [np.round(x, 9) for x in (*sums, *([logs.sum(axis=1)] if logs.shape[1] > 2 else []))]
+            elif group == "remainders":
+                # Share of the last block of b that x fills, and the logarithm of x padded to whole blocks, over x.
+                for n, blocks in enumerate(self.blocks):
+                    x = np.maximum(values[:, n], 1e-300)
+                    made += [np.mod(x, b) / b for b in blocks] + [np.log(np.ceil(x / b) * b / x) for b in blocks]
+            else:
+                # Distance from the nearest power of two in octaves, and how often two divides the value.
+                x = np.maximum(values[:, [n for n, blocks in enumerate(self.blocks) if blocks]], 1e-300)
+                octaves = np.log2(x)
+                made += [
+                    *(octaves - np.round(octaves)).T,
+                    *np.sum([np.mod(x, 2**k) == 0 for k in range(1, 11)], axis=0).T,
+                ]
+        return np.column_stack(made) if made else np.zeros((len(inputs), 0))
 
     def counts(self) -> dict[str, int]:
         """Return how many columns each group has, in their order."""
-        return {group: _MAKERS[group].count(self) for group in self.groups}
+        logs = len(self.logs)
+        counts = {
+            "products": logs * (logs - 1) + (logs > 2),
+            "remainders": 2 * sum(map(len, self.blocks)),
+            "powers": 2 * sum(map(bool, self.blocks)),
+        }
+        return {group: counts[group] for group in self.groups}
 
     def names(self, numeric: Sequence[str]) -> list[str]:
-        """Name the columns, given the names of the numbers."""
-        return [name for group in self.groups for name in _MAKERS[group].names(self, numeric)]
+        """Return the names of the columns, given the names of the numbers."""
+        found = []
+        for group in self.groups:
+            if group == "products":
+                chosen = [numeric[n] for n in self.logs]
+                pairs = list(combinations(chosen, 2))
+                found += [f"{a} · {b}" for a, b in pairs] + [f"{a} / {b}" for a, b in pairs]
+                found += [" · ".join(chosen)] if len(chosen) > 2 else []
+            elif group == "remainders":
+                for name, blocks in zip(numeric, self.blocks, strict=True):
+                    found += [f"{name} mod {b}" for b in blocks] + [f"{name} padded to {b}" for b in blocks]
+            else:
+                chosen = [name for name, blocks in zip(numeric, self.blocks, strict=True) if blocks]
+                found += [f"{name} from a power of two" for name in chosen] + [f"twos in {name}" for name in chosen]
+        return found
 
     def to_state(self) -> dict[str, Any]:
         """Return what `from_state` reads."""
-        return {
-            "kinds": self.kinds, "centres": self.centres, "scales": self.scales, "blocks": self.blocks,
-            "groups": list(self.groups),
-        }  # fmt: skip
+        return asdict(self) | {"groups": list(self.groups)}
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Derived:
@@ -153,81 +189,12 @@ def choose(derived: Derived, error: Callable[[Derived], float]) -> Derived:
 
 
 def _block_sizes(x: Floats) -> list[int]:
-    if not np.array_equal(x, np.round(x)) or x.min() < 1 or len(np.unique(x)) < _VALUES:
+    """Return the block sizes whose remainders vary over measured values (n,); none where these aren't whole."""
+    values = np.unique(x)
+    if not np.array_equal(x, np.round(x)) or x.min() < 1 or len(values) < _VALUES:
         return []
-    # Where all values are multiples of a block, or only powers of two, its remainders tell nothing.
-    return [b for b in _BLOCKS if b * _FITS <= x.max() and len(np.unique(x % b)) > 1 and not _powers_of_two(x)]
-
-
-def _powers_of_two(x: Floats) -> bool:
-    return bool(np.all(np.log2(x) == np.round(np.log2(x))))
-
-
-class _Products:
-    @staticmethod
-    def count(derived: Derived) -> int:
-        n = len(derived.logs)
-        return n * (n - 1) + (n > 2)
-
-    @staticmethod
-    def columns(derived: Derived, inputs: Inputs) -> Floats:
-        logs = derived._logs(inputs)[:, derived.logs]
-        pairs = list(combinations(range(logs.shape[1]), 2))
-        sums = [logs[:, a] + logs[:, b] for a, b in pairs] + [logs[:, a] - logs[:, b] for a, b in pairs]
-        total = [logs.sum(axis=1)] if logs.shape[1] > 2 else []
-        return np.round(np.column_stack(sums + total), 9)
-
-    @staticmethod
-    def names(derived: Derived, numeric: Sequence[str]) -> list[str]:
-        chosen = [numeric[n] for n in derived.logs]
-        pairs = list(combinations(chosen, 2))
-        total = [" · ".join(chosen)] if len(chosen) > 2 else []
-        return [f"{a} · {b}" for a, b in pairs] + [f"{a} / {b}" for a, b in pairs] + total
-
-
-class _Remainders:
-    @staticmethod
-    def count(derived: Derived) -> int:
-        return 2 * sum(map(len, derived.blocks))
-
-    @staticmethod
-    def columns(derived: Derived, inputs: Inputs) -> Floats:
-        values = derived._values(inputs)
-        made = []
-        for n, blocks in enumerate(derived.blocks):
-            x = np.maximum(values[:, n], 1e-300)
-            made += [np.mod(x, b) / b for b in blocks] + [np.log(np.ceil(x / b) * b / x) for b in blocks]
-        return np.column_stack(made)
-
-    @staticmethod
-    def names(derived: Derived, numeric: Sequence[str]) -> list[str]:
-        return [
-            name
-            for n, blocks in enumerate(derived.blocks)
-            for name in [*(f"{numeric[n]} mod {b}" for b in blocks), *(f"{numeric[n]} padded to {b}" for b in blocks)]
-        ]
-
-
-class _Powers:
-    @staticmethod
-    def _which(derived: Derived) -> list[int]:
-        return [n for n, blocks in enumerate(derived.blocks) if blocks]
-
-    @staticmethod
-    def count(derived: Derived) -> int:
-        return 2 * len(_Powers._which(derived))
-
-    @staticmethod
-    def columns(derived: Derived, inputs: Inputs) -> Floats:
-        values = np.maximum(derived._values(inputs)[:, _Powers._which(derived)], 1e-300)
-        octaves = np.log2(values)
-        twos = np.sum([np.mod(values, 2**k) == 0 for k in range(1, 11)], axis=0)
-        return np.hstack([octaves - np.round(octaves), twos])
-
-    @staticmethod
-    def names(derived: Derived, numeric: Sequence[str]) -> list[str]:
-        chosen = [numeric[n] for n in _Powers._which(derived)]
-        return [f"{name} from a power of two" for name in chosen] + [f"twos in {name}" for name in chosen]
-
-
-_MAKERS: dict[str, Any] = {"products": _Products, "remainders": _Remainders, "powers": _Powers}
+    # Remainders of powers of two tell no more than the powers do.
+    if np.all(np.log2(x) == np.round(np.log2(x))):
+        return []
+    # Where all values are multiples of a block its remainders are all the same.
+    return [b for b in _BLOCKS if b * _FITS <= x.max() and len(np.unique(x % b)) > 1]

@@ -1,4 +1,4 @@
-"""What nets are given: standardised numbers and derived inputs, and indicators of labels."""
+"""The columns that nets learn from: standardised numbers and derived inputs, and indicators of labels."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Singles = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Columns:
-    """How inputs become a matrix of columns of mean 0 and spread 1.
+    """How inputs become a matrix of columns with mean 0 and standard deviation 1.
 
     Indicators times the first layer's weights are a learned embedding of the labels.
 
@@ -29,7 +29,7 @@ class Columns:
     derived : Derived
     centres, spreads : arrays (n_columns,)
     lowest, highest : arrays (n_columns,)
-        Of the runs learned from: nets see nothing beyond, the trend goes on there.
+        Of the runs learned from. Nets see values outside as these; the trend extrapolates there.
     """
 
     derived: Derived
@@ -51,7 +51,7 @@ class Columns:
         return np.asarray((raw - self.centres) / self.spreads, dtype=np.float32)
 
     def seen(self, groups: Sequence[str]) -> NDArray[np.bool_]:
-        """Tell which columns are seen by who sees some groups of derived inputs, (n_columns,)."""
+        """Return which columns a net sees that sees only some groups of derived inputs, (n_columns,)."""
         derived = [np.repeat(group in groups, count) for group, count in self.derived.counts().items()]
         others = len(self.centres) - sum(map(len, derived))
         k = len(self.derived.kinds)
@@ -59,10 +59,7 @@ class Columns:
 
     def to_state(self) -> dict[str, Any]:
         """Return what `from_state` reads."""
-        return {
-            "derived": self.derived.to_state(), "centres": self.centres, "spreads": self.spreads,
-            "lowest": self.lowest, "highest": self.highest,
-        }  # fmt: skip
+        return {**vars(self), "derived": self.derived.to_state()}
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Columns:

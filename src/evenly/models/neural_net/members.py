@@ -50,7 +50,7 @@ class Member:
 
     def to_state(self) -> dict[str, Any]:
         """Return what `from_state` reads."""
-        return {"activation": self.activation, "weights": list(self.weights), "biases": list(self.biases)}
+        return dict(vars(self))
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Member:

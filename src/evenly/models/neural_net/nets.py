@@ -1,4 +1,4 @@
-"""An ensemble of nets on what the trend leaves, each validated on runs that others learn from."""
+"""An ensemble of nets on the residuals of a trend; each is validated on a fold that others learn from."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenly.models.base import Effort
+from evenly.models.base import Effort, check_effort
 from evenly.models.inputs.coding import Coding, Inputs
 from evenly.models.inputs.derived import GROUPS, Derived
 from evenly.models.neural_net.columns import Columns
@@ -23,7 +23,7 @@ __all__ = ["Budget", "Nets"]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 _FOLDS = 5
-#: Fewer runs train no nets: the trend is all they tell.
+#: With fewer runs there are no nets, only the trend.
 _RUNS = 20
 _NOTHING = 1e-9
 #: Compared with each other, as many at once as members are trained; the first are the safest.
@@ -48,14 +48,14 @@ _CANDIDATES = (
 
 @dataclass(frozen=True)
 class Budget:
-    """How much is tried.
+    """Number of candidates, and steps of their training.
 
     Attributes
     ----------
     kinds : int
         Candidates that the ensemble is made of.
     pilot, full : int
-        Steps of the comparison, and of the training.
+        Steps of the comparison of candidates, and of the final training.
     """
 
     kinds: int
@@ -64,17 +64,19 @@ class Budget:
 
     @classmethod
     def of(cls, effort: Effort) -> Budget:
-        """Return that of an effort."""
+        """Return the budget of an effort; raise `InputError` if there is no such effort."""
+        check_effort(effort)
         return {"quick": cls(1, 0, 1500), "normal": cls(2, 800, 4000), "thorough": cls(3, 2000, 10000)}[effort]
 
 
 class Nets(Regressor):
-    """Multilayer perceptrons; every run is left out by some of them, which tell how well they predict."""
+    """Multilayer perceptrons; every run is left out by some of them, whose predictions of it give intervals."""
 
     def __init__(self, coding: Coding, budget: Budget, folds: int = 5) -> None:
         self._coding, self._budget, self._count = coding, budget, folds if folds > 1 else _FOLDS
 
     def fit(self, inputs: Inputs, logs: Floats, weights: Floats) -> None:
+        # Nets learn the residuals that the trend has without each run, scaled by their median absolute deviation.
         self._trend, trend = Trend.learn(inputs, logs, weights)
         left = logs - trend
         self._scale = 1.4826 * float(np.median(np.abs(left - np.median(left))))
@@ -85,47 +87,36 @@ class Nets(Regressor):
         self._known = np.full(len(logs), np.nan)
         if self._folds is not None and len(logs) >= _RUNS and self._scale > _NOTHING:
             self._train(inputs, left / self._scale, weights, self._folds)
-            self._known = trend + self._scale * self._unseen(inputs, self._folds)
+            # A run is predicted by the mean of the members that were validated on its fold.
+            made = predict_each(self._members, self._columns.matrix(inputs)).astype(np.float64)
+            count = int(self._folds.max()) + 1
+            held = np.array([self._folds == k % count for k in range(len(made))])
+            self._known = trend + self._scale * (np.sum(held * made, axis=0) / held.sum(axis=0))
 
     def _train(self, inputs: Inputs, y: Floats, weights: Floats, folds: Ints) -> None:
-        kinds = self._compare(inputs, y, weights, folds)
+        """Choose candidates by a short training, then train each once per fold, validated on that fold."""
+        # Batches grow with the runs, so that the number of steps needn't.
+        batch = int(np.clip(2 ** np.round(np.log2(max(len(y), 1) / 24)), 16, 256))
+
+        def trained(held: NDArray[np.bool_], hypers: Sequence[Hyper], steps: int) -> Trained:
+            seen = np.array([self._columns.seen(hyper.groups) for hyper in hypers])
+            x = self._columns.matrix(inputs)
+            return train(x, y, weights, held, seen, hypers, Schedule(steps, batch), seed=1)
+
+        chosen = list(_CANDIDATES[: self._budget.kinds])
+        if self._budget.pilot:
+            self._columns = Columns.learn(inputs, Derived.learn(self._coding, inputs))
+            candidates = _CANDIDATES[: self._budget.kinds * _FOLDS]
+            held = np.tile(folds % _FOLDS == 0, (len(candidates), 1))
+            errors = trained(held, candidates, self._budget.pilot).errors
+            chosen = [candidates[k] for k in np.argsort(errors, kind="stable")[: self._budget.kinds]]
         # Inputs that no member sees aren't stored.
-        groups = [group for group in GROUPS if any(group in hyper.groups for hyper in kinds)]
+        groups = [group for group in GROUPS if any(group in hyper.groups for hyper in chosen)]
         self._columns = Columns.learn(inputs, Derived.learn(self._coding, inputs, groups))
         count = int(folds.max()) + 1
-        self._hypers = [hyper for hyper in kinds for _ in range(count)]
-        held = np.array([folds == fold for _ in kinds for fold in range(count)])
-        self._members = self._trained(self._columns, inputs, y, weights, held, self._hypers, self._budget.full).members
-
-    def _compare(self, inputs: Inputs, y: Floats, weights: Floats, folds: Ints) -> list[Hyper]:
-        """Return the candidates that predict a fold best, after a short training of all."""
-        kinds = self._budget.kinds
-        if not self._budget.pilot:
-            return list(_CANDIDATES[:kinds])
-        columns = Columns.learn(inputs, Derived.learn(self._coding, inputs))
-        candidates = _CANDIDATES[: kinds * _FOLDS]
-        held = np.tile(folds % _FOLDS == 0, (len(candidates), 1))
-        errors = self._trained(columns, inputs, y, weights, held, candidates, self._budget.pilot).errors
-        return [candidates[k] for k in np.argsort(errors, kind="stable")[:kinds]]
-
-    @staticmethod
-    def _trained(
-        columns: Columns,
-        inputs: Inputs,
-        y: Floats,
-        weights: Floats,
-        held: NDArray[np.bool_],
-        hypers: Sequence[Hyper],
-        steps: int,
-    ) -> Trained:
-        seen = np.array([columns.seen(hyper.groups) for hyper in hypers])
-        return train(columns.matrix(inputs), y, weights, held, seen, hypers, _schedule(len(y), steps), seed=1)
-
-    def _unseen(self, inputs: Inputs, folds: Ints) -> Floats:
-        made = predict_each(self._members, self._columns.matrix(inputs)).astype(np.float64)
-        count = int(folds.max()) + 1
-        held = np.array([folds == k % count for k in range(len(made))])
-        return np.asarray(np.sum(held * made, axis=0) / held.sum(axis=0))
+        self._hypers = [hyper for hyper in chosen for _ in range(count)]
+        held = np.array([folds == fold for _ in chosen for fold in range(count)])
+        self._members = trained(held, self._hypers, self._budget.full).members
 
     def left_out(self, inputs: Inputs, logs: Floats, weights: Floats, folds: Ints) -> Floats | None:
         del inputs, logs, weights
@@ -157,9 +148,3 @@ class Nets(Regressor):
         self._scale = float(state["scale"])
         self._members = [Member.from_state(one) for one in state["members"]]
         self._hypers = [Hyper(**{**one, "groups": tuple(one["groups"])}) for one in state["hypers"]]
-
-
-def _schedule(n: int, steps: int) -> Schedule:
-    """Batches grow with the runs, so that the number of steps needn't."""
-    batch = int(np.clip(2 ** np.round(np.log2(max(n, 1) / 24)), 16, 256))
-    return Schedule(steps, batch)

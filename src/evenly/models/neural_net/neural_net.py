@@ -1,16 +1,16 @@
-"""Neural nets: an ensemble of multilayer perceptrons on what a log-quadratic trend leaves of the log times.
+"""Neural nets: an ensemble of multilayer perceptrons on the residuals that a log-quadratic trend has of the log times.
 
 All members and hyper-parameter candidates are trained at once, vectorised over members, with JAX and optax
 (``pip install 'evenly[nn]'``). The loss is magnitudes of log errors, as MLogQ's, rounded off near zero; each member
-stops at its best on a validation set of its own. Predictions are plain numpy, so that a stored net needs no JAX; beyond
-the measured range nets see the nearest configuration in it, and the trend goes on as a power law.
+stops at its best on a validation set of its own. Predictions are plain numpy, so that a stored net needs no JAX.
+Outside the measured range nets see the nearest configuration in it, and the trend is extrapolated as a power law.
 """
 
 from __future__ import annotations
 
 from typing import ClassVar, final
 
-from evenly.models.base import Effort, check_effort
+from evenly.models.base import Effort
 from evenly.models.inputs.coding import Coding
 from evenly.models.neural_net.nets import Budget, Nets
 from evenly.models.regression_model import RegressionModel, Regressor
@@ -47,5 +47,4 @@ class NeuralNet(RegressionModel):
 
     def _regressor(self, coding: Coding, n_runs: int) -> Regressor:
         del n_runs
-        check_effort(self.effort)
         return Nets(coding, Budget.of(self.effort), self.folds)

@@ -1,14 +1,14 @@
 """Training many nets at once: members are the leading axis of every array, and one compiled program steps them all.
 
-Members differ in what they validate on and in their hyper-parameters: narrower ones have masked units, shallower ones
-a third hidden layer that is passed by, so that all share one shape and are compiled once. Steps are Adam's with
-decoupled weight decay and a rate that falls to zero [Loshchilov and Hutter 2019]; what is kept is a running mean of the
-weights [Polyak and Juditsky 1992], at the moment when it predicted the member's validation runs best.
+Members differ in their validation runs and in their hyper-parameters. Narrower ones have masked units, and shallower
+ones skip the third hidden layer, so that all share one shape and are compiled once. Steps are those of AdamW: Adam with
+decoupled weight decay and a rate that falls to zero [Loshchilov and Hutter 2019]. A running mean of the weights is kept
+[Polyak and Juditsky 1992], as it was when it predicted the member's validation runs best.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -25,15 +25,15 @@ __all__ = ["Hyper", "Schedule", "Trained", "train"]
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 Ints = NDArray[np.int64]
-#: Uniform numbers that dropout draws windows from: its own random numbers would cost as much as the layers.
+#: Uniform numbers from which dropout takes windows: drawing new ones would cost as much as the layers.
 _POOL = 4096
-#: Steps between two looks at the validation runs; always as many, so that one program is compiled.
+#: Steps between two validations; always as many, so that one program is compiled.
 _STRETCH = 100
 
 
 @dataclass(frozen=True)
 class Hyper:
-    """What members differ in.
+    """Hyper-parameters of a member.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class Hyper:
 
 @dataclass(frozen=True)
 class Schedule:
-    """How long members are trained.
+    """Length of the training.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ class Trained:
     ----------
     members : list of Member
     errors : array (n_members,)
-        Mean magnitude of what each is off by on its validation runs.
+        Mean absolute error of each on its validation runs.
     """
 
     members: list[Member]
@@ -132,17 +132,20 @@ def train(
     data = {"rows": x, "target": y.astype(np.float32), "weights": weights.astype(np.float32),
             "pool": rng.uniform(size=(_POOL + schedule.batch, width)).astype(np.float32)}  # fmt: skip
     nets = begin(_initial(rng, seen, width, hypers))
-    draw = _Batches(rng, held, schedule.batch)
+    draws = _batches(rng, held, schedule.batch)
     checks = max(1, round(schedule.steps / _STRETCH))
     total = checks * _STRETCH
     least = np.full(len(hypers), np.inf)
     best: dict[str, Any] = {}
     for check in range(checks):
-        batches = np.stack([draw.next() for _ in range(_STRETCH)]).astype(np.int32)
+        batches = np.stack([next(draws) for _ in range(_STRETCH)]).astype(np.int32)
         starts = rng.integers(0, _POOL, (_STRETCH, len(hypers), 3)).astype(np.int32)
         clock = np.arange(check * _STRETCH, (check + 1) * _STRETCH, dtype=np.float32)
         nets, made = stretch(nets, traits, data, batches, starts, clock, np.float32(total))
-        errors = _errors(np.asarray(made), y, weights, held)
+        # Weighted mean absolute error of each member on its validation runs; early stopping keeps the best.
+        counted = held * weights
+        errors = np.sum(counted * np.abs(np.asarray(made) - y), axis=1) / np.maximum(counted.sum(axis=1), 1e-300)
+        errors = np.where(np.isfinite(errors), errors, np.inf)
         better = errors < least if best else np.ones(len(hypers), dtype=bool)
         least = np.where(better, errors, least)
         for name, value in nets[2].items():
@@ -153,7 +156,7 @@ def train(
 
 @cache
 def _program(batch: int, width: int) -> tuple[Any, Any]:
-    """Return what begins the training of members, and what trains them for a stretch; JAX starts here."""
+    """Return functions that begin the training of members, and train them for a stretch; JAX starts here."""
     try:
         jax: Any = import_module("jax")
         optax: Any = import_module("optax")
@@ -163,12 +166,14 @@ def _program(batch: int, width: int) -> tuple[Any, Any]:
     adam = optax.scale_by_adam()
 
     def forward(p: Any, trait: Any, rows: Any, kept: Any) -> Any:
+        # Rows (n, k) through the layers of one member; `kept` masks units, and drops some of them out in training.
         first = kept[0] * _activate(jnp, rows @ (trait["seen"][:, None] * p["w1"]) + p["b1"], trait["activation"])
         second = kept[1] * _activate(jnp, first @ p["w2"] + p["b2"], trait["activation"])
         third = kept[2] * _activate(jnp, second @ p["w3"] + p["b3"], trait["activation"])
         return jnp.where(trait["deep"], third, second) @ p["w4"] + p["b4"]
 
     def loss(p: Any, trait: Any, data: Any, chosen: Any, starts: Any) -> Any:
+        # Dropout [Srivastava et al. 2014], and the pseudo-Huber loss [Charbonnier et al. 1997] of the residuals.
         keep = 1 - trait["dropout"]
         windows = [jax.lax.dynamic_slice(data["pool"], (starts[k], 0), (batch, width)) for k in range(3)]
         kept = [trait["mask"] * (window < keep) / keep for window in windows]
@@ -176,11 +181,13 @@ def _program(batch: int, width: int) -> tuple[Any, Any]:
         return jnp.mean(data["weights"][chosen] * trait["bend"] * (jnp.sqrt(1 + (missed / trait["bend"]) ** 2) - 1))
 
     def step(net: Any, trait: Any, data: Any, chosen: Any, starts: Any, clock: Any, total: Any) -> Any:
+        # AdamW, algorithm 2 of Loshchilov and Hutter: a warm-up of 5 % of the steps, then half a cosine down to zero.
         p, state, mean = net
         direction, state = adam.update(jax.grad(loss)(p, trait, data, chosen, starts), state)
         progress = clock / total
         rate = trait["rate"] * jnp.minimum(1.0, 20 * progress) * 0.5 * (1 + jnp.cos(jnp.pi * progress))
         p = {k: v - rate * (direction[k] + (trait["decay"] * v if k[0] == "w" else 0.0)) for k, v in p.items()}
+        # Running mean of the weights over at most the last 100 steps or so.
         slow = jnp.minimum(0.99, clock / (10 + clock))
         return p, state, {k: slow * mean[k] + (1 - slow) * p[k] for k in p}
 
@@ -201,12 +208,14 @@ def _program(batch: int, width: int) -> tuple[Any, Any]:
 
 
 def _activate(jnp: Any, x: Any, which: Any) -> Any:
+    """Apply the activation numbered `which`; silu is x / (1 + exp(-x)) = x (1 + tanh(x / 2)) / 2."""
     bent = jnp.tanh(jnp.where(which == ACTIVATIONS.index("silu"), 0.5, 1.0) * x)
     smooth = jnp.where(which == ACTIVATIONS.index("tanh"), bent, 0.5 * x * (1 + bent))
     return jnp.where(which == ACTIVATIONS.index("leaky-relu"), jnp.maximum(x, 0.1 * x), smooth)
 
 
 def _traits(hypers: Sequence[Hyper], width: int) -> dict[str, Any]:
+    """Return the hyper-parameters of all members as arrays (n_members, …)."""
     return {
         "activation": np.array([ACTIVATIONS.index(h.activation) for h in hypers], np.int32),
         "deep": np.array([h.depth > 2 for h in hypers]),
@@ -219,7 +228,10 @@ def _traits(hypers: Sequence[Hyper], width: int) -> dict[str, Any]:
 def _initial(
     rng: np.random.Generator, seen: NDArray[np.bool_], width: int, hypers: Sequence[Hyper]
 ) -> dict[str, Singles]:
-    """Weights of variance 1.5 / inputs, as seen by the units that aren't masked; the last layer starts small."""
+    """Return weights of variance 1.5 / inputs, counting inputs and units that aren't masked; the last layer is small.
+
+    Normal weights of variance 2 / inputs are He's [He et al. 2015], 1 / inputs LeCun's: between these two.
+    """
     m, fan = len(hypers), np.maximum(seen.sum(axis=1), 1)
     narrow = np.array([h.width for h in hypers])[:, None, None]
 
@@ -235,32 +247,21 @@ def _initial(
     }  # fmt: skip
 
 
-class _Batches:
-    """Each member's runs in random order, again and again; what is over at the end of a pass is left to the next."""
-
-    def __init__(self, rng: np.random.Generator, held: NDArray[np.bool_], batch: int) -> None:
-        self._rng, self._batch = rng, batch
-        self._runs = [np.flatnonzero(~there) for there in held]
-        self._queues = [np.zeros(0, np.int64) for _ in held]
-
-    def next(self) -> Ints:
-        """Return (n_members, batch) rows."""
-        return np.stack([self._take(k) for k in range(len(self._runs))])
-
-    def _take(self, k: int) -> Ints:
-        while len(self._queues[k]) < self._batch:
-            self._queues[k] = np.concatenate([self._queues[k], self._rng.permutation(self._runs[k])])
-        taken, self._queues[k] = self._queues[k][: self._batch], self._queues[k][self._batch :]
-        return taken
-
-
-def _errors(made: Singles, y: Floats, weights: Floats, held: NDArray[np.bool_]) -> Floats:
-    counted = held * weights
-    total = np.sum(counted * np.abs(made - y), axis=1) / np.maximum(counted.sum(axis=1), 1e-300)
-    return np.asarray(np.where(np.isfinite(total), total, np.inf))
+def _batches(rng: np.random.Generator, held: NDArray[np.bool_], size: int) -> Iterator[Ints]:
+    """Yield rows (n_members, size): each member's runs in random order, again and again, none left over."""
+    runs = [np.flatnonzero(~there) for there in held]
+    queues = [np.zeros(0, np.int64) for _ in held]
+    while True:
+        for k, queue in enumerate(queues):
+            while len(queue) < size:
+                queue = np.concatenate([queue, rng.permutation(runs[k])])
+            queues[k] = queue
+        yield np.stack([queue[:size] for queue in queues])
+        queues = [queue[size:] for queue in queues]
 
 
 def _member(p: dict[str, Any], k: int, hyper: Hyper) -> Member:
+    """Return member k without its masked units, and without the layer that it skips."""
     n = hyper.width
     weights = [p["w1"][k][:, :n], p["w2"][k][:n, :n], *([p["w3"][k][:n, :n]] if hyper.depth > 2 else []),
                p["w4"][k][:n, None]]  # fmt: skip

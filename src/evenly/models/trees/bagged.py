@@ -1,33 +1,38 @@
-"""Forests on what the trend leaves: every tree sees a sample of the runs, so the others tell how well it predicts."""
+"""Forests on what a trend leaves of the log times: each tree learns from a sample of the runs.
+
+Trees get coded parameters, and derived inputs (`evenly.models.inputs.derived`) where these help. They can't extrapolate
+beyond the measured range; the trend does, as a power law.
+"""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evenly.errors import InputError
 from evenly.models.inputs.coding import Coding, Inputs
 from evenly.models.inputs.derived import Derived, choose
-from evenly.models.regression_model import Regressor
+from evenly.models.regression_model import RegressionModel, Regressor
 from evenly.models.trees.columns import Columns
 from evenly.models.trees.ensemble import TreeEnsemble
 from evenly.models.trees.sklearn_trees import forest_trees
 
-__all__ = ["Bagged"]
+__all__ = ["BaggedModel"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-#: Trees of the comparisons of inputs; out-of-bag errors of fewer trees count missing runs.
+#: Trees of the forests that compare derived inputs. With fewer, many runs would be in every tree's sample.
 _PILOT = 30
 
 
-class Bagged(Regressor):
-    """A forest of scikit-learn's, on residuals of the trend as the other runs have it."""
+class _Bagged(Regressor):
+    """A forest of scikit-learn's class `kind`, on the residuals that the trend has for runs left out of it."""
 
-    def __init__(self, coding: Coding, kind: Any, trees: int, smallest: int) -> None:
+    def __init__(self, coding: Coding, kind: str, trees: int, smallest: int) -> None:
         self._coding, self._kind, self._trees, self._smallest = coding, kind, trees, smallest
 
     def fit(self, inputs: Inputs, logs: Floats, weights: Floats) -> None:
@@ -38,6 +43,7 @@ class Bagged(Regressor):
             x = Columns(derived, columns.effects, columns.trend).matrix(inputs, trend)
             return float(np.nansum(weights * np.abs(self._grow(x, left, weights, _PILOT)[1] - left)))
 
+        # Derived inputs are chosen by the out-of-bag error of small forests [Breiman 2001, section 3.1].
         derived = Derived.learn(self._coding, inputs)
         self._columns = Columns(choose(derived, error), columns.effects, columns.trend)
         forest, unseen = self._grow(self._columns.matrix(inputs, trend), left, weights, self._trees)
@@ -45,13 +51,16 @@ class Bagged(Regressor):
         self._known = trend + unseen
 
     def _grow(self, x: Any, y: Floats, weights: Floats, trees: int) -> tuple[Any, Floats]:
-        """Return a forest, and what trees that haven't seen a run say of it (n,), NaN where all have."""
-        forest = self._kind(
+        """Return a forest, and the mean of the trees that haven't seen a run (n,), NaN where all have."""
+        # Here and not above: a stored model predicts without scikit-learn.
+        from sklearn import ensemble
+
+        forest = getattr(ensemble, self._kind)(
             n_estimators=trees, min_samples_leaf=self._smallest, max_features=0.6, bootstrap=True, random_state=1,
             oob_score=len(y) > 2,
         )  # fmt: skip
         with warnings.catch_warnings():
-            # Few runs may be in every tree's sample, which scikit-learn tells; so does the NaN here.
+            # Scikit-learn warns of runs that are in every tree's sample; the NaN below says the same.
             warnings.simplefilter("ignore")
             forest.fit(x, y, sample_weight=weights)
         if len(y) <= 2:
@@ -61,7 +70,7 @@ class Bagged(Regressor):
 
     def left_out(self, inputs: Inputs, logs: Floats, weights: Floats, folds: Ints) -> Floats | None:
         del logs, weights, folds
-        # With runs of one configuration, those left in a sample tell those left out; refitting keeps them together.
+        # Other runs of the same configuration in a tree's sample would tell it the run: then folds are refitted.
         _, repeats = np.unique(np.hstack([inputs.numbers, inputs.labels]), axis=0, return_counts=True)
         return self._known if repeats.max() == 1 and np.isfinite(self._known).all() else None
 
@@ -79,3 +88,21 @@ class Bagged(Regressor):
     def set_state(self, state: Mapping[str, Any]) -> None:
         self._columns = Columns.from_state(state["columns"])
         self._ensemble = TreeEnsemble.from_state(state["trees"])
+
+
+class BaggedModel(RegressionModel):
+    """What random forests and extra trees share; subclasses name scikit-learn's class in `_kind`."""
+
+    _kind: ClassVar[str]
+
+    def __init__(self, *, trees: int = 100, smallest: int = 2, folds: int = 5) -> None:
+        self.trees = trees
+        self.smallest = smallest
+        self.folds = folds
+
+    def _regressor(self, coding: Coding, n_runs: int) -> Regressor:
+        del n_runs
+        for name, value in (("trees", self.trees), ("smallest", self.smallest)):
+            if value < 1:
+                raise InputError(f"{name} must be at least 1, but got {value}")
+        return _Bagged(coding, self._kind, self.trees, self.smallest)

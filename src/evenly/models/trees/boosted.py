@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenly.models.base import Effort
+from evenly.models.base import Effort, check_effort
 from evenly.models.inputs.coding import Coding, Inputs
 from evenly.models.inputs.derived import Derived, choose
 from evenly.models.regression_model import Regressor, fold_numbers
@@ -33,17 +33,18 @@ _NOTHING = 1e-9
 
 @dataclass(frozen=True)
 class Budget:
-    """How much is tried.
+    """How many settings are compared and how many trees are grown.
 
     Attributes
     ----------
     pilot_rounds : int
-        Of the comparisons of inputs and settings.
+        Trees of the boosters that compare inputs and settings.
     candidates : int
         Settings compared.
     rate : float
+        Learning rate of the final booster: the share of each tree's correction that is taken.
     rounds : int
-        At most.
+        Trees of the final booster at most.
     """
 
     pilot_rounds: int
@@ -51,13 +52,10 @@ class Budget:
     rate: float
     rounds: int
 
-    def paced(self, pace: int) -> Budget:
-        """Return a budget of larger steps, and fewer."""
-        return replace(self, pilot_rounds=self.pilot_rounds // pace, rate=self.rate * pace, rounds=self.rounds // pace)
-
     @classmethod
     def of(cls, effort: Effort) -> Budget:
-        """Return that of an effort."""
+        """Return the budget of an effort; raise `InputError` if there is no such effort."""
+        check_effort(effort)
         return {
             "quick": cls(60, 1, 0.2, 240), "normal": cls(200, 3, 0.05, 1200), "thorough": cls(400, 3, 0.025, 3000),
         }[effort]  # fmt: skip
@@ -65,15 +63,17 @@ class Budget:
 
 @dataclass(frozen=True)
 class _Grown:
-    """A trend and trees on what it leaves."""
+    """A trend and trees on what it leaves: F_0 and the sum of the h_m in Friedman's algorithm 1."""
 
     columns: Columns
     trees: TreeEnsemble
 
     @classmethod
     def on(cls, runs: _Runs, derived: Derived, fitter: Fitter, settings: Settings, rounds: int) -> _Grown:
+        """Fit a trend, then `rounds` trees to what it leaves of each run when it is fitted without that run."""
         columns, trend = Columns.learn(runs.inputs, runs.logs, runs.weights, derived)
         left = runs.logs - trend
+        # 1.4826 times the median absolute deviation estimates the standard deviation, whatever the outliers.
         scale = 1.4826 * float(np.median(np.abs(left - np.median(left))))
         if scale < _NOTHING or len(left) < _RUNS or not rounds:
             return cls(columns, TreeEnsemble.of([]))
@@ -81,9 +81,10 @@ class _Grown:
         return cls(columns, fitter.grow(x, left / scale, runs.weights, settings, rounds).scaled(scale))
 
     def stages(self, inputs: Inputs, rounds: int) -> Floats:
-        """Logs after each number of rounds in `_stages`, (n_stages, n)."""
+        """Return the logs predicted after each number of rounds in `_stages`, (n_stages, n)."""
         trend = self.columns.trend.predict(inputs)
         x = self.columns.matrix(inputs, trend)
+        # F_m = F_(m-1) + h_m: the trees between two stages are added to what was predicted at the first of them.
         ends = np.minimum(_stages(rounds), len(self.trees))
         begins = np.concatenate([[0], ends[:-1]])
         parts = [self.trees.part(int(a), int(b)).predict(x) for a, b in zip(begins, ends, strict=True)]
@@ -101,11 +102,13 @@ class _Runs:
     weights: Floats
 
     def rows(self, which: Any) -> _Runs:
+        """Return some of the runs, their weights of mean 1 again."""
         weights = self.weights[which]
         return _Runs(self.inputs.rows(which), self.logs[which], weights / weights.mean())
 
 
 def _stages(rounds: int) -> Ints:
+    """Return the numbers of rounds, from 0 to `rounds`, at which errors are compared."""
     return np.unique(np.round(np.linspace(0, rounds, _STAGES + 1)).astype(np.int64))
 
 
@@ -113,7 +116,11 @@ class Boosted(Regressor):
     """Boosted trees; derived inputs, settings and the number of rounds are those that predict runs left out best."""
 
     def __init__(self, coding: Coding, fitter: type[Fitter], budget: Budget, folds: int = 5) -> None:
-        self._coding, self._kind, self._budget = coding, fitter, budget.paced(fitter.pace)
+        self._coding, self._kind = coding, fitter
+        pace = fitter.pace
+        self._budget = replace(
+            budget, pilot_rounds=budget.pilot_rounds // pace, rate=budget.rate * pace, rounds=budget.rounds // pace
+        )
         self._count = folds if folds > 1 else _FOLDS
 
     def fit(self, inputs: Inputs, logs: Floats, weights: Floats) -> None:
@@ -124,43 +131,35 @@ class Boosted(Regressor):
         self._derived, self._settings, self._rounds = Derived.learn(self._coding, inputs, ()), Settings(), 0
         self._known = np.full(len(logs), np.nan)
         if self._folds is not None and len(logs) >= _RUNS:
-            self._derived = self._choose_inputs(runs, self._folds)
-            self._settings = self._choose_settings(runs, self._folds)
-            self._rounds = self._choose_rounds(runs, self._folds)
-        self._grown = self._grow(runs, self._rounds)
+            self._choose(runs, self._folds)
+        self._grown = _Grown.on(runs, self._derived, self._fitter, self._settings, self._rounds)
 
-    def _grow(self, runs: _Runs, rounds: int) -> _Grown:
-        return _Grown.on(runs, self._derived, self._fitter, self._settings, rounds)
+    def _choose(self, runs: _Runs, folds: Ints) -> None:
+        """Choose derived inputs, settings and rounds, one after the other, by errors on runs (n,) left out."""
+        candidates = self._fitter.candidates[: self._budget.candidates]
+        self._derived = choose(
+            Derived.learn(self._coding, runs.inputs),
+            lambda derived: self._pilot(runs, folds, derived, self._fitter.candidates[0]),
+        )
+        errors = [self._pilot(runs, folds, self._derived, one) for one in candidates] if len(candidates) > 1 else [0.0]
+        self._settings = replace(candidates[int(np.argmin(errors))], rate=self._budget.rate)
+        # Early stopping by cross-validation: the number of rounds whose error over all folds is least.
+        ends = _stages(self._budget.rounds)
+        made = np.zeros((len(ends), len(folds)))
+        for fold in np.unique(folds):
+            there = folds == fold
+            grown = _Grown.on(runs.rows(~there), self._derived, self._fitter, self._settings, self._budget.rounds)
+            made[:, there] = grown.stages(runs.inputs.rows(there), self._budget.rounds)
+        best = int(np.argmin(np.abs(made - runs.logs) @ runs.weights))
+        self._known, self._rounds = made[best], int(ends[best])
 
     def _pilot(self, runs: _Runs, folds: Ints, derived: Derived, settings: Settings) -> float:
-        """Return the least error, over rounds, on the first folds when they are left out."""
+        """Return the least mean absolute error, over rounds, on the first folds when they are left out."""
         there = folds == 0 if len(folds) >= _FOLDS * 200 else folds % 2 == 0
         rounds = self._budget.pilot_rounds
         grown = _Grown.on(runs.rows(~there), derived, self._fitter, replace(settings, rate=_PILOT), rounds)
         missed = grown.stages(runs.inputs.rows(there), rounds) - runs.logs[there]
         return float(np.min(np.abs(missed) @ runs.weights[there])) / float(np.sum(runs.weights[there]))
-
-    def _choose_inputs(self, runs: _Runs, folds: Ints) -> Derived:
-        first = self._fitter.candidates[0]
-        return choose(Derived.learn(self._coding, runs.inputs), lambda one: self._pilot(runs, folds, one, first))
-
-    def _choose_settings(self, runs: _Runs, folds: Ints) -> Settings:
-        candidates = self._fitter.candidates[: self._budget.candidates]
-        errors = [self._pilot(runs, folds, self._derived, one) for one in candidates] if len(candidates) > 1 else [0.0]
-        return replace(candidates[int(np.argmin(errors))], rate=self._budget.rate)
-
-    def _choose_rounds(self, runs: _Runs, folds: Ints) -> int:
-        """Return the rounds after which runs left out are predicted best; these predictions are kept."""
-        ends = _stages(self._budget.rounds)
-        made = np.zeros((len(ends), len(folds)))
-        for fold in np.unique(folds):
-            there = folds == fold
-            made[:, there] = self._grow(runs.rows(~there), self._budget.rounds).stages(
-                runs.inputs.rows(there), self._budget.rounds
-            )
-        best = int(np.argmin(np.abs(made - runs.logs) @ runs.weights))
-        self._known = made[best]
-        return int(ends[best])
 
     def left_out(self, inputs: Inputs, logs: Floats, weights: Floats, folds: Ints) -> Floats | None:
         if self._folds is not None and np.array_equal(folds, self._folds) and np.isfinite(self._known).all():
@@ -168,7 +167,8 @@ class Boosted(Regressor):
         runs, found = _Runs(inputs, logs, weights), np.full(len(logs), np.nan)
         for fold in np.unique(folds):
             there = folds == fold
-            found[there] = self._grow(runs.rows(~there), self._rounds).predict(inputs.rows(there))
+            grown = _Grown.on(runs.rows(~there), self._derived, self._fitter, self._settings, self._rounds)
+            found[there] = grown.predict(inputs.rows(there))
         return found
 
     def predict(self, inputs: Inputs) -> Floats:

@@ -1,8 +1,8 @@
-"""Gradient boosting: trees that one after the other correct what a log-quadratic trend leaves [Friedman 2001].
+"""Gradient boosting: each tree corrects what the trees before it leave of a log-quadratic trend [Friedman 2001].
 
 Derived inputs (`evenly.models.inputs.derived`), the kind of trees and their number are chosen on runs left out. Trees
-can't go on beyond the measured range; the trend does, as a power law. Models need neither LightGBM nor scikit-learn to
-predict.
+can't extrapolate beyond the measured range; the trend does, as a power law. Models need neither LightGBM nor
+scikit-learn to predict.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import ClassVar, Literal, final
 
 from evenly.errors import InputError
-from evenly.models.base import Effort, check_effort
+from evenly.models.base import Effort
 from evenly.models.inputs.coding import Coding
 from evenly.models.regression_model import RegressionModel, Regressor
 from evenly.models.trees.boosted import Boosted, Budget
@@ -19,11 +19,6 @@ from evenly.models.trees.fitters import Fitter, HistFitter, LightGBMFitter, usua
 __all__ = ["Boosting", "HistBoosting"]
 
 _FITTERS: dict[str, type[Fitter]] = {"lightgbm": LightGBMFitter, "scikit-learn": HistFitter}
-
-
-def _regressor(coding: Coding, fitter: type[Fitter], effort: Effort, folds: int) -> Regressor:
-    check_effort(effort)
-    return Boosted(coding, fitter, Budget.of(effort), folds)
 
 
 @final
@@ -66,7 +61,8 @@ class Boosting(RegressionModel):
         del n_runs
         if self.fitter is not None and self.fitter not in _FITTERS:
             raise InputError(f"fitter must be one of {', '.join(_FITTERS)}, but got {self.fitter!r}")
-        return _regressor(coding, _FITTERS[self.fitter] if self.fitter else usual_fitter(), self.effort, self.folds)
+        fitter = _FITTERS[self.fitter] if self.fitter else usual_fitter()
+        return Boosted(coding, fitter, Budget.of(self.effort), self.folds)
 
 
 @final
@@ -97,4 +93,4 @@ class HistBoosting(RegressionModel):
 
     def _regressor(self, coding: Coding, n_runs: int) -> Regressor:
         del n_runs
-        return _regressor(coding, HistFitter, self.effort, self.folds)
+        return Boosted(coding, HistFitter, Budget.of(self.effort), self.folds)

@@ -1,4 +1,4 @@
-"""What trees are given: coded numbers, derived inputs, labels as indicators and ordered by effect, and the trend."""
+"""The columns that trees split: coded numbers, derived inputs, indicators and effects of labels, and the trend."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ __all__ = ["Columns"]
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
-#: Runs of usual time that each label counts beside its own.
+#: Runs of mean time that count for each label beside its own.
 _USUAL = 3.0
 
 
 @dataclass(frozen=True)
 class Columns:
-    """How inputs become a matrix.
+    """How inputs become the matrix that trees are grown on.
 
     Attributes
     ----------
@@ -49,7 +49,14 @@ class Columns:
             The trend of each run as the others have it, to be handed to `matrix` for the runs learned from.
         """
         trend, left_out = Trend.learn(inputs, logs, weights)
-        effects = [_effects(inputs.labels[:, k], size, logs, weights) for k, size in enumerate(inputs.sizes)]
+        # Target encoding [Micci-Barreca 2001]: each label's mean less that of all runs, shrunk to 0 for few runs.
+        usual = float(np.average(logs, weights=weights))
+        effects = [
+            np.asarray(
+                np.bincount(labels, weights * (logs - usual), size) / (np.bincount(labels, weights, size) + _USUAL)
+            )
+            for labels, size in zip(inputs.labels.T, inputs.sizes, strict=True)
+        ]
         return cls(derived, effects, trend), left_out
 
     def matrix(self, inputs: Inputs, trend: Floats) -> Singles:
@@ -69,9 +76,3 @@ class Columns:
         """Restore what `to_state` returned."""
         effects = [np.asarray(effect, dtype=np.float64) for effect in state["effects"]]
         return cls(Derived.from_state(state["derived"]), effects, Trend.from_state(state["trend"]))
-
-
-def _effects(labels: NDArray[np.int64], size: int, logs: Floats, weights: Floats) -> Floats:
-    usual = float(np.average(logs, weights=weights))
-    total = np.bincount(labels, weights * (logs - usual), size)
-    return np.asarray(total / (np.bincount(labels, weights, size) + _USUAL))

@@ -1,12 +1,12 @@
-"""Regression trees as flat arrays, whatever fitted them: what is stored of a forest or of boosted trees, and predicts.
+"""Regression trees as flat arrays: what is stored of a forest or of boosted trees, and what predicts.
 
 A tree's nodes lie in depth-first order, so a node's left child is the next one and only its right child is kept. Rows
 go left where ``x <= threshold``. Leaves hold a value, or a value and coefficients of some inputs (linear leaves).
 
 Inputs are single precision, as scikit-learn's trees have them. Small trees, of which boosting makes many, are not
-walked: every split of a tree strikes out the leaves to its left for the rows that go right, bit by bit, and the first
-leaf that remains is the one reached [QuickScorer, Lucchese et al. 2015]. That has no branches, so many rows are done at
-once.
+walked. QuickScorer [Lucchese et al. 2015] keeps a mask of the leaves that a row can still reach: each split whose
+condition is false removes the leaves on its left, and the first leaf that remains is the one reached. That has no
+branches, so many rows are done at once.
 """
 
 from __future__ import annotations
@@ -26,49 +26,15 @@ Ints = NDArray[np.int64]
 #: Leaves that a small tree has at most, and rows that are done at once.
 _BITS = 32
 _BLOCK = 512
-#: The place of the only set bit of a power of two, by the top five bits of its product with 0x077CB531.
-_PLACES = np.array(
-    [
-        0,
-        1,
-        28,
-        2,
-        29,
-        14,
-        24,
-        3,
-        30,
-        22,
-        20,
-        15,
-        25,
-        17,
-        4,
-        8,
-        31,
-        27,
-        13,
-        23,
-        21,
-        19,
-        16,
-        7,
-        26,
-        12,
-        18,
-        6,
-        11,
-        5,
-        10,
-        9,
-    ],
-    np.int32,
-)
+#: A de Bruijn sequence: its shifts by 0 … 31 differ in their top five bits, which tell the shift [Leiserson 1998].
+_DE_BRUIJN = 0x077CB531
+#: By these top bits, the place of the only set bit of a power of two.
+_PLACES = np.argsort([(_DE_BRUIJN << place & 0xFFFFFFFF) >> 27 for place in range(32)]).astype(np.int32)
 
 
 @dataclass(frozen=True)
 class Tree:
-    """One tree, as fitters tell it.
+    """One tree as arrays of nodes in any order.
 
     Attributes
     ----------
@@ -162,33 +128,29 @@ class TreeEnsemble:
         if not len(self) or not len(x):
             return out
         singles = np.ascontiguousarray(x, dtype=np.float32)
-        rows = self._neighbourly(singles)
+        rows = np.arange(len(x))
+        largest = int(np.argmax(np.diff(self.roots)))
+        if self.roots[largest + 1] - self.roots[largest] >= 2 * _BITS and len(x) > _BLOCK:
+            # Rows that share a leaf of the largest tree follow each other, so that walks through trees repeat.
+            leaf = np.empty(len(x), np.int32)
+            _walk(singles, self.roots[largest], self.feature, self.number, self.right, leaf)
+            rows = np.argsort(leaf, kind="stable")
+        # The largest single that isn't above a threshold t decides as t does: x <= t is the same for single x.
+        nearest = self.number.astype(np.float32)
+        below = np.where(nearest > self.number, np.nextafter(nearest, np.float32(-np.inf)), nearest)
         ends = np.append(self.right[self.feature < 0], len(self.coefficients)).astype(np.int32)
         made = np.zeros(len(x))
         leaves_before = int(np.sum(self.feature[: self.roots[0]] < 0))
         _add(
             np.ascontiguousarray(singles[rows]), np.ascontiguousarray(singles[rows].T), self.roots, self.feature,
-            self.number, _floor(self.number), self.right, ends, self.columns, self.coefficients, _PLACES, leaves_before,
-            made,
+            self.number, below, self.right, ends, self.columns, self.coefficients, _PLACES, leaves_before, made,
         )  # fmt: skip
         out[rows] += made
         return out
 
-    def _neighbourly(self, x: NDArray[np.float32]) -> Ints:
-        """An order in which rows that share a leaf follow each other, so that walks through trees repeat."""
-        largest = int(np.argmax(np.diff(self.roots)))
-        if self.roots[largest + 1] - self.roots[largest] < 2 * _BITS or len(x) <= _BLOCK:
-            return np.arange(len(x))
-        leaf = np.empty(len(x), np.int32)
-        _walk(x, self.roots[largest], self.feature, self.number, self.right, leaf)
-        return np.argsort(leaf, kind="stable")
-
     def to_state(self) -> dict[str, Any]:
         """Return what `from_state` reads."""
-        return {
-            "roots": self.roots, "feature": self.feature, "number": self.number, "right": self.right,
-            "columns": self.columns, "coefficients": self.coefficients, "start": self.start,
-        }  # fmt: skip
+        return dict(vars(self))
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> TreeEnsemble:
@@ -223,14 +185,9 @@ def _depth_first(tree: Tree, begin: int, scale: float, columns: list[int], coeff
     return made[:, :place]
 
 
-def _floor(numbers: Floats) -> NDArray[np.float32]:
-    """Largest singles that aren't above: ``x <= t`` is the same for them, for single x."""
-    singles = numbers.astype(np.float32)
-    return np.where(singles > numbers, np.nextafter(singles, np.float32(-np.inf)), singles)
-
-
 @njit(cache=True, nogil=True)
 def _walk(x, root, feature, number, right, leaf):  # type: ignore[no-untyped-def]  # compiled by numba
+    """Write the node of the leaf that each row x (n, n_columns) reaches from a root into `leaf` (n,)."""
     for row in range(len(x)):
         node = np.uint64(root)
         while feature[node] >= 0:
@@ -241,6 +198,11 @@ def _walk(x, root, feature, number, right, leaf):  # type: ignore[no-untyped-def
 
 @njit(cache=True, nogil=True)
 def _strike(xt, first, rows, splits, column, threshold, kept, masks):  # type: ignore[no-untyped-def]  # compiled by numba
+    """QuickScorer's algorithm 1: and the masks of the splits whose condition x <= threshold is false.
+
+    Of columns xt (n_columns, n), rows `first` on; `kept` (splits,) has a bit for each leaf that remains after going
+    right, `masks` (rows,) a bit for each leaf that a row can still reach.
+    """
     # Indices that may be negative, or arrays with a stride, would leave the loop without vector instructions.
     for row in range(rows):
         masks[row] = -1
@@ -254,15 +216,20 @@ def _strike(xt, first, rows, splits, column, threshold, kept, masks):  # type: i
 
 @njit(cache=True, nogil=True)
 def _first_leaf(masks, first, rows, leaves, places, leaf):  # type: ignore[no-untyped-def]
+    """Write the leaf of the lowest bit set in each mask: the leftmost leaf that remains is the one reached."""
     for row in range(rows):
         mask = np.uint32(masks[row])
         lowest = np.uint32(mask & np.uint32(-masks[row]))
-        leaf[first + row] = leaves[places[np.uint32(lowest * np.uint32(0x077CB531)) >> np.uint32(27)]]
+        leaf[first + row] = leaves[places[np.uint32(lowest * np.uint32(_DE_BRUIJN)) >> np.uint32(27)]]
 
 
 @njit(cache=True, nogil=True)
 def _splits(root, end, feature, number, right, column, threshold, kept, leaves):  # type: ignore[no-untyped-def]
-    # Describe a small tree by its splits: the leaves that rows keep when they go right. Returns how many there are.
+    """Describe the small tree of nodes root … end by its splits: column, threshold, mask of the leaves kept.
+
+    Leaves are numbered from left to right. Returns the number of splits.
+    """
+    # How many leaves lie before each node.
     before = np.empty(end - root + 1, np.int64)
     seen, count = 0, 0
     for node in range(root, end):
@@ -272,6 +239,7 @@ def _splits(root, end, feature, number, right, column, threshold, kept, leaves):
             seen += 1
     for node in range(root, end):
         if feature[node] >= 0:
+            # A row that goes right loses the leaves of the left subtree: bits `first` to `after`, excluded.
             first, after = before[node + 1 - root], before[right[node] - root]
             column[count], threshold[count] = feature[node], number[node]
             kept[count] = ~(((np.int64(1) << (after - first)) - 1) << first)
@@ -281,6 +249,7 @@ def _splits(root, end, feature, number, right, column, threshold, kept, leaves):
 
 @njit(cache=True, nogil=True)
 def _add(x, xt, roots, feature, number, single, right, ends, columns, coefficients, places, leaves_before, out):  # type: ignore[no-untyped-def]
+    """Add what each tree predicts for rows x (n, n_columns), xt their transpose, to `out` (n,)."""
     # Trees outside, rows inside: a tree stays in the cache.
     n = len(x)
     leaf, masks = np.empty(n, np.int32), np.empty(_BLOCK, np.int32)
@@ -306,6 +275,7 @@ def _add(x, xt, roots, feature, number, single, right, ends, columns, coefficien
 
 @njit(cache=True, nogil=True)
 def _add_linear(x, root, end, feature, right, leaves_before, ends, columns, coefficients, leaf, out):  # type: ignore[no-untyped-def]
+    """Add the linear parts of one tree's leaves, x[columns] @ coefficients of the leaf of each row."""
     # Coefficients of a leaf end where those of the next leaf in depth-first order begin.
     finish = np.empty(end - root, np.int32)
     for node in range(root, end):

@@ -1,4 +1,4 @@
-"""What grows boosted trees: LightGBM, or scikit-learn where that isn't installed."""
+"""Fitters of boosted trees: LightGBM, or scikit-learn where that isn't installed."""
 
 from __future__ import annotations
 
@@ -52,12 +52,12 @@ class Fitter(ABC):
 
     #: Settings worth comparing, the safest first.
     candidates: tuple[Settings, ...]
-    #: By how much rates are raised and rounds lowered, where trees take long to grow.
+    #: Factor by which rates are raised and numbers of rounds lowered, where trees take long to grow.
     pace = 1
 
     @abstractmethod
     def grow(self, x: Singles, y: Floats, weights: Floats, settings: Settings, rounds: int) -> TreeEnsemble:
-        """Grow up to `rounds` trees on rows x (n, k) and y (n,) of scale about 1, one correcting the others."""
+        """Grow up to `rounds` trees on rows x (n, k) and y (n,) of scale about 1, each on what those before leave."""
 
 
 @final
@@ -85,6 +85,8 @@ class LightGBMFitter(Fitter):
         self._lightgbm: Any = lightgbm
 
     def grow(self, x: Singles, y: Floats, weights: Floats, settings: Settings, rounds: int) -> TreeEnsemble:
+        # Gradient tree boosting with the Huber loss [Friedman 2001, algorithm 4]. Each tree sees a random subset of the
+        # runs [Friedman 2002] and of the columns. Leaves may be linear [Shi, Li and Li 2019].
         linear = settings.leaf == "linear"
         data = {
             "max_bin": 255, "min_data_in_bin": 1 if len(y) < 1000 else 3, "linear_tree": linear, "verbosity": -1,
@@ -110,6 +112,7 @@ class HistFitter(Fitter):
     def grow(self, x: Singles, y: Floats, weights: Floats, settings: Settings, rounds: int) -> TreeEnsemble:
         from sklearn.ensemble import HistGradientBoostingRegressor
 
+        # Gradient boosting by least squares [Friedman 2001, algorithm 2], on binned columns.
         booster = HistGradientBoostingRegressor(
             learning_rate=settings.rate, max_iter=rounds, max_leaf_nodes=settings.leaves, l2_regularization=1.0,
             min_samples_leaf=settings.smallest, early_stopping=False, random_state=1,

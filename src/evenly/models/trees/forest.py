@@ -1,24 +1,16 @@
-"""Random forest: the mean of many deep trees, each on its own sample of the runs [Breiman 2001].
-
-Trees predict what a log-quadratic trend leaves of the log times, from coded parameters and derived inputs
-(`evenly.models.inputs.derived`) where these help. Trees can't go on beyond the measured range; the trend does, as a
-power law.
-"""
+"""Random forest: the mean of many deep trees, each grown on its own sample of the runs [Breiman 2001]."""
 
 from __future__ import annotations
 
 from typing import ClassVar, final
 
-from evenly.errors import InputError
-from evenly.models.inputs.coding import Coding
-from evenly.models.regression_model import RegressionModel, Regressor
-from evenly.models.trees.bagged import Bagged
+from evenly.models.trees.bagged import BaggedModel
 
 __all__ = ["RandomForest"]
 
 
 @final
-class RandomForest(RegressionModel):
+class RandomForest(BaggedModel):
     """A trend and the mean of trees with the best splits, fitted by scikit-learn.
 
     Parameters
@@ -28,7 +20,7 @@ class RandomForest(RegressionModel):
     smallest : int
         Runs in a leaf at least.
     folds : int
-        0 for no intervals from runs left out. Runs outside of a tree's sample tell them without refitting.
+        0 for no intervals from runs left out. Trees that didn't see a run predict it, so nothing is refitted.
 
     Examples
     --------
@@ -41,17 +33,4 @@ class RandomForest(RegressionModel):
 
     method: ClassVar[str] = "forest"
     summary: ClassVar[str] = "random forest on the residuals of a log-quadratic trend"
-
-    def __init__(self, *, trees: int = 100, smallest: int = 2, folds: int = 5) -> None:
-        self.trees = trees
-        self.smallest = smallest
-        self.folds = folds
-
-    def _regressor(self, coding: Coding, n_runs: int) -> Regressor:
-        from sklearn.ensemble import RandomForestRegressor
-
-        del n_runs
-        for name, value in (("trees", self.trees), ("smallest", self.smallest)):
-            if value < 1:
-                raise InputError(f"{name} must be at least 1, but got {value}")
-        return Bagged(coding, RandomForestRegressor, self.trees, self.smallest)
+    _kind: ClassVar[str] = "RandomForestRegressor"

@@ -1,4 +1,4 @@
-"""Boosted trees fitted by LightGBM."""
+"""Trees fitted by LightGBM, read from the text form of a booster."""
 
 from __future__ import annotations
 
@@ -10,47 +10,41 @@ from evenly.models.trees.ensemble import Tree
 
 __all__ = ["trees_of"]
 
+#: Fields of a tree in LightGBM's text that are needed, and their types.
+_FIELDS = {
+    "split_feature": np.int64, "threshold": np.float64, "left_child": np.int64, "right_child": np.int64,
+    "leaf_value": np.float64, "is_linear": np.int64, "leaf_const": np.float64, "num_features": np.int64,
+    "leaf_features": np.int64, "leaf_coeff": np.float64,
+}  # fmt: skip
+
 
 def trees_of(booster: Any) -> list[Tree]:
     """Return the trees of a LightGBM booster on numeric inputs; their sum is its prediction."""
+    made = []
     # Its text is the documented form that keeps all digits.
-    return [_tree(dict(_fields(part))) for part in booster.model_to_string().split("\nTree=")[1:]]
+    for part in booster.model_to_string().split("\nTree=")[1:]:
+        lines = part.split("\nend of trees")[0].splitlines()
+        given = dict(line.split("=", 1) for line in lines if "=" in line)
+        made.append(_tree({name: np.array(given.get(name, "").split(), kind) for name, kind in _FIELDS.items()}))
+    return made
 
 
-def _fields(part: str) -> list[list[str]]:
-    lines = part.split("\nend of trees")[0].splitlines()
-    return [line.split("=", 1) for line in lines if "=" in line]
-
-
-def _tree(fields: dict[str, str]) -> Tree:
-    values = _floats(fields["leaf_value"])
+def _tree(fields: dict[str, Any]) -> Tree:
+    values = fields["leaf_value"]
     inner = len(values) - 1
     # LightGBM numbers splits from 0 and leaf k as ~k; here splits come first, then leaves.
-    feature = np.concatenate([_ints(fields.get("split_feature", "")), np.full(len(values), -1)])
-    threshold = np.concatenate([_floats(fields.get("threshold", "")), np.zeros(len(values))])
-    ends = np.full(len(values), -1)
+    none = np.full(len(values), -1)
     left, right = (
-        np.concatenate([np.where(kids < 0, inner + ~kids, kids), ends])
-        for kids in (_ints(fields.get(name, "")) for name in ("left_child", "right_child"))
+        np.concatenate([np.where(kids < 0, inner + ~kids, kids), none])
+        for kids in (fields["left_child"], fields["right_child"])
     )
-    linear = _linear(fields, inner) if fields.get("is_linear") == "1" else {}
-    constants = _floats(fields["leaf_const"]) if linear else values
-    return Tree(feature, threshold, left, right, np.concatenate([np.zeros(inner), constants]), linear)
-
-
-def _linear(fields: dict[str, str], inner: int) -> dict[int, tuple[list[int], list[float]]]:
-    counts = _ints(fields["num_features"])
-    ends = np.cumsum(counts)
-    columns, factors = _ints(fields["leaf_features"]), _floats(fields["leaf_coeff"])
-    return {
-        inner + leaf: (columns[end - count : end].tolist(), factors[end - count : end].tolist())
-        for leaf, (count, end) in enumerate(zip(counts, ends, strict=True))
-    }
-
-
-def _ints(text: str) -> Any:
-    return np.array(text.split(), dtype=np.int64)
-
-
-def _floats(text: str) -> Any:
-    return np.array(text.split(), dtype=np.float64)
+    linear = {}
+    if fields["is_linear"].any():
+        # The columns and coefficients of all leaves stand one after the other.
+        cuts = np.cumsum(fields["num_features"])[:-1]
+        parts = zip(np.split(fields["leaf_features"], cuts), np.split(fields["leaf_coeff"], cuts), strict=True)
+        linear = {inner + leaf: (which.tolist(), factors.tolist()) for leaf, (which, factors) in enumerate(parts)}
+        values = fields["leaf_const"]
+    feature = np.concatenate([fields["split_feature"], none])
+    threshold = np.concatenate([fields["threshold"], np.zeros(len(values))])
+    return Tree(feature, threshold, left, right, np.concatenate([np.zeros(inner), values]), linear)

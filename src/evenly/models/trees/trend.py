@@ -1,8 +1,8 @@
 """The trend that trees and nets start from: a ridge regression of degree 2 in coded inputs.
 
-Numbers, indicators of labels, and products of any two of them; the ridge is what predicts each run best from all
-others, by the exact leave-one-out residuals of linear smoothers [Golub, Heath and Wahba 1979]. Outside the measured
-range the parabola goes on as its tangent: a power law.
+Its terms are numbers, indicators of labels, and products of any two of them. The ridge with the least leave-one-out
+error is taken; that error is exact and needs no refitting for linear smoothers [Golub, Heath and Wahba 1979]. Outside
+the measured range the parabola is extrapolated along its tangent, which is a power law.
 """
 
 from __future__ import annotations
@@ -64,6 +64,7 @@ class Trend:
         """
         pairs = _pairs(inputs)
         raw = inputs.matrix
+        # Weighted least squares: columns and logs are centred and multiplied by the square roots of the weights.
         design = np.hstack([raw, raw[:, pairs[:, 0]] * raw[:, pairs[:, 1]]])
         root = np.sqrt(weights)
         centre, middle = np.average(design, axis=0, weights=weights), float(np.average(logs, weights=weights))
@@ -73,11 +74,13 @@ class Trend:
 
     def predict(self, inputs: Inputs) -> Floats:
         """Return logs, (n,)."""
+        # Inside: constant + x b + x' A x at the nearest point x of the measured range.
         raw = inputs.matrix
         edge = np.hstack([np.clip(inputs.numbers, -1, 1), inputs.one_hot])
         form = np.zeros((raw.shape[1], raw.shape[1]))
         form[self.pairs[:, 0], self.pairs[:, 1]] = self.products
         made = self.constant + edge @ self.linear + np.einsum("ij,ij->i", edge @ form, edge)
+        # Outside: plus the gradient b + (A + A') x at that point times the distance from it.
         far = np.flatnonzero(inputs.beyond)
         slopes = self.linear + edge[far] @ (form + form.T)
         made[far] += np.sum((raw[far] - edge[far]) * slopes, axis=1)
@@ -85,8 +88,7 @@ class Trend:
 
     def to_state(self) -> dict[str, Any]:
         """Return what `from_state` reads."""
-        return {"pairs": self.pairs.astype(np.int16), "constant": self.constant, "linear": self.linear,
-                "products": self.products}  # fmt: skip
+        return {**vars(self), "pairs": self.pairs.astype(np.int16)}
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Trend:
@@ -100,7 +102,10 @@ class Trend:
 
 
 def _pairs(inputs: Inputs) -> Ints:
-    """Products that vary: of two numbers, of a number and a label, and of labels of different parameters."""
+    """Return the pairs of columns whose product varies, (n_pairs, 2).
+
+    These are two numbers, a number and a label, and labels of different parameters.
+    """
     k = inputs.numbers.shape[1]
     owner = np.concatenate([-np.arange(k) - 1, np.repeat(np.arange(len(inputs.sizes)), inputs.sizes)]).astype(np.int64)
     a, b = np.triu_indices(len(owner))
@@ -114,9 +119,13 @@ def _pairs(inputs: Inputs) -> Ints:
 
 
 def _ridge(design: Floats, target: Floats, shares: Floats) -> tuple[Floats, Floats]:
-    """Coefficients at the ridge whose leave-one-out errors are least in sum of magnitudes, and those errors."""
+    """Return coefficients (p,) at the ridge of the least leave-one-out error in magnitude, and these errors (n,).
+
+    `design` (n, p) and `target` (n,) are centred and weighted; `shares` (n,) is what the means take of each run.
+    """
     if not design.shape[1]:
         return np.zeros(0), target / np.maximum(1 - shares, _LEAST)
+    # In the eigenvectors V of X'X every ridge k has the solution b = V (Λ + k)⁻¹ V'X'y.
     values, vectors = np.linalg.eigh(design.T @ design)
     values = np.maximum(values, 0.0)
     turned = design @ vectors
@@ -125,6 +134,8 @@ def _ridge(design: Floats, target: Floats, shares: Floats) -> tuple[Floats, Floa
     least, best = np.inf, (np.zeros(len(aim)), target)
     for ridge in _RIDGES * len(design):
         coefficients = aim / (values + ridge)
+        # A run's share in its own prediction, h_i = x_i' (X'X + k)⁻¹ x_i, gives its leave-one-out error
+        # (y_i - ŷ_i) / (1 - h_i).
         leverage = squares @ (1 / (values + ridge)) + shares
         missed = (target - turned @ coefficients) / np.maximum(1 - leverage, _LEAST)
         error = float(np.sum(np.abs(missed)))
