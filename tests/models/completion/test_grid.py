@@ -28,7 +28,7 @@ def _grid(wanted: object = None, count: int = 4, basis: str = "hat") -> Grid:
 
 def test_a_parameter_of_one_value_has_no_mode() -> None:
     assert _grid().sizes == (3, 4, 3)
-    assert _grid().ordered.tolist() == [True, True, False]
+    assert [mode.ordered for mode in _grid().modes] == [True, True, False]
 
 
 def test_few_values_are_indexed() -> None:

@@ -20,7 +20,7 @@ from evenly.models.gaussian_process.kernels import cross_covariance, mirror, wei
 from evenly.models.gaussian_process.likelihood import covariance_matrix
 from evenly.models.inputs.coding import Inputs
 
-__all__ = ["Experts"]
+__all__ = ["Experts", "Regions"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -31,14 +31,14 @@ _SINGLE_ROWS, _SINGLE_ERROR = 1536, 0.05
 
 
 @dataclass(frozen=True)
-class _Regions:
+class Regions:
     """Boxes in the coordinates of a covariance, (n_regions, q) each."""
 
     lower: Floats
     upper: Floats
 
     @classmethod
-    def split(cls, points: Floats, most: int) -> _Regions:
+    def split(cls, points: Floats, most: int) -> Regions:
         """Halve (n, q) points until no region has more than `most`, unless its points can't be told apart."""
         boxes, waiting = [], [np.arange(len(points))]
         while waiting:
@@ -62,6 +62,10 @@ class _Regions:
         outside = np.maximum(np.maximum(self.lower[region] - points, points - self.upper[region]), 0)
         return np.asarray(np.einsum("ij,ij->i", outside, outside))
 
+    def of(self, points: Floats) -> Ints:
+        """Return the number of the region that each point (n, q) lies in or is nearest to, (n,)."""
+        return np.asarray(np.argmin([self.distances(points, region) for region in range(len(self))], axis=0), np.int64)
+
 
 @dataclass
 class Experts:
@@ -73,7 +77,7 @@ class Experts:
         The covariance and its hyper-parameters.
     inputs, weights
         Runs learned from, (n, …) and (n,).
-    regions : _Regions
+    regions : Regions
     members : list of int arrays
         Runs that each region learns from.
     solutions : list of arrays
@@ -86,7 +90,7 @@ class Experts:
     theta: Floats
     inputs: Inputs
     weights: Floats
-    regions: _Regions
+    regions: Regions
     members: list[Ints]
     solutions: list[Floats]
     single: bool = False
@@ -98,7 +102,7 @@ class Experts:
         """Solve for given hyper-parameters; `values` (n,) are standardised."""
         points = shape.components(theta)[0].coordinates(inputs)
         n = len(values)
-        regions = _Regions.split(points, _OWN if n > EXACT else n)
+        regions = Regions.split(points, _OWN if n > EXACT else n)
         members = [np.arange(n)]
         if len(regions) > 1:
             near = (np.argsort(regions.distances(points, r), kind="stable") for r in range(len(regions)))
@@ -160,9 +164,7 @@ class Experts:
         """Return the number of the region that each configuration lies in or is nearest to, (n,)."""
         if len(self.regions) == 1:
             return np.zeros(len(inputs), dtype=np.int64)
-        points = self.shape.components(self.theta)[0].coordinates(inputs)
-        distances = [self.regions.distances(points, region) for region in range(len(self.regions))]
-        return np.asarray(np.argmin(distances, axis=0), np.int64)
+        return self.regions.of(self.shape.components(self.theta)[0].coordinates(inputs))
 
     def _prepared(self, region: int, precision: Any) -> Any:
         """Return what predictions of a region need: the trend's slopes, and each component's knots and coefficients."""
@@ -260,7 +262,7 @@ class Experts:
             arrays["theta"],
             inputs,
             arrays["weights"],
-            _Regions(arrays["lower"], arrays["upper"]),
+            Regions(arrays["lower"], arrays["upper"]),
             np.split(np.asarray(state["members"], dtype=np.int64), cuts),
             np.split(np.asarray(state["solutions"], dtype=np.float64), cuts),
             bool(state["single"]),
