@@ -7,7 +7,7 @@ line, the constraint that can't be met, the extra that is missing. `did_you_mean
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ __all__ = [
     "ReadError",
     "RunFailed",
     "SkippedFilesWarning",
+    "check_keys",
     "did_you_mean",
 ]
 
@@ -162,3 +163,18 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     lowered = {one.lower(): one for one in known}
     near = get_close_matches(name.lower(), list(lowered), n=1, cutoff=0.65)
     return f" (did you mean {lowered[near[0]]!r}?)" if near else ""
+
+
+def check_keys(what: str, values: Iterable[str], known: Sequence[str]) -> None:
+    """Raise an `InputError` for the first key that is not known.
+
+    Examples
+    --------
+    >>> check_keys("a machine", ["core"], ["cores", "name"])
+    Traceback (most recent call last):
+    evenly.errors.InputError: a machine has no 'core' (did you mean 'cores'?); allowed are cores, name
+    """
+    unknown = [key for key in values if key not in known]
+    if unknown:
+        hint = did_you_mean(unknown[0], known)
+        raise InputError(f"{what} has no {unknown[0]!r}{hint}; allowed are {', '.join(known)}")

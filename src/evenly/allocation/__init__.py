@@ -1,6 +1,6 @@
-"""Decisions: how many cores each solver gets.
+"""Allocation: how many cores each of several coupled solvers gets.
 
-`evenly.allocate` is the door; the classes that its arguments take are found here.
+Call `evenly.allocate`; the classes of its arguments are here.
 """
 
 from __future__ import annotations

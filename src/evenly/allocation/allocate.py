@@ -1,6 +1,6 @@
 """How many cores each coupled solver gets.
 
-`allocate` is the door: it takes models (or functions, or tables) of the solvers' times, the cores there are and how the
+`allocate` takes models (or functions, or tables) of the solvers' times, the number of cores and how the
 solvers wait for each other, and returns a `Plan`.
 
 Source: thesis, section 1.3, equation 1.6.
@@ -162,7 +162,7 @@ def _check_solvers(solvers: Any) -> None:
 
 
 def _check_others(problem: Problem, compare: Compare) -> None:
-    """Refuse now what a comparison would stumble over later: solvers missing, counts without a time."""
+    """Refuse a comparison that can't be made: with solvers missing, or counts without a time."""
     for what, given in (("current", compare.current), ("degrees_of_freedom", compare.degrees_of_freedom)):
         check_names(what, given or {}, problem.curves)
         missing = [name for name in problem.names if given and name not in given]
@@ -220,7 +220,7 @@ def _curve(name: str, source: Any, limits: Limits, at: Mapping[str, Any], total:
 
 
 def _check_learned(name: str, source: Any, counts: Any, at: Mapping[str, Any]) -> None:
-    """Refuse a model that can't know how time depends on cores: its constant would look like a reason to use one."""
+    """Refuse a model that was learned on one core count: its constant time would recommend one core."""
     space = getattr(source, "space_", None)
     kind = None if space is None else space.parameters[cores_parameter(source, at)]
     if kind is None or isinstance(kind, Categorical):

@@ -1,7 +1,7 @@
-"""Other assignments that can't be told apart from the best by time.
+"""Assignments whose time doesn't differ from the best one's by more than noise.
 
-For each solver and each other count that it might have, the rest is assigned anew as well as possible. What is at least
-as fast with a fair probability, given how unsure the models are, is within noise.
+One solver gets another count, and the cores of all others are assigned anew. The result is within noise if, given the
+models' errors, it is at least as fast as the plan with a probability of (1 - level) / 2 or more.
 """
 
 from __future__ import annotations
@@ -111,6 +111,7 @@ class Alternatives:
         counts = np.asarray(self._thin.curves[name].counts)
         here = int(np.searchsorted(counts, self.draws.cores[name]))
         room = here if direction < 0 else len(counts) - 1 - here
+        # Exponential search: `inside` is the last place known to be within noise, `outside` the first known not to be.
         inside, outside, stride = 0, room + 1, 1
         while inside + stride < outside:
             if self._near(name, here + direction * (inside + stride)):

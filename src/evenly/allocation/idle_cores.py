@@ -35,7 +35,7 @@ def why_idle(problem: Problem, cores: Mapping[str, int]) -> str:
 
 
 def critical(problem: Problem, cores: Mapping[str, int]) -> list[str]:
-    """Return the solvers that a step waits for: if one of them were slower, so were the step."""
+    """Return the solvers on the critical path: a step gets slower if one of them does."""
     times = problem.times(cores)
     seconds = float(problem.layout.seconds(times))
     slower = {name: problem.layout.seconds({**times, name: times[name] * (1 + _NUDGE)}) for name in times}

@@ -1,6 +1,6 @@
-"""The answer to "how many cores for each solver": the assignment and all that follows from it.
+"""A plan: the assignment of cores to solvers and everything that follows from it.
 
-What costs time to find out (the curve over all totals, what lies within noise) is computed when it is first asked for.
+What takes time to compute (the curve over all totals, the alternatives within noise) is computed at its first use.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Time, cost and efficiency against total cores, and the knee.
+"""Scaling curve of a problem: time, cost and efficiency against total cores, and its knee.
 
 The knee is where efficiency over time is largest (Eager, Zahorjan and Lazowska, "Speedup versus efficiency in parallel
 systems", 1989): before it, more cores buy more time than they waste.
@@ -101,6 +101,7 @@ def best_total(problem: Problem, balancer: Balancer, objective: Objective, machi
             if error.constraint != "max_core_hours":
                 raise
             best = int(np.argmin(core_hours(front.cores, front.seconds, machine)))
+        # Grid refinement: totals between the best one's neighbours come next, until none is left between them.
         low, high = int(asked[max(best - 1, 0)]), int(asked[min(best + 1, len(asked) - 1)])
         closer = np.unique(np.rint(np.linspace(low, high, _CLOSER)).astype(np.int64))
         new = closer[~np.isin(closer, asked)]

@@ -1,4 +1,4 @@
-"""Running a study, one run after the other, each kept as soon as it ends: nothing is lost, and nothing run twice."""
+"""A campaign: the runs of a study, one after the other. Each is stored as soon as it ends, and none is made twice."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def measure(
     advisor: Advisor | None = None,
     progress: Callable[[Record, Progress], None] | None = None,
 ) -> Runs:
-    """Run what a study asks for that hasn't been run yet, and return all its runs.
+    """Make the runs of a study that are still missing, and return all its runs.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def measure(
     advisor : callable, optional
         Proposes configurations, where the study's design is "advisor": gets `Runs` and how many are asked for.
     progress : callable, optional
-        Told each run as it ends, and how far the campaign is.
+        Called with each run as it ends, and with the campaign's progress.
 
     Returns
     -------
@@ -59,7 +59,7 @@ def measure(
 
 
 def place_of(study: Study) -> Path:
-    """Return where a study's runs are kept, unless told otherwise."""
+    """Return the path at which a study's runs are stored by default."""
     return study.folder / f"{study.name}.db"
 
 
@@ -114,10 +114,10 @@ class Campaign:
         self.store.close()
 
     def _check_same(self) -> None:
-        """Raise if the file holds runs of something else; note what its runs are of if it is new."""
+        """Raise if the file holds runs of another study; a new file notes what its runs measure."""
         now, before = self.study.measured_as(), self.store.about("measured_as")
         if before is None or not any(record.status == "ok" for record in self.store.records()):
-            # Runs that all failed stand in nobody's way: the study was put right.
+            # A file without one good run is no result that could be lost: a corrected study replaces it.
             if before is not None and before != now:
                 self.store.clear()
             self.store.note("measured_as", now)
@@ -158,7 +158,7 @@ class Campaign:
                 progress(record, self._schedule.progress)
 
     def _made(self, turn: Turn) -> Record:
-        """Make a run and keep it; where that is interrupted, it isn't left as one that is under way."""
+        """Make a run and store it; an interrupted run is not left marked as running."""
         mark = uuid.uuid4().hex
         configuration = self._ordered(self.store.configuration(turn.configuration))
         fastest = self._fastest(configuration)
@@ -174,7 +174,7 @@ class Campaign:
                 raise self.store.full() from None
             raise InputError(
                 f"{error.filename!r} can't be started: {error.strerror or error}; {self.store.count()} runs are kept "
-                f"in {self.store.path}: put that right and start again, it goes on from there"
+                f"in {self.store.path}: correct that and start again, it continues from there"
             ) from None
         except (KeyboardInterrupt, SystemExit, InputError):
             self.store.forget_running()
@@ -192,10 +192,10 @@ class Campaign:
         return min(like, key=lambda record: record.quantities["seconds"], default=None)
 
     def _bounded(self, record: Record, fastest: Record | None) -> Record:
-        """Say of a run that was ended early how many seconds it would have taken at least, where that is known.
+        """Add a lower bound of its seconds to a run that was ended early, where one is known.
 
-        What is timed may be a part of a run. A run that took so many times as long as the fastest would have taken as
-        many times its seconds at least: what all runs have in common only makes the ratio smaller.
+        The study may time only a part of a run. A run that lasted r times as long as the fastest has a timed part of at
+        least r times that of the fastest: what all runs have in common only makes the ratio r smaller.
         """
         if record.status != "timed out":
             return record
@@ -208,14 +208,14 @@ class Campaign:
         return dataclasses.replace(record, quantities={"at_least": at_least})
 
     def retry(self) -> int:
-        """Forget failed runs, so that they are made again; return how many there were."""
+        """Delete failed runs, so that they are made again; return their number."""
         dropped = self.store.drop_failed()
         self._schedule = self._resumed()
         return dropped
 
     @property
     def progress(self) -> Progress:
-        """How far it is."""
+        """Runs made and runs left."""
         return self._schedule.progress
 
     @property
@@ -228,7 +228,7 @@ class Campaign:
 
     @property
     def missing(self) -> dict[int, int]:
-        """How many runs each configuration needs still, as far as is known, by its number."""
+        """Runs that each configuration still needs, as far as is known, by its number."""
         return self._schedule.missing
 
     def _next(self) -> Turn | None:
@@ -279,18 +279,18 @@ class Campaign:
         return Runs.from_frame(table, self.study.space.names, quantities=extra, space=self.study.space)
 
     def table(self) -> pd.DataFrame:
-        """Return one row per run, with how it ended and what it printed if it failed."""
+        """Return a table of all runs: parameters, status, times, and the output of failed runs."""
         known = self.configurations
         return pd.DataFrame([{**known[r.configuration], **vars(r)} for r in self.store.records()])
 
     def drift(self) -> Drift:
-        """Return how the machine drifted, as the anchor tells."""
+        """Return the drift of the machine, from the runs of the anchor."""
         anchor = self._schedule.anchor
         its = [r for r in self.store.records() if r.configuration == anchor and r.status == "ok"]
         return drift_of([r.started for r in its], [r.quantities["seconds"] for r in its])
 
     def other_load(self) -> float | None:
-        """Return how many cores others kept busy, as a mean over all runs; None where the system doesn't tell."""
+        """Return the mean number of cores that other processes kept busy; None where the system doesn't report it."""
         told = [(r.other_load, r.took) for r in self.store.records() if r.other_load is not None]
         total = sum(took for _, took in told)
         return sum(load * took for load, took in told) / total if total > 0 else None

@@ -1,4 +1,4 @@
-"""How noisy a machine is, and whether it changed: intervals of repetitions, drift of the anchor, load of others."""
+"""Noise of a machine: intervals of repetitions, drift of the anchor, load of other processes."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from numpy.typing import ArrayLike, NDArray
 __all__ = ["Drift", "busy_seconds", "drift_of", "half_width"]
 
 _LEVEL = 0.95
-#: Slower or faster by less than this is no drift worth telling.
+#: A drift below this fraction is not reported.
 _DRIFT = 0.05
-#: With a larger error nothing is said about drift.
-_TOLD = 0.2
+#: With a larger error the runs don't show whether there is a drift.
+_CLEAR = 0.2
 
 
 def half_width(seconds: Sequence[float]) -> float:
-    """Return the half-width of the 95 % interval of the mean log time: about the relative error.
+    """Return the half-width of the 95 % interval of the mean log time, by Student's t: about the relative error.
 
     Parameters
     ----------
@@ -42,14 +42,14 @@ def half_width(seconds: Sequence[float]) -> float:
 
 @dataclass(frozen=True)
 class Drift:
-    """How the anchor's time went with the hours.
+    """Change of the anchor's time over the campaign.
 
     Attributes
     ----------
     runs : int
-        How often it was run.
+        Runs of the anchor.
     change : float
-        By which share it rose from the first run to the last, along a line through the logarithms.
+        Fraction by which its time rose from the first run to the last, by the line through log times.
     error : float
         Half-width of the 95 % interval of `change`.
     """
@@ -60,16 +60,16 @@ class Drift:
 
     @property
     def matters(self) -> bool:
-        """Whether it is more than chance, and more than 5 %."""
+        """Whether the change is larger than its error, and than 5 %."""
         return abs(self.change) > max(self.error, _DRIFT)
 
     def __str__(self) -> str:
         if self.runs < 3:
             return "too few runs to tell whether the machine drifted"
-        told = f"{self.change:+.1%} ± {self.error:.1%} from the first of its {self.runs} runs to the last"
+        change = f"{self.change:+.1%} ± {self.error:.1%} from the first of its {self.runs} runs to the last"
         if self.matters:
-            return f"the machine drifted: the anchor took {told}"
-        return f"{'no drift' if self.error < _TOLD else 'noise hides any drift'}: the anchor took {told}"
+            return f"the machine drifted: the anchor took {change}"
+        return f"{'no drift' if self.error < _CLEAR else 'noise hides any drift'}: the anchor took {change}"
 
 
 def drift_of(when: ArrayLike, seconds: ArrayLike) -> Drift:
@@ -78,7 +78,7 @@ def drift_of(when: ArrayLike, seconds: ArrayLike) -> Drift:
     Parameters
     ----------
     when, seconds : array_like (n,)
-        When it was run, and what it took.
+        Start and duration of each run, in seconds.
 
     Examples
     --------
@@ -92,7 +92,11 @@ def drift_of(when: ArrayLike, seconds: ArrayLike) -> Drift:
 
 
 def _line(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[float, float]:
-    """Slope of a line and the half-width of its 95 % interval, as shares."""
+    """Return the slope of the least-squares line through x, y (n,) and the half-width of its 95 % interval, as shares.
+
+    In logarithms a slope b is a change by exp(b) - 1; the interval's upper end is exp(b + w) - 1, so the half-width is
+    exp(b) (exp(w) - 1).
+    """
     from scipy.stats import linregress, t
 
     fit = linregress(x, y)

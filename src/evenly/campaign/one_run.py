@@ -1,4 +1,4 @@
-"""One run of a study's program: its command is filled in, it is watched to its end, and its time is found."""
+"""One run of a study's program: fill in its command, run it to its end, and find its time."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from evenly.runs.columns import Status
 
 __all__ = ["Runner"]
 
-#: Characters of what a failed run printed that are kept.
+#: Characters of a failed run's output that are stored, from its end.
 _KEPT = 4000
 
 
@@ -51,7 +51,7 @@ class Runner:
         self._launcher = launcher_class(study.program.launcher)()
 
     def command(self, configuration: Mapping[str, Any]) -> str:
-        """Return what a configuration's first run would start, as one would type it."""
+        """Return the command of a configuration's first run, as a user would type it."""
         program, values = self._study.program, self._values(Turn(1, 0, "plan"), configuration)
         given = {name: Template(str(text)).fill(values) for name, text in program.environment.items()}
         before = [f"{name}={shlex.quote(text)}" for name, text in given.items()]
@@ -68,9 +68,9 @@ class Runner:
         configuration : mapping
             Values of all parameters.
         mark : str
-            By which the run's processes are found.
+            Names the run, so that its processes are found.
         limit_s : float, optional
-            It is ended after so many wall seconds, if not before by the study's time-out.
+            Wall seconds after which the run is ended; the study's own time-out may end it earlier.
 
         Raises
         ------
@@ -90,7 +90,7 @@ class Runner:
             began, busy = time.time(), busy_seconds()
             outcome = self._outcome(task)
             others = _others(busy, outcome)
-            status, quantities, message = self._told(outcome, folder, result, began, until_s)
+            status, quantities, message = self._measured(outcome, folder, result, began, until_s)
         printed = "" if status == "ok" else (outcome.output + outcome.errors)[-_KEPT:]
         return Record(
             turn.configuration, turn.repetition, status, quantities, turn.purpose, outcome.exit_code, message, printed,
@@ -108,10 +108,10 @@ class Runner:
 
     def _ranks(self, values: Mapping[str, Any]) -> int:
         asked = self._study.program.ranks or 1
-        told = Template(str(asked)).fill(values)
-        if not told.isdecimal() or int(told) < 1:
-            raise InputError(f"ranks must be a whole number above zero, but {asked!r} gives {told}")
-        return int(told)
+        number = Template(str(asked)).fill(values)
+        if not number.isdecimal() or int(number) < 1:
+            raise InputError(f"ranks must be a whole number above zero, but {asked!r} gives {number}")
+        return int(number)
 
     def _environment(self, values: Mapping[str, Any], configuration: Mapping[str, Any], result: Path) -> dict[str, str]:
         program = self._study.program
@@ -128,7 +128,7 @@ class Runner:
             error.filename = error.filename or task.command[0]
             raise
 
-    def _told(
+    def _measured(
         self, outcome: Outcome, folder: Path, result: Path, began: float, until_s: float | None
     ) -> tuple[Status, dict[str, float], str]:
         if outcome.status == "timed out":
@@ -146,7 +146,7 @@ class Runner:
 
 
 def _reason(result: Path) -> str:
-    """What a function said as it failed."""
+    """Return the message with which a function failed; "" if there is none."""
     return str(json.loads(result.read_text(encoding="utf-8")).get("failed", "")) if result.exists() else ""
 
 
@@ -158,7 +158,7 @@ def _ended(status: int) -> str:
 
 
 def _others(before: float | None, outcome: Outcome) -> float | None:
-    """Cores that other processes kept busy during a run."""
+    """Return the mean number of cores that other processes kept busy during a run."""
     after = busy_seconds()
     if before is None or after is None or outcome.seconds <= 0:
         return None

@@ -1,4 +1,4 @@
-"""Which run comes next: rounds over the planned configurations, in random order, until each is known well enough."""
+"""The order of runs: rounds over the planned configurations, in random order, until each is known well enough."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from evenly.runs.runs import Runs
 
 __all__ = ["Advisor", "Progress", "Schedule", "Turn", "first_configurations", "rows_of"]
 
-#: Gets what was measured and how many are asked for, and returns so many configurations to run, the best first.
+#: Takes the measured runs and a number n, and returns n configurations to run next, the best first.
 Advisor = Callable[[Runs, int], pd.DataFrame]
-#: So many draws are tried to find configurations that differ.
+#: Draws that are tried to find enough distinct configurations, each twice as large as the one before.
 _DRAWS = 8
-#: Least share of the usual time that an anchor takes.
+#: Least fraction of the median time that an anchor takes.
 _QUICK = 0.1
 
 
 def first_configurations(study: Study) -> list[dict[str, Any]]:
-    """Return the configurations that are known from the start, distinct, in random order; none for a search.
+    """Return the configurations that a study lists or draws, distinct, in random order; none for a search.
 
     Raises
     ------
@@ -57,6 +57,7 @@ def _distinct(study: Study, runs: int) -> pd.DataFrame:
         runs = min(runs, plan.first or max(4, 2 * len(study.space)))
     design = "sobol" if plan.design == "advisor" else plan.design
     found = pd.DataFrame()
+    # Integer and ordinal parameters draw equal configurations, so ever more are drawn until enough differ.
     for attempt in range(_DRAWS):
         drawn = study.space.sample(runs * 2**attempt, design=design, seed=plan.seed)  # type: ignore[arg-type]
         found = drawn.drop_duplicates(ignore_index=True).head(runs)
@@ -66,7 +67,7 @@ def _distinct(study: Study, runs: int) -> pd.DataFrame:
 
 
 def rows_of(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return configurations as plain Python values, which JSON can hold."""
+    """Return the rows of a table of configurations as dictionaries of plain Python values, for JSON."""
     return [{str(k): getattr(v, "item", lambda v=v: v)() for k, v in row.items()} for row in table.to_dict("records")]
 
 
@@ -81,14 +82,14 @@ class Turn:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a campaign is.
+    """Progress of a campaign.
 
     Attributes
     ----------
     done, left : int
-        Runs made, and those that are still to come as far as is known.
+        Runs made, and runs still to be made as far as is known.
     seconds_left : float
-        What these will take, by what runs took so far.
+        Expected seconds of the runs left, by the medians of the runs made.
     """
 
     done: int
@@ -105,7 +106,7 @@ class _Known:
     failed: bool = False
 
     def missing(self, wanted: Repetitions) -> int:
-        """Return how many runs it needs still, at least; 0 when it is known well enough."""
+        """Return the fewest runs that it still needs; 0 when its mean is known well enough."""
         n = len(self.seconds)
         if self.failed or n >= wanted.most:
             return 0
@@ -115,7 +116,7 @@ class _Known:
 
 
 class Schedule:
-    """Decides which run comes next, from what there is.
+    """Picks the next run from the runs made so far.
 
     Configurations are run in rounds: all once, all twice, and then those that aren't known well enough. So a campaign
     that is cut short knows a little of everything, and slow changes of the machine spread over all. One that failed is
@@ -156,9 +157,11 @@ class Schedule:
         """Return the next run; None if all is known well enough, or the budget is used up."""
         if self.is_spent:
             return None
+        # Round by round: the configuration with the fewest good runs, and of these the first in order.
         waiting = [(len(self._of(c).seconds), at, c) for at, c in enumerate(self.order) if self._missing(c)]
         if not waiting:
             return None
+        # The anchor's turn comes after so many other runs; it is chosen once some runs have told what is quick.
         every = self._study.plan.anchor_every
         if every and self._since_anchor >= every:
             self.anchor = self.anchor or self._quick()
@@ -168,12 +171,12 @@ class Schedule:
 
     @property
     def is_spent(self) -> bool:
-        """Whether runs took all that they may."""
+        """Whether all runs together used up the budget."""
         budget = self._study.plan.budget_s
         return budget is not None and sum(sum(known.took) for known in self._known.values()) >= budget
 
     def _quick(self) -> int | None:
-        """The quickest configuration that isn't over in no time: a tenth of the usual at least."""
+        """Return the quickest configuration that takes a tenth of the median time or more; shorter runs are noise."""
         took = {c: float(np.median(k.took)) for c, k in self._known.items() if k.seconds and not k.failed}
         if not took:
             return None
@@ -191,7 +194,8 @@ class Schedule:
 
     @property
     def progress(self) -> Progress:
-        """How far it is."""
+        """Runs made and runs left."""
+        # What a run takes by its own median, or, where a configuration has no run yet, by the median of all medians.
         each = [k.took for k in self._known.values() if k.took]
         usual = float(np.median([np.median(took) for took in each])) if each else 0.0
         missing, plan = self.missing, self._study.plan
@@ -205,5 +209,5 @@ class Schedule:
 
     @property
     def missing(self) -> dict[int, int]:
-        """How many runs each planned configuration needs still, as far as is known."""
+        """Runs that each planned configuration still needs, as far as is known."""
         return {configuration: self._missing(configuration) for configuration in self.order}

@@ -1,6 +1,6 @@
-"""What a campaign measured, in one SQLite file: each run is one transaction, so that it is there whole or not at all.
+"""The file of a campaign: an SQLite database in which each run is one transaction, so that none is stored in part.
 
-One process writes at a time, and holds a lock that ends with it however it ends.
+One process writes at a time. It holds a lock that the system releases when the process ends, in whatever way.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ CREATE TABLE running (mark TEXT PRIMARY KEY, launcher TEXT NOT NULL, configurati
 
 
 class StoreFullError(EvenlyError):
-    """There is no room for another run; all earlier ones are kept."""
+    """The disk is full; all earlier runs are stored."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Let others use it."""
+        """Close the file, so that another process can open it."""
         self._database.close()
         self._lock.close()
 
@@ -135,14 +135,14 @@ class Store:
             raise self.full() from None
 
     def full(self) -> StoreFullError:
-        """Return what to tell where there is no room."""
+        """Return the error for a full disk."""
         return StoreFullError(
             f"the disk is full: {self.count()} runs are kept in {self.path}; free some space and start again, "
-            "it goes on from there"
+            "it continues from there"
         )
 
     def about(self, key: str) -> Any:
-        """Return what was noted under a key; None if nothing was."""
+        """Return the value noted under a key; None if there is none."""
         row = self._database.execute("SELECT value FROM about WHERE key = ?", (key,)).fetchone()
         return None if row is None else json.loads(row[0])
 
@@ -180,12 +180,12 @@ class Store:
         return list(self._database.execute("SELECT mark, launcher FROM running"))
 
     def forget_running(self) -> None:
-        """Take all runs for ended."""
+        """Delete the marks of running runs."""
         with self._transaction() as database:
             database.execute("DELETE FROM running")
 
     def add(self, record: Record) -> None:
-        """Keep a run, which is no longer under way; both or neither."""
+        """Store a run and delete its mark, in one transaction."""
         values = (
             record.configuration, record.repetition, record.status, json.dumps(dict(record.quantities)), record.purpose,
             record.exit_code, record.message, record.output, record.started, record.took, record.other_load,
@@ -196,12 +196,12 @@ class Store:
             database.execute("DELETE FROM running")
 
     def drop_failed(self) -> int:
-        """Forget runs that failed or timed out, so that they are run again; return how many."""
+        """Delete runs that failed or timed out, so that they are made again; return their number."""
         with self._transaction() as database:
             return database.execute("DELETE FROM records WHERE status != 'ok'").rowcount
 
     def clear(self) -> None:
-        """Forget all configurations and runs."""
+        """Delete all configurations and runs."""
         with self._transaction() as database:
             database.execute("DELETE FROM records")
             database.execute("DELETE FROM configurations")
@@ -217,7 +217,7 @@ class Store:
             "SELECT configuration, repetition, status, quantities, purpose, exit_code, message, output, started, took, "
             "other_load, machine FROM records ORDER BY rowid"
         )
-        return [_record(row) for row in rows]
+        return [Record(number, again, status, json.loads(found), *rest) for number, again, status, found, *rest in rows]
 
     def table(self, source: str) -> pd.DataFrame:
         """Return one row per run: parameters, quantities and bookkeeping."""
@@ -229,12 +229,6 @@ class Store:
             }
             for r in self.records()
         )  # fmt: skip
-
-
-def _record(row: tuple[Any, ...]) -> Record:
-    values = list(row)
-    values[3] = json.loads(values[3])
-    return Record(*values)
 
 
 def _when(started: float) -> str:

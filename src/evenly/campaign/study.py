@@ -48,7 +48,7 @@ from typing import Any, Literal, Self, get_args
 
 from evenly.campaign.templates import Template
 from evenly.campaign.timing import Timing
-from evenly.errors import InputError, ReadError, did_you_mean
+from evenly.errors import InputError, ReadError, check_keys
 from evenly.launch import launcher_class
 from evenly.space.designs import Design
 from evenly.space.expressions import Expression
@@ -171,16 +171,16 @@ class Plan:
     seed : int
         Of the draw, and of the order of runs.
     budget_s : float, optional
-        No run is started once all runs together took so many seconds.
+        Seconds of all runs together, after which no run is started.
     anchor_every : int
-        After so many runs a quick configuration is run once more, which shows whether the machine drifts; 0 never.
+        Number of runs after which a quick configuration is run once more, which shows drift of the machine; 0: never.
     tasks : sequence of str
         Of a search: parameters that tell tasks apart, each of which has a fastest configuration of its own.
     limit : float, optional
-        Of a search: a run is ended once it takes so many times what the fastest of its task took.
+        Of a search: a run is ended once it takes `limit` times as long as the fastest run of its task.
     production : float, optional
-        Of a search: how often the program will be run afterwards. The search ends when the next run is expected to
-        take longer than it is expected to save there.
+        Of a search: number of production runs afterwards. The search ends when the next run is expected to take longer
+        than it is expected to save in production.
     """
 
     runs: int | None = None
@@ -324,7 +324,7 @@ class Study:
         Space(n=Ordinal(1, 2))
         """
         sections = ("program", "parameters", "conditions", "time", "repetitions", "plan", "factors")
-        _check_keys("a study", values, ("constraints", *sections))
+        check_keys("a study", values, ("constraints", *sections))
         for section in sections:
             if not isinstance(values.get(section, {}), Mapping):
                 raise InputError(f"{section!r} must be a table: begin it with a line [{section}]")
@@ -360,14 +360,8 @@ class Study:
 
 def _of(kind: type[Any], section: str, values: Mapping[str, Any]) -> Any:
     given = dict(values.get(section, {}))
-    _check_keys(f"[{section}]", given, [f.name for f in fields(kind)])
+    check_keys(f"[{section}]", given, [f.name for f in fields(kind)])
     return kind(**given)
-
-
-def _check_keys(where: str, values: Mapping[str, Any], allowed: Sequence[str]) -> None:
-    for key in values:
-        if key not in allowed:
-            raise InputError(f"{where} has no {key!r}{did_you_mean(key, allowed)}; allowed are {', '.join(allowed)}")
 
 
 def _parameter(name: str, value: Any) -> Parameter:
@@ -387,7 +381,7 @@ def _kind(value: Any) -> Parameter:
     if "kind" in value:
         return parameter_from_dict(dict(value))
     kind = Integer if all(isinstance(value.get(end), int) for end in ("low", "high")) else Real
-    _check_keys("it", value, [f.name for f in fields(kind)])
+    check_keys("it", value, [f.name for f in fields(kind)])
     missing = [end for end in ("low", "high") if end not in value]
     if missing:
         raise InputError(f"it lacks {missing[0]!r}")

@@ -1,4 +1,4 @@
-"""What a run took: by the clock, from what it printed, or from a file that a reader understands."""
+"""The time of a run: by the clock, from its output by a pattern, or from a file by a reader."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from evenly.errors import EvenlyError, InputError, RunFailed
+from evenly.errors import EvenlyError, InputError, RunFailed, check_keys
 from evenly.launch import Outcome
 from evenly.runs.units import base_unit, to_base
 
 __all__ = ["Pattern", "Timing"]
 
-#: By how much the clocks of files and of this process may differ.
+#: Seconds by which the clocks of a file system and of this process may differ.
 _CLOCKS_S = 1.0
 
 
@@ -78,13 +78,13 @@ class Timing:
     clock : {"wall", "cpu"}
         The clock, where neither a pattern nor a reader is given; "cpu" is the time of all processes together.
     time : Pattern, optional
-        What the program tells.
+        The number in its output that is the time.
     reader : str, optional
         A format that `evenly.read` knows, or ``"any"``; the median of what it holds counts.
     path : str
         What the reader reads, from the run's folder.
     options : mapping
-        What else the reader is told, as ``{ time = "wall", unit = "ms" }`` for tables.
+        Options of the reader, as ``{ time = "wall", unit = "ms" }`` for tables.
     more : mapping of str to Pattern
         Further quantities.
     """
@@ -129,14 +129,12 @@ class Timing:
         Pattern(pattern='took (.*)', unit='ms', file='')
         """
         allowed = ("clock", "pattern", "unit", "file", "reader", "path", "options", "quantities")
-        unknown = [key for key in values if key not in allowed]
-        if unknown:
-            raise InputError(f"[time] has no {unknown[0]!r}; allowed are {', '.join(allowed)}")
+        check_keys("[time]", values, allowed)
         lost = [key for key in ("unit", "file") if key in values and "pattern" not in values]
         if lost:
             raise InputError(f"{lost[0]} in [time] belongs to a pattern, which is missing")
-        told = {key: values[key] for key in ("pattern", "unit", "file") if key in values}
-        time = Pattern(**told) if told else None
+        pattern = {key: values[key] for key in ("pattern", "unit", "file") if key in values}
+        time = Pattern(**pattern) if pattern else None
         try:
             more = {name: Pattern(**given) for name, given in values.get("quantities", {}).items()}
         except TypeError:
@@ -145,10 +143,10 @@ class Timing:
         return cls(time=time, more=more, **given)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what seconds are, for comparison; further quantities may come and go."""
-        told = {f"time.{key}": value for key, value in vars(self.time).items()} if self.time else {}
+        """Return what makes times comparable; further quantities don't count."""
+        pattern = {f"time.{key}": value for key, value in vars(self.time).items()} if self.time else {}
         read = {"time.reader": self.reader, "time.path": self.path, "time.options": dict(self.options)}
-        return {"time.clock": self.clock, **told, **(read if self.reader else {})}
+        return {"time.clock": self.clock, **pattern, **(read if self.reader else {})}
 
     @property
     def quantities(self) -> dict[str, str]:
@@ -158,7 +156,7 @@ class Timing:
     def of(
         self, outcome: Outcome, folder: Path, returned: Mapping[str, float], *, since: float = 0.0
     ) -> dict[str, float]:
-        """Return what a run that ended well measured, by name, in base units.
+        """Return the quantities of a run that ended well, by name, in base units.
 
         Parameters
         ----------
@@ -166,14 +164,14 @@ class Timing:
         folder : Path
             Where it ran.
         returned : mapping of str to float
-            What a callable returned.
+            The quantities that a callable returned.
         since : float
             When it began (seconds since the epoch): files that are older are not its own.
 
         Raises
         ------
         RunFailed
-            If it isn't where the study says, or no time above zero.
+            If the time isn't where the study says, or not above zero.
         """
         clock = {"wall": outcome.seconds, "cpu": outcome.cpu_seconds}[self.clock]
         seconds = clock if self.clock == "cpu" else returned.get("seconds", clock)
@@ -182,7 +180,7 @@ class Timing:
         elif self.reader is not None:
             seconds = self._read(folder, since)
         if not np.isfinite(seconds) or seconds <= 0:
-            raise RunFailed(f"a time must be above zero, but the run told {seconds}")
+            raise RunFailed(f"a time must be above zero, but the run gave {seconds}")
         more = {name: p.find(_text(outcome, folder, p.file, since)) for name, p in self.more.items()}
         return {"seconds": float(seconds)} | more
 
@@ -205,11 +203,11 @@ def _text(outcome: Outcome, folder: Path, file: str, since: float) -> str:
     return (folder / file).read_text(encoding="utf-8", errors="replace")
 
 
-def _check_new(path: Path, told: str, since: float) -> None:
+def _check_new(path: Path, name: str, since: float) -> None:
     """Raise unless the run wrote the file: what an earlier one left would be taken for its time."""
     try:
         written = path.stat().st_mtime
     except OSError as error:
-        raise RunFailed(f"the run left no {told}: {error.strerror}") from None
+        raise RunFailed(f"the run left no {name}: {error.strerror}") from None
     if path.is_file() and written < since - _CLOCKS_S:
-        raise RunFailed(f"the run left no {told}: the one there is of an earlier run")
+        raise RunFailed(f"the run left no {name}: the one there is of an earlier run")

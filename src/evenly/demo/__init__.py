@@ -1,6 +1,6 @@
-"""The whole loop on the user's own machine in a few minutes, told by one page: ``evenly demo``.
+"""The whole workflow on the user's own machine in a few minutes, as one HTML page: ``evenly demo``.
 
-Costs and messages are measured, a structure is cut, its step is predicted before anything runs, then it runs on real
-ranks, and what was predicted is held against what was measured. Everything goes to one folder; what a user keeps
-elsewhere, a calibration for one, is neither used nor changed.
+It measures costs and messages, cuts a structure, predicts its time step, runs it on real ranks, and compares the
+prediction with the measurement. Everything is written to one folder. Other files of the user, as a calibration, are
+neither used nor changed.
 """

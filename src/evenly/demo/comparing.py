@@ -1,4 +1,4 @@
-"""What was predicted beside what was measured, in words, tables and pictures."""
+"""Predictions beside measurements, in sentences, tables and pictures."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from evenly.report.html_page import Part, Picture, Remark, Table, Text
 
 __all__ = ["comparison", "gain_sentence", "steps_sentence"]
 
-#: A difference below this is none.
+#: A ratio that differs from 1 by less is reported as equal.
 _ALIKE = 0.01
-#: Wall over CPU time of ranks' own work from which on others must have used the cores, and over the yardstick.
+#: Ratio from which a slowdown is reported: wall over CPU time, or a fixed piece of work now over then.
 _SHARED = 1.1
 
 
 def comparison(found: Findings) -> list[Part]:
-    """Return the parts of the last section."""
+    """Return the parts of the page's last section: times per step, the gain of the cut, times of each rank."""
     ran = {name: one for name, one in found.compared.items() if one.runs}
     asked = Text("Were the predictions right, and is the cut worth it?")
     if not ran:
@@ -44,7 +44,7 @@ def comparison(found: Findings) -> list[Part]:
 
 
 def steps_sentence(name: str, one: Compared) -> str:
-    """Say how the measured median of a layout lies to its prediction."""
+    """Return a sentence that compares a layout's measured median with its prediction."""
     ratio = one.measured_s / one.predicted["step_s"]
     where = {
         "inside": "inside the predicted interval",
@@ -59,7 +59,7 @@ def steps_sentence(name: str, one: Compared) -> str:
 
 
 def gain_sentence(even: Compared, balanced: Compared) -> str:
-    """Say what the balanced cut gains over equal volumes, as predicted and as measured, as far as the runs tell."""
+    """Return a sentence on the speedup of the balanced cut over equal volumes: predicted, measured, and how sure."""
     predicted = even.predicted["step_s"] / balanced.predicted["step_s"]
     measured = even.measured_s / balanced.measured_s
     text = (
@@ -136,14 +136,14 @@ def _imbalance(one: Compared) -> float:
 
 
 def _at_that_speed(found: Findings, ran: dict[str, Compared]) -> str:
-    """Say how measured times lie to predictions once the cores' own speed is taken off."""
+    """Return measured over predicted times, corrected for the cores' own change of speed."""
     ratios = [one.measured_s / one.predicted["step_s"] / found.slowdown for one in ran.values()]
-    told = ", ".join(f"{name} {compact(ratio, 3)}" for name, ratio in zip(ran, ratios, strict=True))
-    return f"Times over predictions without that: {told}."
+    ratios_text = ", ".join(f"{name} {compact(ratio, 3)}" for name, ratio in zip(ran, ratios, strict=True))
+    return f"Times over predictions without that: {ratios_text}."
 
 
 def _reasons(found: Findings, ran: dict[str, Compared]) -> list[str]:
-    """Say what is known of why measured times differ."""
+    """Return known reasons why measured times differ from predictions."""
     reasons = [_work_sentence(ran)]
     wall, cpu = (sum(float(np.sum(one.busy_s(clock))) for one in ran.values()) for clock in ("wall", "cpu"))
     if wall > _SHARED * cpu:

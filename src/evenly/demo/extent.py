@@ -1,4 +1,4 @@
-"""How much the loop does: a few minutes for people, less than one for tests."""
+"""The size of the demo: a few minutes for people, less than one for tests."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["NORMAL", "QUICK", "Extent"]
 
 @dataclass(frozen=True)
 class Extent:
-    """What the loop takes.
+    """How long each stage of the demo may take, and what it runs.
 
     Parameters
     ----------
@@ -48,13 +48,11 @@ class Extent:
     def typed(self) -> str:
         """The structure and its parameters as a user types them."""
         own = ("resolution", "size", "frequencies")
-        words = [f"--{name} {value:g}" if name in own else f"--set {name}={value:g}" for name, value in self.given]
+        words = [
+            f"--{name} {value:g}" if name in own else f"--set {name}={value:g}"
+            for name, value in self.parameters.items()
+        ]
         return " ".join(words)
-
-    @property
-    def given(self) -> list[tuple[str, Any]]:
-        """Parameters and values."""
-        return list(self.parameters.items())
 
 
 NORMAL = Extent(calibrate_s=60.0, machine_s=1.0, parameters={"resolution": 40, "lens": 0.9}, steps=96, repeats=5)

@@ -1,4 +1,4 @@
-"""What the loop found so far, stage by stage; a stage that failed leaves its reason instead."""
+"""Results of the demo, stage by stage; a stage that failed leaves its reason instead."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ class Compared:
     Parameters
     ----------
     seen : Foresight
-        How it is cut, and what each rank has to do.
+        Its chunks, and the predicted work of each rank.
     predicted : mapping of str to float
         ``step_s``, ``lower_s``, ``upper_s`` and the other values of `forecast_step`.
     runs : tuple of Measurement
-        Those that went well.
+        Its runs, without failed ones.
     """
 
     seen: Foresight
@@ -75,7 +75,7 @@ class Compared:
 
 @dataclass
 class Findings:
-    """What is known after each stage.
+    """Results of all stages so far.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ class Findings:
     paces: list[float] = field(default_factory=list)
 
     def note(self, stage: str, text: str) -> None:
-        """Keep what a reader should know about a stage."""
+        """Add a remark on a stage, which the page shows."""
         self.notes.setdefault(stage, []).append(text)
 
     def rows(self) -> list[dict[str, Any]]:
@@ -140,6 +140,6 @@ class Findings:
 
     @property
     def slowdown(self) -> float:
-        """How much longer the calibration's yardstick took while runs were made; nan where that isn't known."""
+        """CPU time of a fixed piece of work between the runs, over that during calibration; nan where not known."""
         known = self.cost is not None and np.isfinite(self.cost.pace_s) and self.paces
         return median(self.paces) / self.cost.pace_s if known and self.cost is not None else float("nan")

@@ -1,4 +1,4 @@
-"""The loop: one stage after the other, each in its time; one that fails leaves the others running."""
+"""Runs the stages of the demo one after the other; a stage that fails does not stop the others."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Shown", "run_loop"]
 
 #: Given what a stage does, shows its progress while it runs.
 Shown = Callable[[str], AbstractContextManager[Told]]
-#: More ranks than this are no better example.
+#: Most ranks of the example.
 _MOST_RANKS = 4
 
 
@@ -62,7 +62,7 @@ def _stage(name: str, found: Findings, shown: Shown) -> None:
     except EvenlyError as error:
         found.failures[name] = str(error)
     except Exception as error:
-        # A defect of evenly: the page says so, and the other stages are worth having all the same.
+        # A defect of evenly: the page reports it, and the other stages are still of use.
         (found.folder / f"{name}-error.txt").write_text(traceback.format_exc(), encoding="utf-8")
         found.failures[name] = f"{type(error).__name__}: {error}; all of it is in {name}-error.txt"
     found.seconds[name] = perf_counter() - begin

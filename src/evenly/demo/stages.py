@@ -1,4 +1,4 @@
-"""The stages of the loop; each adds to the findings what it found."""
+"""The stages of the demo; each adds its results to the findings."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from evenly.fdtd.ranks.launching import find_launcher
 from evenly.fdtd.scaling.rank import run_task
 from evenly.fdtd.scaling.runs import run_once
 from evenly.fdtd.scaling.study import file_name
-from evenly.fdtd.structures.programs import Program, load
+from evenly.fdtd.structures.programs import load
 from evenly.machine.machine import Machine
 from evenly.machine.measuring.measuring import default_name, measure_machine
 from evenly.models.fitting import fit
@@ -40,11 +40,11 @@ from evenly.readers import read
 
 __all__ = ["CLOUD", "CORES", "STAGES", "Told", "costs", "why_no_ranks"]
 
-#: Told which fraction of a stage is done.
+#: Called with the fraction of a stage that is done.
 Told = Callable[[float], None]
-#: The machine that nobody has here.
+#: A cluster to predict for; it is only described.
 CLOUD = "cloud-16-10g"
-#: Takes the place of a machine that couldn't be measured.
+#: Shipped machine that stands in for one that couldn't be measured.
 _SUBSTITUTE = "two-cores"
 #: Cores that the coupled solvers get.
 CORES = 560
@@ -179,7 +179,7 @@ def _run(found: Findings, layout: BinaryPartition, ranks: int, repetition: int) 
     return run_once(task, ranks, timeout_s=found.extent.run_timeout_s)
 
 
-#: In order: name, what the user is told, function.
+#: In order: name, description for the progress bar, function.
 STAGES: dict[str, tuple[str, Callable[[Findings, Told], None]]] = {
     "assign": ("assigning cores to two coupled solvers", assign),
     "calibrate": ("measuring what grid points take", calibrate),
@@ -190,12 +190,8 @@ STAGES: dict[str, tuple[str, Callable[[Findings, Told], None]]] = {
 }
 
 
-def _program(found: Findings) -> Program:
-    return load(found.extent.structure, found.extent.parameters)
-
-
 def _cell(found: Findings) -> Cell:
-    program = _program(found)
+    program = load(found.extent.structure, found.extent.parameters)
     return cell_of(program.simulation, program.monitors.values(), name=program.name)
 
 

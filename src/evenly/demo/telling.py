@@ -1,6 +1,6 @@
-"""The page that tells the loop in order: what was asked, what one would type, what came out, what it means.
+"""The page of the demo, stage by stage: the question, the command to type, the result, and what it means.
 
-Every sentence is made from this run's numbers; what they don't support isn't said.
+Every sentence follows from the numbers of this run.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = ["page_of"]
 
 
 def page_of(found: Findings) -> Page:
-    """Return the page of a loop, finished or not."""
+    """Return the page of a demo, finished or not."""
     sections = [
         _section(found, "Assign cores to coupled solvers", "assign", _assigned),
         _section(found, "Measure what grid points take here", "calibrate", _calibrated),
@@ -119,11 +119,11 @@ def _calibrated(found: Findings) -> list[Part]:
     if cost is None:
         return [*parts, Text("What follows uses the costs that came with evenly.")]
     others = taken_over(cost)
-    told = f"{len(cost.coefficients) - len(others)} of {len(cost.coefficients)} terms were measured here"
+    measured = f"{len(cost.coefficients) - len(others)} of {len(cost.coefficients)} terms were measured here"
     if others:
-        told += f"; the other {len(others)} are those that came with evenly, at this machine's speed"
+        measured += f"; the other {len(others)} are those that came with evenly, at this machine's speed"
     errors = errors_line(cost)
-    parts.append(Remark(f"{told}." + (f" On its own runs: {errors}." if errors else "")))
+    parts.append(Remark(f"{measured}." + (f" On its own runs: {errors}." if errors else "")))
     if any(row.get("purpose") == "cell" for row in cost.measured):
         parts.append(Picture(plot_predictions(cost), "Predicted against measured time of the calibration's runs"))
     return [*parts, Fold("What each term takes", [Table.of(cost_table(cost))])]

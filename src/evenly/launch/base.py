@@ -24,13 +24,13 @@ class Task:
     mark : str
         Names the task; what is left of it is found by it, even if whoever started it is gone.
     ranks : int
-        On how many MPI ranks, for launchers that start several.
+        Number of MPI ranks, for launchers that start several.
     folder : Path, optional
         Where it runs; this process' folder when left out.
     environment : mapping of str to str
         Variables to set besides this process' own.
     timeout_s : float, optional
-        After so many seconds it is ended, with all that it started.
+        Seconds after which the task and all processes that it started are ended.
     """
 
     command: tuple[str, ...]
@@ -49,9 +49,9 @@ class Outcome:
     ----------
     status : {"ok", "failed", "timed out"}
     exit_code : int
-        As a shell tells it: 0 is well, 128 + n a signal.
+        As in a shell: 0 is success, 128 + n the signal n.
     output, errors : str
-        What it printed; the beginning of very long texts is dropped.
+        Its standard output and error; the beginning of very long texts is dropped.
     seconds, cpu_seconds : float
         Wall time, and CPU time of all its processes.
     """

@@ -16,9 +16,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evenly.errors import InputError, did_you_mean
+from evenly.errors import InputError, check_keys
 
-__all__ = ["Link", "check_keys", "check_number"]
+__all__ = ["Link", "check_number"]
 
 
 @dataclass(frozen=True)
@@ -158,21 +158,6 @@ class Link:
             return cls(**values)
         except InputError as error:
             raise InputError(f"{name}: {error}") from None
-
-
-def check_keys(what: str, values: Iterable[str], known: list[str]) -> None:
-    """Raise an `InputError` for the first key that is not known.
-
-    Examples
-    --------
-    >>> check_keys("a machine", ["core"], ["cores", "name"])
-    Traceback (most recent call last):
-    evenly.errors.InputError: a machine has no 'core' (did you mean 'cores'?); allowed are cores, name
-    """
-    unknown = [key for key in values if key not in known]
-    if unknown:
-        hint = did_you_mean(unknown[0], known)
-        raise InputError(f"{what} has no {unknown[0]!r}{hint}; allowed are {', '.join(known)}")
 
 
 def check_number(name: str, value: Any, *, whole: bool = False, zero: bool = False) -> None:

@@ -1,7 +1,7 @@
-"""The machine: what a decision may spend, and how fast its cores, its memory and its network are.
+"""The machine: its nodes and cores, what they cost, and how fast cores, memory and network are.
 
 A `Machine` says how many nodes there are, what a node holds, what a core costs, and how long messages take. Everything
-but the name has a default that means "not known", so that a decision only uses what it was told. Some machines come
+but the name has a default that means "not known", and a decision uses only what is known. Some machines come
 with evenly; `Machine.load` takes their names.
 """
 
@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from evenly.errors import InputError, ReadError, did_you_mean
-from evenly.machine.link import Link, check_keys, check_number
+from evenly.errors import InputError, ReadError, check_keys, did_you_mean
+from evenly.machine.link import Link, check_number
 
 __all__ = ["Link", "Machine", "shipped_machines"]
 

@@ -1,4 +1,4 @@
-"""What Meep's processes tell each other, by Meep's own collectives.
+"""Communication between Meep's processes, by Meep's own collectives.
 
 These are there without mpi4py, and keep to a process's own group where Meep's processes are divided
 (``meep.divide_parallel_processes``). All processes of a group must call them alike.
@@ -78,6 +78,7 @@ def slowest(seconds: float) -> float:
 
 def _text(text: str) -> str:
     """Return the first process's text."""
+    # Meep broadcasts numbers only: first the number of bytes, then six bytes at a time as one whole number.
     said = text.encode()
     size = int(_number(float(len(said)), 0))
     said = said.ljust(size)

@@ -3,8 +3,10 @@
 Two solvers that ever run side by side, or hold cores of their own in one group, can't share cores; all others can.
 Where each solver occurs once, this follows the expression: groups of ``max`` and ``sum`` add their parts' cores, ``+``
 takes the larger. Where solvers occur several times, the graph of pairs that exclude each other is taken apart into
-sums and maxima (it is then a cograph; a graph that can't be taken apart so leaves open who shares with whom, and is
-refused).
+sums and maxima. This works where it is a cograph; any other graph leaves open who shares with whom, and is refused.
+
+Source: D. G. Corneil, H. Lerchs and L. Stewart Burlingham, "Complement reducible graphs", Discrete Applied Mathematics
+3 (1981) 163-174.
 """
 
 from __future__ import annotations
@@ -102,6 +104,8 @@ def _excluding(layout: Layout) -> set[frozenset[str]]:
 def _take_apart(names: tuple[str, ...], pairs: set[frozenset[str]], layout: Layout) -> Footprint:
     if len(names) == 1:
         return Footprint("solver", names[0])
+    # A cograph or its complement is disconnected: components of the graph of pairs that exclude each other may share
+    # cores; components of its complement all exclude each other, and need cores of their own.
     for kind, linked in (
         ("share", lambda a, b: frozenset((a, b)) in pairs),
         ("split", lambda a, b: frozenset((a, b)) not in pairs),

@@ -1,7 +1,7 @@
 """One solver's time as a function of its cores.
 
-A `SolverCurve` puts a model, a function or a table behind one small face: `seconds(counts)`. A model of several
-parameters is looked at along its cores, the others held at given values. Models that can certify where they rise and
+A `SolverCurve` gives a model, a function or a table one interface: `seconds(counts)`. A model of several parameters is
+evaluated along its cores, the others held at given values. Models that can certify where they rise and
 fall (``monotone_pieces(low, high)``) are searched without tabulating every count.
 """
 

@@ -1,6 +1,6 @@
-"""What uncertain models make of an assignment: intervals, alternatives within noise, gains.
+"""Uncertainty of an assignment's time, by Monte Carlo: intervals, alternatives within noise, gains.
 
-A solver's error is drawn as one factor on its time, log-normal on each side of the prediction with the widths of the
+A solver's error is one random factor on its time: log-normal on each side of the prediction, with the two widths of the
 model's interval, and independent between solvers. The same factors are used for all assignments that are compared,
 since a model that errs at one count errs alike at the next. Draws are seeded: the same question gives the same answer.
 """
@@ -171,9 +171,7 @@ class Draws:
         """Return bounds of the step's time that contain its prediction; None where no uncertainty is known."""
         if self.factors is None:
             return None
-        lower, upper = self._quantiles(self.own)
-        predicted = self.problem.seconds(self.cores)
-        return min(lower, predicted), max(upper, predicted)
+        return _holding(self._quantiles(self.own), self.problem.seconds(self.cores))
 
     def compare(self, cores: Mapping[str, int]) -> Comparison:
         """Say how the assignment does against another."""
@@ -207,13 +205,12 @@ class Draws:
         varying = {name: times[name] * ratios[name] for name in times}
         steps = max(len(values) for values in ratios.values())
         draws = int(np.clip(_STEPS_DRAWN // steps, _FEWEST_DRAWS, self.noise.draws))
+        # Each draw of the models' errors is applied to all steps of the series, and these are averaged.
         means = np.array([
             np.mean(self.problem.layout.seconds({n: self.factors[n][k] * varying[n] for n in times}))
             for k in range(draws)
         ])  # fmt: skip
-        lower, upper = self._quantiles(means)
-        predicted = float(np.mean(self.problem.layout.seconds(varying)))
-        return min(lower, predicted), max(upper, predicted)
+        return _holding(self._quantiles(means), float(np.mean(self.problem.layout.seconds(varying))))
 
     def _quantiles(self, values: Floats) -> tuple[float, float]:
         tail = (1.0 - self.noise.level) / 2.0
@@ -226,8 +223,14 @@ class Draws:
         if bounds is None:
             return None
         predicted = float(curve.seconds(np.array([self.cores[name]]))[0])
+        # A bound at probability p is predicted * exp(-+ width * z_p): the width is the standard deviation of log time.
         z = NormalDist().inv_cdf(0.5 + self.noise.level / 2.0)
         return np.log(predicted / max(bounds[0], 1e-300)) / z, np.log(max(bounds[1], predicted) / predicted) / z
+
+
+def _holding(bounds: tuple[float, float], value: float) -> tuple[float, float]:
+    """Return bounds that contain a value."""
+    return min(bounds[0], value), max(bounds[1], value)
 
 
 def _factors(normal: Floats, width: tuple[float, float] | None) -> Floats:

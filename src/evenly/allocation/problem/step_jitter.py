@@ -1,6 +1,7 @@
-"""Waiting that the mean hides: steps of side-by-side solvers vary, and each step takes as long as its slowest part.
+"""Waiting caused by jitter: steps of side-by-side solvers vary, and each step takes as long as its slowest part.
 
-The expected maximum is at least the maximum of the means, so a pair that is balanced on average still waits. Given
+The expected maximum is at least the maximum of the means (Jensen's inequality), so a pair that is balanced on average
+still waits. Given
 times per step, each solver's pattern (step over median) is laid on its predicted time: step by step where the
 patterns come from the same steps, drawn independently otherwise.
 """
@@ -105,6 +106,7 @@ def _shift(problem: Problem, name: str, count: int, places: int) -> int:
 
 
 def _drawn(values: Floats, n: int, random: np.random.Generator) -> Floats:
+    # Stratified: one value from each of n equal parts of the distribution, in random order.
     levels = (np.arange(n) + 0.5) / n
     drawn: Floats = random.permutation(np.quantile(values, levels, method="inverted_cdf"))
     return drawn

@@ -1,4 +1,4 @@
-"""All that can be measured of a machine, as a `Machine`; what can't be is said, and the rest goes on."""
+"""Measures a machine: cores, memory and its bandwidth, jitter, messages; lists with a reason what can't be measured."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from evenly.machine.measuring.messages import SIZES, Messages, measure_messages
 __all__ = ["Measured", "default_name", "measure_machine"]
 
 Progress = Callable[[str, float], None]
-#: Share of the cores that others may use before it is said.
+#: Fraction of the cores that other processes may use without a remark.
 _BUSY = 0.25
 _WORDS = {"within_node": "messages within a node", "between_nodes": "messages between nodes"}
 
@@ -68,7 +68,7 @@ def measure_machine(
     sizes : sequence of int
         Of messages, in bytes, ascending.
     progress : callable, optional
-        Told what is measured next, and which fraction is done.
+        Called with what is measured next, and with the fraction that is done.
 
     Returns
     -------
@@ -85,18 +85,18 @@ def measure_machine(
     between = _two(hosts)
     if (launched_ranks() or 1) > 1:
         raise InputError("a machine is measured by one process, which starts the ranks that it needs: start it alone")
-    tell = progress or (lambda _text, _fraction: None)
+    report = progress or (lambda _text, _fraction: None)
     cores, memory, cache = node.core_numbers(), node.memory_bytes(), node.cache_bytes()
     remarks = _remarks(len(cores))
-    tell("memory, one core", 0.0)
+    report("memory, one core", 0.0)
     alone = memory_bandwidth(cores[:1], array_bytes(1, cache, memory), seconds)
-    tell("memory, all cores", 0.2)
+    report("memory, all cores", 0.2)
     together = memory_bandwidth(cores, array_bytes(len(cores), cache, memory), seconds) if cores[1:] else alone
-    tell("jitter", 0.4)
+    report("jitter", 0.4)
     jitter = measure_jitter(cores, seconds)
-    tell("messages", 0.6)
+    report("messages", 0.6)
     links, left_out = _links(between, len(cores), seconds / len(sizes), sizes)
-    tell("done", 1.0)
+    report("done", 1.0)
     machine = Machine(
         name or default_name(),
         nodes=max(1, len(hosts), len(allocated_hosts())),

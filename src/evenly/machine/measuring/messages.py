@@ -21,7 +21,7 @@ _START_S = 60.0
 
 @dataclass(frozen=True)
 class Messages:
-    """What a ping-pong told.
+    """Times of a ping-pong between two ranks.
 
     Parameters
     ----------
@@ -59,14 +59,14 @@ def measure_messages(
     sizes : sequence of int
         In bytes, ascending.
     timeout_s : float, optional
-        After so many seconds the ranks are ended; a minute more than they should take when left out.
+        Seconds after which the ranks are ended; by default a minute more than they should take.
 
     Raises
     ------
     MissingExtraError
         If there is no MPI, with the command that brings it.
     InputError
-        If the launcher can't be told where ranks run.
+        If the launcher can't place ranks on given hosts.
     RunFailed
         If the ranks fail, or take too long.
     """
@@ -77,9 +77,9 @@ def measure_messages(
         why = f"took longer than {limit:g} s" if job.timed_out else f"ended with status {job.status}"
         last = (job.errors.strip() or job.output.strip() or "they said nothing").splitlines()[-1]
         raise RunFailed(f"two ranks that send messages {why}: {last}", exit_code=job.status, output=job.errors)
-    told = json.loads(job.output.strip().splitlines()[-1])
-    times = (tuple(told[name]) for name in ("seconds", "lower", "upper"))
-    return Messages(tuple(told["hosts"]), tuple(told["bytes"]), *times)
+    found = json.loads(job.output.strip().splitlines()[-1])
+    times = (tuple(found[name]) for name in ("seconds", "lower", "upper"))
+    return Messages(tuple(found["hosts"]), tuple(found["bytes"]), *times)
 
 
 def link_of(sizes: Sequence[float], seconds: Sequence[float]) -> Link:

@@ -1,6 +1,6 @@
-"""What the operating system says of this machine: cores, caches, memory.
+"""Cores, caches and memory of this machine, as the operating system reports them.
 
-Linux tells it in files below ``/sys`` and ``/proc``; elsewhere what Python knows is taken.
+Linux reports them in files below ``/sys`` and ``/proc``; elsewhere Python's own functions are used.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["busy_cores", "cache_bytes", "core_numbers", "memory_bytes", "process
 
 _CPUS = Path("/sys/devices/system/cpu")
 _UNITS = {"K": 2**10, "M": 2**20, "G": 2**30}
-#: Taken for the last cache where the system doesn't tell.
+#: Size of the last cache where the system doesn't report it, in bytes.
 _USUAL_CACHE = 32 * 2**20
 
 
@@ -60,7 +60,7 @@ def cache_bytes(root: Path = _CPUS) -> int:
 
 
 def memory_bytes(limits: Sequence[Path] = (Path("/sys/fs/cgroup/memory.max"),)) -> float | None:
-    """Return the memory of this machine, or its container's share of it, in bytes; None where nobody tells.
+    """Return the memory of this machine, or its container's share of it, in bytes; None where not reported.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def memory_bytes(limits: Sequence[Path] = (Path("/sys/fs/cgroup/memory.max"),)) 
 
 
 def busy_cores() -> float:
-    """Return how many cores were busy in the mean of the last minute; 0 where nobody tells.
+    """Return how many cores were busy in the mean of the last minute; 0 where the system doesn't report it.
 
     Examples
     --------
@@ -105,8 +105,8 @@ def processor(lines: Iterable[str] | None = None) -> str:
     >>> processor(["model name : AMD  EPYC"])
     'AMD EPYC'
     """
-    told = _read(Path("/proc/cpuinfo")).splitlines() if lines is None else lines
-    names = [line.partition(":")[2] for line in told if line.startswith("model name")]
+    found = _read(Path("/proc/cpuinfo")).splitlines() if lines is None else lines
+    names = [line.partition(":")[2] for line in found if line.startswith("model name")]
     return " ".join(names[0].split()) if names else platform.processor() or platform.machine() or "unknown processor"
 
 

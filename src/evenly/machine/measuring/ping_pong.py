@@ -22,7 +22,7 @@ _WARM, _LEAST, _MOST = 5, 20, 5000
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Time each size for about so many seconds, and print what was found."""
+    """Time messages of each size for about the given seconds, and print the quartiles."""
     from mpi4py import MPI
 
     comm = MPI.COMM_WORLD
@@ -31,15 +31,15 @@ def main(arguments: Sequence[str]) -> None:
     quartiles = [np.quantile(_round_trips(comm, size, seconds), [0.25, 0.5, 0.75]) / 2 for size in sizes]
     if comm.Get_rank() == 0:
         low, middle, high = np.transpose(quartiles).tolist()
-        told = {"hosts": hosts, "bytes": sizes, "seconds": middle, "lower": low, "upper": high}
-        sys.stdout.write(json.dumps(told) + "\n")
+        found = {"hosts": hosts, "bytes": sizes, "seconds": middle, "lower": low, "upper": high}
+        sys.stdout.write(json.dumps(found) + "\n")
 
 
 def _round_trips(comm: Any, size: int, seconds: float) -> NDArray[np.float64]:
     buffer = np.zeros(size, dtype=np.uint8)
     once = _times(comm, buffer, _WARM)
     wanted = int(np.clip(seconds / max(np.median(once), 1e-9), _LEAST, _MOST))
-    # Both ranks must make as many trips; the first one's clock says how many.
+    # Both ranks must make the same number of trips: the first one's clock decides.
     return _times(comm, buffer, comm.bcast(wanted))
 
 

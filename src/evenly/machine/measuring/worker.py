@@ -59,7 +59,7 @@ def _triads(array_bytes: float) -> Callable[[], None]:
 
 
 def _pieces(piece_s: float) -> Callable[[], None]:
-    """Return a fixed piece of computing, in the first cache, that takes about so many seconds."""
+    """Return a fixed piece of computing, within the first cache, that takes about `piece_s` seconds."""
     values = np.ones(_VALUES)
     _piece(values, 1)
     rounds, took = 1, 0.0

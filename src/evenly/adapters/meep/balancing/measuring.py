@@ -1,4 +1,4 @@
-"""How long each process of a Meep run works, in CPU time: taken around every run from the moment it is asked for.
+"""CPU seconds that each process of a Meep run works, measured around every run once `watch` was called.
 
 A balancer is told after a run that it should have been timed, so `watch` has Meep's simulations time each of their
 runs, step by step: what windows of steps differ by is the noise that a decision must know.

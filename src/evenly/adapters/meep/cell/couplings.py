@@ -47,6 +47,7 @@ def with_couplings(survey: Survey, structure: Structure, coarse: Callable[[], St
         rough = coarse()
         pairs = [bool(mask.any()) for mask in _without_rims(_masks(rough, rough.grid.box))]
         column = blocks[..., survey.kinds.index(_FOUND_IN)]
+        # The survey says how many points of a block are anisotropic; the coarse grid says which pairs occur at all.
         counts = [column * pair for pair in pairs]
     else:
         box = _reach(survey, blocks)

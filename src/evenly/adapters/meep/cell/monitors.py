@@ -62,6 +62,7 @@ def decimation(sim: Any, frequencies: Sequence[float], dt: float) -> int:
     dt : float
         Time step.
     """
+    # The highest frequency of the sources' band, and of the monitor: their sum must be sampled.
     highest = 0.0
     for source in sim.sources:
         width = source.src.swigobj.get_fwidth()

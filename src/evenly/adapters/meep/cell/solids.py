@@ -94,6 +94,7 @@ class Parallelepiped(_Framed):
     """A block whose edges need not be at right angles."""
 
     def distance(self, x: ArrayLike, y: ArrayLike, z: ArrayLike) -> Array:
+        # The largest distance from the three pairs of faces; a coordinate changes by its row's norm per unit of length.
         slopes = np.linalg.norm(self._inverse, axis=1)
         parts = zip(self._along(x, y, z), self.size, slopes, strict=True)
         return np.asarray(np.maximum.reduce(np.broadcast_arrays(*((np.abs(c) - s / 2) / m for c, s, m in parts))))
@@ -104,6 +105,7 @@ class Ellipsoid(_Framed):
     """The ellipsoid inscribed in a block."""
 
     def distance(self, x: ArrayLike, y: ArrayLike, z: ArrayLike) -> Array:
+        # |A x| - 1 with A the map to the unit sphere, over its largest singular value: a lower bound of the distance.
         half = [max(s / 2, 1e-300) for s in self.size]
         scaled = [c / h for c, h in zip(self._along(x, y, z), half, strict=True)]
         reach = np.sqrt(sum(c * c for c in scaled))
@@ -152,6 +154,7 @@ class Frustum(_Round):
 
     def distance(self, x: ArrayLike, y: ArrayLike, z: ArrayLike) -> Array:
         along, (a, b, c) = self._split(x, y, z)
+        # The distance from the wall, across it, and that from the two ends.
         slope = (self.tip - self.radius) / self.height if self.height else 0.0
         side = np.sqrt(a * a + b * b + c * c) - (self.radius + slope * (along + self.height / 2))
         return np.asarray(np.maximum(side / math.hypot(1, slope), np.abs(along) - self.height / 2))
@@ -170,6 +173,7 @@ class Wedge(_Round):
         rod = np.maximum(side, np.abs(along) - self.height / 2)
         if abs(self.angle) >= 2 * math.pi:
             return np.asarray(rod)
+        # The wedge is the rod and two half planes: their intersection up to half a turn, their union beyond.
         first = np.array(self.start) - self._direction * float(np.dot(self._direction, self.start))
         first /= np.linalg.norm(first)
         second = np.cross(self._direction, first) * math.copysign(1.0, self.angle)
@@ -239,8 +243,10 @@ class Tapered(GeometricObject):
     def _from_outline(self, u: Any, v: Any) -> Any:
         flat, normals, _ = self._outline
         if self._convex:
+            # Convex: the largest distance from the lines through the edges.
             lines = [(u - a) * m + (v - b) * n for (a, b), (m, n) in zip(flat, normals, strict=True)]
             return np.maximum.reduce(lines)
+        # Else: the distance from the nearest edge, negative inside, as an even-odd ray along u counts.
         square, inside = np.inf, np.zeros(np.broadcast_shapes(np.shape(u), np.shape(v)), dtype=bool)
         for (a, b), (c, d) in zip(flat, np.roll(flat, -1, axis=0), strict=True):
             du, dv = c - a, d - b

@@ -130,6 +130,8 @@ def from_grid(material: Any, frame: Callable[[Array, Array, Array], list[Array]]
     beta, eta = float(material.beta), float(material.eta)
 
     def classify(x: Array, y: Array, z: Array) -> Ints:
+        # Meep's projection of weights u with steepness beta and threshold eta (Wang, Lazarov and Sigmund 2011):
+        # (tanh(beta eta) + tanh(beta (u - eta))) / (tanh(beta eta) + tanh(beta (1 - eta))).
         u = _interpolated(weights, frame(x, y, z))
         if beta:
             ends = math.tanh(beta * eta) if math.isfinite(beta) else 1.0
@@ -187,6 +189,7 @@ def _interpolated(values: Array, share: Sequence[Array]) -> Array:
         at = np.clip(np.asarray(s) * n - 0.5, 0, n - 1)
         low = np.floor(at).astype(np.int64)
         ends.append((low, np.minimum(low + 1, n - 1), at - low))
+    # Trilinear: the sum over the eight corners around a point, with the product of the three weights.
     result: Any = 0.0
     for corner in np.ndindex(2, 2, 2):
         weight: Any = 1.0

@@ -1,4 +1,4 @@
-"""CPU time that a process of Meep works, without its waiting, on any number of ranks per core.
+"""CPU time of a Meep process without its waiting in MPI, with any number of ranks per core.
 
 Meep times its phases with the clock of MPI, which is a wall clock: on a machine with fewer cores than ranks it measures
 waiting for a core. The CPU time of a whole process is no help either, since MPI waits by spinning. So while this clock
@@ -125,11 +125,13 @@ def slots_of(image: bytes) -> list[tuple[str, int]]:
     """
     if image[:6] != b"\x7fELF\x02\x01":
         return []
+    # Program headers say where segments lie; the dynamic section among them names the other tables.
     segments = _segments(image)
     found = _dynamic(image, segments)
     if not {"strings", "symbols"} <= set(found):
         return []
     strings, symbols = (_in_file(segments, found[name]) for name in ("strings", "symbols"))
+    # Relocations of variables and of calls: each names a symbol, and the slot that the loader fills with its address.
     slots = []
     for table, length in (("rela", "rela_size"), ("jump", "jump_size")):
         start = _in_file(segments, found.get(table, 0))
