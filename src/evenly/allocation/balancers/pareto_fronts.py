@@ -31,8 +31,9 @@ __all__ = ["GroupFront", "build", "solver_front"]
 
 Ints = NDArray[np.int64]
 
-#: Two fronts with fewer points together are merged before numba would be imported.
-_SHORT = 10_000
+#: Two fronts with fewer points together are merged before compiled loops would be loaded.
+_SHORT = 5_000
+_KERNELS = "evenly.allocation.balancers.kernels"
 
 
 @dataclass(frozen=True)
@@ -157,8 +158,8 @@ def _merged_sum(a: Front, b: Front) -> Front:
 
 
 def _is_worth_compiled_loops(a: Front, b: Front) -> bool:
-    """Tell whether two fronts are long, or numba is there already; either way gives the same front."""
-    return "numba" in sys.modules or len(a.cores) + len(b.cores) > _SHORT
+    """Tell whether two fronts are long, or the loops are loaded already; either way gives the same front."""
+    return _KERNELS in sys.modules or len(a.cores) + len(b.cores) > _SHORT
 
 
 def _joined(found: Iterable[dict[str, Ints]]) -> dict[str, Ints]:

@@ -130,7 +130,7 @@ class MeepWorker:
 
     def _ask(self, settings: dict[str, Any]) -> dict[str, Any] | None:
         """Return the answer; None if the process died, which is then gone."""
-        requests, _ = self._pipes()
+        _, requests, _ = self._running()
         try:
             requests.write(json.dumps(settings) + "\n")
             requests.flush()
@@ -140,11 +140,11 @@ class MeepWorker:
         return self._reply()
 
     def _reply(self) -> dict[str, Any] | None:
-        process = self._started
+        process, _, replies = self._running()
         watch = threading.Timer(self.patience_s, process.kill)
         watch.start()
         try:
-            line = self._pipes()[1].readline()
+            line = replies.readline()
         finally:
             watch.cancel()
         if not line.endswith("\n"):
@@ -153,19 +153,15 @@ class MeepWorker:
         found: dict[str, Any] = json.loads(line)
         return found
 
-    @property
-    def _started(self) -> subprocess.Popen[str]:
+    def _running(self) -> tuple[subprocess.Popen[str], IO[str], IO[str]]:
+        """Return the process, which is started where there is none, its input and its output."""
         if self._process is None:
             self._start()
-        assert self._process is not None  # noqa: S101 - it was just started
-        return self._process
-
-    def _pipes(self) -> tuple[IO[str], IO[str]]:
-        """Return where requests go to and answers come from."""
-        process = self._started
+        process = self._process
+        assert process is not None  # noqa: S101 - it was just started
         assert process.stdin is not None  # noqa: S101 - both were asked for
         assert process.stdout is not None  # noqa: S101
-        return process.stdin, process.stdout
+        return process, process.stdin, process.stdout
 
     def _stop(self) -> None:
         process, self._process = self._process, None
