@@ -1,10 +1,11 @@
-"""How long a user waits: `import evenly`, and the first and later `evenly allocate` on the shipped example.
+"""How long a user waits: `import evenly`, and simple calls of the command line on the shipped example.
 
 Usage::
 
     .venv/bin/python benchmarks/start_up.py
 
-CPU seconds of whole processes; the first call starts with an empty cache of compiled code.
+CPU seconds of whole processes beyond a bare interpreter, beside their limits. The first call of `evenly allocate`
+starts with an empty cache of compiled code.
 """
 
 from __future__ import annotations
@@ -23,20 +24,26 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         case = examples.copy("gaussian-pulse", folder)
         environment = {**os.environ, "NUMBA_CACHE_DIR": f"{folder}/cache"}
-        allocate = [sys.executable, "-m", "evenly", "-q", "allocate", str(case), "--cores", "560"]
-        bare = several([sys.executable, "-c", "pass"], environment)
-        rows = {
-            "import evenly, beyond a bare interpreter": several([sys.executable, "-c", "import evenly"], environment)
-            - bare,
-            "first allocate, nothing compiled": seconds(allocate, environment),
-            "later allocate": several(allocate, environment),
+        python, evenly = [sys.executable, "-c"], [sys.executable, "-m", "evenly"]
+        model = f"{folder}/model.evenly"
+        subprocess.run([*evenly, "-q", "fit", str(case), "--save", model], stdout=subprocess.DEVNULL, check=True)
+        allocate = [*evenly, "-q", "allocate", str(case), "--cores", "560"]
+        bare = several([*python, "pass"], environment)
+        first = seconds(allocate, environment) - bare
+        calls = {
+            "import evenly": ([*python, "import evenly"], 0.3),
+            "evenly --version": ([*evenly, "--version"], 0.3),
+            "evenly --help": ([*evenly, "--help"], 0.3),
+            "evenly predict, one configuration": ([*evenly, "-q", "predict", model, "--at", "cores=400"], 1.0),
+            "evenly allocate": (allocate, 1.5),
         }
-    for name, value in rows.items():
-        print(f"{name:42}{value:8.2f} s CPU")
+        print(f"{'evenly allocate, nothing compiled':38}{first:8.2f} s CPU")
+        for name, (command, limit) in calls.items():
+            print(f"{name:38}{several(command, environment) - bare:8.2f} s CPU, limit {limit}")
 
 
 def several(command: list[str], environment: dict[str, str]) -> float:
-    return statistics.median(seconds(command, environment) for _ in range(5))
+    return statistics.median(seconds(command, environment) for _ in range(7))
 
 
 def seconds(command: list[str], environment: dict[str, str]) -> float:

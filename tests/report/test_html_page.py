@@ -101,7 +101,7 @@ def test_a_number_keeps_its_unit_and_an_option_its_dashes() -> None:
 def test_small_pictures_are_lines_and_large_ones_pixels() -> None:
     small, large = drawn(5).html(), drawn(20_000).html()
     assert "data:image/svg+xml;base64," in small
-    assert 'alt="a &quot;quoted&quot; picture"' in small
+    assert 'alt="a &#34;quoted&#34; picture"' in small
     data = re.search(r"data:image/png;base64,([^\"]+)", large)
     assert data is not None
     assert base64.b64decode(data[1]).startswith(b"\x89PNG")

@@ -31,7 +31,9 @@ class What:
 
     resolution: Annotated[float | None, _what("--resolution", help="Grid points per unit of length.")] = None
     size: Annotated[float | None, _what("--size", help="Size of the cell, as the structure defines it.")] = None
-    frequencies: Annotated[int | None, _what("--frequencies", help="How many the monitors hold.")] = None
+    frequencies: Annotated[int | None, _what("--frequencies", help="Number of frequencies that the monitors hold.")] = (
+        None
+    )
     assigned: Annotated[list[str] | None, _what("--set", help="Any other parameter, as pml=0.4 (several allowed).")] = (
         None
     )
@@ -59,7 +61,9 @@ class How:
         int | None, _how("--ranks", "-n", help="MPI ranks to start (default: those of --layout, else 1).", min=1)
     ] = None
     threads: Annotated[int, _how("--threads", help="Threads of each rank.", min=1)] = 1
-    precision: Annotated[Literal["float64", "float32"], _how("--precision", help="Of the fields.")] = "float64"
+    precision: Annotated[
+        Literal["float64", "float32"], _how("--precision", help="Floating-point numbers of the fields.")
+    ] = "float64"
     decimation: Annotated[
         int | None,
         _how("--decimation", help="Fourier monitors take at most every so many steps (default: by bands).", min=1),

@@ -128,7 +128,7 @@ class Learning:
         str | None, _learns("--method", help="auto, pmnf, gp, … (default: pmnf for one number, else auto).")
     ] = None
     effort: Annotated[
-        Literal["quick", "normal", "thorough"], _learns("--effort", help="How much is tried: formulas, methods.")
+        Literal["quick", "normal", "thorough"], _learns("--effort", help="How many formulas and methods are tried.")
     ] = "normal"
     factors: Annotated[
         list[str] | None,
@@ -151,7 +151,7 @@ class Pictures:
     """Where pictures go."""
 
     plot: Annotated[Path | None, typer.Option("--plot", help="Save pictures into this folder.")] = None
-    suffix: Annotated[PictureFormat, typer.Option("--plot-format", help="Their format.")] = "svg"
+    suffix: Annotated[PictureFormat, typer.Option("--plot-format", help="Format of the pictures.")] = "svg"
 
     def check(self) -> None:
         """Refuse a folder that pictures can't be written to, before anything is computed."""

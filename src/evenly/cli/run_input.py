@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -96,7 +96,7 @@ def learn(
     paths: Sequence[Path],
     reading: Reading,
     learning: Learning,
-    arguments: Callable[[Runs, list[str]], dict[str, Any]] | None = None,
+    arguments: Callable[[Runs, Collection[str]], dict[str, Any]] | None = None,
     *,
     accept: Callable[[list[str]], None] | None = None,
     others: Sequence[str] = (),
@@ -163,7 +163,7 @@ def split(runs: dict[str, Runs], condition: str | None) -> tuple[dict[str, Runs]
 
 
 def _fit(
-    solver: str, runs: Runs, learning: Learning, arguments: Callable[[Runs, list[str]], dict[str, Any]] | None
+    solver: str, runs: Runs, learning: Learning, arguments: Callable[[Runs, Collection[str]], dict[str, Any]] | None
 ) -> Model:
     from evenly.models.fitting import default_method, fit
     from evenly.models.registry import model_class

@@ -50,18 +50,21 @@ class Unrun:
     machine: Annotated[
         str | None, _unrun("--machine", help="A machine's file, or one that comes along (`evenly machine list`).")
     ] = None
-    steps: Annotated[int | None, _unrun("--steps", help="Of the run (default: as many as it says).", min=1)] = None
+    steps: Annotated[
+        int | None, _unrun("--steps", help="Time steps of the run (default: as the simulation says).", min=1)
+    ] = None
     deadline: Annotated[
-        str | None, _unrun("--deadline", help="The run must end within 90s, 30m, 2h: the cheapest ranks that do.")
+        str | None, _unrun("--deadline", help="Longest time of the run, 90s, 30m or 2h; the cheapest ranks are chosen.")
     ] = None
     budget: Annotated[
         str | None,
-        _unrun("--budget", help="The run may cost 50 (core-hours) or 20EUR (the machine's currency): the fastest."),
+        _unrun("--budget", help="Largest cost of the run, 50 (core-hours) or 20EUR; the fastest ranks are chosen."),
     ] = None
     efficiency: Annotated[
-        float | None, _unrun("--efficiency", help="Else: the most ranks used so well (default: 0.7).", min=0.0)
+        float | None,
+        _unrun("--efficiency", help="Otherwise: the most ranks of this parallel efficiency (default: 0.7).", min=0.0),
     ] = None
-    price: Annotated[float | None, _unrun("--price", help="Of a core for an hour.", min=0.0)] = None
+    price: Annotated[float | None, _unrun("--price", help="Price of one core for one hour.", min=0.0)] = None
     model: Annotated[
         Path | None, _unrun("--model", help="A step model of `evenly train`, or costs of `evenly calibrate`.")
     ] = None

@@ -43,7 +43,7 @@ def plot_steps(compared: Mapping[str, Compared], finding: str) -> Figure:
     quantity_axis(axes, "x", "wall time per step", "s", shown)
     axes.set_xlim(0, 1.05 * max(shown))
     set_title(figure, finding)
-    legend_below(figure, list(handles.values()), list(handles))
+    legend_below(figure, handles)
     return figure
 
 
@@ -68,11 +68,8 @@ def plot_ranks(compared: Mapping[str, Compared], finding: str) -> Figure:
     _name_rows(axes, names)
     quantity_axis(axes, "x", "time per step", "s", [0.0, *predicted, *cpu, *whole])
     set_title(figure, finding)
-    legend_below(
-        figure,
-        [Patch(color=_PREDICTED), Patch(color=_CPU), Patch(color=PALETTE[4]), Patch(color=_WAITING)],
-        ["predicted work", "its CPU time", "its wall time", "waiting"],
-    )
+    colours = {"predicted work": _PREDICTED, "its CPU time": _CPU, "its wall time": PALETTE[4], "waiting": _WAITING}
+    legend_below(figure, {name: Patch(color=colour) for name, colour in colours.items()})
     return figure
 
 

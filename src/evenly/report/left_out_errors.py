@@ -10,6 +10,7 @@ import numpy as np
 
 from evenly.metrics import METRICS
 from evenly.models.base import Model, digest
+from evenly.report.slices import measured_by_configuration
 from evenly.runs.runs import Runs
 
 __all__ = ["left_out_errors"]
@@ -42,11 +43,7 @@ def left_out_errors(model: Model, runs: Runs) -> dict[str, float] | None:
     >>> round(errors["MLogQ"], 4)
     0.0794
     """
-    response = model.response_["name"]
-    chosen = runs.learning(response) if response in runs.quantities else runs
-    statistic = model.training_.get("statistic")
-    table = chosen.ok.aggregate(statistic) if statistic else chosen.ok.aggregate()
-    measured = table[chosen.response].dropna().to_numpy(dtype=np.float64)
+    measured, _ = measured_by_configuration(model, runs, model.training_.get("statistic"))
     if model.left_out_ is None or digest(measured) != model.learned_:
         return None
     known = np.isfinite(model.left_out_) & (model.left_out_ > 0)

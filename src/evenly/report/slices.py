@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -25,6 +25,8 @@ __all__ = [
     "formula_of",
     "leading_of",
     "line_along",
+    "measured_by_configuration",
+    "of_response",
     "points_along",
     "quietly",
 ]
@@ -221,20 +223,32 @@ def _grid(low: float, high: float, ends: tuple[float, float], *, log: bool) -> F
     return np.unique(np.concatenate([even, np.array(marks, dtype=np.float64)]))
 
 
-def points_along(
-    model: Model, runs: Runs, parameter: str, at: Mapping[str, Any], *, points: Literal["auto", "on the slice"] = "auto"
-) -> Points:
+def of_response(model: Model, runs: Runs) -> Runs:
+    """Return the runs with the quantity that a model predicts as their response, where they hold it."""
+    name = model.response_["name"]
+    return runs.learning(name) if name in runs.quantities else runs
+
+
+def measured_by_configuration(model: Model, runs: Runs, statistic: Any = None) -> tuple[Floats, pd.DataFrame]:
+    """Return the condensed value (n,) of each configuration that was measured, and the model's parameters there."""
+    chosen = of_response(model, runs)
+    table = chosen.ok.aggregate(statistic) if statistic else chosen.ok.aggregate()
+    table = table[table[chosen.response].notna()]
+    return table[chosen.response].to_numpy(dtype=np.float64), table[model.space_.names]
+
+
+def points_along(model: Model, runs: Runs, parameter: str, at: Mapping[str, Any]) -> Points:
     """Return the measurements on a slice.
 
-    With ``points="auto"``, where fewer than three configurations lie on it (scattered designs), all are carried to it:
-    each measured value is multiplied by the model's prediction on the slice over its prediction where it was measured.
+    Where fewer than three configurations lie on it (scattered designs), all are carried to it: each measured value is
+    multiplied by the model's prediction on the slice over its prediction where it was measured.
     """
     table = runs.ok.to_frame()
     on = np.ones(len(table), dtype=np.bool_)
     for name, value in at.items():
         on &= (table[name] == value).to_numpy()
     exact = _points(table[on], runs, parameter)
-    if points != "auto" or not at or len(exact.x) >= _ENOUGH or len(table) == int(on.sum()):
+    if not at or len(exact.x) >= _ENOUGH or len(table) == int(on.sum()):
         return exact
     return _carried(model, runs, parameter, at)
 

@@ -59,7 +59,8 @@ import sys, matplotlib as mpl
 before = mpl.rcParams.copy()
 import pandas as pd
 from evenly.runs.runs import Runs
-from evenly.report import allocation_plots, model_plots, prediction_plots, surface_plots, tables
+from evenly.report import tables
+from evenly.report.plots import allocation, model, prediction, surface
 from evenly.report.plots.style import save_figure
 from evenly.report.plots.timeline import CoupledStep, plot_timeline
 figure = plot_timeline("max(a, b)", CoupledStep("now", {{"a": 1, "b": 1}}, {{"a": 1.0, "b": 2.0}}))
@@ -128,8 +129,7 @@ def test_long_titles_are_broken_and_names_keep_their_dollars() -> None:
 def test_a_legend_below_overlaps_no_axes() -> None:
     figure = new_figure()
     axes = figure.subplots()
-    handles = [axes.plot([1, 2], [i, i])[0] for i in range(6)]
-    legend_below(figure, handles, [f"a rather long label, number {i}" for i in range(6)])
+    legend_below(figure, {f"a rather long label, number {i}": axes.plot([1, 2], [i, i])[0] for i in range(6)})
     figure.draw_without_rendering()
     legend = figure.legends[0].get_window_extent()
     assert not legend.overlaps(axes.get_tightbbox())  # type: ignore[arg-type]

@@ -5,6 +5,7 @@ import json
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -113,10 +114,11 @@ def test_models_show_their_errors(strong: Runs, fit: Fit) -> None:
 
 
 def test_formulas_stand_below_the_table(strong: Runs) -> None:
-    models = {"inner": evenly.fit(strong, method="power-law")}
+    model: Any = evenly.fit(strong, method="power-law")
+    models = {"inner": model}
     text = rendered(models_table(models, {"inner": strong}))
-    assert f"inner: {models['inner'].formula_}" in " ".join(text.split())
-    assert models_as_dict(models)["inner"]["formula"] == str(models["inner"].formula_)
+    assert f"inner: {model.formula_}" in " ".join(text.split())
+    assert models_as_dict(models)["inner"]["formula"] == str(model.formula_)
 
 
 def test_models_without_runs_show_no_errors(strong: Runs, fit: Fit) -> None:
@@ -249,7 +251,7 @@ def test_idle_cores_are_told() -> None:
 
 
 def test_what_means_nothing_is_left_out(plan: Plan) -> None:
-    assert "as good with: counts with which a step can't be told apart within noise" in " ".join(
+    assert "as good with: core counts whose step times differ by less than the noise" in " ".join(
         rendered(plan_table(plan)).split()
     )
     sure = evenly.allocate({"a": lambda p: 10 / p, "b": lambda p: 5 / p}, cores=30, layout="a + b")

@@ -14,9 +14,9 @@ from evenly.errors import InputError
 
 def advise(
     path: Annotated[Path, typer.Argument(metavar="RUNS", help="What was measured: a table of runs.")],
-    runs: Annotated[int, typer.Option("--runs", min=1, help="How many to propose.")] = 5,
+    runs: Annotated[int, typer.Option("--runs", min=1, help="Number of runs to propose.")] = 5,
     budget: Annotated[
-        float | None, typer.Option("--budget", help="Core-hours that they may take together.", min=0)
+        float | None, typer.Option("--budget", help="Core-hours that all of them may take.", min=0)
     ] = None,
     cores: Annotated[
         str | None, typer.Option("--cores", help="On how many cores a configuration runs, as 'ranks * threads'.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import shlex
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -46,16 +46,18 @@ class LimitOptions:
 
     minimum: Annotated[list[str] | None, _limits("--min", help="Fewest cores: ocn=8.")] = None
     maximum: Annotated[list[str] | None, _limits("--max", help="Most cores: ocn=512.")] = None
-    multiple: Annotated[list[str] | None, _limits("--multiple", help="Multiples: 28, or ocn=8.")] = None
-    allowed: Annotated[list[str] | None, _limits("--allowed", help="Only these: ocn=480,960.")] = None
+    multiple: Annotated[list[str] | None, _limits("--multiple", help="Core counts are multiples of 28, or: ocn=8.")] = (
+        None
+    )
+    allowed: Annotated[list[str] | None, _limits("--allowed", help="Allowed core counts: ocn=480,960.")] = None
     memory: Annotated[
         str | None, _limits("--memory", help="Most memory of a node: 96GiB. Measured per rank: see --memory-is.")
     ] = None
-    memory_quantity: Annotated[str, _limits("--memory-quantity", help="Which measured quantity that is.")] = (
-        "peak_memory"
-    )
+    memory_quantity: Annotated[
+        str, _limits("--memory-quantity", help="The measured quantity that holds the memory.")
+    ] = "peak_memory"
     memory_is: Annotated[
-        MemoryIs, _limits("--memory-is", help="What the measured memory is that of: one rank (core), one node, or all.")
+        MemoryIs, _limits("--memory-is", help="Whose memory was measured: of one rank (core), of one node, or of all.")
     ] = "per-rank"
     cores_per_node: Annotated[int | None, _limits("--cores-per-node", min=1, help="Cores of one node.")] = None
     machine: Annotated[
@@ -221,7 +223,7 @@ def allocate(
         _save_pictures(learned, plan, pictures)
 
 
-def _asked(runs: Runs, known: list[str], cores: int | None, fixed: dict[str, Any]) -> dict[str, Any]:
+def _asked(runs: Runs, known: Collection[str], cores: int | None, fixed: dict[str, Any]) -> dict[str, Any]:
     """Tell a method that wants to know on which range it will be asked: from one core to all there are."""
     _check_fixed(runs.parameters, fixed)
     left = [name for name in runs.parameters if name not in fixed]

@@ -19,7 +19,8 @@ __all__ = ["COMMANDS", "save_pictures", "show"]
 
 def show(
     program: Annotated[
-        Literal["fdtd", "meep"] | None, typer.Option("--program", help="Whose costs (default: the file's, else fdtd).")
+        Literal["fdtd", "meep"] | None,
+        typer.Option("--program", help="Program whose costs are shown (default: that of the file, else fdtd)."),
     ] = None,
     file: Annotated[
         Path | None, typer.Option("--cost", help="A file with costs (default: this machine's, else the shipped ones).")

@@ -12,7 +12,7 @@ from evenly.cli.console import out, print_json
 
 
 def example(
-    name: Annotated[str | None, typer.Argument(help="Which one; without it, they are listed.")] = None,
+    name: Annotated[str | None, typer.Argument(help="Name of the example; all are listed without it.")] = None,
     folder: Annotated[Path, typer.Argument(help="Where to copy it.")] = Path(),
     force: Annotated[bool, typer.Option("--force", help="Write over an earlier copy.")] = False,
     json: opt.Json = False,

@@ -49,7 +49,7 @@ def run(
         Path | None, typer.Option("--output", "-o", help="Folder for measurement, spectra and pictures.")
     ] = None,
     plot: Annotated[bool, typer.Option("--plot", help="Draw geometry, field, spectrum and time per rank.")] = False,
-    suffix: Annotated[opt.PictureFormat, typer.Option("--plot-format", help="Of pictures.")] = "png",
+    suffix: Annotated[opt.PictureFormat, typer.Option("--plot-format", help="Format of the pictures.")] = "png",
     at: Annotated[str | None, typer.Option("--slice", help="The slice that pictures show, as y=0.5.")] = None,
     json: opt.Json = False,
 ) -> None:
@@ -195,7 +195,8 @@ def counts(
     program: ProgramName,
     what: What = What(),
     ranks: Annotated[
-        int | None, typer.Option("--ranks", "-n", help="As if on so many (default: those of --layout, else 1).", min=1)
+        int | None,
+        typer.Option("--ranks", "-n", help="Number of ranks to count for (default: those of --layout, else 1).", min=1),
     ] = None,
     layout: Annotated[
         Path | None, typer.Option("--layout", help="Chunks as in this file of `evenly partition -o`.")
@@ -240,10 +241,10 @@ def _described(program: str, what: What, ranks: int, layout: BinaryPartition | N
 def layout(
     program: ProgramName,
     what: What = What(),
-    ranks: Annotated[int, typer.Option("--ranks", "-n", help="How many parts.", min=1)] = 1,
+    ranks: Annotated[int, typer.Option("--ranks", "-n", help="Number of ranks.", min=1)] = 1,
     save: Annotated[Path | None, typer.Option("--save", "-o", help="Save the layout as .json, to edit.")] = None,
     plot: Annotated[Path | None, typer.Option("--plot", help="Save a picture into this folder.")] = None,
-    suffix: Annotated[opt.PictureFormat, typer.Option("--plot-format", help="Its format.")] = "svg",
+    suffix: Annotated[opt.PictureFormat, typer.Option("--plot-format", help="Format of the picture.")] = "svg",
     at: Annotated[str | None, typer.Option("--slice", help="The slice that the picture shows, as y=0.5.")] = None,
     json: opt.Json = False,
 ) -> None:
@@ -278,7 +279,7 @@ def scaling(
     program: ProgramName,
     what: What = What(),
     ranks: Annotated[str, typer.Option("--ranks", "-n", help="Numbers of ranks, as 1,2,4,8.")] = "1,2,4,8",
-    repeats: Annotated[int, typer.Option("--repeats", help="Runs of each.", min=1)] = 3,
+    repeats: Annotated[int, typer.Option("--repeats", help="Runs per number of ranks.", min=1)] = 3,
     steps: Annotated[int, typer.Option("--steps", help="Time steps of each run.", min=1)] = 100,
     threads: Annotated[int, typer.Option("--threads", help="Threads of each rank.", min=1)] = 1,
     timeout_s: Annotated[float | None, typer.Option("--timeout", help="Seconds after which a run is given up.")] = None,
@@ -286,7 +287,7 @@ def scaling(
     plot: Annotated[
         bool, typer.Option("--plot", help="Draw run time, communication, time per rank and rates.")
     ] = False,
-    suffix: Annotated[opt.PictureFormat, typer.Option("--plot-format", help="Of pictures.")] = "png",
+    suffix: Annotated[opt.PictureFormat, typer.Option("--plot-format", help="Format of the pictures.")] = "png",
     json: opt.Json = False,
 ) -> None:
     """Measure how a simulation scales with the number of ranks; a folder of earlier measurements is shown again."""

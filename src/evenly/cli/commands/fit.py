@@ -25,12 +25,16 @@ class SearchOptions:
 
     terms: Annotated[int | None, _searches("--terms", "-n", min=1, max=9, help="Number of terms.")] = None
     exponents: Annotated[
-        str | None, _searches("--exponents", "-I", help="Of the parameters: -2:2.75:0.25 or 0,1/2,1.")
+        str | None, _searches("--exponents", "-I", help="Exponents of the parameters: -2:2.75:0.25 or 0,1/2,1.")
     ] = None
-    log_exponents: Annotated[str | None, _searches("--log-exponents", "-J", help="Of their logarithms: -2:2.")] = None
+    log_exponents: Annotated[
+        str | None, _searches("--log-exponents", "-J", help="Exponents of their logarithms: -2:2.")
+    ] = None
     ridge: Annotated[float | None, _searches("--ridge", help="Ridge parameter α.")] = None
     log: Annotated[bool, _searches("--log", help="Learn the logarithm of the times.")] = False
-    loss: Annotated[str | None, _searches("--loss", help="Of left-out runs: mlogq2, mlogq, smape or se.")] = None
+    loss: Annotated[
+        str | None, _searches("--loss", help="Error measure of left-out runs: mlogq2, mlogq, smape or se.")
+    ] = None
     validation: Annotated[str | None, _searches("--validation", help="loo, or a number of folds.")] = None
     search: Annotated[str | None, _searches("--search", help="full, hierarchical, golden-section or auto.")] = None
     monotone: Annotated[

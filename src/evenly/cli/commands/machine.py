@@ -23,14 +23,14 @@ def measure(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Where to save it: TOML, or JSON (default: NAME.toml).")
     ] = None,
-    name: Annotated[str | None, typer.Option("--name", help="What to call it (default: this host's name).")] = None,
+    name: Annotated[str | None, typer.Option("--name", help="Name of the machine (default: this host's name).")] = None,
     hosts: Annotated[
         str | None,
         typer.Option(
             "--hosts", help="Two hosts, as a,b, between which messages are timed (default: the allocation's)."
         ),
     ] = None,
-    seconds: Annotated[float, typer.Option("--seconds", help="How long each thing is repeated, in seconds.")] = 1.0,
+    seconds: Annotated[float, typer.Option("--seconds", help="Seconds for each measurement.")] = 1.0,
     json: opt.Json = False,
 ) -> None:
     """Measure this machine: cores, memory and its bandwidth, jitter, messages between two ranks."""

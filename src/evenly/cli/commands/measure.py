@@ -26,7 +26,7 @@ def measure(
         Path | None, typer.Option("--save", help="Table of all runs: .csv or .parquet (default: beside the store).")
     ] = None,
     plan: Annotated[bool, typer.Option("--plan", help="Show what is still to be run, and run nothing.")] = False,
-    retry: Annotated[bool, typer.Option("--retry", help="Run again what failed or timed out before.")] = False,
+    retry: Annotated[bool, typer.Option("--retry", help="Repeat runs that failed or timed out.")] = False,
     json: opt.Json = False,
 ) -> None:
     """Run a program on many configurations and keep what each took; the same command goes on after an interruption."""

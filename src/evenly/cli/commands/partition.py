@@ -37,13 +37,16 @@ def _cut(*names: str, help: str, **more: Any) -> Any:  # noqa: A002 - typer's wo
 class Cut:
     """How a cell is cut."""
 
-    ranks: Annotated[str, _cut("--ranks", "-n", help="How many ranks; several (4,8,16) are compared.")]
+    ranks: Annotated[str, _cut("--ranks", "-n", help="Number of ranks; several (4,8,16) are compared.")]
     leaves: Annotated[
         int, _cut("--leaves", help="Most chunks of each rank; fewer are taken where they are as good.", min=1)
     ] = 1
     method: Annotated[
         Literal["auto", "multisection", "bisection"],
-        _cut("--method", help="Into the prime factors of the ranks, into halves, or what is better."),
+        _cut(
+            "--method",
+            help="multisection: by prime factors of the ranks; bisection: into halves; auto: the better one.",
+        ),
     ] = "auto"
     cost: Annotated[
         Path | None, _cut("--cost", help="A file with costs (default: this machine's, `evenly calibrate`).")

@@ -23,14 +23,14 @@ View = Literal["map", "3d"]
 def plot(
     path: opt.Paths,
     into: Annotated[Path, typer.Option("--into", "-o", help="The folder for the pictures.")] = Path("plots"),
-    suffix: Annotated[opt.PictureFormat, typer.Option("--plot-format", help="Their format.")] = "svg",
+    suffix: Annotated[opt.PictureFormat, typer.Option("--plot-format", help="Format of the pictures.")] = "svg",
     along: Annotated[
         str | None, typer.Option("--along", help="The parameter on the axis of 1-d pictures (default: all).")
     ] = None,
     surface: Annotated[
         str | None, typer.Option("--surface", help="Two parameters for a 2-d picture: cores,level.")
     ] = None,
-    view: Annotated[View, typer.Option("--view", help="Of --surface.")] = "map",
+    view: Annotated[View, typer.Option("--view", help="How --surface is drawn.")] = "map",
     extend_to: Annotated[float | None, typer.Option("--extend-to", help="Draw up to this value of --along.")] = None,
     at: opt.At = None,
     level: opt.Level = 0.9,

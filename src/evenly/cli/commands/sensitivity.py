@@ -18,7 +18,7 @@ def sensitivity(
         str | None, typer.Option("--task", help="A parameter by whose values runs are taken apart, as tasks.")
     ] = None,
     repeats: Annotated[int, typer.Option("--repeats", min=1, help="Random halves, for error bars.")] = 10,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the halves and permutations.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the random halves and permutations.")] = 0,
     reading: opt.Reading = opt.Reading(),
     pictures: opt.Pictures = opt.Pictures(),
     json: opt.Json = False,

@@ -20,7 +20,7 @@ def sort(
     into: Annotated[Path, typer.Option("--into", help="The case folder to make or add to.")],
     solvers: Annotated[str | None, typer.Option("--order", help="Solvers in the order of folder names: a,b.")] = None,
     how: Annotated[Literal["copy", "link"], typer.Option("--how", help="Copy the files or link them.")] = "copy",
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be done, and do nothing.")] = False,
     json: opt.Json = False,
 ) -> None:
     """Sort loose log files into a case folder: one folder per measurement, named by core counts, and a case.ini.

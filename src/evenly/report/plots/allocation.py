@@ -94,7 +94,7 @@ def plot_curve(plan: Plan, *, first: int | None = None, log: Scaling = "auto") -
         axes.set_xlim(totals.min(), max(totals.max(), plan.used) * 1.03 + (totals.max() == totals.min()))
     set_title(figure, *_finding(plan))
     figure.align_ylabels([time, cost, shares])
-    legend_below(figure, list(handles.values()), list(handles))
+    legend_below(figure, handles)
     return figure
 
 

@@ -63,7 +63,7 @@ def plot_feature(cost: CostModel, group: str) -> Figure:
     quantity_axis(axes, "y", "CPU time per step", "s", [*seconds, *predicted], log=True)
     off = np.abs(predicted / seconds - 1)
     set_title(figure, f"{group}: predicted to {percent(float(off.mean()), 2)} in the mean", _where(cost))
-    legend_below(figure, [points, line], ["measured (median, interval)", "cost model"])
+    legend_below(figure, {"measured (median, interval)": points, "cost model": line})
     return figure
 
 
@@ -72,7 +72,7 @@ def plot_predictions(cost: CostModel) -> Figure:
     figure = new_figure(7.2, 4.6)
     axes = figure.subplots()
     tidy(axes, grid="both")
-    handles, labels = [], []
+    handles: dict[str, Any] = {}
     kinds = (("feature", "features", PALETTE[0], "o"), ("cell", "cells (each left out once)", PALETTE[1], "D"))
     everything: list[float] = []
     for purpose, label, colour, marker in kinds:
@@ -83,19 +83,17 @@ def plot_predictions(cost: CostModel) -> Figure:
         if purpose == "cell":
             predicted = np.array([row.get("held_out", p) for row, p in zip(rows, predicted, strict=True)])
         everything += seconds.tolist()
-        (handle,) = axes.plot(
+        (handles[label],) = axes.plot(
             seconds, predicted / seconds, marker, color=colour, markersize=4.5, alpha=0.75, markeredgewidth=0, zorder=3,
             gid=purpose,
         )  # fmt: skip
-        handles.append(handle)
-        labels.append(label)
     axes.axhline(1.0, color=INK, linewidth=1.0, zorder=2)
     axes.axhspan(0.9, 1.1, color=GREY, alpha=0.12, zorder=1, linewidth=0)
     quantity_axis(axes, "x", "measured CPU time per step of a rank", "s", everything, log=True)
     axes.set_ylabel("predicted / measured", fontsize=10, color=INK)
     off = "not known" if np.isnan(cost.share_error) else f"off by {percent(cost.share_error, 2)} in the mean"
     set_title(figure, f"{cost.program}: a rank's share on cells left out is {off}", f"{_where(cost)}; band: ± 10 %")
-    legend_below(figure, handles, labels)
+    legend_below(figure, handles)
     return figure
 
 

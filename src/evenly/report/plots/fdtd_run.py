@@ -57,7 +57,7 @@ def plot_spectrum(spectrum: Spectrum, *, name: str = "") -> Figure:
         (handles["sum"],) = axes.plot(wavelength, total, color=GREY, linewidth=1.0, linestyle=(0, (4, 2)), gid="sum")
     _label(axes, spectrum, shares=shares)
     set_title(figure, f"{name}: {_strongest(spectrum)}" if name else _strongest(spectrum))
-    legend_below(figure, list(handles.values()), list(handles))
+    legend_below(figure, handles)
     return figure
 
 
@@ -112,7 +112,7 @@ def plot_ranks(measurement: Measurement) -> Figure:
     axes.xaxis.set_major_locator(MaxNLocator(16, integer=True))
     axes.set_xlim(-0.6, measurement.size - 0.4)
     set_title(figure, *_balance(measurement))
-    legend_below(figure, list(handles.values()), list(handles))
+    legend_below(figure, handles)
     return figure
 
 

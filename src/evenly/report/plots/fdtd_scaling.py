@@ -58,7 +58,7 @@ def plot_run_time(study: ScalingStudy) -> Figure:
         finding = f"{study.name}: fastest on {best.ranks} rank{'' if best.ranks == 1 else 's'}, more don't help"
     detail = f"{study.clock_label}; efficiency {percent(best.efficiency, 2)} on {best.ranks}{_bars(values)}"
     set_title(figure, finding, detail)
-    legend_below(figure, [measured, line], ["measured", "ideal (inverse to ranks)"])
+    legend_below(figure, {"measured": measured, "ideal (inverse to ranks)": line})
     return figure
 
 
@@ -70,12 +70,11 @@ def plot_ratio(study: ScalingStudy) -> Figure:
     ranks = np.array([point.ranks for point in points], dtype=np.float64)
     measured = _draw(axes, ranks, values, PALETTE[1], "ratio")
     one = axes.axhline(1.0, color=GREY, linewidth=1.2, linestyle=_DASHES, gid="one", zorder=2)
-    handles, labels = [measured, one], ["measured", "as much of both"]
+    handles = {"measured": measured, "as much of both": one}
     crossing = study.crossover
     if crossing is not None:
         (mark,) = axes.plot([crossing], [1.0], "*", color=INK, markersize=13, gid="crossover", zorder=5)
-        handles.append(mark)
-        labels.append(f"crossover at {compact(crossing, 3)} ranks")
+        handles[f"crossover at {compact(crossing, 3)} ranks"] = mark
     means = [v.mean for v in values]
     quantity_axis(axes, "y", "communication / computation", "1", [*means, 1.0], log=True)
     if means:
@@ -84,7 +83,7 @@ def plot_ratio(study: ScalingStudy) -> Figure:
     if crossing is not None:
         said = f"from {compact(crossing, 3)} ranks on, communication takes longer than computation"
     set_title(figure, f"{study.name}: {said}", f"{study.clock_label}, means over ranks{_bars(values)}")
-    legend_below(figure, handles, labels)
+    legend_below(figure, handles)
     return figure
 
 
@@ -168,7 +167,7 @@ def plot_rates(study: ScalingStudy) -> Figure:
     panels[-1].set_xticks(study.ranks)
     figure.align_ylabels(list(panels))
     set_title(figure, f"{study.name}: {_growth(study.points)}", study.clock_label)
-    legend_below(figure, list(handles.values()), list(handles))
+    legend_below(figure, handles)
     return figure
 
 

@@ -12,13 +12,13 @@ from matplotlib.collections import LineCollection
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.patches import Patch, Rectangle
+from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from evenly.errors import InputError
 from evenly.fdtd.structures.views import Area, View
 from evenly.report.formatting import compact
-from evenly.report.plots.style import GREY, INK, PALETTE, legend_below, new_figure, readable_on, set_title
+from evenly.report.plots.style import GREY, INK, PALETTE, add_box, legend_below, new_figure, readable_on, set_title
 
 __all__ = ["plot_field", "plot_geometry"]
 
@@ -49,7 +49,7 @@ def plot_geometry(view: View) -> Figure:
     """
     figure, (media, chunks) = _panels(view, 2)
     handles = _draw_media(figure, media, view)
-    _draw_borders(media, view.chunks, INK, 0.5)
+    _draw_borders(media, view.chunks, 0.5)
     handles |= _draw_marks(media, view)
     _draw_owners(chunks, view)
     _draw_layers(chunks, view.layers)
@@ -58,7 +58,7 @@ def plot_geometry(view: View) -> Figure:
     chunks.set_title("chunks by rank", loc="left", fontsize=9, color=GREY)
     wavelength = f"λ = {compact(1 / view.frequency, 3)} {view.unit}"
     set_title(figure, f"{view.name}: {_parts(view)}", f"refractive index at {wavelength}")
-    legend_below(figure, list(handles.values()), list(handles))
+    legend_below(figure, handles)
     return figure
 
 
@@ -79,14 +79,14 @@ def plot_field(view: View) -> Figure:
         interpolation="nearest", gid="field",
     )  # fmt: skip
     _draw_outlines(axes, view)
-    _draw_borders(axes, view.chunks, INK, 0.7, dashed=True)
+    _draw_borders(axes, view.chunks, 0.7, style="--")
     _draw_layers(axes, view.layers, faint=True)
     _frame(axes, view)
     _colour_bar(figure, axes, image, f"{view.component} (arbitrary unit)", extend="both", extendfrac=0.03)
     place = "" if view.across in view.axes else f"{view.across} = {compact(view.at, 3)} {view.unit}, "
     set_title(figure, f"{view.name}: {view.component}", f"{place}t = {compact(view.time, 3)} {view.unit}/c")
     handles = _layer_handles(view.layers) | {"chunk border": Line2D([], [], color=INK, linewidth=0.8, linestyle="--")}
-    legend_below(figure, list(handles.values()), list(handles))
+    legend_below(figure, handles)
     return figure
 
 
@@ -156,32 +156,16 @@ def _draw_outlines(axes: Axes, view: View) -> None:
 
 def _steepest(index: Any, axis: int) -> Any:
     """Return where, between neighbours along an axis, the index jumps most: one place for each averaged interface."""
-    jumps = np.abs(np.diff(index, axis=axis))
-    before = np.zeros_like(jumps)
-    after = np.zeros_like(jumps)
-    inner = [slice(None)] * 2
-    inner[axis] = slice(1, None)
-    outer = [slice(None)] * 2
-    outer[axis] = slice(None, -1)
-    before[tuple(inner)], after[tuple(outer)] = jumps[tuple(outer)], jumps[tuple(inner)]
-    return (jumps > SEEN_JUMP) & (jumps >= before) & (jumps > after)
+    jumps = np.moveaxis(np.abs(np.diff(index, axis=axis)), axis, 0)
+    none = np.zeros((1, *jumps.shape[1:]))
+    before, after = np.concatenate([none, jumps])[:-1], np.concatenate([jumps, none])[1:]
+    return np.moveaxis((jumps > SEEN_JUMP) & (jumps >= before) & (jumps > after), 0, axis)
 
 
-def _draw_borders(axes: Axes, chunks: Iterable[Area], colour: str, width: float, *, dashed: bool = False) -> None:
+def _draw_borders(axes: Axes, chunks: Iterable[Area], width: float, *, style: str = "-") -> None:
     for chunk in chunks:
-        x0, x1, y0, y1 = chunk.corners
-        axes.add_patch(
-            Rectangle(
-                (x0, y0),
-                x1 - x0,
-                y1 - y0,
-                fill=False,
-                edgecolor=colour,
-                linewidth=width,
-                gid="chunk",
-                linestyle="--" if dashed else "-",
-                alpha=0.6,
-            )
+        add_box(
+            axes, chunk.corners, fill=False, edgecolor=INK, linewidth=width, linestyle=style, alpha=0.6, gid="chunk"
         )
 
 
@@ -191,9 +175,7 @@ def _draw_owners(axes: Axes, view: View) -> None:
     for chunk in view.chunks:
         x0, x1, y0, y1 = chunk.corners
         colour = PALETTE[chunk.owner % len(PALETTE)]
-        axes.add_patch(
-            Rectangle((x0, y0), x1 - x0, y1 - y0, facecolor=colour, edgecolor="white", linewidth=1.0, gid="owner")
-        )
+        add_box(axes, chunk.corners, facecolor=colour, edgecolor="white", linewidth=1.0, gid="owner")
         wide = (x1 - x0) / cell[0] > 0.035 * len(str(chunk.owner)) + 0.02 and (y1 - y0) / cell[1] > 0.06
         if numbered and wide:
             # On the layers' hatches a number needs a ground of its own.
@@ -205,21 +187,9 @@ def _draw_owners(axes: Axes, view: View) -> None:
 
 
 def _draw_layers(axes: Axes, layers: Iterable[Area], *, faint: bool = False) -> None:
+    look: dict[str, Any] = {"fill": False, "edgecolor": GREY, "linewidth": 0, "alpha": 0.25 if faint else 0.7}
     for layer in layers:
-        x0, x1, y0, y1 = layer.corners
-        axes.add_patch(
-            Rectangle(
-                (x0, y0),
-                x1 - x0,
-                y1 - y0,
-                fill=False,
-                hatch=HATCHES[layer.label],
-                edgecolor=GREY,
-                linewidth=0,
-                alpha=0.25 if faint else 0.7,
-                gid="layer",
-            )
-        )
+        add_box(axes, layer.corners, hatch=HATCHES[layer.label], gid="layer", **look)
 
 
 def _layer_handles(layers: Iterable[Area]) -> dict[str, Any]:
@@ -257,11 +227,10 @@ def _draw_area(axes: Axes, area: Area, colour: str, gid: str) -> None:
         axes.plot([x0, x1], [y0, y1], color=colour, linewidth=2.4 if gid == "source" else 1.6, linestyle=style,
                   zorder=4, gid=gid)  # fmt: skip
     else:
-        box = Rectangle((x0, y0), x1 - x0, y1 - y0, fill=False, edgecolor=colour, linewidth=1.6, zorder=4, gid=gid)
-        box.set_linestyle((0, (4, 1.5)))
-        axes.add_patch(box)
+        look: dict[str, Any] = {"edgecolor": colour, "linewidth": 1.6, "linestyle": (0, (4, 1.5)), "zorder": 4}
+        add_box(axes, area.corners, fill=False, gid=gid, **look)
         if area.filled:
-            axes.add_patch(Rectangle((x0, y0), x1 - x0, y1 - y0, facecolor=colour, alpha=0.2, zorder=3))
+            add_box(axes, area.corners, facecolor=colour, alpha=0.2, zorder=3)
 
 
 def _frame(axes: Axes, view: View) -> None:

@@ -53,10 +53,8 @@ def plot_time(found: Forecast) -> Figure:
         axes.set_ylim(min(shown) / 2.5, max(shown) * 1.3)
     said = f"{found.name}: {found.ranks} ranks take {quantity(best['step_s'], digits=3)} per step"
     set_title(figure, said, f"predicted for {found.machine.name}, replayed on its description, not measured on it")
-    legend_below(
-        figure, [total, band, computing, ideal],
-        ["step", "its interval", "of it computing", "inverse to ranks"],
-    )  # fmt: skip
+    drawn = {"step": total, "its interval": band, "of it computing": computing, "inverse to ranks": ideal}
+    legend_below(figure, drawn)
     return figure
 
 
@@ -82,7 +80,7 @@ def plot_cost(found: Forecast) -> Figure:
     (mark,) = axes.plot([best["run_s"]], [best[column]], "*", color=INK, markersize=13, gid="best", zorder=5)
     said = f"{found.name}: {found.ranks} ranks cost {compact(best[column], 3)} {unit}, used to "
     set_title(figure, said + percent(best["efficiency"], 2), f"predicted for {found.machine.name}; numbers are ranks")
-    legend_below(figure, [line, mark], ["numbers of ranks", "recommended"])
+    legend_below(figure, {"numbers of ranks": line, "recommended": mark})
     return figure
 
 

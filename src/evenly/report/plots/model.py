@@ -17,21 +17,9 @@ from evenly.errors import InputError
 from evenly.models.base import Model
 from evenly.report.formatting import value_text
 from evenly.report.plots.slice_panel import Slice, comparable, draw_slice, share_limits, slice_through
-from evenly.report.plots.style import (
-    PALETTE,
-    Scaling,
-    legend_below,
-    new_figure,
-    set_title,
-    solver_colours,
-    wrapped,
-)
+from evenly.report.plots.style import PALETTE, Scaling, legend_below, new_figure, set_title, solver_colours, wrapped
 from evenly.report.plots.trend_words import trend
-from evenly.report.slices import (
-    choose_parameter,
-    fixed_at,
-    leading_of,
-)
+from evenly.report.slices import choose_parameter, fixed_at, leading_of
 from evenly.runs.runs import Runs
 
 __all__ = ["plot_model", "plot_models", "plot_slices"]
@@ -102,7 +90,7 @@ def plot_model(
     draw_slice(axes, shown, PALETTE[0], log)
     finding = trend(shown.line, shown.parameter, shown.quantity)
     set_title(figure, f"{name}: {finding}" if name else _capital(finding), _detail(shown))
-    legend_below(figure, list(shown.handles.values()), list(shown.handles))
+    legend_below(figure, shown.handles)
     return figure
 
 
@@ -223,5 +211,5 @@ def _panels(panels: list[tuple[str, Slice, str]], log: Scaling, title: str) -> F
     if alike:
         share_limits(list(grid[: len(panels)]))
     set_title(figure, title)
-    legend_below(figure, list(handles.values()), list(handles))
+    legend_below(figure, handles)
     return figure

@@ -9,6 +9,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
 from evenly.decomposition.forecasting.training_overlap import COVERED, INPUTS, Overlap
@@ -115,9 +117,8 @@ def _edges(values: Array, *, log: bool) -> Array:
 
 
 def _legend(figure: Figure, colours: Mapping[str, str], what: str) -> None:
-    from matplotlib.lines import Line2D
-    from matplotlib.patches import Patch
-
-    handles: list[Any] = [Patch(color=GREY, alpha=0.55, linewidth=0), Patch(color=GREY, alpha=0.12, linewidth=0)]
-    handles += [Line2D([], [], color=colour, marker="o", linestyle="", markersize=5) for colour in colours.values()]
-    legend_below(figure, handles, [what, "98 % of them", *colours])
+    handles: dict[str, Any] = {what: Patch(color=GREY, alpha=0.55, linewidth=0)}
+    handles["98 % of them"] = Patch(color=GREY, alpha=0.12, linewidth=0)
+    for name, colour in colours.items():
+        handles[name] = Line2D([], [], color=colour, marker="o", linestyle="", markersize=5)
+    legend_below(figure, handles)

@@ -17,14 +17,14 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import LinearSegmentedColormap, Normalize
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.patches import Patch, Rectangle
+from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
 from numpy.typing import NDArray
 
 from evenly.decomposition.cells.cell import Cell
 from evenly.decomposition.costs.cost_model import CostModel, program_named
 from evenly.decomposition.partitioning.plan import CutPlan, Prediction
-from evenly.fdtd.cell.box import AXES, Box
+from evenly.fdtd.cell.box import AXES
 from evenly.report.formatting import compact, quantity
 from evenly.report.plots.partition_drawing import (
     Plane,
@@ -41,6 +41,7 @@ from evenly.report.plots.style import (
     GREY,
     INK,
     PALETTE,
+    add_box,
     legend_below,
     new_figure,
     quantity_axis,
@@ -112,12 +113,9 @@ def plot_chunks(plan: CutPlan, *, unit: str = "a") -> Figure:
         share = one.rank_s / one.rank_s.mean()
         _draw_chunks(axes, plan.cell, one, lambda owner, s=share: mpl.colors.to_hex(LOAD(norm(s[owner]))), unit)
         _caption(axes, f"load, {name} (at most {one.imbalance:.2f})")
-    bar = figure.colorbar(ScalarMappable(norm, LOAD), ax=panels, fraction=0.03, pad=0.015, aspect=25, shrink=0.85)
+    bar = _colour_bar(figure, panels, ScalarMappable(norm, LOAD), "predicted time over the mean")
     bar.ax.set_ylim(min(1 - LEAST_SPREAD, float(shares.min())), max(1 + LEAST_SPREAD, float(shares.max())))
-    bar.set_label("predicted time over the mean", fontsize=9, color=INK)
-    bar.ax.tick_params(labelsize=9, color=GREY, labelcolor=INK)
     bar.ax.yaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 2.5, 5, 10]))
-    bar.outline.set_visible(False)
     set_title(figure, f"{plan.cell.name}: {_finding(plan)}")
     return figure
 
@@ -136,6 +134,15 @@ def _name(plan: CutPlan) -> str:
 
 def _caption(axes: Axes, text: str) -> None:
     axes.set_title(text, loc="left", fontsize=9, color=GREY)
+
+
+def _colour_bar(figure: Figure, panels: list[Axes], image: Any, label: str, **options: Any) -> Any:
+    """Put one bar beside all panels."""
+    bar = figure.colorbar(image, ax=panels, fraction=0.03, pad=0.015, aspect=25, shrink=0.85, **options)
+    bar.set_label(label, fontsize=9, color=INK)
+    bar.ax.tick_params(labelsize=9, color=GREY, labelcolor=INK)
+    bar.outline.set_visible(False)
+    return bar
 
 
 def _load_norm(shares: Array) -> Normalize:
@@ -189,21 +196,14 @@ def plot_where(plan: CutPlan, cost: CostModel, *, unit: str = "a") -> Figure:
         _draw_layers(axes, cell, plane)
         draw_plane(axes, plane, boxes, owners, None)
         frame_plane(axes, plane, unit)
-        _caption(
-            axes,
-            f"at {AXES[plane.across]} = {compact(plane.position, 3)} {unit}".replace("-", "−")
-            if grid.dimensions == 3
-            else "",
-        )
-    bar = figure.colorbar(image, ax=panels, fraction=0.03, pad=0.015, aspect=25, shrink=0.85, extend="max")
-    bar.set_label("predicted ns per point and step", fontsize=9, color=INK)
-    bar.ax.tick_params(labelsize=9, color=GREY, labelcolor=INK)
-    bar.outline.set_visible(False)
+        if grid.dimensions == 3:
+            _caption(axes, f"at {AXES[plane.across]} = {compact(plane.position, 3)} {unit}".replace("-", "−"))
+    _colour_bar(figure, panels, image, "predicted ns per point and step", extend="max")
     set_title(figure, f"{cell.name}: where the work is, cut for {ranks_text(plan.prediction.ranks)}")
     layers = [kind for kind in HATCHES if any(depth for pair in getattr(cell, kind) for depth in pair)]
     handles: dict[str, Any] = {"chunk": Line2D([], [], color=INK, linewidth=0.9)}
     handles |= {_LAYERS[k]: Patch(facecolor="white", edgecolor=GREY, hatch=HATCHES[k]) for k in layers}
-    legend_below(figure, list(handles.values()), list(handles))
+    legend_below(figure, handles)
     return figure
 
 
@@ -268,15 +268,10 @@ def _draw_layers(axes: Axes, cell: Cell, plane: Plane) -> None:
             low, high = getattr(cell, kind)[axis]
             for start, stop in ((0, low), (n - high, n)):
                 if stop > start:
-                    a, b, c, d = plane.corners(_with(whole, axis, start, stop))
-                    axes.add_patch(
-                        Rectangle((a, c), b - a, d - c, fill=False, hatch=hatch, edgecolor=GREY, linewidth=0,
-                                  alpha=0.45, gid="layer", zorder=1.5)
+                    add_box(
+                        axes, plane.corners(whole.replace(axis, start, stop)), fill=False, hatch=hatch, edgecolor=GREY,
+                        linewidth=0, alpha=0.45, gid="layer", zorder=1.5,
                     )  # fmt: skip
-
-
-def _with(box: Box, axis: int, start: int, stop: int) -> Box:
-    return box.replace(axis, start, stop)
 
 
 # ---- ranks --------------------------------------------------------------------------------------------------
@@ -300,8 +295,9 @@ def plot_shares(plan: CutPlan) -> Figure:
     quantity_axis(panels[0], "y", "predicted time per step", "s", [top])
     panels[0].set_ylim(0, 1.06 * top)
     set_title(figure, f"{plan.cell.name}: {_finding(plan)}")
-    handles = [Patch(color=_WORK), Patch(color=_BORDERS), Line2D([], [], color=INK, linestyle=(0, (4, 2)), linewidth=1)]
-    legend_below(figure, handles, ["work", "borders with other ranks", "mean of the ranks"])
+    mean = Line2D([], [], color=INK, linestyle=(0, (4, 2)), linewidth=1)
+    work, borders = Patch(color=_WORK), Patch(color=_BORDERS)
+    legend_below(figure, {"work": work, "borders with other ranks": borders, "mean of the ranks": mean})
     return figure
 
 
@@ -355,5 +351,5 @@ def plot_counts(plans: Sequence[CutPlan], serial_s: float) -> Figure:
     best = max(plans, key=lambda plan: plan.gain)
     gain = f"up to {best.gain:.2f} times as fast as equal volumes" if best.gain > 1 else "equal volumes are the answer"
     set_title(figure, f"{plans[0].cell.name}: {gain}")
-    legend_below(figure, list(handles.values()), list(handles))
+    legend_below(figure, handles)
     return figure

@@ -16,7 +16,6 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
-from matplotlib.patches import Rectangle
 from matplotlib.path import Path
 from matplotlib.ticker import FixedLocator, MaxNLocator
 from numpy.typing import NDArray
@@ -26,7 +25,7 @@ from evenly.fdtd.cell.box import AXES, Box
 from evenly.fdtd.cell.grid import Grid
 from evenly.fdtd.cell.partition import BinaryPartition
 from evenly.report.formatting import compact
-from evenly.report.plots.style import GREY, INK, PALETTE, readable_on
+from evenly.report.plots.style import GREY, INK, PALETTE, add_box, readable_on
 
 __all__ = [
     "Plane", "aspect_of", "back_to_front", "boxes_aspect", "draw_boxes", "draw_plane", "frame_plane", "plane_of",
@@ -151,7 +150,7 @@ def draw_plane(axes: Axes, plane: Plane, boxes: Sequence[Box], labels: Sequence[
         look: dict[str, Any] = {"fill": False, "edgecolor": INK, "linewidth": 0.9}
         if colour is not None:
             look = {"facecolor": colour(n), "edgecolor": "white", "linewidth": 1.0 if len(shown) < 300 else 0.2}
-        axes.add_patch(Rectangle((a, c), b - a, d - c, gid="chunk", zorder=2, **look))
+        add_box(axes, (a, b, c, d), gid="chunk", zorder=2, **look)
         scale = WIDTH / max(x1 - x0, y1 - y0)
         room = (b - a) * scale > DIGIT * len(labels[n]) + 0.06 and (d - c) * scale > 0.15
         if room and len(shown) <= MOST_NUMBERS:

@@ -16,7 +16,7 @@ from evenly.models.base import Model
 from evenly.report.formatting import compact, percent
 from evenly.report.plots.style import GREY, INK, PALETTE, legend_below, new_figure, quantity_axis, set_title, tidy
 from evenly.report.plots.trend_words import quantity_name
-from evenly.report.slices import quietly
+from evenly.report.slices import measured_by_configuration, quietly
 from evenly.runs.runs import Runs
 
 __all__ = ["plot_predictions"]
@@ -73,19 +73,15 @@ def plot_predictions(
         handles |= _draw(axes, label, one, i if len(sets) > 1 else 0)
     finding = _finding(next(reversed(sets)), next(reversed(sets.values())), level)
     set_title(figure, f"{name}: {finding[0]}" if name else finding[0].capitalize(), finding[1])
-    legend_below(figure, list(handles.values()), list(handles))
+    legend_below(figure, handles)
     return figure
 
 
 def _pairs(model: Model, runs: Runs, level: float) -> tuple[Floats, Floats, Floats, Floats] | None:
-    name = model.response_["name"]
-    runs = runs.learning(name) if name in runs.quantities else runs
-    table = runs.ok.aggregate()
-    table = table[table[runs.response].notna()]
-    if not len(table):
+    measured, asked = measured_by_configuration(model, runs)
+    if not len(measured):
         return None
-    silent, asked = quietly(model), table[model.space_.names]
-    measured: Floats = table[runs.response].to_numpy(dtype=np.float64)
+    silent = quietly(model)
     return measured, silent.predict(asked), *silent.interval(asked, level)
 
 

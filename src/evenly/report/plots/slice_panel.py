@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -15,22 +15,9 @@ from numpy.typing import NDArray
 
 from evenly.models.base import Model
 from evenly.report.formatting import percent, span
-from evenly.report.plots.style import (
-    Scaling,
-    quantity_axis,
-    tidy,
-    value_axis,
-)
+from evenly.report.plots.style import Scaling, quantity_axis, tidy, value_axis
 from evenly.report.plots.trend_words import quantity_name
-from evenly.report.slices import (
-    Line,
-    Points,
-    bounds,
-    choose_parameter,
-    fixed_at,
-    line_along,
-    points_along,
-)
+from evenly.report.slices import Line, Points, bounds, choose_parameter, fixed_at, line_along, of_response, points_along
 from evenly.runs.runs import Runs
 from evenly.space.parameters import Categorical, Parameter
 
@@ -91,26 +78,19 @@ def slice_through(
     level: float,
     test: Runs | None = None,
     extend_to: float | None = None,
-    points: Literal["auto", "on the slice"] = "auto",
 ) -> Slice:
     """Evaluate a model along one parameter and find the measurements beside it.
 
-    Parameters are those of `evenly.report.plots.model.plot_model`; `points` says whether measurements may be carried
-    to the slice where few lie on it.
+    Parameters are those of `evenly.report.plots.model.plot_model`.
     """
     chosen = choose_parameter(model, parameter)
-    runs, test = (_same_response(model, one) for one in (runs, test))
+    runs, test = (None if one is None else of_response(model, one) for one in (runs, test))
     fixed = fixed_at(model, runs, (chosen,), at)
-    seen = None if runs is None else points_along(model, runs, chosen, fixed, points=points)
-    held_out = None if test is None or not len(test.ok) else points_along(model, test, chosen, fixed, points=points)
+    seen = None if runs is None else points_along(model, runs, chosen, fixed)
+    held_out = None if test is None or not len(test.ok) else points_along(model, test, chosen, fixed)
     reach = _reach(model.space_.parameters[chosen], [p for p in (seen, held_out) if p is not None], extend_to)
     line = line_along(model, chosen, fixed, level=level, reach=reach)
     return Slice(model, chosen, fixed, level, line, seen, held_out)
-
-
-def _same_response(model: Model, runs: Runs | None) -> Runs | None:
-    name = model.response_["name"]
-    return runs.learning(name) if runs is not None and name in runs.quantities else runs
 
 
 def _reach(kind: Parameter, points: list[Points], extend_to: float | None) -> tuple[float, float] | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,6 +16,7 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 from matplotlib.ticker import FixedLocator, FuncFormatter, Locator, LogLocator, MaxNLocator, NullLocator
 from numpy.typing import NDArray
 
@@ -28,6 +29,7 @@ __all__ = [
     "INK",
     "PALETTE",
     "Scaling",
+    "add_box",
     "legend_below",
     "new_figure",
     "nice_ticks",
@@ -129,25 +131,26 @@ def escape(text: str) -> str:
     return text if "$^{" in text else text.replace("$", r"\$")
 
 
-def legend_below(figure: Figure, handles: Sequence[Any], labels: Sequence[str], *, columns: int | None = None) -> None:
-    """Put one legend for all panels below them."""
+def add_box(axes: Axes, corners: tuple[float, float, float, float], **look: Any) -> None:
+    """Draw a rectangle with the corners x0, x1, y0, y1."""
+    x0, x1, y0, y1 = corners
+    axes.add_patch(Rectangle((x0, y0), x1 - x0, y1 - y0, **look))
+
+
+def legend_below(figure: Figure, handles: Mapping[str, Any]) -> None:
+    """Put one legend for all panels below them, from what is drawn by its label."""
     if not handles:
         return
-    count = _columns([len(label) for label in labels], figure.get_figwidth(), columns or len(handles))
+    count = _columns([len(label) for label in handles], figure.get_figwidth(), len(handles))
     rows = -(-len(handles) // count)
-    look: dict[str, Any] = {
-        "ncols": count,
-        "frameon": False,
-        "fontsize": 9,
-        "labelcolor": INK,
-    }
-    texts = [escape(label) for label in labels]
+    look: dict[str, Any] = {"ncols": count, "frameon": False, "fontsize": 9, "labelcolor": INK}
+    drawn, texts = list(handles.values()), [escape(label) for label in handles]
     try:
-        figure.legend(list(handles), texts, loc="outside lower center", **look)
+        figure.legend(drawn, texts, loc="outside lower center", **look)
     except ValueError:  # matplotlib before 3.7 keeps no room for a figure's legend
         share = 0.3 * rows / figure.get_figheight()
         figure.get_layout_engine().set(rect=(0, share, 1, 1 - share))  # type: ignore[union-attr,call-arg]
-        figure.legend(list(handles), texts, loc="lower center", **look)
+        figure.legend(drawn, texts, loc="lower center", **look)
 
 
 def _columns(letters: list[int], width: float, most: int) -> int:

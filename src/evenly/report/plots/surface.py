@@ -29,7 +29,7 @@ from evenly.report.plots.style import (
     value_axis,
 )
 from evenly.report.plots.trend_words import quantity_name, trend
-from evenly.report.slices import Line, bounds, fixed_at, quietly
+from evenly.report.slices import Line, bounds, fixed_at, of_response, quietly
 from evenly.runs.runs import Runs
 from evenly.space.parameters import Categorical, Parameter
 
@@ -92,18 +92,18 @@ def plot_surface(
     if view not in ("map", "3d"):
         raise InputError(f"view must be 'map' or '3d', but got {view!r}")
     names = _choose(model, x, y)
-    response = model.response_["name"]
-    measured = None if runs is None else runs.learning(response) if response in runs.quantities else runs
+    measured = None if runs is None else of_response(model, runs)
     fixed = fixed_at(model, measured, names, at)
     grid = [_grid(model.space_.parameters[one]) for one in names]
     across, up = np.meshgrid(*grid)
-    table = pd.DataFrame({names[0]: across.ravel(), names[1]: up.ravel(), **_repeated(fixed, across.size)})
+    table = pd.DataFrame({names[0]: across.ravel(), names[1]: up.ravel()}).assign(**fixed)
     values = quietly(model).predict(table).reshape(across.shape)
     figure = new_figure(6.4, 4.9)
     draw = _map if view == "map" else _surface
     draw(figure, model, names, (across, up, values), _on_slice(measured, names, fixed))
     finding = _finding(names, (across, up, values), quantity_name(model.response_))
-    set_title(figure, f"{name}: {finding}" if name else finding[:1].upper() + finding[1:], _detail(fixed))
+    detail = ", ".join(f"{key} = {value_text(value)}" for key, value in fixed.items())
+    set_title(figure, f"{name}: {finding}" if name else finding[:1].upper() + finding[1:], detail)
     return figure
 
 
@@ -148,15 +148,6 @@ def _grid(kind: Parameter) -> Floats:
     points = np.geomspace(low, high, _CELLS) if _is_log(kind) else np.linspace(low, high, _CELLS)
     points[0], points[-1] = low, high
     return np.asarray(points)
-
-
-def _repeated(fixed: Mapping[str, Any], count: int) -> dict[str, list[Any]]:
-    return {name: [value] * count for name, value in fixed.items()}
-
-
-def _detail(fixed: Mapping[str, Any]) -> str:
-    shown = [f"{k} = {value_text(v)}" for k, v in fixed.items()]
-    return ", ".join(shown)
 
 
 def _on_slice(runs: Runs | None, names: tuple[str, str], fixed: Mapping[str, Any]) -> tuple[Floats, Floats, Floats]:
@@ -217,10 +208,10 @@ def _points(figure: Figure, axes: Axes, points: Surface, norm: Normalize) -> Non
     if len(x) and np.isfinite(value).any():
         drawn = axes.scatter(x, y, c=value, norm=norm, cmap=_COLOURS, s=36, edgecolors="white", gid="measured", **edge)
         axes.scatter(x, y, s=52, facecolors="none", edgecolors=INK, linewidths=0.6, zorder=3)
-        legend_below(figure, [drawn], ["measured, in the colour of its value"])
+        legend_below(figure, {"measured, in the colour of its value": drawn})
     elif len(x):
         drawn = axes.scatter(x, y, s=14, facecolors="none", edgecolors=INK, gid="elsewhere", **edge)
-        legend_below(figure, [drawn], ["measured at other values of the fixed parameters"])
+        legend_below(figure, {"measured at other values of the fixed parameters": drawn})
 
 
 def _levels(values: Floats, factor: float) -> list[float]:

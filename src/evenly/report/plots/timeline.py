@@ -171,7 +171,7 @@ def plot_timeline(layout: Layout | str, *steps: CoupledStep, count: int = 3) -> 
     set_title(figure, _finding(lengths, steps[0].label))
     waiting = Patch(facecolor="white", edgecolor="#B0B0B0", hatch="/////", linewidth=0)
     handles = {name: Patch(facecolor=colour) for name, colour in colours.items()} | {"waiting": waiting}
-    legend_below(figure, list(handles.values()), list(handles))
+    legend_below(figure, handles)
     return figure
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from evenly.report.formatting import percent, quantity, value_text
 from evenly.report.plots.style import (
@@ -65,8 +66,7 @@ def plot_search(result: Result) -> Figure:
         _curve(axes, part, colour, float(shown.max()), len(table))
     quantity_axis(axes, "y", "time", "s", shown.dropna(), log=True)
     value_axis(axes, "x", "configurations run", "", table["run"].to_numpy(dtype=np.float64))
-    handles, labels = _legend(table, list(groups))
-    legend_below(figure, handles, labels)
+    legend_below(figure, _legend(table, list(groups)))
     at = int(table.loc[table["seconds"] == table["seconds"].where(table["status"] == "ok").min(), "run"].iloc[0])
     if len(groups) > 1:
         set_title(figure, f"{len(result.tasks)} tasks, {len(table)} configurations run")
@@ -101,9 +101,7 @@ def _curve(axes: Axes, part: pd.DataFrame, colour: str, top: float, end: int) ->
         axes.step(runs, [*best, best.iloc[-1]], where="post", color=colour, linewidth=1.8, zorder=4)
 
 
-def _legend(table: pd.DataFrame, groups: list[str]) -> tuple[list[Any], list[str]]:
-    from matplotlib.lines import Line2D
-
+def _legend(table: pd.DataFrame, groups: list[str]) -> dict[str, Any]:
     def mark(marker: str, colour: str = GREY, line: Any = "") -> Any:
         return Line2D([], [], color=colour, marker=marker, linestyle=line, markersize=5)
 
@@ -117,7 +115,7 @@ def _legend(table: pd.DataFrame, groups: list[str]) -> tuple[list[Any], list[str
         found["ended early"] = mark("^")
     if "failed" in statuses:
         found["failed"] = mark("x")
-    return list(found.values()), list(found)
+    return found
 
 
 def plot_sensitivity(found: Sensitivity, task: Hashable = "all") -> Figure:
@@ -161,11 +159,11 @@ def plot_sensitivity_over_tasks(found: Sensitivity) -> Figure:
     tasks = list(dict.fromkeys(table["task"]))
     numeric = all(isinstance(value, int | float) for value in tasks)
     places = np.array(tasks if numeric else range(len(tasks)), dtype=np.float64)
-    handles = []
+    handles = {}
     for name, colour in zip(order, PALETTE, strict=False):
         rows = table[table["parameter"] == name].set_index("task").reindex(tasks)
         look: dict[str, Any] = {"color": colour, "marker": "o", "markersize": 4, "linewidth": 1.4}
-        handles.append(panels[0].errorbar(places, rows["refitted"], yerr=rows["refitted_sd"], capsize=2, **look))
+        handles[name] = panels[0].errorbar(places, rows["refitted"], yerr=rows["refitted_sd"], capsize=2, **look)
         panels[1].plot(places, rows["total"], **look)
     log = numeric and bool(np.all(places > 0)) and places.max() / places.min() > 4
     for axes, label in zip(panels, (_MEASURES[0][2], "share of the variance, with others (Sobol)"), strict=True):
@@ -174,6 +172,6 @@ def plot_sensitivity_over_tasks(found: Sensitivity) -> Figure:
         axes.set_ylabel(label, fontsize=10, color=INK)
         if not numeric:
             axes.set_xticks(places, [escape(str(value)) for value in tasks])
-    legend_below(figure, handles, order[: len(PALETTE)])
+    legend_below(figure, handles)
     set_title(figure, f"{order[0]} matters most over {len(tasks)} values of {task}")
     return figure

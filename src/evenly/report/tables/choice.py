@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from rich.table import Table
 
-from evenly.models.ensemble.automatic import Automatic
 from evenly.report.formatting import compact, percent, plain, quantity
 from evenly.report.tables.run import add_row, new_table
 
-__all__ = ["blend_of", "choice_as_dict", "choice_table"]
+if TYPE_CHECKING:
+    from evenly.models.base import Model
+    from evenly.models.ensemble.automatic import Automatic
+
+__all__ = ["blend_of", "choice_as_dict", "choice_table", "chose_itself"]
+
+
+def chose_itself(model: Model) -> TypeGuard[Automatic]:
+    """Tell whether a model is one that tried several methods and chose among them."""
+    # Known without importing all methods, which takes long.
+    return hasattr(model, "choice_")
 
 
 def blend_of(model: Automatic) -> str:
@@ -18,6 +27,7 @@ def blend_of(model: Automatic) -> str:
 
     Examples
     --------
+    >>> from evenly.models.ensemble.automatic import Automatic
     >>> table = {"cores": [1, 2, 4, 8, 16], "size": [1, 2, 1, 2, 1]}
     >>> blend_of(Automatic(methods=["power-law"]).fit(table, [8.0, 8.0, 2.0, 2.0, 0.5]))
     'auto: power-law'
@@ -85,12 +95,10 @@ def _point(row: dict[Any, Any]) -> str:
 
 def choice_as_dict(model: Automatic) -> dict[str, Any]:
     """Return the same as plain values that JSON can hold."""
-    found: dict[str, Any] = plain(
-        {
-            "error": model.error_,
-            "beyond": model.beyond_,
-            "tried": model.choice_.to_dict(orient="records"),
-            "learning_curve": model.learning_curve_.to_dict(orient="records"),
-        }
-    )
-    return found
+    told = {
+        "error": model.error_,
+        "beyond": model.beyond_,
+        "tried": model.choice_.to_dict(orient="records"),
+        "learning_curve": model.learning_curve_.to_dict(orient="records"),
+    }
+    return dict(plain(told))

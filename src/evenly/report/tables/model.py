@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-import pandas as pd
-from numpy.typing import NDArray
 from rich.table import Table
 
 from evenly.errors import InputError
 from evenly.metrics import METRICS
 from evenly.models.base import Model
-from evenly.models.ensemble.automatic import Automatic
 from evenly.report.formatting import common_prefix, compact, percent, plain, span
 from evenly.report.left_out_errors import left_out_errors
-from evenly.report.slices import bounds, formula_of, leading_of, quietly
-from evenly.report.tables.choice import blend_of, choice_as_dict
+from evenly.report.slices import bounds, formula_of, leading_of, measured_by_configuration, quietly
+from evenly.report.tables.choice import blend_of, choice_as_dict, chose_itself
 from evenly.report.tables.run import add_row, new_table
 from evenly.runs.runs import Runs
 from evenly.space.parameters import Parameter
@@ -32,7 +29,6 @@ __all__ = [
     "predictions_table",
 ]
 
-Floats = NDArray[np.float64]
 #: A share above which one formula is the whole model.
 _ALONE = 0.9999
 _CANDIDATES = 5
@@ -43,23 +39,15 @@ def errors_of(model: Model, runs: Runs) -> dict[str, float]:
 
     Examples
     --------
-    >>> import evenly
+    >>> import evenly, pandas as pd
     >>> table = pd.DataFrame({"cores": [1, 2, 4, 8, 16], "seconds": [80.0, 40.0, 20.0, 10.0, 5.0]})
     >>> runs = evenly.Runs.from_frame(table, ["cores"])
     >>> round(errors_of(evenly.fit(runs, method="power-law"), runs)["MLogQ"], 6)
     0.0
     """
-    measured, asked = _condensed(model, runs)
+    measured, asked = measured_by_configuration(model, runs)
     predicted = quietly(model).predict(asked)
     return {name: metric(measured, predicted) for name, metric in METRICS.items()}
-
-
-def _condensed(model: Model, runs: Runs) -> tuple[Floats, pd.DataFrame]:
-    response = model.response_["name"]
-    chosen = runs.learning(response) if response in runs.quantities else runs
-    table = chosen.ok.aggregate()
-    table = table[table[chosen.response].notna()]
-    return table[chosen.response].to_numpy(dtype=np.float64), table[model.space_.names]
 
 
 def models_table(
@@ -113,8 +101,10 @@ def _formulas(models: Mapping[str, Model]) -> list[str]:
 
 def method_of(model: Model) -> str:
     """Return what a model's method is called, with what it is made of; its class where it has no name."""
-    if isinstance(model, Automatic):
-        return blend_of(model)
+    return blend_of(model) if chose_itself(model) else _name_of(model)
+
+
+def _name_of(model: Model) -> str:
     return str(getattr(model, "method", type(model).__name__))
 
 
@@ -124,9 +114,7 @@ def _learned_on(name: str, kind: Parameter) -> str:
 
 
 def _errors_cells(model: Model, runs: Runs | None) -> list[str]:
-    if runs is None or not len(runs.ok):
-        return ["–", "–"]
-    errors = left_out_errors(model, runs)
+    errors = left_out_errors(model, runs) if runs is not None and len(runs.ok) else None
     if errors is None:
         return ["–", "–"]
     return [f"{errors['MLogQ']:.4f}", percent(errors["MAPE"])]
@@ -139,7 +127,7 @@ def _test_cells(model: Model, test: Runs | None) -> list[str]:
 
 
 def _coverage(model: Model, runs: Runs, level: float) -> float:
-    measured, asked = _condensed(model, runs)
+    measured, asked = measured_by_configuration(model, runs)
     lower, upper = quietly(model).interval(asked, level)
     return float(np.mean((lower <= measured) & (measured <= upper)))
 
@@ -226,7 +214,7 @@ def _scale_of(model: Model, at: Mapping[str, Any] | None) -> dict[str, float]:
 
 def _terms(model: Model, at: Mapping[str, Any] | None) -> list[tuple[str, str]]:
     """Return the terms of the leading formula by their share at a scale, and which of them wins in the limit."""
-    formula = getattr(model, "leading_", None) or getattr(model, "formula_", None)
+    formula = _leading(model)
     if formula is None:
         return []
     scale = _scale_of(model, at)
@@ -244,42 +232,35 @@ def models_as_dict(
     """Return what is known of models as plain values that JSON can hold."""
     return {
         solver: {
-            "method": str(getattr(model, "method", type(model).__name__)),
-            "choice": choice_as_dict(model) if isinstance(model, Automatic) else None,
+            "method": _name_of(model),
+            "choice": choice_as_dict(model) if chose_itself(model) else None,
             "formula": formula_of(model) or None,
             "leading_formula": leading_of(model)[0] or None,
             "candidates": [
                 {"kind": one.kind, "weight": float(one.weight), "formula": str(one.formula) if one.formula else None}
                 for one in getattr(model, "members_", ())
             ],
-            "in_the_limit": _limit(model),
+            "in_the_limit": formula.dominating() if (formula := _leading(model)) else None,
             "parameters": model.space_.to_dict()["parameters"],
             "response": dict(model.response_),
             "training": plain(model.training_),
-            "errors": _errors_or_none(model, (runs or {}).get(solver)),
-            "left_out_errors": _left_out_or_none(model, (runs or {}).get(solver)),
-            "held_out_errors": _errors_or_none(model, (test or {}).get(solver)),
+            "errors": _errors_or_none(errors_of, model, (runs or {}).get(solver)),
+            "left_out_errors": _errors_or_none(left_out_errors, model, (runs or {}).get(solver)),
+            "held_out_errors": _errors_or_none(errors_of, model, (test or {}).get(solver)),
         }
         for solver, model in models.items()
     }
 
 
-def _limit(model: Model) -> str | None:
-    formula = getattr(model, "leading_", None) or getattr(model, "formula_", None)
-    return None if formula is None else formula.dominating()
+def _leading(model: Model) -> Any:
+    """Return the formula that people read: the heaviest of an average, else the only one; None without any."""
+    return getattr(model, "leading_", None) or getattr(model, "formula_", None)
 
 
-def _errors_or_none(model: Model, runs: Runs | None) -> dict[str, Any] | None:
-    if runs is None or not len(runs.ok):
-        return None
-    found: dict[str, Any] = plain(errors_of(model, runs))
-    return found
-
-
-def _left_out_or_none(model: Model, runs: Runs | None) -> dict[str, Any] | None:
-    if runs is None or not len(runs.ok):
-        return None
-    found: dict[str, Any] | None = plain(left_out_errors(model, runs))
+def _errors_or_none(
+    judged: Callable[[Model, Runs], dict[str, float] | None], model: Model, runs: Runs | None
+) -> dict[str, Any] | None:
+    found: dict[str, Any] | None = plain(judged(model, runs)) if runs is not None and len(runs.ok) else None
     return found
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
 from rich.table import Table
 
 from evenly.decomposition.partitioning.plan import CutPlan, Prediction
+from evenly.fdtd.cell.box import Box
 from evenly.report.formatting import common_prefix, compact, percent, plain, quantity
 from evenly.report.tables.run import add_row, new_table
 
@@ -99,12 +99,18 @@ def _digits(value: float) -> str:
 
 def _grids(plan: CutPlan) -> tuple[list[str], list[int]]:
     """Return per rank the points of its chunk along x, y, z (or how many chunks) and all its points."""
-    chosen = plan.prediction
-    boxes: list[list[Any]] = [[] for _ in range(chosen.ranks)]
-    for box, owner in zip(chosen.layout.boxes(plan.cell.grid), chosen.layout.owners, strict=True):
-        boxes[owner % chosen.ranks].append(box)
+    boxes = _boxes(plan)
     shapes = ["×".join(map(str, own[0].shape)) if len(own) == 1 else f"{len(own)} chunks" for own in boxes]
     return shapes, [sum(box.volume for box in own) for own in boxes]
+
+
+def _boxes(plan: CutPlan) -> list[list[Box]]:
+    """Return the boxes of each rank's chunks."""
+    chosen = plan.prediction
+    boxes: list[list[Box]] = [[] for _ in range(chosen.ranks)]
+    for box, owner in zip(chosen.layout.boxes(plan.cell.grid), chosen.layout.owners, strict=True):
+        boxes[owner % chosen.ranks].append(box)
+    return boxes
 
 
 def cuts_table(plan: CutPlan, others: Mapping[str, Prediction] | None = None, *, title: str = "") -> Table:
@@ -212,34 +218,28 @@ def cuts_as_dict(
 
 def prediction_as_dict(prediction: Prediction) -> dict[str, Any]:
     """Return what a layout is predicted to take as a whole, in plain numbers."""
-    return dict(
-        plain(
-            {
-                "seconds_per_step": prediction.step_s,
-                "imbalance": prediction.imbalance,
-                "border_share": float(prediction.border_s.sum() / prediction.rank_s.sum()),
-                "most_faces": float(prediction.faces.max()),
-                "faces": float(prediction.faces.sum() / 2),
-            }
-        )
-    )
+    told = {
+        "seconds_per_step": prediction.step_s,
+        "imbalance": prediction.imbalance,
+        "border_share": prediction.border_s.sum() / prediction.rank_s.sum(),
+        "most_faces": prediction.faces.max(),
+        "faces": prediction.faces.sum() / 2,
+    }
+    return dict(plain(told))
 
 
 def _per_rank(plan: CutPlan) -> list[dict[str, Any]]:
     chosen = plan.prediction
-    boxes: list[list[Any]] = [[] for _ in range(chosen.ranks)]
-    for box, owner in zip(chosen.layout.boxes(plan.cell.grid), chosen.layout.owners, strict=True):
-        boxes[owner % chosen.ranks].append({"low": box.lo, "high": box.hi})
     return [
         {
             "rank": rank,
-            "chunks": boxes[rank],
-            "points": int(sum(np.prod(np.subtract(b["high"], b["low"])) for b in boxes[rank])),
+            "chunks": [{"low": box.lo, "high": box.hi} for box in boxes],
+            "points": sum(box.volume for box in boxes),
             "work_seconds": chosen.work_s[rank],
             "border_seconds": chosen.border_s[rank],
             "seconds": chosen.rank_s[rank],
             "faces": chosen.faces[rank],
             "neighbours": int(chosen.neighbours[rank]),
         }
-        for rank in range(chosen.ranks)
+        for rank, boxes in enumerate(_boxes(plan))
     ]

@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich.table import Table
 
-from evenly.allocation.plan import Plan
 from evenly.report.formatting import common_prefix, compact, interval, percent, plain, quantity
 from evenly.report.tables.run import add_row, new_table
+
+if TYPE_CHECKING:
+    from evenly.allocation.plan import Plan
 
 __all__ = ["comparison_table", "curve_as_dict", "curve_table", "plan_as_dict", "plan_table"]
 
 _OTHERS = {"fastest": "fastest on these cores", "current": "now", "proportional": "cores ∝ degrees of freedom"}
-_SAVES = "saves: of the time in the row above; efficiency: fewest core-hours of all rows over those of this one"
+_SAVES = "saves: share of the time in the row above; efficiency: fewest core-hours of all rows over those of the row"
 #: Letters for the solvers' columns in a table of 80.
 _ROOM, _ROOM_BESIDE_INTERVALS = 38, 22
 #: Below this share of the interval's middle, a prediction lies clearly off it.
 _SKEWED = 0.95
 #: Bounds further apart than this say nothing.
 _TOO_WIDE, _UNKNOWN = 1e4, "any"
-_MEDIAN = "saves: as likely more as less, given how unsure the models are (their interval)"
-_ALIKE = "as good with: counts with which a step can't be told apart within noise"
+_MEDIAN = "saves: the median, and the interval that follows from the uncertainty of the models"
+_ALIKE = "as good with: core counts whose step times differ by less than the noise"
 
 
 def plan_table(plan: Plan, *, title: str = "") -> Table:

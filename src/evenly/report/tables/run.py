@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-import numpy as np
-import pandas as pd
 from rich import box
 from rich.table import Table
 from rich.text import Text
 
 from evenly.report.formatting import compact, interval, percent, plain, span
-from evenly.runs.runs import Runs
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from evenly.runs.runs import Runs
 
 __all__ = ["SkippedFile", "add_row", "new_table", "runs_as_dict", "runs_table", "skipped_table"]
 
@@ -77,6 +80,8 @@ def runs_table(
 
     Examples
     --------
+    >>> import pandas as pd
+    >>> from evenly.runs.runs import Runs
     >>> runs = Runs.from_frame(pd.DataFrame({"cores": [1, 1, 2], "ms": [80, 82, 41]}), ["cores"], "ms", unit="ms")
     >>> runs_table({"inner": runs}).row_count
     1
@@ -127,6 +132,8 @@ def runs_as_dict(
 
     Examples
     --------
+    >>> import pandas as pd
+    >>> from evenly.runs.runs import Runs
     >>> runs = Runs.from_frame(pd.DataFrame({"cores": [1, 1, 2], "ms": [80, 82, 41]}), ["cores"], "ms", unit="ms")
     >>> runs_as_dict({"inner": runs})["solvers"]["inner"]["quantities"]["seconds"]
     {'unit': 's', 'smallest': 0.041, 'largest': 0.082}
@@ -141,7 +148,7 @@ def runs_as_dict(
 def _facts(runs: Runs) -> dict[str, Any]:
     good = runs.ok
     condensed = good.aggregate() if len(good) else None
-    counts = condensed["count"].to_numpy() if condensed is not None else np.zeros(1, dtype=np.int64)
+    counts = [0] if condensed is None else condensed["count"]
     table = good.to_frame()
     return {
         "rows": len(runs),
@@ -150,18 +157,20 @@ def _facts(runs: Runs) -> dict[str, Any]:
         "parameters": {name: _range(table[name], runs.space.parameters[name].unit) for name in runs.parameters},
         "response": runs.response,
         "quantities": {name: _extremes(table[name], unit) for name, unit in runs.quantities.items()},
-        "fewest_repetitions": int(counts.min()),
-        "most_repetitions": int(counts.max()),
+        "fewest_repetitions": int(min(counts)),
+        "most_repetitions": int(max(counts)),
         "typical_spread": _spread(condensed, runs.response),
         "machines": sorted({str(name) for name in table["machine"] if name}),
     }
 
 
 def _range(column: pd.Series[Any], unit: str) -> dict[str, Any]:
-    values = pd.unique(column)
+    from pandas.api.types import is_numeric_dtype
+
+    values = column.unique()
     if not len(values):
         return {"unit": unit, "values": 0}
-    if pd.api.types.is_numeric_dtype(column):
+    if is_numeric_dtype(column):
         return {
             "unit": unit, "values": len(values), "smallest": plain(column.min()), "largest": plain(column.max()),
         }  # fmt: skip
@@ -211,5 +220,5 @@ def _measured(runs: Runs, *, details: bool) -> str:
 def _sources(sources: Sequence[tuple[Path, str]]) -> str:
     if not sources:
         return ""
-    counts = pd.Series([name for _, name in sources]).value_counts()
-    return "read from " + ", ".join(f"{compact(int(n))} × {name}" for name, n in counts.items())
+    counts = Counter(name for _, name in sources).most_common()
+    return "read from " + ", ".join(f"{compact(n)} × {name}" for name, n in counts)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from rich.table import Table
 
 from evenly.report.formatting import compact, interval, percent, quantity, value_text
 from evenly.report.tables.run import add_row, new_table
-from evenly.tuning.result import Result
-from evenly.tuning.sensitivity import Sensitivity
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from evenly.tuning.result import Result
+    from evenly.tuning.sensitivity import Sensitivity
 
 __all__ = [
     "advice_table",

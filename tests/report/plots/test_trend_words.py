@@ -8,9 +8,7 @@ import pandas as pd
 import pytest
 
 import evenly
-from evenly.errors import InputError
 from evenly.models.base import Model
-from evenly.report.plots.family import plot_family
 from evenly.report.plots.model import plot_model
 from evenly.report.plots.trend_words import quantity_name, trend
 from evenly.report.slices import Line, fixed_at, leading_of
@@ -85,39 +83,6 @@ def test_a_single_point_is_named() -> None:
 
 def test_names_with_a_dollar_stay_names() -> None:
     assert trend(line_of(X, X), "a$b") == r"time grows as a\$b$^{1.00}$"
-
-
-def test_a_family_has_a_line_per_value_with_its_points(grid: Runs, fit: Fit) -> None:
-    model = fit(grid)
-    axes = plot_family(model, grid, parameter="cores", by="n", values=[2, 8]).axes[0]
-    lines = [one for one in axes.lines if one.get_gid() == "model"]
-    points = [one for one in axes.lines if one.get_gid() == "medians"]
-    assert len({one.get_color() for one in lines}) == 2
-    for n, line, drawn in zip((2, 8), lines, points, strict=True):
-        x = np.asarray(line.get_xdata(), dtype=float)
-        np.testing.assert_allclose(
-            np.asarray(line.get_ydata(), dtype=float), model.predict({"cores": x, "n": n + 0 * x})
-        )
-        cores = np.asarray(drawn.get_xdata(), dtype=float)
-        np.testing.assert_allclose(np.asarray(drawn.get_ydata(), dtype=float), 1e-3 * n**2 / cores)
-
-
-def test_a_family_of_many_values_shows_six(scattered: Runs, fit: Fit) -> None:
-    figure = plot_family(fit(scattered), scattered, parameter="cores", by="n")
-    assert len(figure.legends[0].get_texts()) == 6
-
-
-@pytest.mark.parametrize("by", ["n", "nodes"])
-def test_a_family_needs_a_second_parameter(grid: Runs, fit: Fit, by: str) -> None:
-    with pytest.raises(InputError, match=r"must be a parameter beside 'n' \(cores\)"):
-        plot_family(fit(grid), grid, parameter="n", by=by)
-
-
-def test_a_family_without_runs_spreads_values_over_the_range(grid: Runs, fit: Fit) -> None:
-    figure = plot_family(fit(grid), by="n")
-    labels = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert labels[0] == "n = 1"
-    assert labels[-1] == "n = 16"
 
 
 def test_without_runs_the_middle_of_the_range_is_fixed(fit: Fit) -> None:
