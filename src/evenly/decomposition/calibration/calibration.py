@@ -1,7 +1,7 @@
 """Timing a program's designs until every interval is tight or the time is spent.
 
 All designs are run once, in an order in which any beginning covers all features; then, round robin, those again whose
-median isn't known well enough. Each timing is kept at once, so that a calibration may end at any time and go on later.
+median isn't known well enough. Each timing is kept at once, so that a calibration may end at any time and be resumed.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ def calibrate_fdtd(
     Parameters
     ----------
     budget_s : float
-        Wall seconds for all runs together; a calibration that was interrupted goes on.
+        Wall seconds for all runs together; a calibration that was interrupted is resumed.
     store : Path, optional
         Where timings are kept meanwhile; in the user's data folder when left out.
     designs : sequence of Design, optional

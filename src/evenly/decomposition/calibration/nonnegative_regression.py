@@ -67,8 +67,10 @@ def regress(amounts: Array, seconds: Array, weights: Array | None = None) -> Reg
         raise InputError(f"Coefficients need rows of amounts with their seconds, but got {amounts.shape}.")
     if not np.all(seconds > 0) or not np.all(np.isfinite(amounts)):
         raise InputError("Coefficients need times above 0 and finite amounts.")
+    # Rows over their seconds times the root of their weights: the sum of squares is that of weighted relative errors.
     root = np.sqrt(np.ones_like(seconds) if weights is None else weights)
     rows = amounts * (root / seconds)[:, None]
+    # Columns of length one, so that terms of different units are treated alike.
     scale = np.linalg.norm(rows, axis=0)
     known = scale > 0
     matrix = rows[:, known] / scale[known]
@@ -85,7 +87,11 @@ def regress(amounts: Array, seconds: Array, weights: Array | None = None) -> Reg
 
 
 def _errors(matrix: Array, target: Array, solution: Array) -> Array:
-    """Return standard errors: of the terms in use by their covariance, of each other one as if it were in use too."""
+    """Return the standard errors of the scaled coefficients, (terms,), by the covariance of least squares, s²(XᵀX)⁻¹.
+
+    It is taken over the terms in use, those above 0 (the passive set of Lawson and Hanson); of each other term as if it
+    were in use too.
+    """
     used = np.flatnonzero(solution > 0)
     freedom = max(1, len(target) - len(used))
     variance = float(np.sum((matrix @ solution - target) ** 2)) / freedom

@@ -32,7 +32,7 @@ class TimingStore:
     path : Path
         Made when the first timing is added.
     about : mapping
-        What makes timings comparable (program, machine, versions): plain values. A file of others is not gone on with.
+        What makes timings comparable (program, machine, versions): plain values. A file of others is refused.
 
     pace : float, optional
         At which pace of the machine times are compared; the usual one, the median of all timings, when left out.

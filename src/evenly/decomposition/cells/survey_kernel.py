@@ -13,11 +13,25 @@ __all__ = ["add_corners"]
 
 @njit(cache=True, nogil=True)
 def add_corners(flat, strides, low, high, blocks, shares, starts, out):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """Add the counts of boxes (n, 3) to `out` (n, kinds).
+    """Write the counts of boxes to `out`.
 
-    `flat` is the table, and `strides` are those of its first three axes. `blocks` and `shares` hold, for each index
-    along x, then y, then z (beginning at `starts`), the block that it is in and how far.
+    Parameters
+    ----------
+    flat : (x edges · y edges · z edges · kinds,)
+        The summed-area table, as `Survey.table` lies in memory.
+    strides : (3,) of int
+        Steps in `flat` from one corner to the next along x, y, z.
+    low, high : (n, 3) of int
+        Boxes: first grid index and one past the last.
+    blocks, shares : (x points + y points + z points + 3,)
+        For each grid index along x, then y, then z: the block that it lies in, and which share of the block is below.
+    starts : (3,) of int
+        Where x, y and z begin in them.
+    out : (n, kinds)
+        Points of each kind.
     """
+    # Of each axis the corners that a box needs, as steps in `flat`, and their weights: two around the low end, which
+    # are taken off, and two around the high end (linear interpolation between neighbouring corners).
     # Unsigned, as an index that may be negative keeps the innermost loop from being vectorised.
     where = np.empty((3, 4), np.uint64)
     weight = np.empty((3, 4))
@@ -33,7 +47,7 @@ def add_corners(flat, strides, low, high, blocks, shares, starts, out):  # type:
                 where[axis, 2 * side + 1] = np.uint64((blocks[at] + 1) * strides[axis])
                 weight[axis, 2 * side] = sign * (1 - shares[at])
                 weight[axis, 2 * side + 1] = sign * shares[at]
-        # Loads that don't wait for each other: what follows finds its rows in the cache.
+        # Prefetching. Loads that don't wait for each other: what follows finds its rows in the cache.
         touched = 0.0
         for i in range(4):
             for j in range(4):
@@ -41,7 +55,10 @@ def add_corners(flat, strides, low, high, blocks, shares, starts, out):  # type:
                     row = where[0, i] + where[1, j]
                     touched += flat[row + where[2, 0]] + flat[row + where[2, 2]]
                     touched += flat[row + where[2, 0] + last] + flat[row + where[2, 2] + last]
+        # The product keeps the compiler from leaving the loads out.
         sums[:] = 0.0 * touched
+        # Crow's sum over the corners of the box, each the product of three weights: 8 corners where the box ends where
+        # blocks do, up to 64 where it doesn't.
         for i in range(4):
             for j in range(4):
                 across = weight[0, i] * weight[1, j]

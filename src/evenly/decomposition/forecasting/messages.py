@@ -74,6 +74,7 @@ def messages_of(cell: Cell, layout: BinaryPartition, ranks: int) -> Messages:
         Owners are taken modulo `ranks`.
     ranks : int
     """
+    # Pairs of leaves that share faces, (pairs,), the one below the face first; then only those of different ranks.
     low, high = corners(cell, layout)
     owners = np.asarray(layout.owners, dtype=np.int64) % ranks
     first, second, faces = touching(low, high, cell.grid.shape, np.array(cell.periodic) & ~np.array(cell.grid.thin))
@@ -81,10 +82,12 @@ def messages_of(cell: Cell, layout: BinaryPartition, ranks: int) -> Messages:
     below, above = owners[below], owners[above]
     apart = below != above
     below, above, faces = below[apart], above[apart], faces[apart]
+    # Bytes of each pair. Both exchanges carry as much, E's ghosts downwards and H's upwards.
     each = cell.traits.get("float bytes", 8.0)
     size = faces * (_COMPONENTS * each * cell.parts)
     exchange = np.repeat([0, 1], len(size))
     sender, receiver = np.concatenate([above, below]), np.concatenate([below, above])
+    # One message for each exchange, receiver and sender, in this order: a number stands for the three.
     key, place = np.unique((exchange * ranks + receiver) * ranks + sender, return_inverse=True)
     total = np.bincount(place, np.tile(size, 2), len(key)).astype(np.float64)
     shared = np.bincount(below, faces, ranks) + np.bincount(above, faces, ranks)

@@ -1,7 +1,8 @@
 """Rehearsals: cells cut for so many ranks, some of which were timed alone; kept, so that a model can learn from them.
 
 A rehearsal holds all that a replay on any machine needs, so that one day's timings serve for every machine. They lie in
-one SQLite file, one transaction per rehearsal: what a kill leaves is whole, and a second start goes on.
+one SQLite file, one transaction per rehearsal: what a kill leaves is whole, and a second start
+makes those that are missing.
 """
 
 from __future__ import annotations

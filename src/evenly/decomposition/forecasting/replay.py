@@ -1,9 +1,9 @@
-"""What a synchronous step takes on a machine described, not there: ranks stepped one by one on paper.
+"""How long a step takes on a machine that is described by its numbers: ranks are simulated, message by message.
 
 Each rank's computing time is known, measured alone or predicted, and so are its messages. The machine says what a
 message takes, how many ranks share a node, its memory and its network card, and how much steps vary. Ranks then step
-together: each computes, sends, and goes on when all its neighbours' ghosts have come. Times found so are replayed, not
-measured, and are called so wherever they are shown.
+together: each computes, sends, and begins the next part when all its neighbours' ghosts have come. Times found so are
+replayed, not measured, and are called so wherever they are shown.
 
 What is assumed: messages of at most 64 KiB travel while both sides compute, larger ones once both wait for them (MPI's
 eager and rendezvous protocols); a rank takes what it receives one after the other; all that reaches a node goes through
@@ -97,11 +97,13 @@ def replay(
     own = crowded(np.asarray(seconds, dtype=np.float64) / machine.core_speed, memory_bytes, machine, node)
     latency, transfer, card = wire(messages, machine, node)
     part = np.zeros(ranks) if late is None else np.asarray(late, dtype=np.float64)
+    # Exponential noise of mean 1 with standard deviation `jitter`, (steps, ranks), as operating systems cause it.
     random = np.random.default_rng(seed)
     shape = (STEPS + WARM_UP, ranks)
     noise = np.maximum(1 + machine.jitter * (random.standard_exponential(shape) - 1), 0.0)
     # As many draws as there are steps needn't have the mean that the rank's time is.
     noise /= noise[WARM_UP:].mean(axis=0)
+    # Messages are sorted by exchange and receiver: where those to each rank begin, (2, ranks + 1).
     bounds = np.stack(
         [np.searchsorted(messages.exchange * ranks + messages.receiver, e * ranks + np.arange(ranks + 1))
          for e in range(EXCHANGES)]
@@ -110,6 +112,7 @@ def replay(
         own * (1 - part), own * part, noise, bounds, messages.sender, latency, transfer,
         messages.size <= EAGER, node, card,
     )  # fmt: skip
+    # The mean over steps after the first ones, in which ranks still drift apart.
     step = float((finished[-1] - finished[WARM_UP - 1]) / STEPS)
     slowest = float(own.max())
     return Replay(max(step, slowest), slowest, own)

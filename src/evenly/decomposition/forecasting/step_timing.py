@@ -1,4 +1,8 @@
-"""The compiled loop of `evenly.decomposition.forecasting.replay`: ranks that step together, message by message."""
+"""The compiled loop of `evenly.decomposition.forecasting.replay`: ranks that step together, message by message.
+
+A trace-driven simulation of a bulk-synchronous program on the LogGP machine: a message of k bytes takes a latency and
+k times the seconds per byte (A. Alexandrov et al., "LogGP", SPAA 1995).
+"""
 
 from __future__ import annotations
 
@@ -43,28 +47,35 @@ def steps_together(
     card : (2, nodes)
         Seconds that the network card of each node needs for all it receives in an exchange.
     """
+    # Seconds since the start at which each rank has finished what it did last, (ranks,).
     steps, ranks = noise.shape
     nodes = card.shape[1]
     now = np.zeros(ranks)
     finished = np.zeros(steps)
     for step in range(steps):
+        # Exchange 0 sends E's ghosts, exchange 1 those of H.
         for exchange in range(2):
+            # A rank sends when the last exchange has ended for it, then computes what doesn't need the ghosts.
             sent = now.copy()
             wait = np.zeros(ranks)
             for r in range(ranks):
                 work = early[r] if exchange == 0 else late[r]
                 wait[r] = now[r] + work * noise[step, r]
+            # When the first message from another node sets out to each node: its card is busy from then on.
             begun = np.full(nodes, np.inf)
             for r in range(ranks):
                 ready, copied = wait[r], 0.0
                 for m in range(starts[exchange, r], starts[exchange, r + 1]):
                     s = sender[m]
+                    # An eager message leaves when it is sent, a rendezvous when both ranks have done their work.
                     leaves = sent[s] if at_once[m] else max(wait[r], wait[s])
                     ready = max(ready, leaves + latency[m])
                     copied += transfer[m]
                     if node[s] != node[r]:
                         begun[node[r]] = min(begun[node[r]], leaves)
+                # The last message decides when copying can begin; ghosts are copied one after the other.
                 now[r] = ready + copied
+            # No rank begins its next part before its node's card has received all.
             for r in range(ranks):
                 if card[exchange, node[r]] > 0:
                     now[r] = max(now[r], begun[node[r]] + card[exchange, node[r]])

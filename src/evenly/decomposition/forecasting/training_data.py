@@ -53,7 +53,7 @@ def training_settings(count: int, *, seed: int = 0, first: int = 0) -> list[Sett
     count : int
     seed : int
     first : int
-        Number of the first draw, to go on after others of the same seed.
+        Number of the first draw, to add to others of the same seed.
     """
     return [_drawn(np.random.default_rng([seed, n])) for n in range(first, first + count)]
 

@@ -1,4 +1,4 @@
-"""Loops over boxes and cuts that numpy would take one call per box for."""
+"""Compiled loops: where to cut each of many boxes, and which boxes share faces."""
 
 from __future__ import annotations
 
@@ -49,11 +49,13 @@ def find_cuts(
     places = np.empty((3, 4), np.int64)
     for i in range(n):
         axis = axes[i]
+        # The amount below each block corner along the axis; between corners it is interpolated.
         profile = _profile(table, edges, low[i], high[i], axis, places, weights)
         along = edges[axis]
         start = _value(profile, along, low[i, axis])
         total = _value(profile, along, high[i, axis]) - start
         wanted = shares[i] * total
+        # Bisection for the first index below which the wanted amount lies: amounts never fall along the axis.
         first, last = low[i, axis] + 1, high[i, axis] - 1
         a, b = first, last
         while a < b:
@@ -62,6 +64,7 @@ def find_cuts(
                 a = middle + 1
             else:
                 b = middle
+        # Of this index and the one before, the nearer one.
         here = _value(profile, along, a) - start
         if a > first:
             before = _value(profile, along, a - 1) - start
@@ -76,6 +79,7 @@ def _profile(
     table: Array, edges: tuple[Ints, Ints, Ints], low: Ints, high: Ints, axis: int, places: Ints, weights: Array
 ) -> Array:
     """Return the amount below each corner along `axis`, of the box's cross-section."""
+    # Corners and weights of the cross-section, as in `survey_kernel.add_corners`: two at the low end, two at the high.
     u, v = (axis + 1) % 3, (axis + 2) % 3
     for other in (u, v):
         for side in range(2):
@@ -90,6 +94,7 @@ def _profile(
     result = np.zeros(len(edges[axis]))
     first, last = _block(edges[axis], low[axis]), _block(edges[axis], high[axis]) + 1
     index = np.zeros(3, np.int64)
+    # The sum over the corners of the cross-section, for every block corner along the axis that the box reaches.
     for p in range(4):
         for q in range(4):
             weight = weights[u, p] * weights[v, q]
@@ -109,6 +114,7 @@ def _block(edges: Ints, value: int) -> Any:
 
 @compiled
 def _value(profile: Array, edges: Ints, at: int) -> Any:
+    """Return the amount below a grid index, interpolated between the corners of its block."""
     block = _block(edges, at)
     share = (at - edges[block]) / (edges[block + 1] - edges[block])
     return (1 - share) * profile[block] + share * profile[block + 1]
@@ -129,9 +135,11 @@ def touching_boxes(low: Ints, high: Ints, shape: Ints, periodic: NDArray[np.bool
     order : (n,)
         The boxes sorted by `low` along x.
     """
+    # A first entry tells numba the types; it is left out of the result.
     pairs = [(0, 0)]
     faces = [0]
     n = len(order)
+    # Sweep and prune: boxes sorted by their low end along x are compared until one begins beyond this one's end.
     for a in range(n):
         i = order[a]
         for b in range(a + 1, n):
@@ -143,6 +151,7 @@ def touching_boxes(low: Ints, high: Ints, shape: Ints, periodic: NDArray[np.bool
                 if shared and (low[j, axis] == high[i, axis] or low[i, axis] == high[j, axis]):
                     pairs.append((i, j))
                     faces.append(shared)
+    # Boxes that end where the cell ends touch those that begin where it begins.
     for axis in range(3):
         if periodic[axis]:
             for i in range(n):

@@ -1,5 +1,8 @@
 """Which rank gets which leaves: neighbours in the tree's depth-first order, so that the slowest rank is fastest.
 
+This is chains-on-chains partitioning, solved by a parametric search: bisection on the time of the slowest rank, with a
+probe that says whether a time can be kept (A. Pınar, C. Aykanat, J. Parallel Distrib. Comput. 64, 974 (2004)).
+
 >>> grouped_owners(np.array([3.0, 1.0, 1.0, 1.0, 2.0, 1.0]), np.ones(3)).tolist()
 [0, 1, 1, 1, 2, 2]
 """
@@ -46,11 +49,12 @@ def grouped_owners(work: Array, speed: Array) -> Ints:
 
 
 def _stops(work: Array, speed: Array, most: float) -> list[int] | None:
-    """Return one past the last leaf of each rank if no rank needs more than `most`, else None."""
+    """Probe: return one past the last leaf of each rank if no rank needs more than `most` seconds, else None."""
     total = np.concatenate([[0.0], np.cumsum(work)])
     if np.ptp(speed) == 0:
         return _fullest(total, len(speed), most * speed[0] + 1e-12 * total[-1])
-    # Reachable are the stops that the ranks so far can have together; from[q] is the first start that still allows q.
+    # Ranks of different speeds: dynamic programming over them. reachable[r][q] says whether ranks 0 … r-1 can own just
+    # the leaves before q; firsts[r][q] is the earliest leaf at which rank r may begin to end before q in time.
     reachable = [np.zeros(len(total), dtype=bool)]
     reachable[0][0] = True
     firsts = []
@@ -61,6 +65,7 @@ def _stops(work: Array, speed: Array, most: float) -> list[int] | None:
         firsts.append(first)
     if not reachable[-1][-1]:
         return None
+    # Traced back from the last rank: each begins as late as it can.
     stops = [len(work)]
     for rank in range(len(speed) - 1, 0, -1):
         starts = np.flatnonzero(reachable[rank][: stops[-1]])
@@ -69,7 +74,10 @@ def _stops(work: Array, speed: Array, most: float) -> list[int] | None:
 
 
 def _fullest(total: Array, ranks: int, most: float) -> list[int] | None:
-    """Return the stops of equal ranks that each take as many leaves as fit, but leave one for each of the others."""
+    """Return the stops of ranks of one speed: greedily, each takes as many leaves as fit but leaves one for each other.
+
+    `total` (leaves + 1,) is the work before each leaf, `most` what a rank can do.
+    """
     leaves, stops = len(total) - 1, [0]
     for rank in range(ranks):
         fits = int(np.searchsorted(total, total[stops[-1]] + most, "right")) - 1

@@ -71,7 +71,7 @@ class AbstractChunkBalancer(ABC):
         return True
 
     def adjust_chunk_layout(self, sim: Simulation, **kwargs: Any) -> None:
-        """Compute a new layout, if the present one should be adjusted, and go on with it; fields are kept.
+        """Compute a new layout, if the present one should be adjusted, and move to it; fields are kept.
 
         It goes by the steps since this balancer last looked, or since the layout changed: Meep's document speaks of the
         previous iteration, and a sum over all of them would hide a rank that became slow. `kwargs` are passed on to

@@ -9,7 +9,7 @@
 (3, 60)
 
 Every so many steps the ranks' CPU times are gathered, and the balancer says whether another layout pays; if it does,
-fields move there and the run goes on. What moving took, and how long the run still is, count in the next decision.
+fields move there and the run continues. What moving took, and how long the run still is, count in the next decision.
 """
 
 from __future__ import annotations

@@ -74,6 +74,7 @@ def _wanted_fractions(tree: CutTree, points: Array, timings: Timings) -> Array:
     """Return the share of each node's volume that its left side should have, (nodes,)."""
     owners = tree.owners % timings.ranks
     share = points / np.maximum(1.0, np.bincount(owners, points, timings.ranks)[owners])
+    # V, t and n of the document for every node, (nodes,): points, seconds, and how much of ranks owns them.
     volume, time, ranks = (tree.leaves_below(v) for v in (points, timings.seconds[owners] * share, share))
     # Where nothing was measured, or a leaf is no chunk's, there is nothing to equalise: volumes stay in proportion.
     load = np.divide(time, ranks, out=np.zeros_like(time), where=ranks > 0)
@@ -89,6 +90,7 @@ def _moved(tree: CutTree, lattice: Lattice, wanted: Array, sensitivity: float) -
     high = np.zeros_like(low)
     high[0] = lattice.shape
     at = tree.indices(lattice)
+    # From the root down, as boxes follow the cuts above them.
     for level in tree.levels:
         axis = tree.axis[level]
         start, stop = low[level, axis], high[level, axis]

@@ -206,6 +206,8 @@ class _Problem:
         state = np.zeros(self._size)
         free = np.ones(self._size, dtype=bool)
         free[self._parts[2]] = False
+        # Gauss-Newton: with predictions g, derivatives G, prior covariance C and noise N, the next state is
+        # C Gᵀ (G C Gᵀ + N)⁻¹ (measured - g + G state), for a prior of mean 0.
         for _ in range(_ROUNDS):
             made = [self._linear(state, number, r) for number, r in enumerate(rows)]
             predicted, slope = (np.concatenate(part) for part in zip(*made, strict=True))

@@ -35,7 +35,7 @@ _HALVINGS = 50
 class Windows:
     """Seconds of work of one process, step by step, kept as few windows of equally many steps.
 
-    Windows grow with the run, so they are long enough that what disturbs one hardly goes on in the next.
+    Windows grow with the run, so they are long enough that what disturbs one is hardly felt in the next.
 
     Examples
     --------

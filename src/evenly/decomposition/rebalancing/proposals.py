@@ -20,7 +20,6 @@ from evenly.decomposition.partitioning.cut_adjustment import recut
 from evenly.decomposition.partitioning.partition import partition
 from evenly.decomposition.partitioning.predict import corners, predict
 from evenly.decomposition.rebalancing.noise import SURE, slowest
-from evenly.decomposition.rebalancing.trees import CutTree
 from evenly.fdtd.cell.partition import BinaryPartition
 from evenly.fdtd.cell.tree import Token, nest
 
@@ -127,7 +126,7 @@ def best_proposal(layout: BinaryPartition, known: Known, ways: tuple[Way, ...]) 
 def _handed_over(layout: BinaryPartition, known: Known) -> BinaryPartition:
     """Give leaves of the rank that needs longest to the one that then is done first, as long as that helps."""
     speeds = known.speeds
-    owners = CutTree.of(layout).owners % len(speeds)
+    owners = np.asarray(layout.owners, dtype=np.int64) % len(speeds)
     work = known.cost.chunk_seconds(known.cell, *corners(known.cell, layout))
     for _ in range(4 * len(owners)):
         done = np.bincount(owners, work, len(speeds)) / speeds

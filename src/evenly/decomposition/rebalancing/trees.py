@@ -85,11 +85,6 @@ class CutTree:
         return found
 
     @cached_property
-    def leaves(self) -> Ints:
-        """Numbers of the nodes that are leaves, in order."""
-        return np.flatnonzero(self.axis < 0)
-
-    @cached_property
     def least(self) -> Ints:
         """Fewest points along each axis that a node needs so that none of its leaves is empty, (nodes, 3)."""
         least = np.ones((len(self.axis), 3), dtype=np.int64)
@@ -118,15 +113,6 @@ class CutTree:
         centers = np.array([volume.center for volume in volumes])
         return np.bincount(self.leaf_at(centers), [v.points for v in volumes], len(self.owners)).astype(float)
 
-    def boxes(self, lattice: Lattice, cuts: Ints) -> tuple[Ints, Ints]:
-        """Return the corners of all nodes, each (nodes, 3), where each node cuts at an index of the grid (nodes,)."""
-        low = np.zeros((len(self.axis), 3), dtype=np.int64)
-        high = np.zeros_like(low)
-        high[0] = lattice.shape
-        for level in self.levels:
-            self.split(level, cuts[level], low, high)
-        return low, high
-
     def split(self, nodes: Ints, cuts: Ints, low: Ints, high: Ints) -> None:
         """Write the children's corners into `low` and `high`, both (nodes, 3), where these nodes cut at `cuts`."""
         for child in (self.left[nodes], self.right[nodes]):
@@ -148,13 +134,12 @@ class CutTree:
             high[nodes, axis] - self.least[self.right[nodes], axis],
         )
 
-    def partition(self, lattice: Lattice, indices: Array, owners: Ints | None = None) -> BinaryPartition:
-        """Return the partition that cuts at these indices of the grid (nodes,), by other owners if they are given."""
-        owners = self.owners if owners is None else owners
+    def partition(self, lattice: Lattice, indices: Array) -> BinaryPartition:
+        """Return the partition that cuts at these indices of the grid, (nodes,)."""
         tokens: list[Token] = []
         for n, axis in enumerate(self.axis.tolist()):
             if axis < 0:
-                tokens.append(int(owners[self.first[n]]))
+                tokens.append(int(self.owners[self.first[n]]))
             else:
                 tokens.append((axis, float(lattice.origin[axis] + indices[n] * lattice.spacing[axis])))
         return BinaryPartition(nest(tokens))

@@ -77,6 +77,7 @@ def chosen_along(weights: Array, number: int) -> Ints:
 
 def _filled(edges: Ints, inner: Ints, number: int) -> Ints:
     """Return edges with others of `inner`, evenly spread, up to `number` blocks."""
+    # Bisection, on a logarithmic scale, for the greatest length of blocks; each longer one is divided evenly.
     low, high = 1.0, float(edges[-1])
     best = edges
     for _ in range(40):

@@ -45,7 +45,7 @@ class Column:
     amount : (media,)
         Of one point in each medium.
     rule : str
-        How it goes on past interfaces, see `Faces.reach`.
+        How it reaches past interfaces, see `Faces.reach`.
     mixed : float or None
         What a point at an interface has, where that doesn't depend on the media.
     unlike : (media, media) of bool, or None
@@ -92,7 +92,7 @@ class Faces:
     slanted: Flags
 
     def reach(self, rule: str, *, subpixel: bool) -> tuple[Array, Array]:
-        """Return how many planes of points an amount goes on past each face, above it and below it.
+        """Return how many planes of points an amount reaches past each face, above it and below it.
 
         Parameters
         ----------

@@ -2,7 +2,7 @@
 
 The cell is divided into samples: along each axis at the faces of objects and the borders of layers, the largest first,
 and evenly where objects are curved. Objects are painted over the samples' middles in their order, each within its own
-bounds, slab after slab; blocks of a survey are groups of samples. What goes on past interfaces (see `fdtd_media`) is
+bounds, slab after slab; blocks of a survey are groups of samples. What reaches past interfaces (see `media`) is
 added where neighbouring samples lie in different media. It is right on average along a surface: a block as small as a
 point may be given more, or less, than it has.
 """
@@ -137,13 +137,16 @@ class _Adder:
         return Survey.of_padded(self.lattice.blocks, [self.names[n] for n in present], table)
 
     def _add_volumes(self, first: int, owners: Owners) -> None:
-        where, widths = self._slab(self.lattice.block_of, first, len(owners)), self.lattice.widths
+        (along, *across), widths = self.lattice.block_of, self.lattice.widths
+        # The block of each sample along x, y, z.
+        where = along[first : first + len(owners)], *across
         start, shape = int(where[0][0]), (int(where[0][-1] - where[0][0]) + 1, *self.lattice.shape[1:])
         block = ((where[0] - start)[:, None, None] * shape[1] + where[1][:, None]) * shape[2] + where[2]
         volume = widths[0][first : first + len(owners), None, None] * (widths[1][:, None] * widths[2])
         present = self._present(owners)
         number = np.zeros(self.media, dtype=np.int64)
         number[present] = np.arange(len(present))
+        # A histogram over pairs of block and medium, weighted by the points of each sample: (blocks, media present).
         key = (block * len(present) + number[self.medium][owners]).ravel()
         found = np.asarray(np.bincount(key, volume.ravel(), math.prod(shape) * len(present)), dtype=np.float64)
         held = found.reshape(*shape, len(present))
@@ -177,6 +180,7 @@ class _Adder:
         found = _joined(contacts)
         self.bent[start : start + shape[0]].reshape(-1)[found.block[~found.faces.flat]] = True
         into = self.table[1 + start : 1 + start + shape[0], 1:, 1:]
+        # Columns of one rule and one table of amounts add the same, which is worked out once.
         done: dict[Any, Array] = {}
         for column, beyond in zip(self.columns, self.beyond, strict=True):
             if not beyond.any():
@@ -198,6 +202,7 @@ class _Adder:
         ahead, behind = ([slice(None)] * 3 for _ in range(2))
         ahead[axis], behind[axis] = slice(1, None), slice(None, -1)
         medium = self.small[owners]
+        # Neighbouring samples of different media: there is a face between them.
         at = np.nonzero(medium[tuple(behind)] != medium[tuple(ahead)])
         below, above = owners[tuple(behind)][at], owners[tuple(ahead)][at]
         index = [i + (first if a == 0 else 0) for a, i in enumerate(at)]
@@ -212,6 +217,7 @@ class _Adder:
             self.surfaces.flat[later, axis],
             self.surfaces.slanted[later, axis],
         )
+        # Each contact counts twice: for the sample below the face, and for the one above it.
         halves = [(below, above, 0), (above, below, 1)]
         blocks, pairs = [], []
         for own, another, step in halves:
@@ -222,10 +228,6 @@ class _Adder:
         return _Contacts(
             np.concatenate(blocks), np.concatenate(pairs), np.tile(area, 2), is_above, _stacked([faces] * 2)
         )
-
-    @staticmethod
-    def _slab(along: tuple[Ints, Ints, Ints], first: int, count: int) -> tuple[Ints, Ints, Ints]:
-        return along[0][first : first + count], along[1], along[2]
 
 
 def _joined(parts: list[_Contacts]) -> _Contacts:
