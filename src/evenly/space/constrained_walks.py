@@ -1,7 +1,10 @@
-"""Configurations that obey rules which nearly none obeys: walks of many towards the rules, and along them.
+"""Feasible configurations where rules reject nearly all: random walks towards the rules, and along them.
 
-Each walk takes a step where it leads no farther from the rules. Steps change one or two parameters, exchange the values
-of two, or change two so that their product or sum stays, as rules such as ``px * py * pz == ranks`` ask for.
+Many walks run side by side, a stochastic local search. A walk takes a step unless the step increases the sum of
+`evenly.space.rule_distances` over all rules. A step changes one or two parameters, exchanges the values of two, or
+changes two so that their product or sum stays, as rules such as ``px * py * pz == ranks`` need. From time to time the
+walks farthest from the rules are moved to where nearer ones are [Aldous and Vazirani, "Go with the winners" algorithms,
+1994].
 """
 
 from __future__ import annotations
@@ -19,13 +22,17 @@ from evenly.space.parameters import Categorical, Integer, Parameter, Real
 __all__ = ["neighbours", "random_table", "walk"]
 
 Floats = NDArray[np.float64]
-#: Walks side by side, steps of each at most, steps without success after which they are given up, and steps after
-#: enough configurations were found, so that they lie less where the first ones were found.
-_WALKS, _STEPS, _HOPELESS, _MORE = (256, 4096), 400, 120, 10
-#: A number's neighbours are drawn with standard deviations up to this share of its range, down to so many powers of ten
-#: less, since rules may leave but a narrow part of it.
-_NEAR, _NEARER = 0.1, 4.0
-#: Ratios by which one number grows and another falls.
+#: The least and most walks side by side, and how many steps each takes at most.
+_WALKS, _STEPS = (256, 4096), 400
+#: Walks are given up after so many steps in which nothing new was found.
+_HOPELESS = 120
+#: Walks take so many steps at least, so that what they find does not lie around the first finds only.
+_LEAST_STEPS = 10
+#: The largest standard deviation of a step of one number, as a share of its range.
+_WIDEST = 0.1
+#: Standard deviations are drawn over so many powers of ten, since rules may leave a narrow part of a range.
+_DECADES = 4.0
+#: Ratios by which one number is multiplied and another divided.
 _RATIOS = np.array([2.0, 3.0, 5.0, 1.5, 1.25])
 
 
@@ -38,7 +45,7 @@ def walk(
     start: pd.DataFrame | None = None,
     settled: Callable[[pd.DataFrame], pd.DataFrame] = lambda table: table,
 ) -> pd.DataFrame:
-    """Look for configurations that obey rules; they are not drawn evenly from all that do.
+    """Search for configurations that obey all rules; they are not drawn evenly from those that do.
 
     Parameters
     ----------
@@ -65,14 +72,16 @@ def walk(
     (10, {1024})
     """
     size = int(np.clip(n, *_WALKS))
+    # Starts: up to half from configurations that are known, the others at random.
     now = settled(random_table(parameters, size, rng))
     if start is not None and len(start):
         now = pd.concat([start.iloc[rng.permutation(len(start))[: size // 2]], now], ignore_index=True).head(size)
-    apart = _apart(rules, now)
+    apart = _distances(rules, now)
     found, known, last = [now[apart == 0]], 0, 0
     for step in range(_STEPS):
+        # A step is accepted if it leads no farther from the rules; walks thus move freely among feasible points.
         tried = settled(_stepped(parameters, now, rng))
-        distance = _apart(rules, tried)
+        distance = _distances(rules, tried)
         taken = distance <= apart
         found.append(tried[distance == 0])
         now = tried.where(pd.Series(taken), now).astype(now.dtypes)
@@ -81,14 +90,14 @@ def walk(
             found = [pd.concat(found, ignore_index=True).drop_duplicates(ignore_index=True)]
             if len(found[0]) > known:
                 known, last = len(found[0]), step
-            if (known >= n and step >= _MORE) or step - last >= _HOPELESS:
+            if (known >= n and step >= _LEAST_STEPS) or step - last >= _HOPELESS:
                 break
-            now, apart = _without_the_farthest(now, apart, rng)
+            now, apart = _restarted(now, apart, rng)
     table: pd.DataFrame = pd.concat(found, ignore_index=True).drop_duplicates(ignore_index=True)
     return table.iloc[rng.permutation(len(table))[:n]].reset_index(drop=True)
 
 
-def _apart(rules: Sequence[Constraint], table: pd.DataFrame) -> Floats:
+def _distances(rules: Sequence[Constraint], table: pd.DataFrame) -> Floats:
     return np.asarray(sum((rule.distance(table) for rule in rules), np.zeros(len(table))))
 
 
@@ -97,8 +106,8 @@ def random_table(parameters: Mapping[str, Parameter], n: int, rng: np.random.Gen
     return pd.DataFrame({name: kind.from_unit(rng.random(n)) for name, kind in parameters.items()})
 
 
-def _without_the_farthest(now: pd.DataFrame, apart: Floats, rng: np.random.Generator) -> tuple[pd.DataFrame, Floats]:
-    """Let the quarter of the walks that is farthest from the rules go on from where others are."""
+def _restarted(now: pd.DataFrame, apart: Floats, rng: np.random.Generator) -> tuple[pd.DataFrame, Floats]:
+    """Move the quarter of the walks that is farthest from the rules to where walks of the nearer half are."""
     order = np.argsort(apart, kind="stable")
     far = order[-len(order) // 4 :]
     far = far[apart[far] > 0]
@@ -108,23 +117,26 @@ def _without_the_farthest(now: pd.DataFrame, apart: Floats, rng: np.random.Gener
 
 
 def _stepped(parameters: Mapping[str, Parameter], now: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
-    """Return a configuration next to each."""
+    """Return a neighbour of each configuration, (n, n_parameters), feasible or not."""
     columns = {name: column.to_numpy() for name, column in now.items()}
     numeric = [name for name, kind in parameters.items() if not isinstance(kind, Categorical)]
     together = rng.random(len(now)) < (0.5 if len(numeric) > 1 else 0.0)
     often = min(1.0, 1.5 / len(parameters))
     changed: dict[str, Any] = {}
+    # Half of the walks (all where there is one number): each parameter changes with probability 1.5 / n_parameters, to
+    # any value in 30 % of the cases, else to one nearby.
     for name, kind in parameters.items():
         here = ~together & (rng.random(len(now)) < often)
         anywhere = rng.random(len(now)) < 0.3
         fresh = np.where(anywhere, kind.from_unit(rng.random(len(now))), neighbours(kind, now[name], rng))
         changed[name] = np.where(here, fresh, columns[name])
+    # The other half: two numbers of each change together.
     if len(numeric) > 1:
-        _change_two(parameters, numeric, changed, np.flatnonzero(together), rng)
+        _change_pairs(parameters, numeric, changed, np.flatnonzero(together), rng)
     return pd.DataFrame({name: pd.Series(values, dtype=now[name].dtype) for name, values in changed.items()})
 
 
-def _change_two(
+def _change_pairs(
     parameters: Mapping[str, Parameter],
     numeric: Sequence[str],
     changed: dict[str, Any],
@@ -132,11 +144,13 @@ def _change_two(
     rng: np.random.Generator,
 ) -> None:
     """Exchange two numbers of each row, or change them so that their product or sum stays, where values allow it."""
+    # Two different columns of each row, `one` and `other`, hold a and b.
     numbers = np.column_stack([changed[name][rows] for name in numeric]).astype(np.float64)
     lines = np.arange(len(rows))
     one = rng.integers(len(numeric), size=len(rows))
     other = (one + rng.integers(1, len(numeric), size=len(rows))) % len(numeric)
     a, b = numbers[lines, one], numbers[lines, other]
+    # 0: exchange; 1: (a r, b / r), which keeps the product; 2: (a + s, b - s), which keeps the sum.
     how, ratio = rng.integers(3, size=len(rows)), rng.choice(_RATIOS, len(rows))
     steps = np.array([_step(parameters[name]) for name in numeric])
     shift = np.maximum(steps[one], steps[other]) * rng.integers(1, 4, size=len(rows))
@@ -144,6 +158,7 @@ def _change_two(
         np.select([how == 0, how == 1], [b, a * ratio], a + shift),
         np.select([how == 0, how == 1], [a, b / ratio], b - shift),
     )
+    # Pairs that would leave a range stay as they were.
     low, high = (np.array([float(end(_ends(parameters[name]))) for name in numeric]) for end in (min, max))
     inside = (x >= low[one]) & (x <= high[one]) & (y >= low[other]) & (y <= high[other])
     numbers[lines, one], numbers[lines, other] = np.where(inside, x, a), np.where(inside, y, b)
@@ -162,7 +177,7 @@ def _step(kind: Parameter) -> float:
     values = kind.values()
     if values is None:
         assert isinstance(kind, Real)  # noqa: S101 - no other kind has no values
-        return _NEAR * float(kind.high - kind.low) / 2
+        return _WIDEST * float(kind.high - kind.low) / 2
     return float(np.diff(np.sort(values)).min()) if len(values) > 1 else 0.0
 
 
@@ -195,7 +210,7 @@ def neighbours(kind: Parameter, column: pd.Series[Any], rng: np.random.Generator
         log = kind.scale == "log"
         x = column.to_numpy(dtype=np.float64)
         ends = (np.log(low), np.log(high)) if log else (low, high)
-        wide = _NEAR * 10.0 ** -rng.uniform(0, _NEARER, len(x)) * (ends[1] - ends[0])
+        wide = _WIDEST * 10.0 ** -rng.uniform(0, _DECADES, len(x)) * (ends[1] - ends[0])
         moved = (np.log(x) if log else x) + rng.normal(0, 1, len(x)) * wide
         # Thrown back at the ends: clipped, most would pile up there.
         moved = np.where(moved < ends[0], 2 * ends[0] - moved, moved)

@@ -1,4 +1,4 @@
-"""Whether configurations obey the rules of a space, and which they break."""
+"""Tests of configurations against the ranges and rules of a space: which are feasible, and which rules are broken."""
 
 from __future__ import annotations
 

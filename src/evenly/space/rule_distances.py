@@ -1,4 +1,10 @@
-"""How far rows are from obeying a condition, to find configurations that obey rules which nearly none does."""
+"""How far configurations are from obeying a rule, so that a search can walk towards the feasible ones.
+
+This is the branch distance of search-based test generation [Korel, Automated software test data generation, 1990;
+Tracey et al., A search-based automated test-data generation framework for safety-critical systems, 2000]: 0 where a
+condition holds, else how far the two sides of a comparison are apart; sums for ``and``, minima for ``or``. Sides above
+zero are compared by the logarithm of their ratio, as sizes and counts act by ratios.
+"""
 
 from __future__ import annotations
 
@@ -15,15 +21,14 @@ from evenly.space.expression_values import evaluate
 __all__ = ["distance"]
 
 Floats = NDArray[np.float64]
-#: Of a row that doesn't obey although nothing is missing by numbers, such as ``a < b`` where both are equal.
+#: The distance of a row that breaks a rule by nothing, as ``a < b`` where both are equal.
 _LEAST = 1e-6
 
 
 def distance(node: ast.expr, columns: Mapping[str, NDArray[Any]]) -> Floats:
-    """Return 0 where a condition holds, and else how far its sides are apart, (n,) or ().
+    """Return the distance of each row from a condition, (n,) or (); 0 where it holds.
 
-    Sides above zero are compared by their ratio. Of conditions joined by ``and`` distances are added, of those joined
-    by ``or`` the least counts; what is no comparison of numbers is 1 where it doesn't hold.
+    What is no comparison of numbers has distance 1 where it doesn't hold.
 
     Parameters
     ----------
@@ -44,22 +49,25 @@ def distance(node: ast.expr, columns: Mapping[str, NDArray[Any]]) -> Floats:
             return functools.reduce(np.minimum, [distance(part, columns) for part in parts])
         case ast.Compare(left, ops, rights):
             sides = [evaluate(part, columns) for part in (left, *rights)]
-            apart = [_apart(op, a, b) for op, a, b in zip(ops, sides, sides[1:], strict=False)]
+            apart = [_gap(op, a, b) for op, a, b in zip(ops, sides, sides[1:], strict=False)]
             holds = np.asarray(evaluate(node, columns), dtype=np.bool_)
             return np.where(holds, 0.0, np.maximum(functools.reduce(np.add, apart), _LEAST))
     return np.where(np.asarray(evaluate(node, columns), dtype=np.bool_), 0.0, 1.0)
 
 
-def _apart(op: ast.cmpop, left: Any, right: Any) -> Floats:
+def _gap(op: ast.cmpop, left: Any, right: Any) -> Floats:
+    """Return how far two sides are from the comparison `op` between them, (n,) or ()."""
     if isinstance(op, ast.In | ast.NotIn | ast.NotEq):
         return np.ones(())
     a, b = np.asarray(left), np.asarray(right)
     if a.dtype.kind not in "biuf" or b.dtype.kind not in "biuf":
         return np.ones(())
     a, b = a.astype(np.float64), b.astype(np.float64)
+    # Signed: log(a / b) of positive sides, else the difference relative to the smaller side.
     with np.errstate(all="ignore"):
         gap = np.where((a > 0) & (b > 0), np.log(a / b), (a - b) / (1 + np.minimum(np.abs(a), np.abs(b))))
     gap = np.nan_to_num(gap, nan=1e3, posinf=1e3, neginf=-1e3)
+    # An inequality is missed on one side only.
     match op:
         case ast.Lt() | ast.LtE():
             gap = np.maximum(gap, 0.0)

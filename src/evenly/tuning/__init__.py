@@ -1,1 +1,1 @@
-"""Which runs come next."""
+"""Search for the fastest configuration, advice on the next runs, and which parameters matter."""

@@ -1,6 +1,10 @@
-"""How much a run is worth: by how much it is expected to beat the best so far, or may beat it.
+"""Acquisition functions: what a run is expected to save, or may save, of the best time so far.
 
-[Jones, Schonlau and Welch, Efficient global optimization of expensive black-box functions, 1998.]
+Expected improvement [Jones, Schonlau and Welch, Efficient global optimization of expensive black-box functions, 1998],
+its logarithm, which stays finite where there is hardly any [as Ament et al., Unexpected improvements to expected
+improvement for Bayesian optimization, 2023], and a lower confidence bound [Srinivas, Krause, Kakade and Seeger,
+Gaussian process optimization in the bandit setting, 2010]. All work on logarithms of seconds and are averaged over the
+k explanations of `Beliefs`.
 """
 
 from __future__ import annotations
@@ -32,13 +36,15 @@ def log_expected_improvement(beliefs: Beliefs, best: float | Floats) -> Floats:
     >>> log_expected_improvement(one, 0.0).round(2).tolist()
     [-0.92, -16.74, -1258.74]
     """
+    # EI = σ (z Φ(z) + φ(z)) with z = (best - μ) / σ, of each explanation, (k, n) [Jones 1998, equation 15].
     deviations = np.maximum(beliefs.deviations, 1e-9)
     z = (best - beliefs.means) / deviations
     with np.errstate(divide="ignore", invalid="ignore"):
         near = np.log(deviations) + np.log(np.maximum(z * norm.cdf(z) + norm.pdf(z), 1e-300))
-    # z Φ(z) + φ(z) -> φ(z) / z² as z -> -∞.
+    # In the tail: z Φ(z) + φ(z) -> φ(z) / z² as z -> -∞.
     far = np.log(deviations) + norm.logpdf(z) - 2 * np.log(np.maximum(-z, 1.0))
     logs = np.where(z < -6, far, near)
+    # The logarithm of the mean over explanations, scaled by the largest so that nothing underflows.
     most = logs.max(axis=0)
     return np.asarray(most + np.log(np.mean(np.exp(logs - most), axis=0)))
 
@@ -54,6 +60,7 @@ def expected_improvement(beliefs: Beliefs, best: float | Floats) -> Floats:
     array([0.632, 0.   ])
     """
     deviations = np.maximum(beliefs.deviations, 1e-9)
+    # E max(0, 1 - T / best) = Φ(-g / σ) - exp(g + σ² / 2) Φ(-g / σ - σ) with g = μ - log best, as of a put option.
     gap = beliefs.means - best
     saved = norm.cdf(-gap / deviations) - np.exp(gap + 0.5 * deviations**2 + log_ndtr(-gap / deviations - deviations))
     return np.asarray(np.maximum(saved, 0).mean(axis=0))
@@ -62,13 +69,13 @@ def expected_improvement(beliefs: Beliefs, best: float | Floats) -> Floats:
 def log_lower_bound(beliefs: Beliefs, best: float | Floats) -> Floats:
     """Return the logarithm of what a run saves of `best` if it takes a standard deviation less than believed, (n,).
 
-    Where it saves nothing even then, values are below all others, in the same order.
-    [Srinivas, Krause, Kakade and Seeger, Gaussian process optimization in the bandit setting, 2010.]
+    Where it saves nothing even then, values are below all others, in the order of the bound.
 
     Examples
     --------
     >>> log_lower_bound(Beliefs(np.array([[0.0, 1.0]]), np.array([[0.5, 0.5]])), 0.0).round(2).tolist()
     [-0.93, -100.5]
     """
+    # The bound is μ - σ of the mixture; a run that takes it saves the share 1 - exp(-gap).
     gap = best - beliefs.mean + beliefs.deviation
     return np.asarray(np.where(gap > 0, np.log(-np.expm1(-np.maximum(gap, 1e-12))), gap - _NO_SAVING))

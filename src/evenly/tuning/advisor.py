@@ -1,8 +1,8 @@
-"""Which runs would teach a model most for what they cost.
+"""Advice on the next runs: those that lower a model's variance most per core-hour.
 
-A Gaussian process knows, before a run is made, by how much it would lower the variance of the predicted log times over
-the whole space, and about how long it takes. Worth running is what lowers it most per second [the criterion of Cohn, as
-in Seo et al., Gaussian process regression: active data selection and test point rejection, 2000; cost as in Settles,
+Before a run is made, a Gaussian process gives by how much it would lower the variance of the predicted log times, on
+average over the space, and how long the run takes. The best run has the largest ratio of both [the criterion of Cohn,
+as in Seo et al., Gaussian process regression: active data selection and test point rejection, 2000; cost as in Settles,
 Craven and Friedland, Active learning with real annotation costs, 2008].
 """
 
@@ -26,9 +26,9 @@ __all__ = ["advise", "next_runs"]
 
 #: So many configurations are compared at most.
 _COMPARED = 4096
-#: Places at which the variance is to fall.
+#: At so many configurations the variance is averaged.
 _ASKED = 512
-_TOLD = ("seconds", "core_hours", "error_before", "error_after")
+_ADDED = ("seconds", "core_hours", "error_before", "error_after")
 
 
 def next_runs(runs: Runs, n: int = 1, *, seed: int = 0) -> pd.DataFrame:
@@ -129,14 +129,14 @@ def advise(
         best = open_.iloc[[row]]
         left -= float(hours[row])
         kept = pd.concat([kept, best], ignore_index=True)
-        # Taken for measured, so that the next one is looked for elsewhere.
+        # Counted as measured, at its predicted time, so that the next one is chosen elsewhere.
         known = pd.concat([known, best.assign(seconds=seconds[row])], ignore_index=True)
         rows.append(
             {"seconds": seconds[row], "core_hours": hours[row], "error_before": np.sqrt(variance),
              "error_after": np.sqrt(max(variance - lessons[row], 0.0))}
         )  # fmt: skip
     found = kept.iloc[len(kept) - len(rows) :].reset_index(drop=True)
-    return pd.concat([found, pd.DataFrame(rows, columns=list(_TOLD))], axis=1)
+    return pd.concat([found, pd.DataFrame(rows, columns=list(_ADDED))], axis=1)
 
 
 def _cores(cores: str | None, table: pd.DataFrame) -> NDArray[np.float64]:

@@ -1,8 +1,8 @@
-"""What may be proposed: all configurations of a space that can be listed, else drawn ones and neighbours of good ones.
+"""Candidates: the feasible, untried configurations that a strategy compares.
 
-Whatever is proposed is feasible and new. Spaces with more configurations than `LISTED` are never listed: each time some
-thousand are drawn, so that over the runs of a search the whole space is looked at, and neighbours of the best ones.
-Where rules reject nearly all, some thousand are looked for once, and each time others near them.
+A space of at most `LISTED` configurations is listed whole. Of a larger one, some thousand are drawn for each choice,
+and neighbours of the best ones are added. Where rules reject nearly all, some thousand feasible ones are searched for
+once, and further ones near them for each choice.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""How likely a configuration runs well, told from those that failed."""
+"""The probability that a configuration runs without failing, learned from runs that did and didn't.
+
+A classifier of extremely randomised trees [Geurts, Ernst and Wehenkel, Extremely randomized trees, 2006].
+"""
 
 from __future__ import annotations
 
@@ -12,15 +15,15 @@ from evenly.models.inputs.coding import Inputs
 from evenly.tuning.candidates import Candidates
 from evenly.tuning.trials import Trials
 
-__all__ = ["Successes"]
+__all__ = ["FeasibilityModel"]
 
 Floats = NDArray[np.float64]
 _TREES = 60
 
 
 @dataclass(frozen=True)
-class Successes:
-    """A forest of extremely randomised trees on what ran and what didn't.
+class FeasibilityModel:
+    """Extremely randomised trees that tell runs that went well from those that failed.
 
     Attributes
     ----------
@@ -42,11 +45,12 @@ class Successes:
         trees = ExtraTreesClassifier(_TREES, random_state=0)
         return cls(trees.fit(candidates.inputs(trials.table(ended)).matrix, well))
 
-    def chances(self, asked: Inputs) -> Floats:
+    def probabilities(self, asked: Inputs) -> Floats:
         """Return the probability of success, (n,), never quite 0 or 1 where something failed."""
         if self.trees is None:
             return np.ones(len(asked))
         classes = list(self.trees.classes_)
         found = self.trees.predict_proba(asked.matrix)
         share = found[:, classes.index(True)] if True in classes else np.zeros(len(asked))
+        # Laplace's rule of succession: one success and one failure more than the trees voted for.
         return np.asarray((share * _TREES + 1) / (_TREES + 2))

@@ -1,8 +1,9 @@
-"""The first runs of a search: those that tell most of everywhere, before anything is known.
+"""The initial design of a search: the runs before a model is learned.
 
-A Gaussian process knows before any run how much a run at one place tells of another. The first run is the one after
-which the mean variance over the space is least, the second the one after these two, and so on [sequential design after
-Sacks, Welch, Mitchell and Wynn, Design and analysis of computer experiments, 1989].
+Each run is the one that lowers a Gaussian process's posterior variance most, on average over the space. The variance
+depends on where runs are, not on what they took, so it is known beforehand under the prior's hyper-parameters
+[integrated mean squared error of Sacks, Welch, Mitchell and Wynn, Design and analysis of computer experiments, 1989;
+chosen one by one as Cohn, Neural network exploration using optimal experiment design, 1996].
 """
 
 from __future__ import annotations
@@ -16,38 +17,44 @@ from evenly.models.gaussian_process.likelihood import covariance_matrix
 from evenly.models.inputs.coding import Inputs
 from evenly.tuning.candidates import Candidates
 
-__all__ = ["most_telling"]
+__all__ = ["most_informative"]
 
 Floats = NDArray[np.float64]
-#: Configurations to choose from, and places of which the run should tell.
+#: How many configurations are compared, and at how many others the variance is averaged.
 _CHOSEN_FROM, _ASKED = 600, 300
-#: Variance of a run around what is predicted, relative to that of all times.
+#: Noise variance of a run, relative to the variance of all times.
 _NOISE = 1e-2
 
 
-def most_telling(candidates: Candidates, tried: pd.DataFrame, table: pd.DataFrame, random: np.random.Generator) -> int:
-    """Return the row of a table that tells most of the others after what was tried.
+def most_informative(
+    candidates: Candidates, tried: pd.DataFrame, table: pd.DataFrame, random: np.random.Generator
+) -> int:
+    """Return the row of a table whose run lowers the mean posterior variance over the table most.
 
     Parameters
     ----------
     candidates : Candidates
     tried : DataFrame (m, n_parameters)
+        Runs that are made or under way.
     table : DataFrame (n, n_parameters)
     random : Generator
-        Draws those rows that are compared, so that searches differ.
+        Draws the rows that are compared.
     """
     some, asked = random.permutation(len(table))[:_CHOSEN_FROM], random.permutation(len(table))[:_ASKED]
     inputs = candidates.inputs(pd.concat([tried, table.iloc[some], table.iloc[asked]], ignore_index=True))
-    covariance = _prior(inputs, candidates.placed)
+    covariance = _prior_covariance(inputs, candidates.placed)
+    # Condition on each run: K <- K - k kᵀ / (k(x, x) + noise), with k the covariances with the run at x.
     for run in range(len(tried)):
         told = covariance[:, run] / (covariance[run, run] + _NOISE)
         covariance -= np.outer(told, covariance[run])
     first = len(tried)
     there = slice(first, first + len(some))
+    # Cohn's criterion: a run at x lowers the variance at x' by cov(x, x')² / (var(x) + noise).
     gain = np.mean(covariance[there, first + len(some) :] ** 2, axis=1) / (np.diag(covariance)[there] + _NOISE)
     return int(some[int(np.argmax(gain))])
 
 
-def _prior(inputs: Inputs, placed: int) -> Floats:
+def _prior_covariance(inputs: Inputs, placed: int) -> Floats:
+    """Return the covariances of all pairs under the prior's mean hyper-parameters, (n, n), without noise."""
     shape = Shape(inputs.numbers.shape[1], inputs.sizes, placed=placed)
     return covariance_matrix(shape.means, shape, inputs, np.full(len(inputs), 1e12))

@@ -1,4 +1,4 @@
-"""A search that is asked what to run next, and told how it went; `evenly.tune` is the loop around it."""
+"""The ask-and-tell interface of a search for the fastest configuration; `evenly.tune` is the loop around it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Search:
     """Looks for the fastest configuration.
 
     What it proposes depends on the space, the seed and what it was told, in this order, alone: a search that is told
-    the same again goes on as the first one would have.
+    the same again proposes the same.
 
     Parameters
     ----------

@@ -1,4 +1,6 @@
-"""Which parameters matter: permuted before learning, permuted in runs left out, and by Sobol indices.
+"""Sensitivity: how much each parameter matters, by three measures.
+
+Permutation before learning, permutation in runs left out, and Sobol indices of a model's predictions.
 
 [The first: Balaprakash et al., Machine-learning-based load balancing for Community Ice Code component in CESM, 2014,
 section 4; the second: Breiman, Random forests, 2001; the third: Sobol, Global sensitivity indices for nonlinear
@@ -198,12 +200,14 @@ def _sobol(model: Model, runs: Runs, random: np.random.Generator) -> tuple[Float
     def drawn() -> pd.DataFrame:
         return pd.DataFrame({name: random.choice(table[name].unique(), _SOBOL) for name in names})
 
+    # Matrices A and B of Saltelli's scheme; `mixed` are A with one column from B.
     one, two = drawn(), drawn()
     f_one, f_two = (np.log(model.predict(some)) for some in (one, two))
     variance = float(np.var(np.concatenate([f_one, f_two])))
     if variance <= 0:
         return np.zeros(len(names)), np.zeros(len(names))
     mixed = [np.log(model.predict(one.assign(**{name: two[name]}))) for name in names]
+    # S_i = mean(f(B) (f(A_B^i) - f(A))) / V, T_i = mean((f(A) - f(A_B^i))²) / (2 V) [Saltelli 2010, table 2 b, f].
     first = [float(np.mean(f_two * (f - f_one))) / variance for f in mixed]
     total = [float(np.mean((f_one - f) ** 2)) / (2 * variance) for f in mixed]
     return np.clip(first, 0, 1), np.array(total)

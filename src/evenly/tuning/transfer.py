@@ -1,8 +1,8 @@
-"""What runs of other tasks tell: the same program on other numbers of cores, other sizes or inputs.
+"""Transfer from other tasks: a model of runs of the same program on other numbers of cores, other sizes or inputs.
 
-One model of all of them, with the task as an input, predicts the task that is searched; what is searched is then what
-that prediction misses. Whether it is believed at all is decided by the runs of this task: by how likely they are with
-it and without it [evidence; Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006, section 5.2].
+One Gaussian process of all their runs, with the task as an input, predicts the task that is searched. The search then
+learns the residuals. How far the prediction is used depends on the evidence of this task's runs with and without it
+[ Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006, section 5.2].
 """
 
 from __future__ import annotations

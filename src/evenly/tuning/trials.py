@@ -1,4 +1,4 @@
-"""What a search has tried: configurations in the order they were asked for, and how each went."""
+"""The history of a search: configurations in the order they were asked for, and how each went."""
 
 from __future__ import annotations
 

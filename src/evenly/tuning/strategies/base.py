@@ -1,4 +1,4 @@
-"""What ways to choose share."""
+"""The interface of search strategies: from the trials so far to the next configuration to run."""
 
 from __future__ import annotations
 

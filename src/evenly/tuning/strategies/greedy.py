@@ -1,4 +1,4 @@
-"""Algorithm 1 of the CICE study: some runs at random, then always the one of the shortest predicted time.
+"""Greedy search, algorithm 1 of the CICE study: some random runs, then always the shortest predicted time.
 
 [Balaprakash et al., Machine-learning-based load balancing for Community Ice Code component in CESM, 2014.] Models learn
 logarithms of times, as all of evenly's do.

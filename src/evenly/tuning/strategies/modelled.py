@@ -1,10 +1,13 @@
-"""The default: telling runs first, then those that promise most, by a model that knows its limits.
+"""The default strategy: Bayesian optimisation with Gaussian processes of the logarithms of times.
 
-Logarithms of times are learned by Gaussian processes over all hyper-parameters that the runs leave open; what failed
-lowers the hope of what is like it; runs that are under way count as if they took what is expected of them. Where runs
-of other tasks are known, the search starts from what they let expect. Every other run is that of the largest expected
-saving, the others are those of the lowest bound: which of both finds more differs from program to program [Hoffman,
-Brochu and de Freitas, Portfolio allocation for Bayesian optimization, 2011].
+1. The first runs lower the posterior variance most (`evenly.tuning.initial_design`).
+2. Then Gaussian processes are learned, averaged over hyper-parameters drawn from their posterior. Runs that are under
+   way count as if they took their predicted mean. Runs of other tasks, where known, give the prior mean.
+3. The acquisition alternates between expected improvement and a lower confidence bound: which of both finds more
+   differs from program to program [Hoffman, Brochu and de Freitas, Portfolio allocation for Bayesian optimization,
+   2011].
+4. Each is multiplied by the probability that the run does not fail [Gelbart, Snoek and Adams, Bayesian optimization
+   with unknown constraints, 2014].
 """
 
 from __future__ import annotations
@@ -18,8 +21,8 @@ from numpy.typing import NDArray
 
 from evenly.tuning.acquisition import expected_improvement, log_expected_improvement, log_lower_bound
 from evenly.tuning.candidates import Candidates, corners
-from evenly.tuning.feasibility_model import Successes
-from evenly.tuning.initial_design import most_telling
+from evenly.tuning.feasibility_model import FeasibilityModel
+from evenly.tuning.initial_design import most_informative
 from evenly.tuning.strategies.base import Choice, Strategy, row_of
 from evenly.tuning.surrogates.base import Beliefs, Observed
 from evenly.tuning.surrogates.compressed import PartlyCompressed
@@ -33,9 +36,9 @@ __all__ = ["Modelled"]
 Floats = NDArray[np.float64]
 #: Neighbours of so many of the fastest are looked at where there are too many configurations to look at all.
 _FASTEST = 5
-#: What runs well with less than this probability is only tried when all else has been.
+#: A configuration less likely than this to run well is only tried when all others have been.
 _HOPEFUL = 0.2
-#: Processes of which beliefs are the average; from so many runs on, which leave little open, half as many of one kind.
+#: How many drawn processes are averaged; half as many, of one kind, from so many runs on, which leave little open.
 _SAMPLES, _MANY = 6, 100
 
 
@@ -55,6 +58,7 @@ class Modelled(Strategy):
 
     def choose(self, trials: Trials, candidates: Candidates, random: np.random.Generator) -> Choice | None:
         well = trials.of("ok")
+        # Feasible configurations that were not tried, (n, n_parameters), neighbours of the fastest among them.
         fastest = sorted(well, key=lambda trial: trial.mean_s)[:_FASTEST]
         of_tasks = [trial for trial in trials.bests.values() if trial not in fastest]
         table = candidates.open(trials.keys, trials.table([*fastest, *of_tasks]), random)
@@ -62,7 +66,7 @@ class Modelled(Strategy):
             return None
         if trials.others is None:
             if len(trials) < self._first or len(well) < 2:
-                row = most_telling(candidates, trials.table(list(trials)), table, random)
+                row = most_informative(candidates, trials.table(list(trials)), table, random)
                 return Choice(row_of(table, row), "tells most of all others")
             beliefs = _alone(trials, candidates, table, random)
         else:
@@ -71,6 +75,7 @@ class Modelled(Strategy):
                 row = int(np.argmin(transfer.expected(table) - np.log(_chances(trials, candidates, table))))
                 return Choice(row_of(table, row), "expected to be the fastest, by runs of other tasks")
             beliefs = _from_others(trials, candidates, table, transfer, random)
+        # The acquisition, (n,), in logarithms: worth times probability of success.
         best = _least(trials, table, beliefs)
         chances = _chances(trials, candidates, table)
         by_bound = len(trials) % 2 == 0
@@ -78,6 +83,7 @@ class Modelled(Strategy):
         # However small the savings that are left: what hardly runs at all comes last.
         hopeful = chances >= min(_HOPEFUL, float(chances.max()))
         row = int(np.argmax(np.where(hopeful, worth, -np.inf)))
+        # What the stopping rule compares: the largest expected saving in the chosen one's task.
         gains, chosen = expected_improvement(beliefs, best) * chances, row_of(table, row)
         like = (table[list(trials.tasks)] == table[list(trials.tasks)].iloc[row]).all(axis=1).to_numpy()
         promising = int(np.argmax(np.where(hopeful & like, gains, -1.0)))
@@ -116,7 +122,7 @@ def _alone(trials: Trials, candidates: Candidates, table: pd.DataFrame, random: 
     of_one_kind = bool(trials.tasks) or len(known) >= _MANY
     kind = SampledProcess if of_one_kind else PartlyCompressed
     surrogate = kind(candidates.placed, samples=_samples(len(known)))
-    surrogate.learn(observed_of(known, trials, candidates), random)
+    surrogate.learn(_observed(known, trials, candidates), random)
     if waiting:
         surrogate.suppose(candidates.inputs(trials.table(waiting)))
     return surrogate.believe(candidates.inputs(table))
@@ -127,7 +133,7 @@ def _from_others(
 ) -> Beliefs:
     known, waiting = _ended(trials), trials.of("pending")
     surrogate = TransferredProcess(candidates.placed, samples=_samples(len(known)))
-    surrogate.learn(observed_of(known, trials, candidates), transfer.expected(trials.table(known)), random)
+    surrogate.learn(_observed(known, trials, candidates), transfer.expected(trials.table(known)), random)
     if waiting:
         there, expected = candidates.inputs(trials.table(waiting)), transfer.expected(trials.table(waiting))
         surrogate.suppose(there, surrogate.believe(there, expected).mean, expected)
@@ -143,10 +149,10 @@ def _ended(trials: Trials) -> list[Trial]:
 
 
 def _chances(trials: Trials, candidates: Candidates, table: pd.DataFrame) -> Floats:
-    return Successes.learn(trials, candidates).chances(candidates.inputs(table))
+    return FeasibilityModel.learn(trials, candidates).probabilities(candidates.inputs(table))
 
 
-def observed_of(known: Sequence[Trial], trials: Trials, candidates: Candidates) -> Observed:
+def _observed(known: Sequence[Trial], trials: Trials, candidates: Candidates) -> Observed:
     """Return what trials that went well or were ended early tell."""
     late = np.array([trial.status == "timed out" for trial in known])
     seconds = np.array([trial.at_least if ended else trial.mean_s for trial, ended in zip(known, late, strict=True)])

@@ -1,4 +1,4 @@
-"""Random search and full enumeration: what other ways have to beat."""
+"""Random search and full enumeration: the baselines of the other strategies."""
 
 from __future__ import annotations
 

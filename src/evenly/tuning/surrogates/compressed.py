@@ -1,9 +1,9 @@
-"""Processes that see slow runs as they are, beside others that see them less slow.
+"""Gaussian processes of which half learn from logarithms of seconds whose slow half is compressed.
 
-How much slower than the others the slow half of all runs is says little about where the fastest is, but a process whose
-values spread over it spends its length-scales there. So half of the explanations are learned from logarithms whose
-slow half is drawn together [after the warped outputs of Song et al., The Vizier Gaussian process bandit algorithm,
-2024]. The others know better what is far off (`docs/decisions.md`, 73).
+How much slower the slow half of all runs is says little about where the fastest is. A process that has to explain it
+fits its length-scales to the slow runs. So half of the drawn processes learn from values above the median that are
+drawn towards it [after the output warping of Song et al., The Vizier Gaussian process bandit algorithm, 2024]. The
+other half learns from the values as they are and predicts better far from the best runs (`docs/decisions.md`, 73).
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ Floats = NDArray[np.float64]
 class PartlyCompressed(Surrogate):
     """Sampled Gaussian processes, half of them of logarithms whose slow half is compressed.
 
-    What is believed of runs slower than the median of those observed is too fast; of faster ones it isn't.
+    The compressed half predicts too short times for runs slower than the median of those observed, unbiased ones for
+    faster runs.
 
     Parameters
     ----------
@@ -49,13 +50,13 @@ class PartlyCompressed(Surrogate):
         return Beliefs.joined([part.believe(asked) for part in (self._whole, self._compressed)])
 
     def suppose(self, inputs: Inputs) -> None:
-        """Take runs for made that took what is expected of them."""
+        """Condition on runs that are under way, as if they took their predicted mean (a "Kriging believer")."""
         for part in (self._whole, self._compressed):
             part.suppose(inputs)
 
 
 def compressed(logs: Floats) -> Floats:
-    """Return values whose upper half is drawn towards the median, in the same order, (n,).
+    """Return logarithms (n,) of which those above the median are drawn towards it, in the same order.
 
     ``m + s log(1 + (y - m) / s)`` above the median m; s is the root mean square distance of the lower half from it.
 

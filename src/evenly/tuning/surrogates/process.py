@@ -1,10 +1,10 @@
-"""Gaussian processes over what hyper-parameters may be, not at one guess of them.
+"""Gaussian processes averaged over the posterior of their hyper-parameters.
 
-From five or ten runs no length-scale is known, and the most likely ones promise too much. So hyper-parameters are drawn
-from their posterior by elliptical slice sampling [Murray, Adams and MacKay, Elliptical slice sampling, 2010; the priors
-of `evenly.models.gaussian_process.hyperparameters` are Gaussian, as it needs], from the most likely ones on, and the
-beliefs of all drawn processes are averaged [as Snoek, Larochelle and Adams, Practical Bayesian optimization of machine
-learning algorithms, 2012, do with slice sampling].
+Five or ten runs don't determine a length-scale, and the most likely ones are overconfident. So hyper-parameters are
+drawn from their posterior by elliptical slice sampling [Murray, Adams and MacKay, Elliptical slice sampling, 2010; the
+priors of `evenly.models.gaussian_process.hyperparameters` are Gaussian, as it needs], starting at the most likely ones,
+and the predictions of all drawn processes are averaged [as Snoek, Larochelle and Adams, Practical Bayesian optimization
+of machine learning algorithms, 2012, do with slice sampling].
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from evenly.models.gaussian_process.likelihood import cost, minimised
 from evenly.models.inputs.coding import Inputs
 from evenly.tuning.surrogates.base import Beliefs, Observed, Surrogate
 
-__all__ = ["SampledProcess", "elliptical_slices"]
+__all__ = ["SampledProcess"]
 
 Floats = NDArray[np.float64]
-#: Rounds in which runs that were ended early get the time that they are expected to take.
+#: Rounds of imputation: runs that were ended early get the mean of their predicted time beyond where they were ended.
 _ROUNDS = 3
 
 
 @final
 class SampledProcess(Surrogate):
-    """Gaussian processes of drawn hyper-parameters.
+    """Gaussian processes with hyper-parameters drawn from their posterior.
 
     Parameters
     ----------
@@ -56,7 +56,8 @@ class SampledProcess(Surrogate):
         logs = observed.logs.copy()
         self._learn(observed, logs, random)
         for _ in range(_ROUNDS if observed.ended.any() else 0):
-            # Longer than it was let run: the mean of what is believed, beyond that.
+            # Censored runs are imputed, as in Hutter, Hoos and Leyton-Brown, Bayesian optimization with censored
+            # response data, 2011: by the mean of the predicted distribution, truncated at how long they ran.
             late = observed.ended
             beliefs = self.believe(observed.inputs.rows(late))
             logs[late] = np.maximum(logs[late], _mean_beyond(beliefs.mean, beliefs.deviation, observed.logs[late]))
@@ -68,14 +69,15 @@ class SampledProcess(Surrogate):
         inputs, weights = observed.inputs, observed.weights
         shape = Shape(inputs.numbers.shape[1], inputs.sizes, placed=self._placed)
         found = minimised(shape, shape.starts(inputs, values)[0], inputs, values, weights, self._steps)
-        # As a density of logarithms, not of standardised values.
+        # The posterior's height at its mode, as a density of logarithms, not of standardised values.
         self.evidence = -found.cost - len(values) * float(np.log(self._scale))
 
         def likelihood(theta: Floats) -> float:
+            # `cost` is minus the log posterior; adding the Gaussian prior's exponent leaves the log likelihood.
             gap = (theta - shape.means) / shape.spreads
             return float(0.5 * gap @ gap - cost(theta, shape, inputs, values, weights))
 
-        drawn = elliptical_slices(
+        drawn = _elliptical_slices(
             likelihood, found.theta, shape.means, shape.spreads, self._samples, self._thinning, random
         )
         self._experts = [Experts.learn(shape, theta, inputs, values, weights) for theta in drawn]
@@ -89,7 +91,7 @@ class SampledProcess(Surrogate):
         self._experts = self._experts[-samples:]
 
     def suppose(self, inputs: Inputs, logs: Floats | None = None) -> None:
-        """Take runs for made that took so long (as is expected), without asking what hyper-parameters they suggest."""
+        """Condition on runs (by default at their predicted mean), with the hyper-parameters as they are."""
         logs = self.believe(inputs).mean if logs is None else logs
         values = (logs - self._centre) / self._scale
         self._experts = [one.with_runs(inputs, values) for one in self._experts]
@@ -100,7 +102,7 @@ class SampledProcess(Surrogate):
         return self._scale * float(np.sqrt(np.mean([one.shape.noise(one.theta) for one in self._experts])))
 
 
-def elliptical_slices(
+def _elliptical_slices(
     likelihood: Callable[[Floats], float],
     start: Floats,
     means: Floats,
@@ -109,7 +111,7 @@ def elliptical_slices(
     thinning: int,
     random: np.random.Generator,
 ) -> list[Floats]:
-    """Draw from a posterior with independent Gaussian priors.
+    """Draw from a posterior with independent Gaussian priors [Murray, Adams and MacKay 2010, figure 2].
 
     Parameters
     ----------
@@ -125,22 +127,25 @@ def elliptical_slices(
     Examples
     --------
     >>> random = np.random.default_rng(0)
-    >>> drawn = elliptical_slices(lambda x: -0.5 * float(x @ x), *np.zeros((2, 1)), np.ones(1), 2000, 2, random)
+    >>> drawn = _elliptical_slices(lambda x: -0.5 * float(x @ x), *np.zeros((2, 1)), np.ones(1), 2000, 2, random)
     >>> bool(abs(np.var(drawn) - 0.5) < 0.05)  # a normal prior and likelihood of variance 1
     True
     """
     now, gap, drawn = likelihood(start), start - means, []
     for _ in range(samples):
         for _ in range(thinning):
+            # Steps 1 to 3: an ellipse through the state and a draw from the prior, a threshold, a first angle.
             other = spreads * random.standard_normal(len(gap))
             least = now + np.log(random.random())
             angle = random.uniform(0, 2 * np.pi)
             low, high = angle - 2 * np.pi, angle
             while True:
+                # Steps 4 to 6: a point on the ellipse is taken if it is likely enough.
                 tried = gap * np.cos(angle) + other * np.sin(angle)
                 found = likelihood(means + tried)
                 if found > least or high - low < 1e-9:
                     break
+                # Steps 7 to 10: else the bracket shrinks towards the state, at angle 0.
                 low, high = (angle, high) if angle < 0 else (low, angle)
                 angle = random.uniform(low, high)
             gap, now = tried, found
@@ -149,9 +154,10 @@ def elliptical_slices(
 
 
 def _mean_beyond(mean: Floats, deviation: Floats, least: Floats) -> Floats:
-    """Return the mean of a normal distribution above a bound."""
+    """Return the mean of a normal distribution truncated to values above `least`, (n,)."""
+    # μ + σ λ(z) with the inverse Mills ratio λ(z) = φ(z) / (1 - Φ(z)).
     deviation = np.maximum(deviation, 1e-9)
     z = (least - mean) / deviation
-    # Far in the tail the ratio is z + 1 / z.
+    # Far in the tail λ(z) is z + 1 / z.
     ratio = np.where(z > 8, z + 1 / np.maximum(z, 1), norm.pdf(z) / np.maximum(norm.sf(z), 1e-300))
     return np.asarray(mean + deviation * ratio)

@@ -1,4 +1,9 @@
-"""A surrogate that starts from what other tasks let expect, as far as the runs of this task bear it out."""
+"""A surrogate that takes a model of other tasks as its prior mean, as far as the runs of this task support that.
+
+Two explanations are averaged by their posterior probability [Bayesian model averaging: Hoeting, Madigan, Raftery and
+Volinsky, 1999]: this task differs from the prediction of the others by a Gaussian process, or has nothing to do with
+it.
+"""
 
 from __future__ import annotations
 
@@ -16,17 +21,17 @@ from evenly.tuning.surrogates.process import SampledProcess
 __all__ = ["TransferredProcess"]
 
 Floats = NDArray[np.float64]
-#: Before there are so many runs, other tasks are believed: nothing speaks against them.
+#: With fewer runs than this the prediction of other tasks is taken as it is.
 _FEWEST = 3
-#: How likely it is, before any run, that tasks are alike.
+#: Prior probability that tasks are alike.
 _ALIKE = 0.8
 
 
 @final
 class TransferredProcess:
-    """Sampled Gaussian processes of what an expectation misses, and of the times themselves.
+    """Sampled Gaussian processes of the residuals of a prediction, and of the times themselves.
 
-    Each gets as many of the samples as its share of the evidence.
+    Each gets a share of the samples that is its posterior probability.
 
     Parameters
     ----------
@@ -40,7 +45,7 @@ class TransferredProcess:
         self._placed, self._samples = placed, samples
         self._beyond: SampledProcess | None = None
         self._alone: SampledProcess | None = None
-        #: How much other tasks are believed, from 0 to 1.
+        #: Posterior probability that tasks are alike.
         self.share = 1.0
 
     def learn(self, observed: Observed, expected: Floats, random: np.random.Generator) -> None:
@@ -51,6 +56,7 @@ class TransferredProcess:
         self.share = 1.0
         if len(observed) >= _FEWEST:
             alone.learn(observed, random)
+            # Posterior log odds = log Bayes factor + prior log odds.
             odds = beyond.evidence - alone.evidence + math.log(_ALIKE / (1 - _ALIKE))
             self.share = 1 / (1 + math.exp(-float(np.clip(odds, -50, 50))))
         believed = round(self._samples * self.share)
@@ -61,14 +67,14 @@ class TransferredProcess:
             self._alone.keep(self._samples - believed)
 
     def suppose(self, inputs: Inputs, logs: Floats, expected: Floats) -> None:
-        """Take runs for made that took so long."""
+        """Condition on runs that are under way, as if they took so long (logarithms)."""
         if self._beyond is not None:
             self._beyond.suppose(inputs, logs - expected)
         if self._alone is not None:
             self._alone.suppose(inputs, logs)
 
     def believe(self, asked: Inputs, expected: Floats) -> Beliefs:
-        """Say how long other runs take of which others let expect so much, logarithms (n,)."""
+        """Predict configurations (n,) for which the model of other tasks predicts the logarithms `expected`."""
         parts = []
         if self._beyond is not None:
             missed = self._beyond.believe(asked)
