@@ -10,18 +10,22 @@ the rank that spent least there: the other ranks also wait in it for the slow ra
 from __future__ import annotations
 
 import hashlib
+import json
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import ceil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from evenly.errors import InputError, ReadError
+from evenly.readers.base import Reader
 from evenly.readers.registry import Skipped
 from evenly.runs.runs import Runs
 
@@ -29,12 +33,12 @@ __all__ = [
     "Execution",
     "Interval",
     "RankSteps",
-    "check_warm_up",
+    "StepReader",
     "identity",
-    "pair_steps",
+    "json_of",
     "rank_steps",
     "reading",
-    "runs_of",
+    "text_of",
     "ticks",
 ]
 
@@ -119,7 +123,7 @@ def identity(solver: str, cores: int, ranks: Sequence[RankSteps]) -> str:
     return f"{solver}-{cores}-{digest.hexdigest()[:10]}"
 
 
-def pair_steps(work: Sequence[Interval], calls: Sequence[Interval]) -> tuple[list[Interval], list[Interval]]:
+def _pair_steps(work: Sequence[Interval], calls: Sequence[Interval]) -> tuple[list[Interval], list[Interval]]:
     """Pair each piece of work with the coupling call that ended it.
 
     Work that no call follows is the shutdown after the last step and is left out.
@@ -143,7 +147,7 @@ def pair_steps(work: Sequence[Interval], calls: Sequence[Interval]) -> tuple[lis
 
     Examples
     --------
-    >>> work, calls = pair_steps([Interval(0, 5), Interval(6, 5), Interval(12, 1)], [Interval(5, 1), Interval(11, 1)])
+    >>> work, calls = _pair_steps([Interval(0, 5), Interval(6, 5), Interval(12, 1)], [Interval(5, 1), Interval(11, 1)])
     >>> ticks(work), ticks(calls)
     (array([5, 5]), array([1, 1]))
     """
@@ -174,11 +178,11 @@ def rank_steps(
     Parameters
     ----------
     work, calls : sequence of Interval
-        See `pair_steps`.
+        See `_pair_steps`.
     inside : mapping of str to sequence of Interval
         Phases, such as ``"waiting"``, and their events; each is added to the call in which it begins.
     """
-    work, calls = pair_steps(work, calls)
+    work, calls = _pair_steps(work, calls)
     phases = {"coupling": ticks(calls)}
     begins = np.array([call.begin for call in calls], dtype=np.int64)
     ends = begins + phases["coupling"]
@@ -192,14 +196,53 @@ def rank_steps(
     return RankSteps(ticks(work), phases)
 
 
-def check_warm_up(warm_up: int) -> int:
-    """Return `warm_up` if it is a possible number of steps."""
-    if warm_up < 0 or int(warm_up) != warm_up:
-        raise InputError(f"warm_up must be a number of steps, 0 or more, but got {warm_up!r}")
-    return warm_up
+class StepReader(Reader):
+    """Reads one row per step from files of preCICE.
+
+    Parameters
+    ----------
+    warm_up : int
+        How many steps at the begin of each run are left out.
+    """
+
+    def __init__(self, *, warm_up: int = 1) -> None:
+        if warm_up < 0 or int(warm_up) != warm_up:
+            raise InputError(f"warm_up must be a number of steps, 0 or more, but got {warm_up!r}")
+        self.warm_up = warm_up
+        self.notes: list[str] = []
+        self.skipped: list[Skipped] = []
+
+    def read(self, path: Path) -> dict[str, Runs]:
+        self.notes, self.skipped = [], []
+        with reading(path):
+            return self._read(path)
+
+    @abstractmethod
+    def _read(self, path: Path) -> dict[str, Runs]:
+        """Read a file or folder; any error of parsing becomes a `ReadError`."""
+
+    def _runs(self, executions: Iterable[Execution]) -> dict[str, Runs]:
+        return _runs_of(executions, warm_up=self.warm_up, notes=self.notes, skipped=self.skipped)
 
 
-def runs_of(
+def text_of(path: Path) -> str:
+    """Return what a text file holds, which must be something."""
+    text = path.read_text(encoding="utf-8")
+    if not text.strip():
+        raise ReadError(path, "the file is empty")
+    return text
+
+
+def json_of(path: Path, remedy: str = "") -> Any:
+    """Return what a JSON file holds; the error names the line and ends in `remedy`."""
+    text = text_of(path)
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ReadError(path, f"damaged JSON ({error.msg}){remedy}", line=error.lineno) from None
+
+
+def _runs_of(
     executions: Iterable[Execution], *, warm_up: int, notes: list[str], skipped: list[Skipped]
 ) -> dict[str, Runs]:
     """Turn executions into runs per solver, one row per step.

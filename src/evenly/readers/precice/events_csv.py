@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from evenly.errors import ReadError
-from evenly.readers._steps import Execution, check_warm_up, reading, runs_of
-from evenly.readers.base import Reader
+from evenly.readers._steps import Execution, StepReader, text_of
 from evenly.readers.precice.events import (
     TICK_S,
     Change,
@@ -39,7 +38,7 @@ _TIMINGS = {"Timestamp", "Rank", "Name", "Count", "Total", "Min", "Max"}
 _PROCESSORS = "# Number of processors:"
 
 
-class PreciceEventsCsvReader(Reader):
+class PreciceEventsCsvReader(StepReader):
     r"""Reads ``precice-<participant>-events.log`` and ``precice-<participant>-eventTimings.log``.
 
     Quantities, all in seconds: ``seconds`` (work of the slowest rank), ``rank_mean``, ``rank_min``, ``coupling`` (the
@@ -70,29 +69,19 @@ class PreciceEventsCsvReader(Reader):
     name: ClassVar[str] = "precice-events-csv"
     summary: ClassVar[str] = "preCICE 1.x: precice-*-events.log and precice-*-eventTimings.log"
 
-    def __init__(self, *, warm_up: int = 1) -> None:
-        self.warm_up = check_warm_up(warm_up)
-        self.notes: list[str] = []
-        self.skipped: list[Skipped] = []
-
     def recognises(self, path: Path) -> bool:
         columns = set(_header(head_of(path).decode("utf-8", errors="replace")))
         return columns >= _EVENTS or columns >= _TIMINGS
 
-    def read(self, path: Path) -> dict[str, Runs]:
-        self.notes, self.skipped = [], []
-        with reading(path):
-            text = path.read_text(encoding="utf-8")
-            columns = set(_header(text))
-            if not text.strip():
-                raise ReadError(path, "the file is empty")
-            if not columns >= _EVENTS and not columns >= _TIMINGS:
-                raise ReadError(path, "the first line must name preCICE's columns: this is another format", line=1)
-            rows = list(_rows(text, path))
-            if columns >= _EVENTS:
-                executions = [log.execution(path) for log in _event_logs(rows, path)]
-                return runs_of(executions, warm_up=self.warm_up, notes=self.notes, skipped=self.skipped)
-            return {solver_of(path): Runs.concat(self._summaries(rows, path))}
+    def _read(self, path: Path) -> dict[str, Runs]:
+        text = text_of(path)
+        columns = set(_header(text))
+        if not columns >= _EVENTS and not columns >= _TIMINGS:
+            raise ReadError(path, "the first line must name preCICE's columns: this is another format", line=1)
+        rows = list(_rows(text, path))
+        if columns >= _EVENTS:
+            return self._runs([log.execution(path) for log in _event_logs(rows, path)])
+        return {solver_of(path): Runs.concat(self._summaries(rows, path))}
 
     def _summaries(self, rows: Sequence[_Row], path: Path) -> list[Runs]:
         parts = []

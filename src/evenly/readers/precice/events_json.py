@@ -7,22 +7,19 @@ ends, so one that is cut off was damaged later and is refused.
 
 from __future__ import annotations
 
-import json
 from datetime import datetime
 from pathlib import Path
 from typing import Any, ClassVar
 
 from evenly.errors import ReadError
-from evenly.readers._steps import Execution, RankSteps, check_warm_up, reading, runs_of
-from evenly.readers.base import Reader
+from evenly.readers._steps import Execution, RankSteps, StepReader, json_of
 from evenly.readers.precice.events import TICK_S, Change, head_of, solver_of, steps_of
-from evenly.readers.registry import Skipped
 from evenly.runs.runs import Runs
 
 __all__ = ["PreciceEventsJsonReader"]
 
 
-class PreciceEventsJsonReader(Reader):
+class PreciceEventsJsonReader(StepReader):
     """Reads ``precice-<participant>-events.json``.
 
     Quantities, all in seconds: ``seconds`` (work of the slowest rank), ``rank_mean``, ``rank_min``, ``coupling`` (the
@@ -36,7 +33,7 @@ class PreciceEventsJsonReader(Reader):
 
     Examples
     --------
-    >>> import tempfile
+    >>> import json, tempfile
     >>> times = {"initialize": [(1, 0), (0, 9)], "solver.initialize": [(1, 9), (0, 90)],
     ...          "advance": [(1, 90), (0, 91), (1, 131), (0, 133)], "solver.advance": [(1, 91), (0, 131)]}
     >>> changes = [{"Name": n, "State": s, "Timestamp": t} for n, list_ in times.items() for s, t in list_]
@@ -53,36 +50,17 @@ class PreciceEventsJsonReader(Reader):
     name: ClassVar[str] = "precice-events-json"
     summary: ClassVar[str] = "preCICE 1.4 to 2.x: precice-*-events.json"
 
-    def __init__(self, *, warm_up: int = 1) -> None:
-        self.warm_up = check_warm_up(warm_up)
-        self.notes: list[str] = []
-        self.skipped: list[Skipped] = []
-
     def recognises(self, path: Path) -> bool:
         head = head_of(path) if path.suffix == ".json" else b""
         return head.lstrip()[:1] == b"{" and b'"Finalized"' in head and b'"Ranks"' in head
 
-    def read(self, path: Path) -> dict[str, Runs]:
-        self.notes, self.skipped = [], []
-        with reading(path):
-            execution = _execution(path, _load(path))
-            return runs_of([execution], warm_up=self.warm_up, notes=self.notes, skipped=self.skipped)
+    def _read(self, path: Path) -> dict[str, Runs]:
+        return self._runs([_execution(path, json_of(path))])
 
 
-def _load(path: Path) -> dict[str, Any]:
-    text = path.read_text(encoding="utf-8")
-    if not text.strip():
-        raise ReadError(path, "the file is empty")
-    try:
-        content = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise ReadError(path, f"damaged JSON ({error.msg})", line=error.lineno) from None
+def _execution(path: Path, content: Any) -> Execution:
     if not isinstance(content, dict) or not content.get("Ranks"):
         raise ReadError(path, "there must be a list 'Ranks' with the events of each rank: this is another format")
-    return content
-
-
-def _execution(path: Path, content: dict[str, Any]) -> Execution:
     ranks = [_rank_steps(rank["StateChanges"]) for rank in content["Ranks"]]
     first = content["Ranks"][0]
     finished = datetime.fromisoformat(first["Finalized"]).isoformat(timespec="seconds")

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from evenly.errors import ReadError
-from evenly.readers._steps import reading
+from evenly.readers._steps import reading, text_of
 from evenly.readers.base import Reader
 from evenly.readers.precice.events import Summary, Totals, head_of, runs_of_summary, solver_of, start_of
 from evenly.runs.runs import Runs
@@ -60,9 +60,7 @@ class PreciceEventsSummaryReader(Reader):
 
     def read(self, path: Path) -> dict[str, Runs]:
         with reading(path):
-            lines = list(enumerate(path.read_text(encoding="utf-8").split("\n"), start=1))
-            if not any(line.strip() for _, line in lines):
-                raise ReadError(path, "the file is empty")
+            lines = list(enumerate(text_of(path).split("\n"), start=1))
             runs = [runs_of_summary(_summary(path, block)) for block in _blocks(path, lines)]
             return {solver_of(path): Runs.concat(runs)}
 

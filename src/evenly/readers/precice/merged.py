@@ -6,7 +6,6 @@ in a rank's file is given a duration that makes no sense; such events are left o
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from evenly.errors import ReadError
-from evenly.readers._steps import Interval, reading
+from evenly.readers._steps import Interval, json_of, reading
 
 __all__ = ["MergedRank", "looks_merged", "read_merged"]
 
@@ -108,13 +107,7 @@ def _rows_of_database(path: Path) -> Iterator[_Row]:
 
 
 def _rows_of_json(path: Path) -> Iterator[_Row]:
-    text = path.read_text(encoding="utf-8")
-    if not text.strip():
-        raise ReadError(path, "the file is empty")
-    try:
-        content = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise ReadError(path, f"damaged JSON ({error.msg}): merge the rank files again", line=error.lineno) from None
+    content = json_of(path, ": merge the rank files again")
     names = {int(number): str(name) for number, name in content["eventDict"].items()}
     for solver, ranks in content["events"].items():
         for rank in ranks.values():

@@ -19,8 +19,7 @@ from pathlib import Path
 from typing import ClassVar, Literal, get_args
 
 from evenly.errors import InputError, ReadError
-from evenly.readers._steps import Execution, Interval, RankSteps, check_warm_up, identity, rank_steps, reading, runs_of
-from evenly.readers.base import Reader
+from evenly.readers._steps import Execution, Interval, RankSteps, StepReader, identity, rank_steps, reading
 from evenly.readers.precice.merged import looks_merged, read_merged
 from evenly.readers.precice.rank_file import has_rank_file_name, looks_like_rank_file, read_rank_file
 from evenly.readers.registry import Skipped
@@ -35,7 +34,7 @@ _TICK_S = 1e-6
 _WAITING = frozenset({"waitAndReceiveData", "receiveConvergence", "m2n.receiveData"})
 
 
-class PreciceProfilingReader(Reader):
+class PreciceProfilingReader(StepReader):
     r"""Reads a folder of rank files, one rank file, ``profiling.json`` or ``profiling.db``.
 
     Quantities, all in seconds: ``seconds`` (work of the slowest rank, what the partner waits for), ``rank_mean`` and
@@ -69,12 +68,10 @@ class PreciceProfilingReader(Reader):
     summary: ClassVar[str] = "preCICE 3: folder of rank files, profiling.json, profiling.db"
 
     def __init__(self, *, warm_up: int = 1, missing_ranks: MissingRanks = "refuse") -> None:
-        self.warm_up = check_warm_up(warm_up)
+        super().__init__(warm_up=warm_up)
         if missing_ranks not in get_args(MissingRanks):
             raise InputError(f"missing_ranks must be 'refuse' or 'ignore', but got {missing_ranks!r}")
         self.missing_ranks = missing_ranks
-        self.notes: list[str] = []
-        self.skipped: list[Skipped] = []
 
     def recognises(self, path: Path) -> bool:
         try:
@@ -84,20 +81,16 @@ class PreciceProfilingReader(Reader):
         except OSError:
             return False
 
-    def read(self, path: Path) -> dict[str, Runs]:
-        self.notes = []
-        self.skipped = []
-        with reading(path):
-            if path.is_dir():
-                ranks = self._ranks_of_files(sorted(file for file in path.iterdir() if has_rank_file_name(file)))
-            elif has_rank_file_name(path):
-                ranks = self._ranks_of_files([path])
-            else:
-                ranks = _ranks_of_merged(path)
-            if not ranks and not self.skipped:
-                raise ReadError(path, "holds no profiling events of preCICE 3")
-            executions = self._executions(path, ranks)
-            return runs_of(executions, warm_up=self.warm_up, notes=self.notes, skipped=self.skipped)
+    def _read(self, path: Path) -> dict[str, Runs]:
+        if path.is_dir():
+            ranks = self._ranks_of_files(sorted(file for file in path.iterdir() if has_rank_file_name(file)))
+        elif has_rank_file_name(path):
+            ranks = self._ranks_of_files([path])
+        else:
+            ranks = _ranks_of_merged(path)
+        if not ranks and not self.skipped:
+            raise ReadError(path, "holds no profiling events of preCICE 3")
+        return self._runs(self._executions(path, ranks))
 
     def _ranks_of_files(self, files: Sequence[Path]) -> _Ranks:
         ranks: _Ranks = {}
