@@ -1,4 +1,4 @@
-"""From "this one comes before that one" to an expression of ``sum`` (one after the other) and ``max`` (side by side).
+"""The time of partially ordered tasks as an expression of ``sum`` (one after the other) and ``max`` (side by side).
 
 The time of a partial order of tasks is that of its heaviest chain. Where the order is series-parallel, the chain's
 time is a nested expression in which each task occurs once. It is found by taking the order apart: parts that are not
@@ -57,6 +57,7 @@ def expression_of(labels: Mapping[str, str], edges: Iterable[tuple[str, str]]) -
         # graphlib lists a circle from the last to the first
         circle = " → ".join(reversed(error.args[1]))
         raise InputError(f"the participants wait for each other in a circle: {circle}") from None
+    # The transitive closure: all tasks before each one, in topological order.
     above: dict[str, set[str]] = {}
     for task in order:
         above[task] = before[task].union(*(above[other] for other in before[task]))
@@ -74,6 +75,7 @@ def reachable(tasks: Iterable[str], edges: Iterable[tuple[str, str]]) -> dict[st
     reach: dict[str, set[str]] = {task: set() for task in tasks}
     for first, second in edges:
         reach[first].add(second)
+    # Warshall's algorithm: paths through each task in turn.
     for middle in reach:
         for found in reach.values():
             if middle in found:
@@ -94,12 +96,15 @@ def _compose(
 
     if len(tasks) == 1:
         return labels[tasks[0]]
+    # Parallel composition: the parts of the comparability graph that are not connected.
     side_by_side = _components(tasks, comparable)
     if len(side_by_side) > 1:
         return f"max({', '.join(map(part, side_by_side))})"
+    # Series composition: the parts of its complement that are not connected.
     in_turn = _components(by_rank, lambda a, b: not comparable(a, b))
     if len(in_turn) > 1:
         return f"sum({', '.join(map(part, in_turn))})"
+    # Not series-parallel: the heaviest of all maximal chains.
     sums = [f"sum({', '.join(labels[task] for task in chain)})" for chain in _chains(tasks, above)]
     return f"max({', '.join(sums)})"
 
@@ -122,6 +127,7 @@ def _components(tasks: Sequence[str], linked: Callable[[str, str], bool]) -> lis
 
 def _chains(tasks: Sequence[str], above: Mapping[str, set[str]]) -> list[list[str]]:
     """All maximal chains."""
+    # `covers`: the tasks directly before each one, with no other between them.
     inside = {task: above[task] & set(tasks) for task in tasks}
     covers = {task: [t for t in tasks if t in up and not any(t in above[u] for u in up)] for task, up in inside.items()}
     tops = [task for task in tasks if not any(task in up for up in inside.values())]

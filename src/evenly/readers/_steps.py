@@ -1,4 +1,4 @@
-"""From the events of coupled programs to one row per step; shared by the readers of preCICE's files.
+"""Steps of coupled programs from their events, one row per step; shared by the readers of preCICE's files.
 
 preCICE measures two things on every rank of a solver: its own work between two coupling calls (``solver.advance``) and
 the coupling call itself (``advance``), in which it also waits for its partner. Work and calls alternate strictly. What

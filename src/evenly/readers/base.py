@@ -1,4 +1,4 @@
-"""What a reader of measurement files is.
+"""The interface of a reader of measurement files.
 
 A reader knows one format. It is found through the entry-point group ``evenly.readers``, so another package can bring
 its own. `evenly.read` walks a folder, asks every reader for every folder and file, and collects what they give.

@@ -39,7 +39,7 @@ _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct",
 #: Seconds per simulated day are printed with three digits behind the point.
 _ROUNDING_S = 0.00051
 _DISAGREEMENT = 0.002
-#: How a message on a value begins that is no number.
+#: The rule in messages on a value that is no number.
 _NUMBER = "a number, zero or more, was expected,"
 
 

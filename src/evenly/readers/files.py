@@ -117,7 +117,7 @@ def number(path: Path, rule: str, text: str, line: int) -> float:
     path : Path
         The file, for the message.
     rule : str
-        How the message begins, as ``"simLoop must be a number, zero or more, but"``.
+        The start of the message, as ``"simLoop must be a number, zero or more, but"``.
     text : str
     line : int
 

@@ -1,4 +1,4 @@
-"""Which readers there are, and which options they take.
+"""The registry of readers: the formats that can be read, and the options of each.
 
 Readers come from the entry-point group ``evenly.readers``, so that another package can bring its own. Classes are
 loaded once, on first use. A reader whose package fails to import is left out, and `load_failures` says why.

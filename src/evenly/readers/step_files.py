@@ -1,4 +1,4 @@
-"""Times of single steps, apart from the runs that models learn from: how much steps vary."""
+"""Reading the times of single steps, from which the variation of steps is estimated; models do not learn from them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tables of runs are built from: their space, and what those that are put together share."""
+"""Parts of building and concatenating tables of runs: their space, their common units, their labels."""
 
 from __future__ import annotations
 

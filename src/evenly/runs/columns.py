@@ -1,4 +1,4 @@
-"""The columns of a table of runs: which there are, what they must hold, and in which form they are kept."""
+"""The columns of a table of runs: their names, checks of their values, and aggregation over repetitions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was measured: one row per run and repetition.
+"""The table of measured runs: one row per run and repetition.
 
 `Runs` is a table with the parameters of each run, one or more measured quantities (the phases' times in seconds, but
 also memory in bytes or energy in joules), whether the run went well, and where it comes from. Raw repetitions (repeated

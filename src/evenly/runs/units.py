@@ -1,4 +1,4 @@
-"""Units of what is measured, converted on reading to seconds, bytes and joules.
+"""Units of measured quantities, converted on reading to seconds, bytes and joules.
 
 A rate (simulated years per day, steps per second) is the inverse of a time; it is turned into the seconds that one unit
 of work takes, so that every later step sees a time.

@@ -1,4 +1,4 @@
-"""What may vary: parameters, the rules that configurations obey, designs that sample them."""
+"""The space of configurations: parameters, the rules that configurations obey, designs that sample them."""
 
 from __future__ import annotations
 

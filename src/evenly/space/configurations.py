@@ -1,4 +1,4 @@
-"""Tables of configurations from what a caller has: a table, columns, one configuration, a list of them, an array."""
+"""Conversion to tables of configurations: from a table, columns, one configuration, a list of them or an array."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Listing all combinations of values that obey some rules, block by block, so that memory stays bounded.
+"""Enumeration of all combinations of values that obey some rules, in blocks of bounded memory.
 
 Values are added one parameter at a time, and each rule prunes as soon as all the parameters it mentions are there.
 """
@@ -83,7 +83,7 @@ def _due(names: Sequence[str], constraints: Sequence[Constraint]) -> list[list[C
 def _extend(
     prefix: Columns, n: int, values: Mapping[str, NDArray[Any]], names: Sequence[str], due: Sequence[list[Constraint]]
 ) -> Iterator[Columns]:
-    """Combine the `n` rows of `prefix` with the values of the next parameter, and go on with what obeys the rules."""
+    """Combine the `n` rows of `prefix` with the values of the next parameter, prune, and recurse to the last one."""
     depth = len(prefix)
     if depth == len(names):
         yield prefix

@@ -1,4 +1,4 @@
-"""Tests of configurations against the ranges and rules of a space: which are feasible, and which rules are broken."""
+"""Tests of configurations against the ranges and rules of a space, and the rules that one breaks, in words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The range that measured values span: which kind of parameter they are, what lies beyond, how ranges unite."""
+"""Ranges of measured values: the parameter that spans them, values outside it, and unions of ranges."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Drawing configurations from what may vary until enough obey the rules."""
+"""Random sampling of feasible configurations by a design; what `Space.sample` does."""
 
 from __future__ import annotations
 
@@ -78,11 +78,12 @@ def sample(space: Sampled, n: int, design: Design, rng: np.random.Generator) -> 
     names = [rule.name for rule in rules]
     listable = listed or combinations(parameters) <= _MOST_LISTED
     tried = 0
+    # Rejection sampling: points of the design that break a rule are replaced by further ones.
     if not listed:
         blocks = unit_points(len(parameters), design, n, rng)
         patience = max(_MOST_TRIED, 2 * n / _LEAST_SHARE)
         table, tried = draw(blocks, accept, n, patience=patience, least_share=_LEAST_SHARE)
-        # Where patience will do, drawing gives what the design promises.
+        # Rejection keeps the design's distribution, so walks are used only where it would take too many points.
         walks = not listable and len(table) * patience < n * tried
         found = walk(parameters, rules, n, rng, start=table, settled=space.settled) if walks else table.head(0)
         if not listable and not len(found):
@@ -90,6 +91,7 @@ def sample(space: Sampled, n: int, design: Design, rng: np.random.Generator) -> 
             table, tried = pd.concat([table, more], ignore_index=True), tried + later
         if len(table) >= n:
             return table.head(n)
+    # Few enough combinations: draw from the list of all feasible ones, weighted as the design would.
     if listable:
         return _choose(space.enumerate(), {} if listed else parameters, n, scale, rng, names)
     found = pd.concat([table, found], ignore_index=True).drop_duplicates(ignore_index=True)

@@ -1,4 +1,4 @@
-"""What may vary: named parameters and the rules that configurations obey.
+"""The space of configurations: named parameters and the rules that configurations obey.
 
 A `Space` can count and enumerate its feasible configurations without holding more than it must, sample them by several
 designs, check a table of configurations, and name the rule that an infeasible one breaks.

@@ -122,7 +122,7 @@ class Candidates:
 
     @cached_property
     def _kept(self) -> pd.DataFrame:
-        # The same for all searches, so that one that was interrupted goes on as if it hadn't been.
+        # The same seed for all searches, so that one that was interrupted resumes as if it hadn't been.
         return self.space.sample(_KEPT, design="random", seed=0).drop_duplicates(ignore_index=True)
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""What a search found."""
+"""The result of a search: the fastest configuration, its confidence interval, and all trials."""
 
 from __future__ import annotations
 
@@ -58,6 +58,8 @@ class Result:
         assert best is not None  # noqa: S101 - the callers' business
         spread, freedom = _spread(trials)
         alike = [best]
+        # Not distinguishable from the best: Student's t-test of the difference of mean logarithms, 95 % two-sided, with
+        # one variance pooled over all repeated configurations.
         for trial in sorted(trials.of("ok"), key=lambda one: one.mean_s):
             apart = np.log(trial.mean_s / best.mean_s)
             error = spread * np.sqrt(1 / len(trial.seconds) + 1 / len(best.seconds)) if freedom else 0.0
@@ -83,7 +85,7 @@ class Result:
 
 
 def _spread(trials: Trials) -> tuple[float, int]:
-    """Return the standard deviation of the logarithm of a run's seconds by all that was repeated, and its freedom."""
+    """Return the standard deviation of log seconds, pooled over repeated configurations, and its degrees of freedom."""
     squares, freedom = 0.0, 0
     for trial in trials.of("ok"):
         logs = np.log(trial.seconds)

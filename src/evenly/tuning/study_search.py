@@ -1,4 +1,4 @@
-"""Searching over a study: its program is run and kept as `evenly measure` does, and a search chooses each next run."""
+"""Search over a study: a campaign runs the program and stores its runs, and a search chooses each next one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["Proposer", "searched", "tune_study"]
 
 
 class Proposer:
-    """Chooses what a campaign runs next, from its runs alone, so that a campaign that was killed goes on the same way.
+    """Chooses what a campaign runs next, from its runs alone, so that a killed campaign resumes the same way.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""`tune`: run, learn, choose, run, until the budget is used up or another run no longer pays."""
+"""`tune`: the loop of a search, which chooses, runs and learns until the budget is used up or a run no longer pays."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ __all__ = ["ApesTimingReader", "Per"]
 Per = Literal["iteration", "run"]
 
 _KIB = 1024.0
-#: How a message on a column goes on whose value is no number.
+#: The rule in messages on a column whose value is no number.
 _RULE = "must be a number, zero or more, but"
 
 

@@ -29,7 +29,7 @@ _COLUMNS = ["timer", "min", "max", "sum"]
 #: Printed with seven digits; the sum of many processes rounds a little more.
 _TOLERANCE = 1e-4
 _TINY_S = 1e-9
-#: How a message on a value begins that is no time.
+#: The rule in messages on a value that is no time.
 _TIME = "a time in seconds was expected,"
 
 

@@ -1,4 +1,4 @@
-"""The preCICE configuration that lies beside measurements, so that nobody types the coupling scheme again."""
+"""The search for the preCICE configuration beside measurements, which gives the coupling scheme."""
 
 from __future__ import annotations
 

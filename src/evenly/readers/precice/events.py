@@ -1,4 +1,4 @@
-"""What preCICE's event files up to 2.x have in common, whatever their container.
+"""Events of preCICE up to 2.x, shared by the readers of its JSON, CSV and summary files.
 
 Up to 2.x, preCICE notes for every event when it starts (1), pauses (2) and stops (0), in whole milliseconds, and sums
 up count, total, shortest and longest. ``solver.advance`` starts only after the first coupling call: the work of the

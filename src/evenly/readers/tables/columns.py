@@ -1,4 +1,4 @@
-"""What the columns of a table mean, told from their names.
+"""The meaning of a table's columns, derived from their names.
 
 ``time_ms`` is a time in milliseconds, ``SYPD`` a rate, ``peak_memory [GiB]`` another measured quantity, ``domain`` says
 which solver a row belongs to, ``host`` which machine it ran on. What is left was varied between the runs.

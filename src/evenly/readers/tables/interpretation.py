@@ -1,4 +1,4 @@
-"""What a table of text means: from named columns to runs per solver.
+"""Interpretation of a table of text: which column is the time, a parameter, the solver; runs per solver from that.
 
 Used by `TableReader`. Every guess is noted; every complaint names the line.
 """

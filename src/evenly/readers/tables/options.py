@@ -1,4 +1,4 @@
-"""What a user may say about a table."""
+"""The options of `TableReader`: the meaning of a table's columns, as far as the user gives it."""
 
 from __future__ import annotations
 

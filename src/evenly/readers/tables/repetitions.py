@@ -1,4 +1,4 @@
-"""Which rows of a table are the steps of one run."""
+"""Numbering of steps and naming of runs: which rows of a table are the steps of one run."""
 
 from __future__ import annotations
 

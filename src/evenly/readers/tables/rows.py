@@ -1,4 +1,4 @@
-"""From the rows of one solver to its runs."""
+"""Runs of one solver from its rows of a table."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Ways to choose the next configuration to run."""
+"""Strategies of a search: how the next configuration to run is chosen."""

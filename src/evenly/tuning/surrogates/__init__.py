@@ -1,1 +1,1 @@
-"""What a search believes about runs that weren't made."""
+"""Surrogate models: predictions of runs that were not made, with their uncertainty."""

@@ -1,4 +1,4 @@
-"""What surrogates share: they see runs, and say how long others take and how sure that is."""
+"""The interface of surrogates: they learn from runs and predict normal distributions of log seconds of others."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Observed:
 
 @dataclass(frozen=True)
 class Beliefs:
-    """Normal distributions of logarithms of seconds, by each of k explanations of what was observed.
+    """Predicted normal distributions of logarithms of seconds, of an equally weighted mixture of k models.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class Beliefs:
 
     @classmethod
     def joined(cls, parts: Sequence[Self]) -> Self:
-        """Return the explanations of all parts, each as likely as any other."""
+        """Return the equally weighted mixture of all parts."""
         return cls(np.concatenate([one.means for one in parts]), np.concatenate([one.deviations for one in parts]))
 
     @property
@@ -79,7 +79,7 @@ class Surrogate(ABC):
     """Learns from runs.
 
     Laws: what it says depends on what was observed and on the generator's state alone; with more repetitions of a run
-    its belief there doesn't get less sure.
+    its deviation there doesn't grow.
     """
 
     @abstractmethod
@@ -88,4 +88,4 @@ class Surrogate(ABC):
 
     @abstractmethod
     def believe(self, asked: Inputs) -> Beliefs:
-        """Say how long other runs take."""
+        """Predict the logarithms of seconds of other configurations (n,)."""
