@@ -31,6 +31,7 @@ from evenly.readers.base import Reader
 from evenly.readers.files import text
 from evenly.readers.merging import Part, merge
 from evenly.readers.registry import Skipped, build, check_options, listing, reader_class, readers
+from evenly.readers.scanning import scan
 from evenly.runs.runs import Runs
 
 __all__ = ["CaseFolderReader"]
@@ -137,19 +138,14 @@ class CaseFolderReader(Reader):
             except EvenlyError as error:
                 failures.append(error)
                 continue
-            self._collect(file, reader)
+            self.notes += [n if str(file) in n else f"{file}: {n}" for n in getattr(reader, "notes", ())]
+            self.skipped += getattr(reader, "skipped", ())
             return _choose(found, solver, file)
         if recognised or len(failures) == 1:
             raise failures[0]
         raise ReadError(file, "the file is empty or in no known format of event logs")
 
-    def _collect(self, file: Path, reader: Reader) -> None:
-        self.notes += [n if str(file) in n else f"{file}: {n}" for n in getattr(reader, "notes", ())]
-        self.skipped += getattr(reader, "skipped", ())
-
     def _below(self, folder: Path, solver: _Solver) -> Runs:
-        from evenly.readers.scanning import scan  # scan knows all readers, this one too
-
         found = scan(folder, **self.options)
         self.notes += found.notes
         self.skipped += found.skipped

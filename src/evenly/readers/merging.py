@@ -184,7 +184,8 @@ def _once(group: Sequence[Part]) -> tuple[list[Part], list[Skipped]]:
         fresh = ~_told_before(part, [seen.get(key) for key in keys], values)
         if not fresh.all():
             first = next(seen[k][1] for k, new in zip(keys, fresh, strict=True) if not new)
-            repeated.append(_same_runs(part, fresh, first))
+            share = f"{int((~fresh).sum())} of {len(fresh)} rows: " if fresh.any() else ""
+            repeated.append(Skipped(part.path, f"{share}same runs as {first}", benign=True))
         if fresh.all() and any(key in seen for key in keys):
             part = replace(part, runs=_apart(part))
         for key, value, new in zip(keys, values, fresh, strict=True):
@@ -218,11 +219,6 @@ def _apart(part: Part) -> Runs:
     table["run"] = [f"{part.path}:{run}" for run in table["run"]]
     runs = part.runs
     return Runs(table, space=runs.space, quantities=runs.quantities, response=runs.response)
-
-
-def _same_runs(part: Part, fresh: NDArray[np.bool_], first: Path) -> Skipped:
-    share = "" if not fresh.any() else f"{int((~fresh).sum())} of {len(fresh)} rows: "
-    return Skipped(part.path, f"{share}same runs as {first}", benign=True)
 
 
 def _known(earlier: tuple[float, Path] | None, value: float) -> bool:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from evenly.space.constraints import Constraint
 from evenly.space.parameters import Categorical, Integer, Parameter, Real
+from evenly.space.ranges import ends
 
 __all__ = ["neighbours", "random_table", "walk"]
 
@@ -159,16 +160,12 @@ def _change_pairs(
         np.select([how == 0, how == 1], [a, b / ratio], b - shift),
     )
     # Pairs that would leave a range stay as they were.
-    low, high = (np.array([float(end(_ends(parameters[name]))) for name in numeric]) for end in (min, max))
+    low, high = np.array([ends(parameters[name]) for name in numeric], dtype=np.float64).T
     inside = (x >= low[one]) & (x <= high[one]) & (y >= low[other]) & (y <= high[other])
     numbers[lines, one], numbers[lines, other] = np.where(inside, x, a), np.where(inside, y, b)
     for k, name in enumerate(numeric):
         changed[name] = changed[name].copy()
         changed[name][rows] = _nearest(parameters[name], numbers[:, k])
-
-
-def _ends(kind: Parameter) -> Any:
-    return (kind.low, kind.high) if isinstance(kind, Integer | Real) else kind.values()
 
 
 def _step(kind: Parameter) -> float:
@@ -209,12 +206,12 @@ def neighbours(kind: Parameter, column: pd.Series[Any], rng: np.random.Generator
         low, high = (float(v) for v in (kind.low, kind.high))
         log = kind.scale == "log"
         x = column.to_numpy(dtype=np.float64)
-        ends = (np.log(low), np.log(high)) if log else (low, high)
-        wide = _WIDEST * 10.0 ** -rng.uniform(0, _DECADES, len(x)) * (ends[1] - ends[0])
+        bounds = (np.log(low), np.log(high)) if log else (low, high)
+        wide = _WIDEST * 10.0 ** -rng.uniform(0, _DECADES, len(x)) * (bounds[1] - bounds[0])
         moved = (np.log(x) if log else x) + rng.normal(0, 1, len(x)) * wide
         # Thrown back at the ends: clipped, most would pile up there.
-        moved = np.where(moved < ends[0], 2 * ends[0] - moved, moved)
-        moved = np.where(moved > ends[1], 2 * ends[1] - moved, moved)
+        moved = np.where(moved < bounds[0], 2 * bounds[0] - moved, moved)
+        moved = np.where(moved > bounds[1], 2 * bounds[1] - moved, moved)
         return _nearest(kind, np.clip(np.exp(moved) if log else moved, low, high))
     values = np.sort(np.asarray(kind.values()))
     at = np.searchsorted(values, column.to_numpy()) + rng.choice([-2, -1, 1, 2], len(column), p=[0.2, 0.3, 0.3, 0.2])

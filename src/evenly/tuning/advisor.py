@@ -119,7 +119,9 @@ def advise(
         open_ = _open(runs.space, kept, seed)
         if not len(open_):
             break
-        model = _learned(runs.space, known)
+        model = GaussianProcess(effort="quick", folds=0).fit(
+            known[runs.space.names], known["seconds"], space=runs.space
+        )
         seconds, lessons, variance = _expected(model, open_, everywhere)
         hours = seconds * _cores(cores, open_) / 3600
         worth = np.where(hours <= left, lessons / hours, -1.0)
@@ -156,16 +158,12 @@ def _cores(cores: str | None, table: pd.DataFrame) -> NDArray[np.float64]:
 
 def _open(space: Space, known: pd.DataFrame, seed: int) -> pd.DataFrame:
     """Configurations that may be run and haven't been."""
-    table = space.enumerate() if _few(space) else space.sample(_COMPARED, design="sobol", seed=seed)
+    count = combinations(space.parameters) if space.listed is None else len(space.listed)
+    table = space.enumerate() if count <= _COMPARED else space.sample(_COMPARED, design="sobol", seed=seed)
     table = table.drop_duplicates(ignore_index=True)
     seen = set(known.itertuples(index=False, name=None))
     fresh = [row not in seen for row in table[list(known.columns)].itertuples(index=False, name=None)]
     return table[np.array(fresh, dtype=bool)].reset_index(drop=True)
-
-
-def _few(space: Space) -> bool:
-    """Whether all configurations can be compared."""
-    return combinations(space.parameters) <= _COMPARED if space.listed is None else len(space.listed) <= _COMPARED
 
 
 def _expected(
@@ -176,7 +174,3 @@ def _expected(
         warnings.simplefilter("ignore", ExtrapolationWarning)
         variance = float(np.mean(model.deviation(everywhere) ** 2))
         return model.predict(open_), model.lessons(open_, everywhere), variance
-
-
-def _learned(space: Space, known: pd.DataFrame) -> GaussianProcess:
-    return GaussianProcess(effort="quick", folds=0).fit(known[space.names], known["seconds"], space=space)

@@ -7,10 +7,10 @@ in a rank's file is given a duration that makes no sense; such events are left o
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from evenly.errors import ReadError
 from evenly.readers._steps import Interval, json_of, reading
@@ -85,25 +85,20 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 
 def _has_tables(path: Path) -> bool:
-    connection = _connect(path)
-    try:
+    with closing(_connect(path)) as connection:
         tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    finally:
-        connection.close()
     return {"names", "participants", "events"} <= tables
 
 
 def _rows_of_database(path: Path) -> Iterator[_Row]:
     if path.stat().st_size == 0:
         raise ReadError(path, "the file is empty")
-    connection = _connect(path)
     try:
-        for solver, size, rank, name, begin, duration in connection.execute(_QUERY):
-            yield str(solver), int(size), int(rank), str(name), int(begin), int(duration)
+        with closing(_connect(path)) as connection:
+            for solver, size, rank, name, begin, duration in connection.execute(_QUERY):
+                yield str(solver), int(size), int(rank), str(name), int(begin), int(duration)
     except sqlite3.Error as error:
         raise ReadError(path, f"not a readable profiling database ({error})") from None
-    finally:
-        connection.close()
 
 
 def _rows_of_json(path: Path) -> Iterator[_Row]:
@@ -111,12 +106,6 @@ def _rows_of_json(path: Path) -> Iterator[_Row]:
     names = {int(number): str(name) for number, name in content["eventDict"].items()}
     for solver, ranks in content["events"].items():
         for rank in ranks.values():
-            yield from _rows_of_rank(str(solver), rank["meta"], rank["events"], names)
-
-
-def _rows_of_rank(
-    solver: str, meta: dict[str, Any], events: Iterable[dict[str, Any]], names: dict[int, str]
-) -> Iterator[_Row]:
-    for event in events:
-        name = names[int(event["eid"])]
-        yield solver, int(meta["size"]), int(meta["rank"]), name, int(event["ts"]), int(event["dur"])
+            size, number = int(rank["meta"]["size"]), int(rank["meta"]["rank"])
+            for event in rank["events"]:
+                yield str(solver), size, number, names[int(event["eid"])], int(event["ts"]), int(event["dur"])

@@ -73,7 +73,7 @@ def parse(path: Path, text_lines: Sequence[str]) -> Delimited:
     if told is not None:  # spreadsheets write it
         content = content[1:] or content
     delimiter = told["mark"] if told is not None else _find_delimiter([line for _, line in content[:_SAMPLE]])
-    rows = _split(content, delimiter)
+    rows = [(number, _cells(line, delimiter)) for number, line in content]
     header_line, header = rows[0]
     names = _check_header(path, header, header_line)
     body = [(line, _fit(path, cells, len(names), line)) for line, cells in rows[1:]]
@@ -189,10 +189,6 @@ def _cells(line: str, delimiter: str) -> list[str]:
         return [cell.strip() for cell in next(csv.reader([line], delimiter=delimiter, skipinitialspace=True), [])]
     except csv.Error:
         return [cell.strip() for cell in line.split(delimiter)]
-
-
-def _split(content: Sequence[tuple[int, str]], delimiter: str) -> list[tuple[int, list[str]]]:
-    return [(number, _cells(line, delimiter)) for number, line in content]
 
 
 def _check_header(path: Path, header: list[str], line: int) -> list[str]:
