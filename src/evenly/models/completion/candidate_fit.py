@@ -24,6 +24,7 @@ __all__ = ["OPTIMIZERS", "Member", "Optimizer", "Settings"]
 Floats = NDArray[np.float64]
 Optimizer = Literal["variational", "als", "ccd", "sgd"]
 OPTIMIZERS = get_args(Optimizer)
+_METHODS = {"als": alternating_least_squares, "ccd": coordinate_descent, "sgd": stochastic_gradient_descent}
 #: Distance from the tensor's values at measured runs that its predictions may have, in parts of their range.
 _MARGIN = 0.5
 #: Sweeps of a fit without a fold, which starts at the factors found with all runs.
@@ -120,24 +121,20 @@ class Member:
             problem = Problem(self.grid, self.grid.place(inputs, fitting=True), logs if together else rest, weights)
             if s.basis == "cells":
                 problem = cell_means(problem)
-            self._optimise(problem, self.trend if together else None, sweeps, done)
+            p = self.posterior
+            if s.optimizer == "variational":
+                fit = VariationalFit(problem, self.trend if together else None, p)
+                fit.run(tolerance=s.tolerance, sweeps=sweeps, done=done)
+            else:
+                p.precision = 1.0
+                many = 10 if s.optimizer == "ccd" else 1
+                tolerance, most = s.tolerance / many, sweeps * many
+                _METHODS[s.optimizer](problem, p.factors, p.penalty, tolerance=tolerance, sweeps=most)
             made = self.tensor(inputs)
             low, high = float(made.min()), float(made.max())
             room = _MARGIN * (high - low)
             self.bounds = low - room, high + room
         self.trend.forget_runs()
-
-    def _optimise(self, problem: Problem, trend: Trend | None, sweeps: int, done: int) -> None:
-        s, p = self.settings, self.posterior
-        if s.optimizer == "variational":
-            VariationalFit(problem, trend, p).run(tolerance=s.tolerance, sweeps=sweeps, done=done)
-            return
-        p.precision = 1.0
-        method = {
-            "als": alternating_least_squares, "ccd": coordinate_descent, "sgd": stochastic_gradient_descent
-        }[s.optimizer]  # fmt: skip
-        many = 10 if s.optimizer == "ccd" else 1
-        method(problem, p.factors, p.penalty, tolerance=s.tolerance / many, sweeps=sweeps * many)
 
     def widen(self, inputs: Inputs) -> None:
         """Widen the bounds to the tensor's values at some more runs."""
@@ -156,12 +153,6 @@ class Member:
         """Return logs, (n,), of configurations placed on the grid, given their trend's design (n, p)."""
         made = np.asarray(design @ self.trend.coefficients)
         return made + np.clip(self.posterior.factors.values(place)[0], *self.bounds) if self.grid.modes else made
-
-    @property
-    def numbers(self) -> int:
-        """Number of coefficients that predictions use."""
-        factors = sum(self.grid.sizes) * self.posterior.factors.rank if self.grid.modes else 0
-        return factors + len(self.trend.coefficients)
 
     def to_state(self) -> dict[str, Any]:
         """Return what predictions need."""

@@ -79,7 +79,9 @@ class _Completion(Regressor):
 
     @property
     def coefficients(self) -> float:
-        return float(self.members[0].numbers)
+        one = self.members[0]
+        tensor = sum(one.grid.sizes) * one.posterior.factors.rank if one.grid.modes else 0
+        return float(tensor + len(one.trend.coefficients))
 
     def get_state(self) -> dict[str, Any]:
         s = self.settings
@@ -169,7 +171,7 @@ class CPR(RegressionModel):
         self.online = online
 
     def _regressor(self, coding: Coding, n_runs: int) -> Regressor:
-        self._check()
+        penalty = self._checked_penalty()
         wanted = wishes(self.grid, coding)
         free = [n for n in coding.numeric if n not in wanted or (wanted[n].count is None and wanted[n].points is None)]
         # Parameters declared as one of some numbers have a row for each, if no more than 64.
@@ -180,7 +182,7 @@ class CPR(RegressionModel):
         count = self.grid if isinstance(self.grid, int) else usual_count(n_runs)
         settings = Settings(
             rank=self.rank or usual_rank(n_runs), count=count, wanted=wanted,
-            basis=self.basis, optimizer=self.optimizer, penalty=self._penalty(), degree=self.degree,
+            basis=self.basis, optimizer=self.optimizer, penalty=penalty, degree=self.degree,
             tolerance=self.tolerance,
         )  # fmt: skip
         freedom = Freedom(
@@ -191,7 +193,8 @@ class CPR(RegressionModel):
         starts = self.starts or (4 if n_runs < 64 else 8 if n_runs < 1000 else 4 if n_runs < 8000 else 3)
         return _Completion(settings, freedom, coding, starts, online=self.online)
 
-    def _check(self) -> None:
+    def _checked_penalty(self) -> tuple[float, float]:
+        """Check the arguments; return ridge and roughness."""
         for name, allowed in (("basis", BASES), ("optimizer", OPTIMIZERS), ("degree", (0, 1, 2))):
             value = getattr(self, name)
             if value not in allowed or isinstance(value, bool):
@@ -206,8 +209,6 @@ class CPR(RegressionModel):
             raise InputError(
                 "optimizer='variational' learns its penalties, but got penalty: leave it out, or take optimizer='als'"
             )
-
-    def _penalty(self) -> tuple[float, float]:
         if self.penalty is None:
             return Settings.penalty
         given: Any = self.penalty

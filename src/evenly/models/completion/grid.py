@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from evenly.errors import InputError
 from evenly.models.inputs.coding import Coding, Inputs
+from evenly.models.states import Stored
 
 __all__ = ["Basis", "Grid", "Mode", "Placement", "Wish", "wishes"]
 
@@ -62,7 +63,7 @@ class Placement:
 
 
 @dataclass(frozen=True)
-class Mode:
+class Mode(Stored):
     """One parameter's dimension of the tensor.
 
     Attributes
@@ -92,7 +93,7 @@ class Mode:
 
 
 @dataclass(frozen=True)
-class Grid:
+class Grid(Stored):
     """The modes of a tensor: those of the numbers, then those of the labels; parameters of one value have none."""
 
     modes: tuple[Mode, ...]
@@ -141,17 +142,6 @@ class Grid:
                 low = _interval(x, points)
                 rows[j], shares[j] = low, (x - points[low]) / (points[low + 1] - points[low])
         return Placement(rows, shares)
-
-    def to_state(self) -> dict[str, Any]:
-        """Return what `from_state` reads."""
-        return {
-            "basis": self.basis,
-            "modes": [
-                {"column": m.column, "ordered": m.ordered, "knots": m.knots, "size": m.size,
-                 "exponent": None if m.exponent is None else list(m.exponent)}
-                for m in self.modes
-            ],
-        }  # fmt: skip
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Grid:

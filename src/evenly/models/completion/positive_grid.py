@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenly.models.inputs.coding import Inputs
+from evenly.models.states import Stored
 
 __all__ = ["Cells", "Grid"]
 
@@ -36,7 +37,7 @@ class Cells:
 
 
 @dataclass(frozen=True)
-class Grid:
+class Grid(Stored):
     """Centres along numbers, in coded units; labels are numbered.
 
     Attributes
@@ -90,10 +91,6 @@ class Grid:
             return np.zeros(len(x), np.int64), np.zeros(len(x))
         below = np.clip(np.searchsorted(c, x, side="right") - 1, 0, len(c) - 2)
         return below, (x - c[below]) / (c[below + 1] - c[below])
-
-    def to_state(self) -> dict[str, Any]:
-        """Return what `from_state` reads."""
-        return {"centres": self.centres, "sizes": list(self.sizes)}
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Grid:

@@ -41,9 +41,6 @@ class Freedom:
     count: bool
     penalty: bool
 
-    def __bool__(self) -> bool:
-        return self.rank or self.count or self.penalty
-
     def rounds(self, start: Settings, *, few: bool) -> Iterator[list[dict[str, object]]]:
         """Yield the changes to try, one group after the other, on the best settings so far."""
         if self.count:
@@ -60,7 +57,11 @@ def choose(
     settings: Settings, freedom: Freedom, inputs: Inputs, logs: Floats, weights: Floats, coding: Coding
 ) -> Settings:
     """Return the settings that predict left-out runs best, by coordinate search: one setting after the other."""
-    folds = fold_numbers(inputs, 5, seed=1) if len(logs) >= _LEAST and freedom else None
+    folds = (
+        fold_numbers(inputs, 5, seed=1)
+        if len(logs) >= _LEAST and (freedom.rank or freedom.count or freedom.penalty)
+        else None
+    )
     if folds is None:
         return settings
     # Folds that are left out, and starts whose mean predicts each: fewer where there are many runs.

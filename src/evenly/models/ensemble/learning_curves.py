@@ -55,25 +55,18 @@ def learning_curve(
     rows = []
     for share in _SHARES[:1] if quick else _SHARES:
         learned = round(share * n)
-        found = _error_with(table, make, learned, draws=1 if quick or learned >= _LARGE else 2)
-        if np.isfinite(found):
-            rows.append((learned, found, True))
+        errors = []
+        for seed in range(1 if quick or learned >= _LARGE else 2):
+            order = np.random.default_rng(seed).permutation(n)[: learned + _TESTED]
+            some, folds = table.rows(order), np.repeat([0, 1], [learned, len(order) - learned])
+            errors.append(mean_error(left_out_logs_of(make, some, folds, [1]), some))
+        finite = [one for one in errors if np.isfinite(one)]
+        if finite:
+            rows.append((learned, float(np.mean(finite)), True))
     rows.append((learned_from, error, True))
-    sizes, errors = np.array([r[0] for r in rows], float), np.array([r[1] for r in rows])
+    sizes, measured = np.array([r[0] for r in rows], float), np.array([r[1] for r in rows])
     # error ≈ c · runs^slope, by least squares in logarithms; more runs neither harm nor help more than 1 / runs.
-    slope = np.polyfit(np.log(sizes), np.log(errors), 1)[0] if len(rows) > 1 else 0.0
+    slope = np.polyfit(np.log(sizes), np.log(measured), 1)[0] if len(rows) > 1 else 0.0
     slope = float(np.clip(slope, -1.0, 0.0))
     rows += [(more * n, float(error * (more * n / learned_from) ** slope), False) for more in _MORE]
     return pd.DataFrame(rows, columns=["runs", "error", "measured"])
-
-
-def _error_with(table: Table, make: Callable[[], Model], size: int, draws: int) -> float:
-    """Return the MLogQ of models that learned from `size` runs, on the other runs: the mean over random draws."""
-    errors = []
-    for seed in range(draws):
-        order = np.random.default_rng(seed).permutation(len(table))[: size + _TESTED]
-        some, folds = table.rows(order), np.repeat([0, 1], [size, len(order) - size])
-        error = mean_error(left_out_logs_of(make, some, folds, [1]), some)
-        if np.isfinite(error):
-            errors.append(error)
-    return float(np.mean(errors)) if errors else float("nan")

@@ -23,6 +23,7 @@ from evenly.models.extrapolation.trend_race import USUAL, Candidate, Continuatio
 from evenly.models.extrapolation.trends import TrendChoice
 from evenly.models.inputs.coding import Coding, Inputs
 from evenly.models.regression_model import RegressionModel, Regressor
+from evenly.models.uncertainty.local_conformal import LocalConformal
 
 __all__ = ["Beyond"]
 
@@ -43,9 +44,13 @@ class _Beyond(Regressor):
 
     def fit(self, inputs: Inputs, logs: Floats, weights: Floats) -> None:
         self._runs, self._made = Runs(inputs, logs, weights, self._coding), {}
+        # Coefficients of a parabola in logarithms.
+        d = len(self._coding.numeric)
+        self._parabola = 1 + d + d * (d + 1) // 2 + sum(self._coding.sizes)
 
-    def race(self, half_widths: Floats) -> None:
-        """Race candidates for each side, given half-widths (n,) of 90 % intervals at the runs."""
+    def race(self, intervals: LocalConformal) -> None:
+        """Race candidates for each side, given intervals inside the range."""
+        half_widths = intervals.half_width(self._runs.inputs, 0.9)
         numbers = self._runs.inputs.numbers
         # A parameter with one value has no outer runs to hold out.
         varied = [j for j in range(numbers.shape[1]) if np.ptp(numbers[:, j]) > 0]
@@ -81,20 +86,16 @@ class _Beyond(Regressor):
             if any(signs):
                 chosen = self.winners_for(np.array(signs)).candidates
             else:
-                law = "quadratic" if len(self._runs.logs) >= 3 * self._terms_of_a_parabola() else "power"
+                law = "quadratic" if len(self._runs.logs) >= 3 * self._parabola else "power"
                 chosen = [Candidate(TrendChoice(law, 0.0), "neighbours")]
             side = np.array(signs, dtype=np.int64)
             low, high = self._runs.inputs.numbers.min(axis=0), self._runs.inputs.numbers.max(axis=0)
             self._made[signs] = [Continuation(c, side, low, high).fit(self._runs) for c in chosen]
         return self._made[signs]
 
-    def _terms_of_a_parabola(self) -> int:
-        d = len(self._coding.numeric)
-        return 1 + d + d * (d + 1) // 2 + sum(self._coding.sizes)
-
     def left_out(self, inputs: Inputs, logs: Floats, weights: Floats, folds: Ints) -> Floats | None:
         """Predict runs (n,) by the trend, which one fold hardly changes, and by neighbours of other folds."""
-        if len(logs) < 5 * self._terms_of_a_parabola():
+        if len(logs) < 5 * self._parabola:
             return None
         (inside,) = self._continuations((0,) * inputs.numbers.shape[1])
         trend = inside.trend(inputs)
@@ -111,11 +112,6 @@ class _Beyond(Regressor):
     @property
     def coefficients(self) -> float:
         return 1.0 + len(self._coding.numeric) + sum(self._coding.sizes)
-
-    @property
-    def inputs(self) -> Inputs:
-        """The runs learned from."""
-        return self._runs.inputs
 
     def growth(self, inputs: Inputs) -> Floats:
         """Return the growth of the intervals of configurations per half-range, (n,)."""
@@ -192,7 +188,7 @@ class Beyond(RegressionModel):
     def _learn(self, table: pd.DataFrame, values: Floats, weights: Floats) -> None:
         super()._learn(table, values, weights)
         self._limits = -_FINITE, _FINITE
-        self._sides.race(self._conformal.half_width(self._sides.inputs, 0.9))
+        self._sides.race(self._conformal)
 
     @property
     def _sides(self) -> _Beyond:

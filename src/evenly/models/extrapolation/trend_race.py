@@ -100,33 +100,36 @@ class Winners:
         return cls(chosen, error, float(state["growth"]))
 
 
+@dataclass
 class Continuation:
     """One candidate, fitted to the runs of a box to extrapolate to one side of it."""
 
-    def __init__(self, candidate: Candidate, signs: Ints, low: Floats, high: Floats) -> None:
-        self._candidate, self._signs, self._low, self._high = candidate, signs, low, high
+    candidate: Candidate
+    signs: Ints
+    low: Floats
+    high: Floats
 
     def fit(self, runs: Runs) -> Continuation:
         """Learn from the runs of the box."""
         self._coding = runs.coding
         logs = np.array([kind == "log" for kind in runs.coding.kinds if kind != "label"], dtype=bool)
-        places = Places.of(runs.inputs, runs.coding, self._low, self._high)
-        self._trend = Trend(self._candidate.trend, self._signs[logs]).fit(places, runs.logs, runs.weights)
+        places = Places.of(runs.inputs, runs.coding, self.low, self.high)
+        self._trend = Trend(self.candidate.trend, self.signs[logs]).fit(places, runs.logs, runs.weights)
         at_runs = self._trend.predict(places)
-        kind = RESIDUALS[self._candidate.rest]
+        kind = RESIDUALS[self.candidate.rest]
         self._rest = None if kind is None else kind().fit(runs.inputs, at_runs, runs.logs - at_runs, runs.weights)
         return self
 
     def trend(self, inputs: Inputs) -> Floats:
         """Return the trend's logs, (n,)."""
-        return self._trend.predict(Places.of(inputs, self._coding, self._low, self._high))
+        return self._trend.predict(Places.of(inputs, self._coding, self.low, self.high))
 
     def predict(self, inputs: Inputs) -> Floats:
         """Return logs, (n,): the trend, plus its residual at the nearest point of the box."""
         trend = self.trend(inputs)
         if self._rest is None:
             return trend
-        edge = Inputs(np.clip(inputs.numbers, self._low, self._high), inputs.labels, inputs.sizes)
+        edge = Inputs(np.clip(inputs.numbers, self.low, self.high), inputs.labels, inputs.sizes)
         return np.asarray(trend + self._rest.predict(edge, trend))
 
 

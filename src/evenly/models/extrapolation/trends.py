@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -48,6 +47,8 @@ class Places:
         Natural logarithms of the parameters that are above zero, less those of the upper edge of the learned box.
     low, high : array (d,)
         That box, in the same unit.
+    spread : array (d,)
+        Half-ranges of the box; 1 where a parameter has one value.
     others : array (n, n_others)
         Numbers that may be zero, and indicators of labels.
     """
@@ -55,6 +56,7 @@ class Places:
     z: Floats
     low: Floats
     high: Floats
+    spread: Floats
     others: Floats
 
     @classmethod
@@ -64,15 +66,9 @@ class Places:
         logs = np.array([kind == "log" for kind, _ in numeric], dtype=bool)
         scales = np.array([scale for _, scale in numeric], dtype=np.float64)[logs]
         top = high[logs]
-        z = (inputs.numbers[:, logs] - top) * scales
-        return cls(
-            z, (low[logs] - top) * scales, np.zeros(len(top)), np.hstack([inputs.numbers[:, ~logs], inputs.one_hot])
-        )
-
-    @cached_property
-    def spread(self) -> Floats:
-        """Half-ranges of the box, (d,)."""
-        return np.where(self.high > self.low, (self.high - self.low) / 2, 1.0)
+        z, bottom, ceiling = (inputs.numbers[:, logs] - top) * scales, (low[logs] - top) * scales, np.zeros(len(top))
+        spread = np.where(ceiling > bottom, (ceiling - bottom) / 2, 1.0)
+        return cls(z, bottom, ceiling, spread, np.hstack([inputs.numbers[:, ~logs], inputs.one_hot]))
 
 
 @dataclass(frozen=True)
@@ -83,6 +79,7 @@ class TrendChoice:
     pull: float
 
 
+@dataclass
 class Trend:
     """One law, fitted to extrapolate to one side of the range.
 
@@ -93,8 +90,8 @@ class Trend:
         The side for each parameter of `Places.z`: 1 above, -1 below, or 0 inside.
     """
 
-    def __init__(self, choice: TrendChoice, signs: Ints) -> None:
-        self.choice, self.signs = choice, signs
+    choice: TrendChoice
+    signs: Ints
 
     def fit(self, places: Places, logs: Floats, weights: Floats) -> Trend:
         """Learn from runs (n, …), their logs (n,) and weights (n,)."""
@@ -184,7 +181,18 @@ def _terms(slopes: Floats, law: str, signs: Ints) -> list[tuple[Floats, Ints]]:
         least, most = (step * np.ceil(column.min() / step - 0.5), step * np.ceil((column.max() - _NEAR_HALF) / step))
         least, most = max(min(least, 0.0), -3.0), min(max(most, 0.0), 6.0)
         grids.append(np.arange(round((most - least) / step) + 1) * step + least)
-    exponents = _combined(grids, slopes[1])
+    if np.prod([len(grid) for grid in grids]) <= _MOST_TERMS:
+        exponents = [np.array(e) for e in itertools.product(*grids)]
+    else:
+        # Too many combinations: those that differ in at most two exponents from the slopes towards the side.
+        main = np.array([grid[np.argmin(np.abs(grid - slope))] for grid, slope in zip(grids, slopes[1], strict=True)])
+        found = {tuple(main)}
+        for a, b in itertools.combinations(range(len(grids)), 2):
+            for x, y in itertools.product(grids[a], grids[b]):
+                other = main.copy()
+                other[[a, b]] = x, y
+                found.add(tuple(other))
+        exponents = [np.array(e) for e in sorted(found)]
     d = slopes.shape[1]
     plain = [(e, np.zeros(d, dtype=np.int64)) for e in exponents]
     if law != "logs":
@@ -192,20 +200,6 @@ def _terms(slopes: Floats, law: str, signs: Ints) -> list[tuple[Floats, Ints]]:
     # A logarithm stands for growth slower than any power: beside a power of the same parameter it can't be told apart.
     rising = [row for row in np.eye(d, dtype=np.int64) if row @ signs > 0]
     return plain + [(e, row) for row in rising for e in exponents if e @ row == 0]
-
-
-def _combined(grids: list[Floats], slopes: Floats) -> list[Floats]:
-    """Return all combinations of exponents; where they are too many, those that differ in at most two from `slopes`."""
-    if np.prod([len(grid) for grid in grids]) <= _MOST_TERMS:
-        return [np.array(e) for e in itertools.product(*grids)]
-    main = np.array([grid[np.argmin(np.abs(grid - slope))] for grid, slope in zip(grids, slopes, strict=True)])
-    found = {tuple(main)}
-    for a, b in itertools.combinations(range(len(grids)), 2):
-        for x, y in itertools.product(grids[a], grids[b]):
-            other = main.copy()
-            other[[a, b]] = x, y
-            found.add(tuple(other))
-    return [np.array(e) for e in sorted(found)]
 
 
 def _positive_sum(columns: Floats, logs: Floats, w: Floats) -> Floats:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenly.models.inputs.coding import Inputs
+from evenly.models.states import Stored
 
 __all__ = ["Levels"]
 
@@ -19,7 +20,7 @@ _SAME = 1e-8
 
 
 @dataclass(frozen=True)
-class Levels:
+class Levels(Stored):
     """The numbers that are treated as labels too, and the values (levels) that these have.
 
     Attributes
@@ -51,10 +52,6 @@ class Levels:
             found = np.clip(np.searchsorted(levels, x - _SAME), 0, len(levels) - 1)
             labels.append(np.where(np.abs(levels[found] - x) < _SAME, found, -1)[:, None])
         return Inputs(inputs.numbers, np.hstack(labels), (*inputs.sizes, *(len(levels) for levels in self.values)))
-
-    def to_state(self) -> dict[str, Any]:
-        """Return what `from_state` reads."""
-        return dict(vars(self))
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Levels:

@@ -8,6 +8,7 @@ and 5].
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, final
 
 import numpy as np
@@ -31,22 +32,22 @@ Ints = NDArray[np.int64]
 _RELEARNED = 1500
 
 
+@dataclass
 class _Process(Regressor):
     """Gaussian-process regression of standardised logarithms: learns hyper-parameters, then solves."""
 
-    def __init__(self, search: Search = Search()) -> None:  # noqa: B008 - frozen
-        self._search = search
+    search: Search = field(default_factory=Search)
 
     def fit(self, inputs: Inputs, logs: Floats, weights: Floats) -> None:
         self._centre, self._scale = float(np.mean(logs)), float(np.std(logs)) or 1.0
         self._levels = Levels.learn(inputs)
         coded, values = self._levels.added(inputs), (logs - self._centre) / self._scale
         shape = Shape(inputs.numbers.shape[1], coded.sizes, placed=len(inputs.sizes))
-        self._experts = Experts.learn(*learn(shape, coded, values, weights, self._search), coded, values, weights)
+        self._experts = Experts.learn(*learn(shape, coded, values, weights, self.search), coded, values, weights)
 
     def solved(self, inputs: Inputs, logs: Floats, weights: Floats) -> _Process:
         """Return a process of the same hyper-parameters that has learned from other runs."""
-        other = _Process(self._search)
+        other = _Process(self.search)
         other._centre, other._scale, other._levels = self._centre, self._scale, self._levels
         values = (logs - self._centre) / self._scale
         other._experts = Experts.learn(
@@ -79,7 +80,7 @@ class _Process(Regressor):
         for fold in np.unique(folds):
             kept = folds != fold
             others = coded.rows(kept), values[kept], weights[kept]
-            found[~kept] = Experts.learn(shape, relearned(shape, theta, *others, self._search), *others).predict(
+            found[~kept] = Experts.learn(shape, relearned(shape, theta, *others, self.search), *others).predict(
                 coded.rows(~kept)
             )
         return self._centre + self._scale * found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -13,6 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evenly.errors import InputError
+from evenly.models.states import Stored
 from evenly.space.parameters import Categorical, Integer
 from evenly.space.space import Space
 
@@ -67,7 +68,7 @@ class Inputs:
 
 
 @dataclass(frozen=True)
-class Coding:
+class Coding(Stored):
     """How each parameter becomes an input: its logarithm if all measured values are above zero, else its value.
 
     Labels become their position in a sorted list.
@@ -196,10 +197,6 @@ class Coding:
                 f"{self.names[n]!r} was above zero in all measured runs and must stay so, but got {x.min()}"
             )
         return np.log(x)
-
-    def to_state(self) -> dict[str, Any]:
-        """Return what `from_state` reads."""
-        return asdict(self)
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Coding:

@@ -15,7 +15,7 @@ a time, would need many splits for any of them.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenly.models.inputs.coding import Coding, Inputs, whole_where_near
+from evenly.models.states import Stored
 
 __all__ = ["GROUPS", "Derived", "choose"]
 
@@ -38,7 +39,7 @@ _GAIN = 0.005
 
 
 @dataclass(frozen=True)
-class Derived:
+class Derived(Stored):
     """Which inputs are derived from coded numbers, and how the coding is undone first.
 
     Attributes
@@ -93,11 +94,6 @@ class Derived:
         log = np.array([kind == "log" for kind in self.kinds], dtype=bool)
         return plain, whole_where_near(np.where(log, np.exp(np.where(log, plain, 0.0)), plain))
 
-    @property
-    def logs(self) -> list[int]:
-        """Positions of the numbers that are coded by their logarithm."""
-        return [n for n, kind in enumerate(self.kinds) if kind == "log"]
-
     def columns(self, inputs: Inputs) -> Floats:
         """Return derived inputs, (n, k), in their own units; k is 0 without groups."""
         plain, values = self._decoded(inputs)
@@ -105,7 +101,7 @@ class Derived:
         for group in self.groups:
             if group == "products":
                 # log(x y) = log x + log y, log(x / y) = log x - log y, and the logarithm of the product of all.
-                logs = plain[:, self.logs]
+                logs = plain[:, [n for n, kind in enumerate(self.kinds) if kind == "log"]]
                 pairs = list(combinations(range(logs.shape[1]), 2))
                 sums = [logs[:, a] + logs[:, b] for a, b in pairs] + [logs[:, a] - logs[:, b] for a, b in pairs]
                 made += [np.round(x, 9) for x in (*sums, *([logs.sum(axis=1)] if logs.shape[1] > 2 else []))]
@@ -126,7 +122,7 @@ class Derived:
 
     def counts(self) -> dict[str, int]:
         """Return how many columns each group has, in their order."""
-        logs = len(self.logs)
+        logs = self.kinds.count("log")
         counts = {
             "products": logs * (logs - 1) + (logs > 2),
             "remainders": 2 * sum(map(len, self.blocks)),
@@ -139,7 +135,7 @@ class Derived:
         found = []
         for group in self.groups:
             if group == "products":
-                chosen = [numeric[n] for n in self.logs]
+                chosen = [name for name, kind in zip(numeric, self.kinds, strict=True) if kind == "log"]
                 pairs = list(combinations(chosen, 2))
                 found += [f"{a} · {b}" for a, b in pairs] + [f"{a} / {b}" for a, b in pairs]
                 found += [" · ".join(chosen)] if len(chosen) > 2 else []
@@ -150,10 +146,6 @@ class Derived:
                 chosen = [name for name, blocks in zip(numeric, self.blocks, strict=True) if blocks]
                 found += [f"{name} from a power of two" for name in chosen] + [f"twos in {name}" for name in chosen]
         return found
-
-    def to_state(self) -> dict[str, Any]:
-        """Return what `from_state` reads."""
-        return asdict(self) | {"groups": list(self.groups)}
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Derived:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from evenly.models.inputs.coding import Inputs
 from evenly.models.inputs.derived import Derived
+from evenly.models.states import Stored
 
 __all__ = ["Columns"]
 
@@ -19,7 +20,7 @@ Singles = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
-class Columns:
+class Columns(Stored):
     """How inputs become a matrix of columns with mean 0 and standard deviation 1.
 
     Indicators times the first layer's weights are a learned embedding of the labels.
@@ -56,10 +57,6 @@ class Columns:
         others = len(self.centres) - sum(map(len, derived))
         k = len(self.derived.kinds)
         return np.concatenate([np.ones(k, bool), *derived, np.ones(others - k, bool)])
-
-    def to_state(self) -> dict[str, Any]:
-        """Return what `from_state` reads."""
-        return {**vars(self), "derived": self.derived.to_state()}
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Columns:

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evenly.models.states import Stored
+
 __all__ = ["ACTIVATIONS", "Member", "predict_each"]
 
 Singles = NDArray[np.float32]
@@ -19,7 +21,7 @@ _BLOCK = 2048
 
 
 @dataclass(frozen=True)
-class Member:
+class Member(Stored):
     """One multilayer perceptron with one output.
 
     Attributes
@@ -45,29 +47,24 @@ class Member:
         """
         *hidden, last = zip(self.weights, self.biases, strict=True)
         for weights, biases in hidden:
-            x = _activate(x @ weights + biases, self.activation)
+            x = x @ weights + biases
+            if self.activation == "tanh":
+                x = np.tanh(x, out=x)
+            elif self.activation == "silu":
+                # x / (1 + exp(-x)) = x (1 + tanh(x / 2)) / 2, which doesn't overflow.
+                gate = np.tanh(np.float32(0.5) * x)
+                gate += np.float32(1)
+                gate *= np.float32(0.5) * x
+                x = gate
+            else:
+                x = np.maximum(x, _LEAK * x)
         return np.asarray(x @ last[0][:, 0] + last[1][0])
-
-    def to_state(self) -> dict[str, Any]:
-        """Return what `from_state` reads."""
-        return dict(vars(self))
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Member:
         """Restore what `to_state` returned."""
         weights, biases = ([np.asarray(a, np.float32) for a in state[name]] for name in ("weights", "biases"))
         return cls(str(state["activation"]), weights, biases)
-
-
-def _activate(x: Singles, name: str) -> Singles:
-    if name == "tanh":
-        return np.asarray(np.tanh(x, out=x))
-    if name == "silu":
-        gate = np.tanh(np.float32(0.5) * x)
-        gate += np.float32(1)
-        gate *= np.float32(0.5) * x
-        return np.asarray(gate)
-    return np.asarray(np.maximum(x, _LEAK * x))
 
 
 def predict_each(members: Sequence[Member], x: Singles) -> Singles:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from evenly.models.inputs.coding import Inputs
 from evenly.models.inputs.derived import Derived
+from evenly.models.states import Stored
 from evenly.models.trees.trend import Trend
 
 __all__ = ["Columns"]
@@ -22,7 +23,7 @@ _USUAL = 3.0
 
 
 @dataclass(frozen=True)
-class Columns:
+class Columns(Stored):
     """How inputs become the matrix that trees are grown on.
 
     Attributes
@@ -64,12 +65,6 @@ class Columns:
         effects = [effect[inputs.labels[:, k]] for k, effect in enumerate(self.effects)]
         parts = [inputs.matrix, self.derived.columns(inputs), *(e[:, None] for e in effects), trend[:, None]]
         return np.hstack(parts).astype(np.float32)
-
-    def to_state(self) -> dict[str, Any]:
-        """Return what `from_state` reads."""
-        return {
-            "derived": self.derived.to_state(), "effects": list(self.effects), "trend": self.trend.to_state(),
-        }  # fmt: skip
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Columns:

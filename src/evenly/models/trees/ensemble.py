@@ -19,6 +19,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from evenly.models.states import Stored
+
 __all__ = ["Tree", "TreeEnsemble"]
 
 Floats = NDArray[np.float64]
@@ -59,7 +61,7 @@ class Tree:
 
 
 @dataclass(frozen=True)
-class TreeEnsemble:
+class TreeEnsemble(Stored):
     """The sum of many trees.
 
     Attributes
@@ -147,10 +149,6 @@ class TreeEnsemble:
         )  # fmt: skip
         out[rows] += made
         return out
-
-    def to_state(self) -> dict[str, Any]:
-        """Return what `from_state` reads."""
-        return dict(vars(self))
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> TreeEnsemble:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenly.models.inputs.coding import Inputs
+from evenly.models.states import Stored
 
 __all__ = ["Trend"]
 
@@ -28,19 +29,19 @@ _COLUMNS = 700
 
 
 @dataclass(frozen=True)
-class Trend:
+class Trend(Stored):
     """Fitted coefficients.
 
     Attributes
     ----------
-    pairs : int array (n_pairs, 2)
+    pairs : int16 array (n_pairs, 2)
         Columns of `Inputs.matrix` that are multiplied.
     constant : float
     linear : array (n_columns,)
     products : array (n_pairs,)
     """
 
-    pairs: Ints
+    pairs: NDArray[np.int16]
     constant: float
     linear: Floats
     products: Floats
@@ -70,7 +71,9 @@ class Trend:
         centre, middle = np.average(design, axis=0, weights=weights), float(np.average(logs, weights=weights))
         solution, missed = _ridge((design - centre) * root[:, None], (logs - middle) * root, weights / weights.sum())
         k = raw.shape[1]
-        return cls(pairs, middle - float(centre @ solution), solution[:k], solution[k:]), logs - missed / root
+        return cls(
+            pairs.astype(np.int16), middle - float(centre @ solution), solution[:k], solution[k:]
+        ), logs - missed / root
 
     def predict(self, inputs: Inputs) -> Floats:
         """Return logs, (n,)."""
@@ -86,15 +89,11 @@ class Trend:
         made[far] += np.sum((raw[far] - edge[far]) * slopes, axis=1)
         return np.asarray(made)
 
-    def to_state(self) -> dict[str, Any]:
-        """Return what `from_state` reads."""
-        return {**vars(self), "pairs": self.pairs.astype(np.int16)}
-
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Trend:
         """Restore what `to_state` returned."""
         return cls(
-            np.asarray(state["pairs"], dtype=np.int64).reshape(-1, 2),
+            np.asarray(state["pairs"], dtype=np.int16).reshape(-1, 2),
             float(state["constant"]),
             np.asarray(state["linear"], dtype=np.float64),
             np.asarray(state["products"], dtype=np.float64),

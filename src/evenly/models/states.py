@@ -1,0 +1,23 @@
+"""Dataclasses that are parts of stored models: their state is their fields."""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+__all__ = ["Stored"]
+
+
+class Stored:
+    """Gives a dataclass its state; each class has its own ``from_state``, which knows the types of its fields."""
+
+    def to_state(self) -> dict[str, Any]:
+        """Return the fields by name: dataclasses as dicts, tuples as lists, the rest as it is."""
+        assert is_dataclass(self)  # noqa: S101 - for the type checker
+        state: dict[str, Any] = {}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, list | tuple):
+                value = [item.to_state() if isinstance(item, Stored) else item for item in value]
+            state[field.name] = value.to_state() if isinstance(value, Stored) else value
+        return state
