@@ -204,7 +204,7 @@ def _intervals(records: Iterable[_Record], path: Path) -> Iterator[tuple[str, In
         elif event in begun:
             ended, full = stack.pop()
             if ended != event:
-                raise ReadError(path, f"{names[event]!r} ends while an event inside it is still active", line=line or None)
+                raise ReadError(path, f"{names[event]!r} ends while an event inside it is active", line=line or None)
             begin = begun.pop(event)
             yield full, Interval(begin, int(value) - begin)
 
