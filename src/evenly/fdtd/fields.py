@@ -22,7 +22,7 @@ from evenly.errors import InputError
 from evenly.fdtd.cell.boundaries import Boundary, Layers, resolve
 from evenly.fdtd.cell.box import Box
 from evenly.fdtd.cell.cutting import ChunkBox, split_for_threads
-from evenly.fdtd.cell.grid import Grid, Vector, vector
+from evenly.fdtd.cell.grid import Grid, vector
 from evenly.fdtd.cell.partition import BinaryPartition
 from evenly.fdtd.media.geometry import GeometricObject, Material
 from evenly.fdtd.media.materials import vacuum
@@ -170,9 +170,11 @@ class Fields:
         self.options = options or Options()
         if isinstance(geometry, GeometricObject) or isinstance(sources, Source):
             raise InputError("`geometry` and `sources` must be lists, but got a single object: put it in brackets.")
-        self.grid = self._make_grid(
-            vector(cell, "cell"), resolution, [material, *(getattr(o, "material", None) for o in geometry)]
-        )
+        if self.options.courant is not None:
+            self.grid = Grid(vector(cell, "cell"), resolution, self.options.courant)
+        else:
+            usual, materials = Grid(vector(cell, "cell"), resolution), [getattr(o, "material", None) for o in geometry]
+            self.grid = replace(usual, courant=safe_courant(usual, [material, *materials]))
         self.layers: Layers = resolve(boundaries, self.grid)
         self.structure = Structure(self.grid, geometry, material, subpixel=self.options.subpixel, layers=self.layers)
         if layout is None:
@@ -188,13 +190,11 @@ class Fields:
         self.decimation = self.options.decimation
         self.conditions: Sequence[EndCondition] = ()
         self.resumed: dict[str, Any] = {}
-        self._check_fields()
-
-    def _make_grid(self, size: Vector, resolution: float, materials: list[Any]) -> Grid:
-        if self.options.courant is not None:
-            return Grid(size, resolution, self.options.courant)
-        usual = Grid(size, resolution)
-        return replace(usual, courant=safe_courant(usual, materials))
+        if self.parts == 2 and not self.is_linear:
+            raise InputError(
+                "A nonlinear medium needs real fields, but Bloch's `k` makes them complex: choose k so that the phase "
+                "over the cell is 1 or -1, or leave chi2 and chi3 out."
+            )
 
     # -- what it is -----------------------------------------------------------------------------------------------
 
@@ -223,13 +223,6 @@ class Fields:
         chunks = self.layout.chunks(self.grid, self.layers, ranks)
         return split_for_threads(chunks, self.options.threads) if self.options.threads > 1 else chunks
 
-    def _check_fields(self) -> None:
-        if self.parts == 2 and not self.is_linear:
-            raise InputError(
-                "A nonlinear medium needs real fields, but Bloch's `k` makes them complex: choose k so that the phase "
-                "over the cell is 1 or -1, or leave chi2 and chi3 out."
-            )
-
     # -- stepping -------------------------------------------------------------------------------------------------
 
     @cached_property
@@ -237,17 +230,18 @@ class Fields:
         """The chunks of this rank; made when first asked for."""
         from evenly.fdtd.stepping.chunk import Chunk
 
-        setting: dict[str, Any] = {
-            "parts": self.parts,
-            "dtype": np.dtype(self.options.precision),
-            "fused": self.options.fused,
-        }
+        precision, fused = np.dtype(self.options.precision), self.options.fused
         chunks = [
-            Chunk(index, part.box, self.structure, self.layers, part.pml, **setting)
-            for index, part in enumerate(self.chunk_boxes)
-            if part.owner == self.communicator.rank
+            Chunk(n, at.box, self.structure, self.layers, at.pml, parts=self.parts, dtype=precision, fused=fused)
+            for n, at in enumerate(self.chunk_boxes)
+            if at.owner == self.communicator.rank
         ]
-        self._add_currents(chunks)
+        for source in self.sources:
+            # All patches of a source ask for the same two times in a step, one for E and one for H.
+            amplitude = lru_cache(maxsize=2)(source.pulse.amplitude)
+            for chunk in chunks:
+                for patch in source.patches(self.grid, chunk.box, phases(self.layers)):
+                    chunk.add_current(patch.component, patch.box, patch.weights, amplitude)
         return chunks
 
     @cached_property
@@ -263,14 +257,6 @@ class Fields:
             )
             stepper.watch(patch for monitor in self.monitors for patch in monitor.patches)
         return stepper
-
-    def _add_currents(self, chunks: Sequence[Chunk]) -> None:
-        for source in self.sources:
-            # All patches of a source ask for the same two times in a step, one for E and one for H.
-            amplitude = lru_cache(maxsize=2)(source.pulse.amplitude)
-            for chunk in chunks:
-                for patch in source.patches(self.grid, chunk.box, phases(self.layers)):
-                    chunk.add_current(patch.component, patch.box, patch.weights, amplitude)
 
     def add(self, monitor: M) -> M:
         """Attach a monitor from now on and return it.

@@ -41,13 +41,13 @@ def prepare(sim: Fields) -> None:
     >>> from evenly.fdtd.simulation import Simulation
     >>> prepare(Simulation(cell=(1, 0, 0), resolution=10))
     """
-    precision, own = sim.options.precision, features(sim)
-    flags = sim.communicator.allreduce([float(name in own) for name in FEATURES], "max")
-    everyones = {name for name, flag in zip(FEATURES, flags, strict=True) if flag}
-    missing = [name for name in ("sweep", *FEATURES) if (precision, name) not in _ready]
-    own, everyones = {"sweep", *own}.intersection(missing), {"sweep", *everyones}.intersection(missing)
-    take_turns(lambda: _warm(precision, own), lambda: _warm(precision, everyones), sim.communicator)
-    _ready.update((precision, name) for name in own)
+    precision, names = sim.options.precision, ("sweep", *FEATURES)
+    own = {name for name in ("sweep", *features(sim)) if (precision, name) not in _ready}
+    flags = sim.communicator.allreduce([float(name in own) for name in names], "max")
+    everyones = {name for name, flag in zip(names, flags, strict=True) if flag}
+    if everyones:
+        take_turns(lambda: _warm(precision, own), lambda: _warm(precision, everyones), sim.communicator)
+        _ready.update((precision, name) for name in own)
 
 
 def features(sim: Fields) -> set[str]:

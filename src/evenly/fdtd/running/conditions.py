@@ -24,7 +24,7 @@ class Condition(ABC):
     """Tells after each step whether a run is over.
 
     Laws: all ranks call the methods in the same order and get the same answers; `begin` forgets what was before, and
-    `restore(state())` after it goes on as if nothing had happened.
+    `restore(state())` after it continues as if nothing had happened.
     """
 
     @abstractmethod
@@ -45,13 +45,12 @@ class Condition(ABC):
     def progress(self, sim: Fields) -> float | None:
         """Estimate the share of the run that is done, 0 to 1; None where nothing is known."""
 
-    @abstractmethod
     def state(self) -> State:
-        """Return what a checkpoint must keep, as JSON takes it; the same on all ranks."""
+        """Return what a checkpoint must keep, as JSON takes it; the same on all ranks. Nothing, unless told."""
+        return {}
 
-    @abstractmethod
-    def restore(self, state: State) -> None:
-        """Go on from a kept state."""
+    def restore(self, state: State) -> None:  # noqa: B027 - most conditions have nothing to remember
+        """Continue from a kept state."""
 
 
 class UntilTime(Condition):
@@ -82,12 +81,6 @@ class UntilTime(Condition):
     def progress(self, sim: Fields) -> float | None:
         return (sim.step_count - self._first) / max(1, self._last - self._first)
 
-    def state(self) -> State:
-        return {}
-
-    def restore(self, state: State) -> None:
-        """Nothing has to be remembered."""
-
 
 class SourcesEnded(Condition):
     """Over some time, in a/c, after the last source has ended.
@@ -116,12 +109,6 @@ class SourcesEnded(Condition):
 
     def progress(self, sim: Fields) -> float | None:
         return self._until.progress(sim)
-
-    def state(self) -> State:
-        return {}
-
-    def restore(self, state: State) -> None:
-        """Nothing has to be remembered."""
 
 
 class WallTime(Condition):
@@ -154,12 +141,6 @@ class WallTime(Condition):
 
     def progress(self, sim: Fields) -> float | None:  # noqa: ARG002 - part of the interface
         return (perf_counter() - self._start) / self.seconds
-
-    def state(self) -> State:
-        return {}
-
-    def restore(self, state: State) -> None:
-        """A new job has a clock of its own."""
 
 
 def end_of_sources(sim: Fields, what: str) -> float:

@@ -49,7 +49,15 @@ class CoefficientsBuilder:
 
     def add(self, box: Box, response: Response) -> None:
         """Take in what the points of one slab are made of."""
-        self._add_factors(box, response)
+        # The field's own update, F ← a F + c curl: a = (1 - s)/(1 + s), c = (dt/dx) ε⁻¹/(1 + s), s = σ dt/2.
+        for component, user in enumerate(self.frame.order):
+            sigma = 0.0 if response.conductivity is None else response.conductivity[user]
+            s = np.asarray(sigma) * (self.grid.dt / 2)
+            # Exactly 1 would make the field forget what currents did to it before the sweep.
+            s = np.where(np.abs(1 - s) < 1e-9, 1 - 1e-9, s)
+            curl, keep = self.grid.courant * np.asarray(response.inverse[user]) / (1 + s), (1 - s) / (1 + s)
+            self._c[component].set(box, curl if curl.ndim else float(curl))
+            self._a[component].set(box, keep if keep.ndim else float(keep))
         self._add_poles(box, response)
         self._add_nonlinear(box, response)
         if response.off_diagonal is not None:
@@ -57,24 +65,7 @@ class CoefficientsBuilder:
 
     def finish(self) -> FieldCoefficients:
         """Return the medium of the whole chunk."""
-        medium = self._factors()
-        medium.poles = self._group_poles(medium)
-        medium.nonlinear = [self._pack_nonlinear(component, pieces) for component, pieces in sorted(self._bent.items())]
-        medium.nodes = self._pack_nodes(medium) if self._nodes else None
-        return medium
-
-    def _add_factors(self, box: Box, response: Response) -> None:
-        for component, user in enumerate(self.frame.order):
-            inverse = response.inverse[user]
-            sigma = 0.0 if response.conductivity is None else response.conductivity[user]
-            s = np.asarray(sigma) * (self.grid.dt / 2)
-            # Exactly 1 would make the field forget what currents did to it before the sweep.
-            s = np.where(np.abs(1 - s) < 1e-9, 1 - 1e-9, s)
-            curl, keep = self.grid.courant * np.asarray(inverse) / (1 + s), (1 - s) / (1 + s)
-            self._c[component].set(box, curl if curl.ndim else float(curl))
-            self._a[component].set(box, keep if keep.ndim else float(keep))
-
-    def _factors(self) -> FieldCoefficients:
+        # Arrays only where they are needed: neither loss nor a varying medium leaves one factor per component.
         lossy = any(isinstance(v.value, np.ndarray) or v.value != 1.0 for v in self._a)
         varied = lossy or any(isinstance(v.value, np.ndarray) for v in self._c)
         none = np.zeros(1, self.dtype)
@@ -82,7 +73,11 @@ class CoefficientsBuilder:
         a = tuple(v.full() for v in self._a) if lossy else (none, none, none)
         scalar = np.array([0.0 if varied else v.value for v in self._c], self.dtype)
         mode = LOSSY if lossy else PER_POINT if varied else SCALAR
-        return FieldCoefficients((c[0], c[1], c[2]), (a[0], a[1], a[2]), scalar, mode)
+        medium = FieldCoefficients((c[0], c[1], c[2]), (a[0], a[1], a[2]), scalar, mode)
+        medium.poles = self._group_poles(medium)
+        medium.nonlinear = [self._pack_nonlinear(component, pieces) for component, pieces in sorted(self._bent.items())]
+        medium.nodes = self._pack_nodes(medium) if self._nodes else None
+        return medium
 
     def _add_poles(self, box: Box, response: Response) -> None:
         for pole, strengths in response.poles.items():
@@ -144,12 +139,18 @@ class CoefficientsBuilder:
         return NonlinearPoints(component, runs, epsilon, chi2, chi3, now, before, kept)
 
     def _add_nodes(self, box: Box, elements: tuple[Array, Array, Array]) -> None:
-        """Keep the nodes of a slab, once those that two slabs share."""
+        """Keep the nodes of a slab, once those that two slabs share.
+
+        Off-diagonal elements of ε⁻¹ and μ⁻¹ come as (n + 1) values per axis that isn't thin: those of ε⁻¹ at the nodes
+        and one above the last, those of μ⁻¹ at the centres and one below the first (G. R. Werner and J. R. Cary,
+        J. Comput. Phys. 226, 1085 (2007)).
+        """
         shape = elements[0].shape
         where = Box(box.lo, (box.lo[0] + shape[0], box.lo[1] + shape[1], box.lo[2] + shape[2]))
         if self.name == "H":
             x, y, z = (0 if thin else -1 for thin in self.grid.thin)
             where = where.shift((x, y, z))
+        # What is sampled reaches one layer out of the slab, so the next slab brings the same nodes again.
         mask = (elements[0] != 0) | (elements[1] != 0) | (elements[2] != 0)
         for other in self._node_boxes:
             if not (where & other).empty:
@@ -163,6 +164,7 @@ class CoefficientsBuilder:
 
     def _pack_nodes(self, medium: FieldCoefficients) -> Nodes:
         runs, values = _join(self._nodes)
+        # The kernel needs each run's place along the axes, (n_runs, 3), beside flat index, length and packed offset.
         i, rest = np.divmod(runs[:, 0], self.frame.shape[1] * self.frame.shape[2])
         j, k = np.divmod(rest, self.frame.shape[2])
         elements = np.stack(values).astype(self.dtype)
@@ -180,6 +182,9 @@ class CoefficientsBuilder:
 
 def pole_factors(pole: Pole, dt: float) -> tuple[float, float, float]:
     """Return c0, c1, c2 of P(n+1) = c0 P(n) - c1 P(n-1) + c2 σ E(n), central differences of the pole's oscillator.
+
+    That is P'' + γ P' + ω² P = σ ω² E with ω = 2π frequency and γ = 2π gamma, without ω² P for a Drude pole (the
+    auxiliary differential equation of A. Taflove and S. C. Hagness, Computational Electrodynamics, 3rd ed., ch. 9).
 
     Examples
     --------

@@ -90,8 +90,11 @@ class Chunk:
         self.index, self.box, self.parts, self.dtype = index, box, parts, np.dtype(dtype)
         self.grid, self.layers = structure.grid, layers
         self.layered = tuple(layered)
-        order, ghosts = _memory_order(box, structure, layers, self.layered), _ghosts(self.grid.thin)
-        self.frame = Frame(box, order, (ghosts[order[0]], ghosts[order[1]], ghosts[order[2]]))
+        x, y, z = (0 if thin else 1 for thin in self.grid.thin)
+        #: The box with its ghost points.
+        self.reach = box.grow((x, y, z))
+        order = _memory_order(box, structure, layers, self.layered)
+        self.frame = Frame(box, order, ((x, y, z)[order[0]], (x, y, z)[order[1]], (x, y, z)[order[2]]))
         self._allocate()
         self._build(structure)
         # H can follow E in the same sweep unless something has to happen to E or to H's increments in between.
@@ -105,7 +108,7 @@ class Chunk:
         self._increment_boxes: dict[str, list[Box]] = {"E": [], "H": []}
         for name, medium in self.media.items():
             for touched in medium.nodes.touched if medium.nodes else ():
-                self.provide_increments(name, touched.grow(_ghosts(self.grid.thin)) & box)
+                self.provide_increments(name, touched.grow((x, y, z)) & box)
 
     # -- what others see ------------------------------------------------------------------------------------------
 
@@ -125,11 +128,6 @@ class Chunk:
         kind = component[0]
         held = self.fields[kind] if kind in "EH" else self._increments["E" if kind == "G" else "H"]
         return self.frame.view(held[part][axis], box)
-
-    @property
-    def reach(self) -> Box:
-        """The box with its ghost points."""
-        return self.box.grow(_ghosts(self.grid.thin))
 
     @property
     def nbytes(self) -> int:
@@ -158,7 +156,8 @@ class Chunk:
         self.fields = {
             name: [tuple(np.zeros(size, self.dtype) for _ in range(3)) for _ in range(self.parts)] for name in "EH"
         }
-        # Six ψ, two per derivative; those of derivatives outside layers have no room of their own.
+        # The convolutional layer's ψ (J. A. Roden and S. D. Gedney, Microw. Opt. Technol. Lett. 27, 334 (2000)): six,
+        # two per derivative; those of derivatives outside layers have no room of their own.
         layered = self.frame.permute(self.layered)
         held = np.repeat([bool(v) for v in layered], 2)
         self._psi_offsets = (np.cumsum(held) - held) * size
@@ -361,6 +360,7 @@ class Chunk:
 
     def _inner(self) -> Box:
         """Return the points whose H needs no E from beyond the chunk, or only what never changes."""
+        # curl E at point i needs E at i + 1: the last layer waits, unless a wall or the row's own beginning is there.
         box, last = self.box, self.frame.order[2]
         for axis in range(3):
             walled = self.layers.kinds[axis] == "metal" and box.hi[axis] == self.grid.shape[axis]
@@ -369,19 +369,13 @@ class Chunk:
         return box
 
 
-def _ghosts(thin: Sequence[bool]) -> Index:
-    x, y, z = (0 if t else 1 for t in thin)
-    return x, y, z
-
-
 def _memory_order(box: Box, structure: Structure, layers: Layers, layered: tuple[bool, ...]) -> Index:
     """Return the cyclic order of axes whose last, along which rows run, makes them long and undisturbed."""
-    rows = mean_rows(structure, box)
-
-    def merit(last: int) -> tuple[bool, float, int]:
-        length = min(box.shape[last], 4 * rows[last]) * (0.25 if layered[last] else 1.0)
-        whole = box.shape[last] == layers.grid.shape[last]
-        return not layers.grid.thin[last], min(length, 64) * (1.2 if whole else 1.0), last
-
-    last = max(range(3), key=merit)
+    rows, merits = mean_rows(structure, box), []
+    for axis in range(3):
+        # Rows end where the medium changes, and layers cost time per row; beyond 64 points longer ones gain nothing.
+        length = min(box.shape[axis], 4 * rows[axis]) * (0.25 if layered[axis] else 1.0)
+        whole = box.shape[axis] == layers.grid.shape[axis]
+        merits.append((not layers.grid.thin[axis], min(length, 64) * (1.2 if whole else 1.0), axis))
+    last = max(merits)[2]
     return (last + 1) % 3, (last + 2) % 3, last

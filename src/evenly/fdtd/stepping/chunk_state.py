@@ -68,6 +68,7 @@ def _psi(chunk: Chunk) -> Iterator[tuple[str, Array]]:
     held = [(d, (d + more) % 3) for d in range(3) if chunk.layered[frame.order[d]] for more in (1, 2)]
     for name in "EH":
         for part in range(chunk.parts):
+            # One array of frame.size values behind the other, in the order of `held`.
             flat = arrays[f"psi.{name}.{part}"]
             for n, (derivative, component) in enumerate(held):
                 letters = name + _AXES[frame.order[component]], _AXES[frame.order[derivative]]

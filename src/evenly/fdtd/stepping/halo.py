@@ -78,10 +78,12 @@ def match(needs: Sequence[Need], boxes: Sequence[Box], layers: Layers) -> list[C
     layers : Layers
         Which sides are periodic, and their phases.
     """
+    # First indices and one past the last of all chunks, (n_chunks, 3).
     low = np.array([box.lo for box in boxes])
     high = np.array([box.hi for box in boxes])
     copies = []
     for need in needs:
+        # A ghost lies in the cell, or beyond a periodic side: then its image in the cell is copied, times a phase.
         for shift, phase in _images(need.box, layers):
             wanted = need.box.shift(shift)
             there = np.all((low < wanted.hi) & (high > wanted.lo), axis=1)
@@ -126,6 +128,8 @@ def _images(box: Box, layers: Layers) -> list[tuple[Index, complex]]:
             options.append((0, 1))
         if layers.kinds[axis] == "periodic" and not layers.grid.thin[axis]:
             phase = layers.phase(axis)
+            # Bloch's theorem: F(r + L) = exp(i k L) F(r), so what lies beyond the upper side is the lower side's
+            # field times the phase, and the other way round with the conjugate.
             if box.hi[axis] > n:
                 options.append((-n, phase))
             if box.lo[axis] < 0:
@@ -162,6 +166,7 @@ class Halo:
         tag: int,
     ) -> None:
         me = communicator.rank
+        # (views of the ghosts, views of the source, phase), one view per part: copied without a message.
         self._local: list[tuple[list[Array], list[Array], complex]] = []
         sends: dict[int, list[Copy]] = {}
         receives: dict[int, list[Copy]] = {}
@@ -174,6 +179,7 @@ class Halo:
                 sends.setdefault(target, []).append(copy)
             elif target == me:
                 receives.setdefault(source, []).append(copy)
+        # One buffer per other rank and direction; both sides go through the copies in the same order.
         self._packing: list[tuple[Array, Array]] = []
         self._unpacking: list[tuple[list[Array], list[Array], complex]] = []
         outgoing = [(rank, tag, self._outgoing(group, chunks)) for rank, group in sorted(sends.items())]
@@ -227,7 +233,7 @@ def _views(chunk: Chunk, component: str, box: Box) -> list[Array]:
 
 
 def _buffer(views: list[list[Array]]) -> tuple[Array, list[list[Array]]]:
-    """Return one buffer for all views, and where in it each of them goes."""
+    """Return one flat buffer for all views, (n_copies) lists of parts, and where in it each of them goes."""
     total = sum(view.size for parts in views for view in parts)
     buffer = np.zeros(total, views[0][0].dtype)
     places, start = [], 0
@@ -245,6 +251,7 @@ def _assign(into: list[Array], source: list[Array], phase: complex) -> None:
         for target, values in zip(into, source, strict=True):
             target[...] = values if phase == 1 else phase.real * values
     else:
+        # (p + iq)(a + ib) = (pa - qb) + i(pb + qa), parts kept apart.
         real, imag = source
         into[0][...] = phase.real * real - phase.imag * imag
         into[1][...] = phase.real * imag + phase.imag * real

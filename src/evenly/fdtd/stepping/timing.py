@@ -18,9 +18,9 @@ and stops exactly.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from time import perf_counter, thread_time
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
 
 from evenly.errors import InputError
@@ -142,9 +142,16 @@ class PhaseTimer:
         """The phase whose clock runs; None outside any."""
         return None if self._current == _OUTSIDE else PHASES[self._current]
 
-    def __call__(self, phase: str) -> _Span:
-        """Return a context manager that counts for `phase`."""
-        return _Span(self, phase)
+    @contextmanager
+    def __call__(self, phase: str) -> Iterator[PhaseTimer]:
+        """Return a context manager that counts for `phase`, and closes what was left open inside."""
+        depth = len(self._stack)
+        self.start(phase)
+        try:
+            yield self
+        finally:
+            while len(self._stack) > depth:
+                self.stop()
 
     def add_cpu(self, phase: str, seconds: float) -> None:
         """Add CPU time of another thread, measured there with `time.thread_time`.
@@ -245,26 +252,6 @@ class PhaseTimer:
         if clock not in ("wall", "cpu"):
             raise InputError(f'`clock` must be "wall" or "cpu", but got {clock!r}.')
         return self._wall if clock == "wall" else self._cpu
-
-
-class _Span:
-    """One use of a phase; closes what was left open inside."""
-
-    __slots__ = ("_depth", "_phase", "_timer")
-
-    def __init__(self, timer: PhaseTimer, phase: str) -> None:
-        self._timer, self._phase, self._depth = timer, phase, 0
-
-    def __enter__(self) -> PhaseTimer:
-        self._depth = len(self._timer._stack)
-        self._timer.start(self._phase)
-        return self._timer
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        while len(self._timer._stack) > self._depth:
-            self._timer.stop()
 
 
 def _unknown(phase: str) -> InputError:
