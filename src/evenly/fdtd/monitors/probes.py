@@ -209,11 +209,7 @@ def _fill_upper_ghosts(sim: Fields, components: Sequence[str], hulls: Sequence[B
     mine = {chunk.index: chunk for chunk in sim.chunks}
     sim.stepper.settle()
     halo = Halo(match(needs, boxes, sim.layers), sim.chunk_boxes, mine, sim.communicator, _TAG)
-    halo.copy()
-    halo.pack()
-    halo.start()
-    halo.wait()
-    halo.unpack()
+    halo.exchange()
 
 
 def _part(

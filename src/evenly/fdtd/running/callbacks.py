@@ -58,6 +58,10 @@ class _Call(Callback):
     steps: int = 1
     time: float = 0.0
 
+    def __post_init__(self) -> None:
+        if not callable(self.action):
+            raise InputError(f"A callback calls a function of the simulation, but got {self.action!r}.")
+
     def begin(self, sim: Fields) -> None:
         if self.when == "beginning":
             self.action(sim)
@@ -105,7 +109,6 @@ def at_every(action: Action, *, steps: int | None = None, time: float | None = N
     >>> at_every(print, steps=100).steps
     100
     """
-    _check(action)
     if (steps is None) == (time is None):
         raise InputError(f"`at_every` needs either `steps` or `time`, but got steps={steps!r} and time={time!r}.")
     if steps is not None:
@@ -130,7 +133,6 @@ def at_time(action: Action, time: float) -> Callback:
     >>> at_time(print, 2.5).time
     2.5
     """
-    _check(action)
     if not math.isfinite(time):
         raise InputError(f"`time` of `at_time` must be finite, in a/c, but got {time!r}.")
     return _Call(action, "once", time=float(time))
@@ -144,7 +146,6 @@ def at_beginning(action: Action) -> Callback:
     >>> at_beginning(print).when
     'beginning'
     """
-    _check(action)
     return _Call(action, "beginning")
 
 
@@ -156,10 +157,4 @@ def at_end(action: Action) -> Callback:
     >>> at_end(print).when
     'end'
     """
-    _check(action)
     return _Call(action, "end")
-
-
-def _check(action: Action) -> None:
-    if not callable(action):
-        raise InputError(f"A callback calls a function of the simulation, but got {action!r}.")

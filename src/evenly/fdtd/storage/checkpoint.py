@@ -22,6 +22,7 @@ state: ``sim.save(path, extra=rng.bit_generator.state)``.
 from __future__ import annotations
 
 import secrets
+import shutil
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -39,7 +40,6 @@ from evenly.fdtd.storage.checkpoint_files import (
     PartWriter,
     check_place,
     part_name,
-    remove_data,
     together,
     write_manifest,
 )
@@ -94,7 +94,7 @@ def save(sim: Fields, path: Path | str, *, extra: Any = None) -> None:
             together(communicator, lambda: write_manifest(folder, manifest) if first else None, f"Saving to {folder}")
         except BaseException:
             if communicator.rank == 0:
-                remove_data(folder, data)
+                shutil.rmtree(folder / data, ignore_errors=True)
             raise
 
 

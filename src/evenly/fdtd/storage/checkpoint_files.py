@@ -14,7 +14,6 @@ import os
 import shutil
 import zipfile
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -193,7 +192,7 @@ def check_place(folder: Path, needed: float) -> None:
     """
     if folder.exists() and not folder.is_dir():
         raise InputError(f"A checkpoint is a folder, but {folder} is a file: give another path.")
-    if folder.is_dir() and any(folder.iterdir()) and not _is_ours(folder):
+    if folder.is_dir() and not all(p.name.startswith(("data-", _MANIFEST)) for p in folder.iterdir()):
         raise InputError(f"{folder} is no checkpoint and not empty: give a new folder, so that nothing is lost.")
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -210,10 +209,6 @@ def check_place(folder: Path, needed: float) -> None:
             f"The checkpoint {folder} needs {needed / 1e9:.3g} GB (an older one is kept until the new one is "
             f"complete), but only {free / 1e9:.3g} GB are free there: make room, or give another folder."
         )
-
-
-def _is_ours(folder: Path) -> bool:
-    return all(p.name.startswith(("data-", _MANIFEST)) for p in folder.iterdir())
 
 
 def together(communicator: Communicator, work: Callable[[], Any], what: str) -> Any:
@@ -242,14 +237,3 @@ def together(communicator: Communicator, work: Callable[[], Any], what: str) -> 
     if problems:
         raise InputError(f"{what} failed: {problems[0]}. Make room or check the path, and try again.") from problems[0]
     return result
-
-
-def remove_data(folder: Path, name: str) -> None:
-    """Remove data that no manifest will ever know, if they are there.
-
-    Examples
-    --------
-    >>> remove_data(Path("nowhere"), "data-1")
-    """
-    with suppress(OSError):
-        shutil.rmtree(folder / name)

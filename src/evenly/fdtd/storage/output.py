@@ -157,7 +157,8 @@ class _Target:
         partial = partial_path(self.path)
         with self._together([partial]):
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            with self._common(partial) if self.shared else self._new(partial) as file:
+            shared = {"driver": "mpio", "comm": getattr(self.sim.communicator, "comm", None)}
+            with self.h5py.File(partial, "w", **shared) if self.shared else self._new(partial) as file:
                 for name in self.names:
                     self._describe(file, name, file.create_dataset(name, self.box.shape, _type(self.sim, name)))
                 for name in self.names:
@@ -210,9 +211,6 @@ class _Target:
     def _new(self, path: Path) -> Iterator[Any]:
         with guarded(path) as raw, self.h5py.File(raw, "w") as file:
             yield file
-
-    def _common(self, path: Path) -> Any:
-        return self.h5py.File(path, "w", driver="mpio", comm=self.sim.communicator.comm)  # type: ignore[attr-defined]
 
     def _own(self) -> list[tuple[int, Box]]:
         """Return this rank's chunks in the region: number and points."""

@@ -104,11 +104,7 @@ def exchange_for_nodes(sim: Fields, components: Iterable[str]) -> None:
             needs += [Need(index, name, part) for part in reach.without(box)]
     copies = match(needs, boxes, sim.layers)
     halo = Halo(copies, sim.chunk_boxes, {chunk.index: chunk for chunk in sim.chunks}, sim.communicator, _TAG)
-    halo.pack()
-    halo.start()
-    halo.copy()
-    halo.wait()
-    halo.unpack()
+    halo.exchange()
 
 
 def _values(sim: Fields, chunk: Chunk, name: str, part: int, box: Box, average: Average) -> Array:
