@@ -78,7 +78,7 @@ class Estimator:
         """Return the coefficient of determination R² of the predictions, as scikit-learn's regressors do."""
         from sklearn.metrics import r2_score
 
-        return float(r2_score(y, self.predict(X), sample_weight=sample_weight))  # type: ignore[attr-defined]
+        return float(r2_score(y, self.predict(X), sample_weight=sample_weight))
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import InputTags, RegressorTags, Tags, TargetTags
