@@ -1,7 +1,7 @@
 """Where cost models are kept: the user's own of this machine, else those that come with evenly.
 
-The folder is ``$EVENLY_HOME``, or ``evenly`` in the user's data folder: ``$XDG_DATA_HOME`` or ``~/.local/share`` on
-Linux, what the system has for it elsewhere.
+The folder is ``$EVENLY_HOME``, or ``evenly`` in the user's data folder (``$XDG_DATA_HOME``, ``~/.local/share``). Meep's
+Python asks for it too, where nothing but numpy is certain to be installed.
 """
 
 from __future__ import annotations
@@ -14,8 +14,6 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Literal
-
-from platformdirs import user_data_path
 
 from evenly.decomposition.costs.cost_model import CostModel
 from evenly.errors import InputError, ReadError
@@ -66,7 +64,8 @@ def home() -> Path:
     """Return the folder for what evenly keeps of a user."""
     if os.environ.get("EVENLY_HOME"):
         return Path(os.environ["EVENLY_HOME"])
-    return user_data_path("evenly", appauthor=False)
+    data = os.environ.get("XDG_DATA_HOME")
+    return (Path(data) if data else Path.home() / ".local" / "share") / "evenly"
 
 
 def machine_name() -> str:
