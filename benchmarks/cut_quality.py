@@ -28,7 +28,7 @@ from cut_cells import corner, costs, structure
 from evenly.decomposition.cells.cell import NO_LAYERS, Cell
 from evenly.decomposition.cells.survey import Survey
 from evenly.decomposition.costs.cost_model import Coefficient, CostModel, program_named
-from evenly.decomposition.costs.program import BOUNDARY
+from evenly.decomposition.costs.terms import BOUNDARY
 from evenly.decomposition.partitioning.density import Density
 from evenly.decomposition.partitioning.partition import partition
 from evenly.decomposition.partitioning.predict import corners, times

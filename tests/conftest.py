@@ -28,7 +28,7 @@ WITH_RANKS = (
 )  # fmt: skip
 #: What takes long as a whole, left out of make test-fast besides tests marked as slow.
 LONG = (
-    *WITH_RANKS, "tests/cli/test_unrun.py", "tests/fdtd/physics", "tests/fdtd/running/test_relayout.py",
+    *WITH_RANKS, "tests/cli/test_forecast_input.py", "tests/fdtd/physics", "tests/fdtd/running/test_relayout.py",
     "tests/fdtd/storage/test_checkpoint.py", "tests/decomposition/forecasting", "tests/decomposition/rebalancing",
     "tests/models/neural_net",
     "tests/models/test_coverage.py", "tests/tuning", "tests/cli/commands/test_tune.py",

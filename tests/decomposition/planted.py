@@ -12,7 +12,7 @@ from evenly.decomposition.cells.pieces import Pieces
 from evenly.decomposition.cells.survey import Survey
 from evenly.decomposition.costs import cost_model
 from evenly.decomposition.costs.cost_model import Coefficient, CostModel
-from evenly.decomposition.costs.program import Program, Term
+from evenly.decomposition.costs.terms import Program, Term
 from evenly.fdtd.cell.grid import Grid
 
 Array = NDArray[np.float64]

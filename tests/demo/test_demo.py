@@ -17,8 +17,8 @@ from evenly.demo import loop, stages
 from evenly.demo.comparing import comparison, gain_sentence, steps_sentence
 from evenly.demo.extent import NORMAL, QUICK
 from evenly.demo.findings import BALANCED, EVEN, ONE, Compared, Findings
+from evenly.demo.narration import page_of
 from evenly.demo.stages import Told
-from evenly.demo.telling import page_of
 from evenly.errors import InputError
 from evenly.fdtd import Simulation
 from evenly.fdtd.measurement.measurement import Measurement, RankRecord

@@ -20,7 +20,7 @@ from evenly.tuning.candidates import Candidates
 from evenly.tuning.search import STRATEGIES, Search
 from evenly.tuning.surrogates.base import Observed
 from evenly.tuning.surrogates.compressed import PartlyCompressed, compressed
-from evenly.tuning.surrogates.process import SampledProcess
+from evenly.tuning.surrogates.gaussian_process import SampledProcess
 from evenly.tuning.tuning import tune
 
 BOWL = Space(block=Integer(1, 32, scale="log"), threads=Ordinal(1, 2, 4, 8), solver=Categorical("cg", "gmres", "amg"))

@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from evenly.errors import InputError
 from evenly.models.base import Effort, Model, check_effort
 from evenly.models.inputs.coding import Coding
-from evenly.models.nested import nested_state, restored
+from evenly.models.model_state import nested_state, restored
 from evenly.models.registry import model_class
 from evenly.models.regression_model import canonical_order
 from evenly.models.scaling_laws.coefficient_laws import CoefficientLaws

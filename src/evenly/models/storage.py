@@ -19,7 +19,7 @@ import numpy as np
 
 from evenly.errors import InputError, ReadError
 from evenly.models.base import Model
-from evenly.models.nested import nested_state, restored
+from evenly.models.model_state import nested_state, restored
 
 __all__ = ["FORMAT_VERSION", "load", "save"]
 

@@ -17,10 +17,10 @@ import numpy as np
 
 from evenly.errors import EvenlyError, InputError, ReadError, SkippedFilesWarning
 from evenly.readers.base import Reader
+from evenly.readers.folder_walk import Walk
 from evenly.readers.merging import Part, merge
 from evenly.readers.precice.coupling import find_coupling
 from evenly.readers.registry import Skipped, build_all, format_names, listing
-from evenly.readers.walking import Walk
 from evenly.runs.runs import Runs
 
 __all__ = ["Measurements", "read", "scan"]

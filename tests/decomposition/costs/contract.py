@@ -1,4 +1,4 @@
-"""Laws of every `Program`, as `evenly.decomposition.costs.program` states them."""
+"""Laws of every `Program`, as `evenly.decomposition.costs.terms` states them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from evenly.decomposition.cells.cell import Cell
 from evenly.decomposition.cells.pieces import Pieces, pieces_of
-from evenly.decomposition.costs.program import BOUNDARY, Program
+from evenly.decomposition.costs.terms import BOUNDARY, Program
 
 __all__ = ["ProgramContract"]
 

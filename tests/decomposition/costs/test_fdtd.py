@@ -15,7 +15,7 @@ from evenly.decomposition.cells.fdtd.cell import cell_of
 from evenly.decomposition.cells.pieces import pieces_of
 from evenly.decomposition.costs.cost_model import Coefficient, CostModel
 from evenly.decomposition.costs.fdtd import Fdtd, memory_order
-from evenly.decomposition.costs.program import Program
+from evenly.decomposition.costs.terms import Program
 from evenly.decomposition.partitioning.predict import corners, predict
 from evenly.fdtd.cell.partition import BinaryPartition
 from evenly.fdtd.simulation import Simulation

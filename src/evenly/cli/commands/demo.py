@@ -30,7 +30,7 @@ def demo(
     """Calibrate, cut a structure, predict, run, compare: a few minutes on this machine, told by FOLDER/index.html."""
     from evenly.demo.extent import NORMAL, QUICK
     from evenly.demo.loop import run_loop
-    from evenly.demo.telling import page_of
+    from evenly.demo.narration import page_of
     from evenly.fdtd.ranks.launchers import launched_ranks
 
     if (launched_ranks() or 1) > 1:

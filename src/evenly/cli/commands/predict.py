@@ -12,8 +12,8 @@ from evenly.cli import options as opt
 from evenly.cli import parsing
 from evenly.cli.console import note, out, print_json, silence
 from evenly.cli.fdtd_options import What
+from evenly.cli.forecast_input import Unrun, predict_unrun, refuse_unrun
 from evenly.cli.run_input import Learned, learn
-from evenly.cli.unrun import Unrun, predict_unrun, refuse_unrun
 from evenly.errors import ExtrapolationWarning, InputError
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenly.decomposition.calibration.designs import Design, Timing
-from evenly.decomposition.costs.program import BOUNDARY
+from evenly.decomposition.costs.terms import BOUNDARY
 
 if TYPE_CHECKING:
     from evenly.decomposition.cells.cell import Cell

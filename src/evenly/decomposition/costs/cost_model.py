@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from evenly.decomposition.cells.cell import Cell
 from evenly.decomposition.cells.pieces import pieces_of
-from evenly.decomposition.costs.program import BOUNDARY, Program
+from evenly.decomposition.costs.terms import BOUNDARY, Program
 from evenly.errors import InputError, ReadError
 
 __all__ = ["Coefficient", "CostModel", "program_named"]

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from evenly.decomposition.cells.fdtd.point_kinds import SIDES, varied
 from evenly.decomposition.cells.pieces import Pieces
 from evenly.decomposition.costs.fdtd_row_starts import row_starts
-from evenly.decomposition.costs.program import Program, Term
+from evenly.decomposition.costs.terms import Program, Term
 
 __all__ = ["Fdtd", "memory_order"]
 

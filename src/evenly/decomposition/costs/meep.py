@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenly.decomposition.cells.pieces import Pieces
-from evenly.decomposition.costs.program import Program, Term
+from evenly.decomposition.costs.terms import Program, Term
 
 __all__ = ["Meep"]
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from evenly.decomposition.cells.cell import Cell
 from evenly.decomposition.partitioning.shifted_layouts import moved
-from evenly.fdtd.cell.made_for import MadeFor
+from evenly.fdtd.cell.layout_target import MadeFor
 from evenly.fdtd.cell.partition import BinaryPartition
 
 __all__ = ["CutPlan", "Prediction", "Times"]

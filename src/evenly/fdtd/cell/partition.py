@@ -29,7 +29,7 @@ from evenly.errors import InputError, ReadError
 from evenly.fdtd.cell.box import AXES, Box
 from evenly.fdtd.cell.cutting import ChunkBox, HasLayers, equal_parts, layer_pieces
 from evenly.fdtd.cell.grid import Grid
-from evenly.fdtd.cell.made_for import MadeFor
+from evenly.fdtd.cell.layout_target import MadeFor
 from evenly.fdtd.cell.tree import Token, below, dump, nest, parse, read
 
 __all__ = ["BinaryPartition", "ChunkBox"]

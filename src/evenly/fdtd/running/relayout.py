@@ -28,7 +28,7 @@ from evenly.fdtd.cell.box import Box
 from evenly.fdtd.cell.partition import BinaryPartition
 from evenly.fdtd.monitors.monitor import FourierMonitor
 from evenly.fdtd.stepping.chunk_state import dense_arrays, meeting, packed_arrays
-from evenly.fdtd.stepping.parcels import Buffer, deliver, pack, unpack
+from evenly.fdtd.stepping.packed_arrays import Buffer, deliver, pack, unpack
 
 if TYPE_CHECKING:
     from evenly.fdtd.cell.cutting import ChunkBox

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from evenly.errors import InputError
 from evenly.models.inputs.coding import Coding, Inputs
-from evenly.models.states import Stored
+from evenly.models.stored_dataclass import Stored
 
 __all__ = ["Basis", "Grid", "Mode", "Placement", "Wish", "wishes"]
 

@@ -21,7 +21,7 @@ from evenly.models.ensemble.race import Candidate, Entry, Table, candidates, rac
 from evenly.models.ensemble.residual_correction import Correction
 from evenly.models.ensemble.stacking import blend_weights, cross_fitted
 from evenly.models.inputs.coding import Coding, Inputs
-from evenly.models.nested import nested_state, restored
+from evenly.models.model_state import nested_state, restored
 from evenly.models.registry import method_names, model_class
 from evenly.models.regression_model import RegressionModel, canonical_order, fold_numbers
 from evenly.models.uncertainty.local_conformal import LocalConformal

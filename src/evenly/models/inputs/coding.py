@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evenly.errors import InputError
-from evenly.models.states import Stored
+from evenly.models.stored_dataclass import Stored
 from evenly.space.parameters import Categorical, Integer
 from evenly.space.space import Space
 

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenly.models.inputs.coding import Coding, Inputs, whole_where_near
-from evenly.models.states import Stored
+from evenly.models.stored_dataclass import Stored
 
 __all__ = ["GROUPS", "Derived", "choose"]
 

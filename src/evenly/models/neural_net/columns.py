@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from evenly.models.inputs.coding import Inputs
 from evenly.models.inputs.derived import Derived
-from evenly.models.states import Stored
+from evenly.models.stored_dataclass import Stored
 
 __all__ = ["Columns"]
 

@@ -19,7 +19,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from evenly.models.states import Stored
+from evenly.models.stored_dataclass import Stored
 
 __all__ = ["Tree", "TreeEnsemble"]
 

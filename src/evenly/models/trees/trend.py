@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenly.models.inputs.coding import Inputs
-from evenly.models.states import Stored
+from evenly.models.stored_dataclass import Stored
 
 __all__ = ["Trend"]
 

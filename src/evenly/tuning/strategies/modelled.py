@@ -26,7 +26,7 @@ from evenly.tuning.initial_design import most_informative
 from evenly.tuning.strategies.base import Choice, Strategy, row_of
 from evenly.tuning.surrogates.base import Beliefs, Observed
 from evenly.tuning.surrogates.compressed import PartlyCompressed
-from evenly.tuning.surrogates.process import SampledProcess
+from evenly.tuning.surrogates.gaussian_process import SampledProcess
 from evenly.tuning.surrogates.transferred import TransferredProcess
 from evenly.tuning.transfer import Transfer
 from evenly.tuning.trials import Trial, Trials

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from evenly.models.inputs.coding import Inputs
 from evenly.tuning.surrogates.base import Beliefs, Observed
-from evenly.tuning.surrogates.process import SampledProcess
+from evenly.tuning.surrogates.gaussian_process import SampledProcess
 
 __all__ = ["TransferredProcess"]
 
