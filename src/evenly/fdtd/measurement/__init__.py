@@ -1,1 +1,1 @@
-"""A measurement: what a run of a simulation took, as a file that others read."""
+"""Measurements: the times, counts and messages of a simulation's run on each rank, and their file format."""

@@ -1,4 +1,4 @@
-"""Takes the measurement of a simulation: clocks, counts and messages of every rank, and what they ran on.
+"""Collects the measurement of a simulation: times, point counts and messages of every rank, and hosts and cores.
 
 >>> from evenly.fdtd.simulation import Simulation
 >>> sim = Simulation(cell=(2, 2, 0), resolution=10)
@@ -38,17 +38,19 @@ def measure(
     parameters: Mapping[str, Parameter] | None = None,
     repetition: int = 0,
 ) -> Measurement:
-    """Return what stepping took so far, on all ranks, which must all ask.
+    """Return the measurement of all steps since the clocks were last reset, with the records of all ranks.
+
+    The call is collective: every rank must make it.
 
     Parameters
     ----------
     sim : Fields
     name : str
-        What is simulated.
+        Name of the simulated structure.
     parameters : mapping, optional
-        What made it: numbers and words. The resolution is always among them.
+        Parameters of the structure: numbers and texts. The resolution is always added.
     repetition : int
-        Counts runs of the same thing.
+        Index of this run among repeated runs of the same configuration.
 
     Raises
     ------
@@ -97,12 +99,12 @@ def _own_record(sim: Fields) -> RankRecord:
 
 
 def _gathered(sim: Fields, mine: RankRecord) -> tuple[tuple[RankRecord, ...], int]:
-    """Return all ranks' records with their counts, and the cores of all hosts together."""
+    """Return the records of all ranks with their counts, and the number of cores on all hosts together."""
     everyone = sim.communicator.allgather((mine, _quota()))
     records = []
     for (record, _), row in zip(everyone, rank_counts(sim), strict=True):
         counts = {key: n for key, n in row.items() if key not in ("rank", "chunks", "poles")}
-        # A dict of poles by name; the sum over all of them is the sum of electric_poles and magnetic_poles.
+        # row["poles"] maps a pole's name to its points. Its sum equals electric_poles + magnetic_poles.
         records.append(RankRecord(**{**asdict(record), "counts": counts, "poles": row["poles"], "cores": record.cores}))
     cores = 0
     for host in {record.host for record, _ in everyone}:
@@ -123,7 +125,7 @@ def _checked(parameters: Mapping[str, Any]) -> dict[str, Parameter]:
 
 
 def available_cores() -> int:
-    """Return how many cores this process may use: those it is bound to, or its container's share of them if less.
+    """Return the number of cores this process may use: its CPU affinity or its container's quota, if that is less.
 
     Examples
     --------
@@ -140,7 +142,7 @@ def _core_numbers() -> list[int]:
 
 
 def _quota() -> float:
-    """Return the cores' worth of time that the control group of this process may use; infinite without a limit."""
+    """Return the CPU quota of this process's control group (cgroup), in cores; infinite without a limit."""
     for path, period in (("cpu.max", None), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
         try:
             words = Path("/sys/fs/cgroup", path).read_text(encoding="ascii").split()
@@ -153,7 +155,7 @@ def _quota() -> float:
 
 
 def peak_memory() -> int:
-    """Return the largest resident size of this process so far in bytes; 0 where the system doesn't tell.
+    """Return the largest resident memory of this process so far, in bytes; 0 where the system can't tell.
 
     Examples
     --------

@@ -1,11 +1,12 @@
-"""What a run took, rank by rank and phase by phase, and the file that keeps it.
+"""The measurement of a run: seconds of each rank in each phase, and the JSON file that holds them.
 
-`evenly read`, `evenly fit` and the scaling study understand these files. All times are of stepping: building the
-structure and compiling are left out, as are steps before `Simulation.reset_timing`.
+`evenly read`, `evenly fit` and the scaling study read these files. Only time steps are timed. The times do not include
+building the structure, compiling, or steps before `Simulation.reset_timing`.
 
-Two clocks are kept. Wall time is right where every rank has cores of its own. Where ranks outnumber the cores they
-take turns, so wall time says nothing about a larger machine: then the CPU time of what a rank does itself counts, and
-its waiting is what the work of the slowest rank implies. `Measurement.clock` says which one is right.
+Each rank records two clocks. Wall time is right where every rank has cores of its own. Where ranks outnumber the
+cores, they take turns, and wall time doesn't apply to a larger machine. Then the CPU time of each rank's own work is
+used. The waiting time of a rank is then computed: the busy time of the slowest rank minus its own busy time.
+`Measurement.clock` says which clock is right.
 
 >>> from evenly.fdtd.simulation import Simulation
 >>> sim = Simulation(cell=(2, 2, 0), resolution=10)
@@ -29,9 +30,9 @@ from evenly.errors import InputError, ReadError
 __all__ = ["COMMUNICATION", "COMPUTATION", "FORMAT", "FOURIER", "STEPPING", "SUFFIX", "Measurement", "RankRecord"]
 
 FORMAT = "evenly fdtd measurement 1"
-#: Names of measurement files end in this.
+#: Ending of the names of measurement files.
 SUFFIX = ".fdtd.json"
-#: Phases of `evenly.fdtd.stepping.timing.PHASES`, in groups.
+#: The phases of `evenly.fdtd.stepping.timing.PHASES` that belong to each group.
 STEPPING = ("fused", "electric", "magnetic", "poles", "anisotropy", "nonlinear", "sources")
 FOURIER = ("fourier",)
 COMPUTATION = (*STEPPING, *FOURIER)
@@ -44,29 +45,29 @@ Parameter = float | int | str
 
 @dataclass(frozen=True)
 class RankRecord:
-    """What one rank held and how long it took.
+    """The points and the times of one rank in a run.
 
     Parameters
     ----------
     rank : int
     wall, cpu : mapping of phase to seconds
-        For all measured steps together.
+        Sum over all measured steps.
     points, chunks : int
-        Grid points and chunks that it owned.
+        Number of grid points and chunks that the rank owned.
     counts : mapping of kind to int
-        Its points of each kind, as `Counts.as_dict` names them; ``surface`` are faces shared with
-        other ranks and ``neighbours`` those ranks.
+        The rank's points of each kind, with the names of `Counts.as_dict`. ``surface`` is the number of point faces
+        shared with other ranks, and ``neighbours`` is the number of those ranks.
     poles : mapping of str to int
-        Points of each pole.
+        Number of points of each pole, by the pole's name.
     bytes_sent : int
-        To other ranks, per step.
+        Bytes sent to other ranks per step.
     memory : int
-        Bytes of its fields and media; 0 where not known.
+        Bytes of the rank's fields and media; 0 if unknown.
     peak_memory : int
-        Largest resident size of the process so far in bytes; 0 where not known.
+        Largest resident memory of the process so far, in bytes; 0 if unknown.
     host : str
     cores : tuple of int
-        Numbers of the cores that it may run on.
+        Numbers of the cores that the process may run on.
     """
 
     rank: int
@@ -83,36 +84,36 @@ class RankRecord:
     cores: tuple[int, ...] = ()
 
     def seconds(self, phases: str | Iterable[str], clock: Clock = "wall") -> float:
-        """Return the seconds spent on a phase, or on several together."""
+        """Return the seconds spent in a phase, or the sum over several phases."""
         times = self.wall if clock == "wall" else self.cpu
         return sum(times.get(phase, 0.0) for phase in ([phases] if isinstance(phases, str) else phases))
 
     def busy(self, clock: Clock = "wall") -> float:
-        """Return the seconds of all phases but waiting."""
+        """Return the sum of the seconds of all phases except waiting."""
         times = self.wall if clock == "wall" else self.cpu
         return sum(seconds for phase, seconds in times.items() if phase != WAITING)
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """One run of a simulation.
+    """One measured run of a simulation.
 
     Parameters
     ----------
     name : str
-        What was simulated, such as ``"oled"``.
+        Name of the simulated structure, such as ``"oled"``.
     parameters : mapping
-        What made it: numbers and words.
+        Parameters of the structure: numbers and texts.
     steps : int
-        Time steps measured.
+        Number of measured time steps.
     size : int
         Number of ranks.
     ranks : tuple of RankRecord
-        In order; empty if the run failed.
+        In the order of the ranks; empty if the run failed.
     threads : int
-        Of each rank.
+        Number of threads of each rank.
     cores : int
-        Cores that all ranks together may use.
+        Number of cores that all ranks together may use.
     points : int
         Grid points of the cell.
     cell : three floats
@@ -120,17 +121,18 @@ class Measurement:
     shape : three ints
         Grid points along x, y, z.
     layout : nested lists
-        As `BinaryPartition.to_list` gives them.
+        The partition, in the form of `BinaryPartition.to_list`.
     options : mapping
         Options of the simulation.
     versions : mapping of str to str
+        Versions of Python and of the packages.
     when : str
-        Start of the measurement, ISO 8601.
+        When the measurement was taken, ISO 8601 in UTC.
     repetition : int
-        Counts runs of the same thing.
+        Index of this run among repeated runs of the same configuration.
     status : "ok", "failed" or "timed out"
     message : str
-        Why it failed.
+        Why the run failed.
 
     Examples
     --------
@@ -165,15 +167,15 @@ class Measurement:
         return "cpu" if self.size * self.threads > self.cores else "wall"
 
     def times(self, phases: str | Sequence[str], clock: Clock | None = None) -> list[float]:
-        """Return the seconds of each rank on a phase, or on several together.
+        """Return the seconds of each rank in a phase, or the sum over several phases.
 
-        By CPU time, waiting is what a rank would wait for the slowest one if each had a core of its own.
+        With CPU times, waiting is computed: how long the rank would wait for the slowest one if each had its own core.
 
         Parameters
         ----------
         phases : str or sequence of str
         clock : "wall" or "cpu", optional
-            The one that is right when left out.
+            Default: `Measurement.clock`.
 
         Examples
         --------
@@ -191,7 +193,7 @@ class Measurement:
         return [rank.seconds(own, clock) + wait for rank, wait in zip(self.ranks, idle, strict=True)]
 
     def run_s(self, clock: Clock | None = None) -> float:
-        """Return the seconds that all measured steps took: of the slowest rank; nan if the run failed."""
+        """Return the seconds of all measured steps on the slowest rank; nan if the run failed."""
         clock = self._clock(clock)
         if not self.ranks:
             return math.nan
@@ -200,11 +202,11 @@ class Measurement:
         return max(sum(rank.wall.values()) for rank in self.ranks)
 
     def step_s(self, clock: Clock | None = None) -> float:
-        """Return the seconds of one step of the slowest rank; nan if the run failed."""
+        """Return the mean seconds per step on the slowest rank; nan if the run failed."""
         return self.run_s(clock) / self.steps if self.steps else math.nan
 
     def imbalance(self, clock: Clock | None = None) -> float:
-        """Return the largest over the mean time that ranks spend on their own points (no communication)."""
+        """Return the imbalance: the largest over the mean computation time of the ranks (no communication)."""
         times = self.times(COMPUTATION, clock)
         mean = sum(times) / len(times) if times else math.nan
         return max(times) / mean if mean else 1.0
@@ -215,17 +217,17 @@ class Measurement:
         return clock or self.clock
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as numbers, texts, lists and dicts, with the format's version."""
+        """Return the measurement as plain numbers, texts, lists and dicts, with the name and version of the format."""
         return {"format": FORMAT, **asdict(self)}
 
     @classmethod
     def from_dict(cls, data: Any) -> Measurement:
-        """Return what `to_dict` gave.
+        """Return the measurement from the data that `to_dict` returned.
 
         Raises
         ------
         InputError
-            If it is something else; what is missing or wrong is named.
+            If `data` is not a measurement; the message names what is missing or wrong.
 
         Examples
         --------
@@ -246,22 +248,22 @@ class Measurement:
             raise InputError(f"A measurement lacks something or holds something else in its place: {error}.") from None
 
     def save(self, path: Path | str) -> Path:
-        """Write the measurement; an existing file is replaced once the new one is complete.
+        """Write the measurement to a file; an existing file is replaced only when the new one is complete.
 
         Parameters
         ----------
         path : Path or str
-            ``.fdtd.json`` is added unless it ends in ``.json``.
+            ``.fdtd.json`` is added unless the name ends in ``.json``.
 
         Returns
         -------
         Path
-            The file.
+            The file's path.
 
         Raises
         ------
         InputError
-            If it can't be written.
+            If the file can't be written.
 
         Examples
         --------
@@ -286,12 +288,12 @@ class Measurement:
 
     @classmethod
     def load(cls, path: Path | str) -> Measurement:
-        """Read a file of `save`.
+        """Read a file that `save` wrote.
 
         Raises
         ------
         ReadError
-            If there is none, or it is damaged or something else.
+            If there is no such file, or it is damaged or not a measurement.
         """
         path = Path(path)
         try:
@@ -309,7 +311,7 @@ def _rank(data: Mapping[str, Any]) -> RankRecord:
 
 
 def _plain(value: Any) -> Any:
-    """Return `value` with what JSON doesn't know (numbers of NumPy, infinity) as plain numbers and texts."""
+    """Return `value` for JSON: NumPy numbers become plain numbers, infinite ones and nan become texts."""
     if isinstance(value, Mapping):
         return {str(key): _plain(one) for key, one in value.items()}
     if isinstance(value, list | tuple):

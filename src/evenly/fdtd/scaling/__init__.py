@@ -1,1 +1,1 @@
-"""What a run took on each rank, kept in a file, and studies over numbers of ranks."""
+"""Scaling studies: run times of one simulation against the number of ranks."""

@@ -1,4 +1,4 @@
-"""What every rank of a scaling study's runs does; its argument is a file with the task."""
+"""The program that each rank of a scaling study runs; its argument is a JSON file with the task."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ __all__ = ["main", "run_task"]
 
 
 def main(file: str) -> None:
-    """Run the task in a JSON file and write the measurement to its ``result``.
+    """Run the task in a JSON file and write the measurement to the path in its ``result`` entry.
 
     Parameters
     ----------
     file : str
-        As `evenly.fdtd.scaling.runs` writes it.
+        Path of the task file that `evenly.fdtd.scaling.runs` wrote.
     """
     task = json.loads(Path(file).read_text(encoding="utf-8"))
     measurement = run_task(task)
@@ -32,13 +32,13 @@ def main(file: str) -> None:
 
 
 def run_task(task: Mapping[str, Any]) -> Measurement:
-    """Step a program, first without and then with the clocks, and return what it took; all ranks must call.
+    """Run a program's warm-up steps, then its measured steps, and return the measurement; all ranks must call it.
 
     Parameters
     ----------
     task : mapping
-        ``program``, ``parameters`` and ``options`` as for `evenly.fdtd.structures.programs.load`, ``steps``,
-        ``warm_up`` and ``repetition``; ``layout``, nested lists, where the cell isn't cut evenly.
+        ``program``, ``parameters`` and ``options`` as for `evenly.fdtd.structures.programs.load`, and ``steps``,
+        ``warm_up`` and ``repetition``. An optional ``layout`` (nested lists) replaces the default partition.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""Runs a scaling study: the same simulation on several numbers of ranks, each in a job of its own, repeated.
+"""Runs a scaling study: repeated runs of one simulation on several numbers of ranks, each run a separate MPI job.
 
-The simulation is one of the named structures, or a function in a script of the user's (see
-`evenly.fdtd.structures.programs`). Each run takes a few steps to warm up, which are not measured, and then `steps`
-steps. A run that fails is kept with its reason, and the others are still made.
+The simulation is one of the named structures, or a function in a user's script (see
+`evenly.fdtd.structures.programs`). Each run first makes a few warm-up steps, which are not measured. Then it makes
+`steps` measured steps. A run that fails is recorded with its reason, and the study continues with the other runs.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from evenly.fdtd.scaling.study import ScalingStudy, file_name
 
 __all__ = ["Progress", "run_once", "run_study"]
 
-#: Called with the runs done, the runs there are, and the last one.
+#: Called with the number of finished runs, the number of all runs, and the measurement of the last run.
 Progress = Callable[[int, int, Measurement], None]
 
 
@@ -39,40 +39,40 @@ def run_study(
     progress: Progress | None = None,
     echo: bool = False,
 ) -> ScalingStudy:
-    """Measure a simulation on several numbers of ranks.
+    """Measure a simulation on several numbers of ranks and return the study.
 
-    Repeats are taken in turns (all numbers of ranks, then all of them again), so that a slow hour of the machine
-    doesn't look like bad scaling.
+    The repeats are interleaved: one run on each number of ranks, then all of them again. So a time when the machine is
+    slow doesn't look like bad scaling.
 
     Parameters
     ----------
     program : str
         A structure's name, ``"script.py"`` or ``"script.py:function"``.
     ranks : sequence of int
-        Numbers of ranks; more than there are cores is allowed, times are CPU times then.
+        Numbers of ranks. They may exceed the number of cores; all times are then CPU times.
     parameters : mapping, optional
-        What the structure, or the function, takes.
+        Parameters of the structure or of the function.
     options : mapping, optional
-        Options of the simulation, as ``{"threads": 2}``; a script's function must take ``options`` then.
+        Options of the simulation, such as ``{"threads": 2}``. A script's function must then take ``options``.
     steps : int
-        Time steps that are measured.
+        Number of measured time steps of each run.
     warm_up : int
-        Steps before, which are not.
+        Number of steps before the measured ones.
     repeats : int
-        Runs of each number of ranks.
+        Number of runs on each number of ranks.
     folder : Path or str, optional
-        Where the measurement files go, each as soon as it is there; nowhere when left out.
+        Folder for the measurement files; each is written when its run ends. Nothing is written by default.
     timeout_s : float, optional
-        End a run that takes longer.
+        A run that takes longer than this many seconds is ended.
     progress : callable, optional
-        Called after each run with the runs done, the runs there are, and its measurement.
+        Called after each run with the number of finished runs, the number of all runs, and the run's measurement.
     echo : bool
-        Pass on what the runs print.
+        Whether to print the output of the runs.
 
     Raises
     ------
     InputError
-        If something breaks a rule, or no run went well; the message holds the first reason.
+        If an argument is invalid, or no run succeeded; the message holds the reasons.
     """
     _check(ranks, steps=steps, warm_up=warm_up, repeats=repeats)
     runs = [(n, repetition) for repetition in range(repeats) for n in ranks]
@@ -90,17 +90,17 @@ def run_study(
 
 
 def run_once(task: Mapping[str, Any], ranks: int, *, timeout_s: float | None = None, echo: bool = False) -> Measurement:
-    """Run one job and return its measurement; that of a failed job has no times but the reason.
+    """Run one job and return its measurement; a failed job's measurement holds the reason instead of times.
 
     Parameters
     ----------
     task : mapping
-        What `evenly.fdtd.scaling.rank` runs: program, parameters, options, steps, warm_up, repetition.
+        The task for `evenly.fdtd.scaling.rank`: program, parameters, options, steps, warm_up, repetition.
     ranks : int
     timeout_s : float, optional
-        End the job if it takes longer.
+        The job is ended if it takes longer than this many seconds.
     echo : bool
-        Pass on what it prints.
+        Whether to print the output of the job.
     """
     with tempfile.TemporaryDirectory() as folder:
         result = Path(folder, "run.json")

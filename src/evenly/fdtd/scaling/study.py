@@ -1,13 +1,16 @@
-"""How a simulation scales: run time, communication and rates against the number of ranks.
+"""A scaling study: run time, communication and rates of a simulation against the number of ranks.
 
-`evenly.fdtd.scaling.runs.run_study` measures a named structure or a user's own on several numbers of ranks. This module
-holds what came out and the numbers behind the usual figures: run time against ranks, the ratio of communication to
-computation and where it crosses one, the time of each rank, and mean inverse times (rates), which scale linearly where
-all is well.
+`evenly.fdtd.scaling.runs.run_study` measures a named structure, or a user's own, on several numbers of ranks. This
+module holds the measurements and computes the numbers for the usual figures:
 
-Communication is boundary copies, sending and receiving, and waiting; computation is stepping and Fourier transforms.
-Where ranks outnumber the cores in any of the runs, all times are CPU times (see `evenly.fdtd.measurement.measurement`),
-and `ScalingStudy.clock_label` says so.
+- the run time against the number of ranks;
+- the ratio of communication to computation, and the number of ranks where this ratio reaches 1;
+- the time of each rank in each phase;
+- rates (mean inverse times), which grow linearly with the number of ranks if the scaling is ideal.
+
+Communication is boundary copies, sending and receiving, and waiting. Computation is stepping and Fourier transforms.
+If ranks outnumber the cores in any run, all times are CPU times (see `evenly.fdtd.measurement.measurement`), and
+`ScalingStudy.clock_label` says so.
 
 >>> from evenly.fdtd.measurement.measurement import RankRecord
 >>> def run(ranks):
@@ -47,14 +50,15 @@ __all__ = ["RankTimes", "ScalingPoint", "ScalingStudy", "Statistic"]
 
 @dataclass(frozen=True)
 class Statistic:
-    """A mean and how far single values are from it.
+    """The mean and the standard deviation of several values.
 
     Parameters
     ----------
     mean : float
     deviation : float
-        Standard deviation of single values; 0 where there is one.
+        Sample standard deviation of the values; 0 for a single value.
     count : int
+        Number of values.
 
     Examples
     --------
@@ -73,7 +77,7 @@ class Statistic:
 
     @classmethod
     def of(cls, values: Iterable[float]) -> Statistic:
-        """Return the statistic of `values`; the mean is nan where there are none."""
+        """Return the statistic of `values`; mean and deviation are nan if there are no values."""
         given = list(values)
         if not given:
             return cls(math.nan, math.nan, 0)
@@ -82,13 +86,13 @@ class Statistic:
 
 @dataclass(frozen=True)
 class RankTimes:
-    """Seconds of one rank for all steps of a run, over repeats.
+    """Seconds of one rank in each group of phases, for all steps of a run; statistics over the repeats.
 
     Parameters
     ----------
     rank : int
     stepping, fourier, copies, sending, waiting, other : Statistic
-        ``copies`` are boundary copies, ``sending`` is the posting of messages; ``other`` is output and the rest.
+        ``copies`` are boundary copies, ``sending`` is the posting of messages, ``other`` is output and all the rest.
     """
 
     rank: int
@@ -102,27 +106,29 @@ class RankTimes:
 
 @dataclass(frozen=True)
 class ScalingPoint:
-    """Everything about one number of ranks.
+    """The results of a study for one number of ranks.
 
     Parameters
     ----------
     ranks : int
     run_s : Statistic
-        Seconds of all steps, over repeats.
+        Seconds of all steps on the slowest rank; statistic over the repeats.
     step_s : Statistic
-        Seconds of one step.
+        Seconds per step on the slowest rank; statistic over the repeats.
     communication_s, computation_s : Statistic
-        Mean over ranks, for all steps; over repeats.
+        Seconds for all steps, averaged over the ranks; statistic over the repeats.
     ratio : Statistic
-        Communication over computation; over repeats.
+        Communication divided by computation; statistic over the repeats.
     stepping_rate : Statistic
-        Inverse seconds that ranks spent on stepping; over ranks and repeats.
+        Inverse of a rank's seconds of stepping (1/s); statistic over ranks and repeats.
     fourier_rate : Statistic
-        The same of Fourier transforms, without ranks that have no points of any; count 0 where none has.
+        Inverse of a rank's seconds of Fourier transforms (1/s); statistic over ranks and repeats. Ranks without
+        transformed points are left out; if all are, the count is 0.
     imbalance : Statistic
-        Largest over mean computation of the ranks; over repeats.
+        Largest over mean computation time of the ranks; statistic over the repeats.
     speedup, efficiency : float
-        Against the smallest number of ranks of the study.
+        Relative to the smallest number of ranks of the study. The speedup on that number is the number itself, and the
+        efficiency is the speedup divided by the number of ranks.
     """
 
     ranks: int
@@ -145,12 +151,12 @@ class ScalingStudy:
     Parameters
     ----------
     measurements : sequence of Measurement
-        Failed ones may be among them; they are in `failed`, and no time is taken from them.
+        Failed runs may be among them. They are listed in `failed`, and their times are not used.
 
     Raises
     ------
     InputError
-        If there are none that went well, or not all are of the same simulation and number of steps.
+        If no run succeeded, or the runs differ in name, parameters, number of steps or number of points.
     """
 
     measurements: tuple[Measurement, ...]
@@ -174,17 +180,17 @@ class ScalingStudy:
 
     @property
     def name(self) -> str:
-        """What was simulated."""
+        """Name of the simulated structure."""
         return self._good[0].name
 
     @property
     def parameters(self) -> Mapping[str, Parameter]:
-        """What made it."""
+        """Parameters of the simulated structure."""
         return self._good[0].parameters
 
     @property
     def steps(self) -> int:
-        """Time steps of each run."""
+        """Number of measured time steps of each run."""
         return self._good[0].steps
 
     @property
@@ -199,7 +205,7 @@ class ScalingStudy:
 
     @property
     def clock_label(self) -> str:
-        """What the times are, for the labels of axes."""
+        """Text for axis labels: wall time, or CPU time with the numbers of ranks (or threads) and cores."""
         crowded = [one for one in self._good if one.clock == "cpu"]
         if not crowded:
             return "wall time"
@@ -214,21 +220,21 @@ class ScalingStudy:
 
     @cached_property
     def points(self) -> tuple[ScalingPoint, ...]:
-        """One for each number of ranks, ascending."""
+        """Results for each number of ranks, ascending."""
         fewest = self.ranks[0]
         base = Statistic.of(one.run_s(self.clock) for one in self.at(fewest)).mean
         return tuple(self._point(ranks, base * fewest) for ranks in self.ranks)
 
     @property
     def fastest(self) -> ScalingPoint:
-        """The point of the shortest run."""
+        """The point with the shortest mean run time."""
         return min(self.points, key=lambda point: point.run_s.mean)
 
     @property
     def crossover(self) -> float | None:
-        """The number of ranks where communication first takes as long as computation; None where it never does.
+        """The smallest number of ranks where communication takes as long as computation; None if it never does.
 
-        Between two measured numbers it is interpolated, both on logarithmic scales.
+        Between two measured numbers of ranks, log(ratio) is interpolated linearly in log(ranks).
         """
         ratios = [(point.ranks, point.ratio.mean) for point in self.points]
         if ratios[0][1] >= 1:
@@ -240,7 +246,7 @@ class ScalingStudy:
         return None
 
     def at(self, ranks: int) -> list[Measurement]:
-        """Return the runs on so many ranks that went well.
+        """Return the successful runs on `ranks` ranks.
 
         Raises
         ------
@@ -253,7 +259,7 @@ class ScalingStudy:
         return found
 
     def per_rank(self, ranks: int) -> list[RankTimes]:
-        """Return the seconds of each rank of the runs on `ranks` ranks.
+        """Return the seconds of each rank in the runs on `ranks` ranks, in the order of the ranks.
 
         Raises
         ------
@@ -274,16 +280,16 @@ class ScalingStudy:
         return [RankTimes(r, *(Statistic.of(one[r] for one in group) for group in times)) for r in range(ranks)]
 
     def rows(self) -> list[dict[str, float]]:
-        """Return one dict per number of ranks, for tables."""
+        """Return one dict of numbers per number of ranks, for tables."""
         return [_row(point) for point in self.points]
 
     def save(self, folder: Path | str) -> list[Path]:
-        """Write one measurement file per run into `folder`, which `load`, `evenly read` and `evenly fit` read.
+        """Write one measurement file per run into `folder`, for `load`, `evenly read` and `evenly fit`.
 
         Raises
         ------
         InputError
-            If it can't be written.
+            If a file can't be written.
 
         Examples
         --------
@@ -303,7 +309,7 @@ class ScalingStudy:
         Raises
         ------
         ReadError
-            If there are none, one is damaged, or they are not of one study.
+            If there are no such files, one is damaged, or they don't belong to one study.
         """
         folder = Path(folder)
         paths = sorted(folder.glob(f"*{SUFFIX}"))
@@ -342,7 +348,7 @@ class ScalingStudy:
 
 
 def file_name(measurement: Measurement) -> str:
-    """Return the name of a measurement's file in a study: what, ranks, repetition.
+    """Return the file name of a measurement in a study, made of its name, number of ranks and repetition.
 
     Examples
     --------
