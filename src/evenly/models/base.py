@@ -1,7 +1,8 @@
-"""What a model is: from configurations to seconds, with an interval.
+"""The base class of all models: a model predicts the run time of configurations, with prediction intervals.
 
-Every model is a scikit-learn estimator. It learns from a table of configurations and positive measured values, predicts
-values, gives intervals, knows the range it was learned on, and can be stored without pickle.
+Every model is a scikit-learn estimator. It is fitted to a table of configurations and their measured values, all above
+zero. It predicts values and prediction intervals, remembers the range of its training data, and is stored without
+pickle.
 """
 
 from __future__ import annotations
@@ -26,23 +27,24 @@ from evenly.space.space import Configurations, Space
 __all__ = ["EFFORTS", "Effort", "Model", "check_effort", "checked_runs", "digest"]
 
 Floats = NDArray[np.float64]
-#: How hard a method tries.
+#: How much computing time a method may spend on its search or training.
 Effort = Literal["quick", "normal", "thorough"]
-#: From the least to the most.
+#: All efforts, from the least to the most.
 EFFORTS: tuple[str, ...] = get_args(Effort)
 
 
 class Estimator:
-    """What scikit-learn expects of a regressor: parameters by name, a score, tags.
+    """The interface that scikit-learn expects of a regressor: parameters by name, a score, tags.
 
-    It stands for ``sklearn.base.BaseEstimator`` and ``RegressorMixin``, whose import takes longer than a prediction.
-    Arguments of ``__init__`` are the parameters; each is kept in an attribute of its name.
+    It replaces ``sklearn.base.BaseEstimator`` and ``RegressorMixin``, because importing those takes longer than a
+    prediction. The arguments of ``__init__`` are the estimator's parameters. Each is stored in an attribute of the same
+    name.
     """
 
-    #: For scikit-learn before 1.6, which asks no tags.
+    #: Read by scikit-learn before 1.6, which doesn't call `__sklearn_tags__`.
     _estimator_type = "regressor"
 
-    if TYPE_CHECKING:  # what a fit leaves differs from method to method
+    if TYPE_CHECKING:  # the attributes that a fit sets differ from method to method
 
         def __getattr__(self, name: str) -> Any: ...
 
@@ -55,17 +57,17 @@ class Estimator:
         return {argument.name: argument.default for argument in sorted(arguments, key=lambda one: one.name)}
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the arguments of ``__init__`` by name; `deep` has nothing to add, since none is an estimator."""
+        """Return the arguments of ``__init__`` by name; `deep` changes nothing, since no argument is an estimator."""
         del deep
         return {name: getattr(self, name) for name in self.default_arguments()}
 
     def set_params(self, **params: Any) -> Self:
-        """Replace arguments of ``__init__``; those left out stay as they are.
+        """Replace some arguments of ``__init__``; arguments that aren't given keep their values.
 
         Raises
         ------
         InputError
-            If there is no argument of that name.
+            If ``__init__`` has no argument of that name.
         """
         for name, value in params.items():
             if name not in self.default_arguments():
@@ -98,53 +100,54 @@ class Estimator:
 
 @functools.cache
 def _not_fitted() -> type[InputError]:
-    """Return an error that is scikit-learn's and evenly's word for a model that has learned nothing yet."""
+    """Return the error class for models that aren't fitted yet: a subclass of scikit-learn's and of evenly's error."""
     from sklearn.exceptions import NotFittedError
 
     return type("NotFittedError", (NotFittedError, InputError), {})
 
 
 class Model(Estimator, ABC):
-    """Learns how long configurations take.
+    """Base class of all models: learns from measured runs how long configurations take.
 
-    Subclasses are final, take keyword-only arguments, set `method`, and fill in the five hooks below. Arguments to
-    ``__init__`` are stored as they are and checked in `_learn`.
+    A subclass is final, takes keyword-only arguments, sets `method`, and implements the five abstract methods below.
+    Arguments of ``__init__`` are stored unchanged and checked in `_learn`.
 
-    Laws, checked for every model by ``tests/models/contract.py``:
+    Every model has these properties; ``tests/models/contract.py`` checks them:
 
-    * predictions are finite and above zero wherever the configuration lies inside the learned range;
-    * ``lower <= prediction <= upper``, and intervals of a higher level contain those of a lower one;
-    * if all learned values are multiplied by c, so are predictions and intervals;
-    * the order of the rows does not matter; the tables given are not changed;
-    * a saved and loaded model gives the same predictions and intervals.
+    * Predictions are finite and above zero for all configurations inside the range of the training data.
+    * ``lower <= prediction <= upper``, and an interval of a higher level contains the interval of a lower level.
+    * If all training values are multiplied by c, predictions and intervals are multiplied by c.
+    * The order of the rows does not matter. Tables passed in are not changed.
+    * A model that was saved and loaded gives the same predictions and intervals.
 
     Attributes
     ----------
     space_ : Space
-        The parameters, with the range learned on as bounds.
+        The parameters; their bounds are the range of the training data.
     feature_names_in_ : array of str (n_parameters,)
         Names of the parameters.
     n_features_in_ : int
         Number of parameters.
     n_runs_ : int
-        Number of rows learned from.
+        Number of training rows.
     response_ : dict
-        Name and unit of what is predicted, ``{"name": "seconds", "unit": "s"}`` unless fitted to something else.
+        Name and unit of the predicted quantity, ``{"name": "seconds", "unit": "s"}`` unless fitted to another one.
     training_ : dict
-        What it was learned from, in a few numbers; filled in by `evenly.fit`.
+        Summary of the training data in a few numbers; filled in by `evenly.fit`.
     left_out_ : array (n_runs,) or None
-        What each row learned from was predicted to take by a fit without it (or without its fold), NaN where the
-        others tell nothing; None where the method doesn't know. Methods set it in `_learn`.
+        Leave-one-out or k-fold prediction of each training row, by a fit without the row or without its fold. NaN where
+        the other rows don't determine the prediction. None where the method computes no such predictions. Methods set
+        it in `_learn`.
     learned_ : str
-        Digest of the values learned from, row by row: tells whether `left_out_` is about given runs.
+        Digest of the training values in the order of the rows. It tells whether `left_out_` belongs to given runs.
     """
 
-    #: Name by which ``evenly.fit(runs, method=…)`` and stored files call it.
+    #: Name of the method in ``evenly.fit(runs, method=…)`` and in stored files.
     method: ClassVar[str]
     #: One line for lists of methods.
     summary: ClassVar[str]
 
-    # ---- the public face, final -----------------------------------------------------------------------------
+    # ---- the public interface, final ------------------------------------------------------------------------
 
     def fit(
         self,
@@ -154,18 +157,18 @@ class Model(Estimator, ABC):
         *,
         space: Space | None = None,
     ) -> Self:
-        """Learn from measurements.
+        """Fit the model to measured values of configurations.
 
         Parameters
         ----------
         X : DataFrame, dict of columns, list of dicts or array (n_runs, n_parameters)
             Configurations.
         y : array_like (n_runs,)
-            Measured values, above zero: seconds, unless something else is learned.
+            Measured values, above zero: seconds, unless another quantity is learned.
         sample_weight : array_like (n_runs,), optional
-            How much each row counts, relative to the others.
+            Weight of each row, relative to the others.
         space : Space, optional
-            Kinds, scales and units of the parameters; by default they are told from the values
+            Kinds, scales and units of the parameters. By default they are derived from the values
             (`evenly.Space.from_data`). The bounds are always those of `X`.
 
         Returns
@@ -175,7 +178,8 @@ class Model(Estimator, ABC):
         Raises
         ------
         InputError
-            If a value is not a positive finite number (the row is named), or the table is unfit for the method.
+            If a value is not a finite number above zero (the message names the row), or if the method can't handle the
+            table.
         """
         table = as_table(X)
         values, weights = checked_runs(y, sample_weight, len(table))
@@ -192,24 +196,27 @@ class Model(Estimator, ABC):
         return self
 
     def predict(self, X: Configurations) -> Floats:
-        """Predict.
+        """Predict the value of each configuration.
+
+        Warns once per fitted model if a configuration lies outside the range of the training data.
 
         Parameters
         ----------
         X : DataFrame, dict of columns or array (n, n_parameters)
-            Configurations; more columns than the parameters are ignored.
+            Configurations; columns that are no parameters are ignored.
 
         Returns
         -------
         array (n,)
-            Seconds (or the unit in `response_`). Warns once per fitted model when asked outside the learned range.
+            Predicted values in seconds (or in the unit in `response_`).
         """
         return self._predict(self._asked(X))
 
     def interval(self, X: Configurations, level: float = 0.9) -> tuple[Floats, Floats]:
-        """Return bounds between which a new measurement falls with probability `level`.
+        """Return a prediction interval: a new measurement lies between the bounds with probability `level`.
 
-        What is meant is a measurement like those learned from: where medians of repetitions were, a median of as many.
+        The new measurement must be of the same kind as the training values. If these are medians of repeated runs, it
+        is a median of as many runs.
 
         Returns
         -------
@@ -220,7 +227,7 @@ class Model(Estimator, ABC):
             raise InputError(f"level must lie between 0 and 1, but got {level}")
         return self._interval(self._asked(X), level)
 
-    # ---- what a method fills in -----------------------------------------------------------------------------
+    # ---- abstract methods of each model ---------------------------------------------------------------------
 
     @abstractmethod
     def _learn(self, table: pd.DataFrame, values: Floats, weights: Floats) -> None:
@@ -236,7 +243,7 @@ class Model(Estimator, ABC):
 
     @abstractmethod
     def _get_state(self) -> dict[str, Any]:
-        """Return all that was learned: numbers, strings, lists, dicts, and numeric arrays as values."""
+        """Return the fitted state as a dict of numbers, strings, lists, dicts and numeric arrays."""
 
     @abstractmethod
     def _set_state(self, state: Mapping[str, Any]) -> None:
@@ -266,7 +273,7 @@ class Model(Estimator, ABC):
 
 
 def check_effort(effort: str) -> None:
-    """Raise `InputError` unless it is an effort.
+    """Raise `InputError` unless `effort` is one of `EFFORTS`.
 
     Examples
     --------
@@ -279,7 +286,7 @@ def check_effort(effort: str) -> None:
 
 
 def digest(values: ArrayLike) -> str:
-    """Return a few letters that stand for values and their order, to 9 significant digits.
+    """Return a hash of values (16 hexadecimal digits) that depends on their order and on 9 significant digits of each.
 
     Examples
     --------
@@ -291,7 +298,7 @@ def digest(values: ArrayLike) -> str:
 
 
 def checked_runs(y: ArrayLike, sample_weight: ArrayLike | None, n: int) -> tuple[Floats, Floats]:
-    """Return measured values and weights of mean 1 of n configurations, each (n,); say what is wrong with them."""
+    """Check the measured values and weights of n runs; return values (n,) and weights (n,), scaled to mean 1."""
     try:
         values = np.array(y, dtype=np.float64).ravel()
     except (TypeError, ValueError) as error:

@@ -1,11 +1,12 @@
-"""Factorised times: what is known of how the parts of a time scale is divided out, and only the rest is learned.
+"""Factorized models: a run time is a sum of parts, and each part is a known factor times a learned coefficient.
 
-A time is a sum of parts, such as computation and communication. Of each a crude law is known (points · steps / ranks,
-the surface of a chunk), its factor; the coefficient left is much closer to a constant than the time, so that any method
-learns its logarithm from few runs. With nets for two parts this is T = W(p) · N / P + C(p) · S.
+The parts are, for example, computation and communication. For each part the user knows roughly how it scales, such as
+points · steps / ranks or the surface of a chunk. This expression is the part's factor. The coefficient (the part
+divided by its factor) varies much less than the time, so any method learns its logarithm from few runs. With neural
+nets for two parts the model is T = W(p) · N / P + C(p) · S.
 
-Where the parts were measured each coefficient has a model of its own. Where only their sum was, power laws of the
-inputs for all coefficients are fitted to it together, and one model learns what these leave.
+If the parts were measured, each coefficient has its own model. If only the total was measured, power laws for all
+coefficients are fitted to the total together. One more model then learns the ratio of the measured total to theirs.
 
 Source: A. Oskooi et al., "Factorized machine learning for performance modeling of massively parallel heterogeneous
 physical simulations" (2020), section 4, equation (1).
@@ -34,7 +35,7 @@ from evenly.space.space import Configurations, Space
 __all__ = ["Factorized"]
 
 Floats = NDArray[np.float64]
-#: A measured part below this share of the total counts as so much: its logarithm would be noise.
+#: A measured part is at least this share of the total. The logarithm of a smaller part would be noise.
 _LEAST = 1e-6
 
 
@@ -45,14 +46,14 @@ class Factorized(Model):
     Parameters
     ----------
     factors : mapping of str to str
-        For each part, an expression of the columns in what it is proportional to, by and large: ``{"computation":
-        "cells * steps / ranks", "communication": "surface"}``. One part of factor 1 when left out.
+        For each part, an expression of the columns to which the part is roughly proportional: ``{"computation":
+        "cells * steps / ranks", "communication": "surface"}``. By default there is one part of factor 1.
     inputs : mapping of str to sequence of str, optional
-        Columns on which each part's coefficient depends; all columns when left out.
+        Columns on which each part's coefficient depends; all columns by default.
     learner : str
         Method that learns the coefficients, such as ``"gp"`` or ``"neural-net"``.
     effort : {"quick", "normal", "thorough"}
-        Of the learner.
+        Effort of the learner.
 
     Examples
     --------
@@ -94,20 +95,20 @@ class Factorized(Model):
         space: Space | None = None,
         parts: Mapping[str, ArrayLike] | None = None,
     ) -> Self:
-        """Learn from measurements.
+        """Fit the model to measured totals and, if given, to the measured parts.
 
         Parameters
         ----------
         X, y, sample_weight, space
-            As for every model.
+            See `Model.fit`.
         parts : mapping of str to array_like (n_runs,), optional
-            Measured values of each part, at least 0, in the unit of `y`. All parts, or none.
+            Measured values of each part, at least 0, in the unit of `y`. Either all parts are given or none.
 
         Raises
         ------
         InputError
-            As for every model; if a factor can't be evaluated, is negative, or is zero in all parts of a run; if some
-            parts were measured and others weren't.
+            In the cases of `Model.fit`; if a factor can't be evaluated or is negative; if all factors of a run are
+            zero; if some parts were measured and others weren't.
         """
         self._given = None if parts is None else {name: np.asarray(v, dtype=np.float64) for name, v in parts.items()}
         try:
@@ -116,10 +117,10 @@ class Factorized(Model):
             del self._given
 
     def predict_parts(self, X: Configurations) -> dict[str, Floats]:
-        """Predict each part, (n,); they add up to what `predict` gives."""
+        """Predict each part, (n,), in the unit of `predict`; the parts add up to the result of `predict`."""
         return self._parts(self._asked(X))
 
-    # ---- the hooks of a model -------------------------------------------------------------------------------
+    # ---- the abstract methods of Model ----------------------------------------------------------------------
 
     def _learn(self, table: pd.DataFrame, values: Floats, weights: Floats) -> None:
         check_effort(self.effort)
@@ -144,7 +145,7 @@ class Factorized(Model):
         else:
             measured = {name: part[counted] for name, part in measured.items()}
             left_out = self._learn_apart(table, factors, values, weights, measured)
-        # One interval for the total, from its left-out residuals.
+        # Conformal intervals of the total, from its leave-out residuals.
         inputs, residuals = self._coding.inputs(table), np.log(values) - np.log(left_out)
         order = canonical_order(inputs, np.log(values))
         self._conformal = LocalConformal.learn(
@@ -184,13 +185,16 @@ class Factorized(Model):
         self, table: pd.DataFrame, factors: dict[str, Floats], values: Floats, weights: Floats,
         measured: dict[str, Floats],
     ) -> Floats:  # fmt: skip
-        """Learn each part's coefficient where its factor is above zero; return left-out totals, (n,)."""
+        """Fit a model of each part's coefficient to the runs where its factor is above zero.
+
+        Returns the leave-out predictions of the total, (n,).
+        """
         total = np.zeros(len(table))
         for name, factor in factors.items():
             there = factor > 0
             if not there.any():
                 continue
-            # The coefficient W of T = W · factor, learned where the factor says that there is something to learn.
+            # The target is the coefficient: measured part / factor, for the runs where the factor is above zero.
             seen = np.maximum(measured[name][there], _LEAST * values[there])
             inputs = table.loc[there, self._columns[name]].reset_index(drop=True)
             model = self._models[name] = self._learned(inputs, seen / factor[there], weights[there])
@@ -200,9 +204,9 @@ class Factorized(Model):
     def _learn_together(
         self, table: pd.DataFrame, factors: dict[str, Floats], values: Floats, weights: Floats
     ) -> Floats:
-        """Learn all coefficients from the total alone; return left-out totals, (n,)."""
+        """Learn all coefficients from the total alone; return the leave-out predictions of the total, (n,)."""
         z = self._coding.inputs(table).matrix
-        # Power laws for all coefficients first; one model learns what the measured totals are, over theirs.
+        # First fit power laws for all coefficients. Then one model learns the measured total over their total.
         laws = self._laws = CoefficientLaws.learn(z, factors, values, weights)
         whole = sum(laws.parts(z, factors).values())
         columns = [name for name in table.columns if any(name in some for some in self._columns.values())]
@@ -210,7 +214,10 @@ class Factorized(Model):
         return np.asarray(whole * _left_out(shared, table[columns]))
 
     def _learned(self, table: pd.DataFrame, values: Floats, weights: Floats) -> Model:
-        """Return a model of the learner's method, fitted to some of the columns; this model warns in its place."""
+        """Return a model of the learner's method, fitted to the table's columns.
+
+        It doesn't warn of extrapolation, because the `Factorized` model already does.
+        """
         kind = model_class(self.learner)
         effort = {"effort": self.effort} if "effort" in kind.default_arguments() else {}
         space = Space.of({name: self.space_.parameters[name] for name in map(str, table.columns)})
@@ -279,7 +286,7 @@ class Factorized(Model):
 
 
 def _left_out(model: Model, table: pd.DataFrame) -> Floats:
-    """Return what a model predicts for each run without it, where it knows; else with it, (n,)."""
+    """Return the leave-out prediction of each training run, or the ordinary prediction where there is none, (n,)."""
     known = model.left_out_
     predicted = model.predict(table)
     return predicted if known is None else np.where(np.isfinite(known), known, predicted)

@@ -1,4 +1,4 @@
-"""`fit`: from runs to models, with the method chosen by name or by evenly."""
+"""`fit` learns a model from runs, by a method that the user names or that evenly chooses."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from evenly.space.parameters import Categorical
 
 __all__ = ["Effort", "default_method", "fit", "new_model"]
 
-#: Up to so many parameters and below so many configurations, errors on left-out runs tell methods apart badly.
+#: With at most this many parameters and fewer than this many configurations, leave-out errors are too noisy to choose a
+#: method.
 _FEW_PARAMETERS, _FEW_RUNS = 3, 20
 
 
@@ -40,16 +41,17 @@ def fit(
     Parameters
     ----------
     runs : Runs or mapping of str to Runs
-        Repetitions of a configuration are condensed to one value first; failed runs are left out.
+        Repeated runs of a configuration are first aggregated to one value. Failed runs are ignored.
     method : str, optional
-        One of `evenly.models.registry.method_names`; see `default_method`. ``"auto"`` races methods and blends them;
-        PMNF averages its near-tied candidates and simple laws by their errors on left-out runs.
+        One of `evenly.models.registry.method_names`; by default the result of `default_method`. ``"auto"`` races
+        methods and blends the best. ``"pmnf"`` averages near-tied candidates and simple scaling laws, weighted by their
+        errors on left-out runs.
     effort : {"quick", "normal", "thorough"}
-        How much time a method may spend on its search, where it has one.
+        How much time a method may spend on its search, if it has one.
     statistic : {"median", "min", "mean"}
-        How repetitions are condensed.
+        Statistic that aggregates repeated runs.
     response : str, optional
-        What to learn, a quantity of the runs such as ``"peak_memory"``; the runs' own response by default.
+        Quantity of the runs to learn, such as ``"peak_memory"``; the runs' own response by default.
     **options
         Arguments of the method's class.
 
@@ -84,13 +86,13 @@ def fit(
     model = new_model(method or default_method(chosen), effort, options)
     parts: dict[str, Any] = {}
     if isinstance(model, Factorized) and model.factors:
-        # Parts of a sum that were measured too, all of them, are learned each for itself.
+        # If the runs hold measured values of all parts, each part's coefficient gets its own model.
         measured = set(chosen.quantities) - {chosen.response}
         if measured.issuperset(model.factors) and table[list(model.factors)].notna().all(axis=None):
             parts["parts"] = table[list(model.factors)].to_dict("series")
     model.fit(table[chosen.parameters], table[chosen.response], space=chosen.space, **parts)
     model.response_ = {"name": chosen.response, "unit": chosen.quantities[chosen.response]}
-    # In a few numbers, for the stored file and for people.
+    # A summary of the training data, for the stored file and for people.
     good = chosen.ok
     model.training_ = {
         "rows": len(good),
@@ -104,11 +106,12 @@ def fit(
 
 
 def default_method(runs: Runs) -> str:
-    """Return the method that `fit` takes where none is named.
+    """Return the method that `fit` uses if the user names none.
 
-    PMNF for one number, where laws of scaling are what counts, and for very few runs of up to three numbers; a
-    log-quadratic model for very few with labels; else the methods are raced and blended
-    (`evenly.models.ensemble.automatic`).
+    * One numeric parameter: ``"pmnf"``, since scaling laws matter most there.
+    * Up to three parameters and fewer than 20 configurations: ``"pmnf"`` if all parameters are numeric,
+      ``"log-quadratic"`` if there are labels.
+    * All other runs: ``"auto"``, which races methods and blends them (`evenly.models.ensemble.automatic`).
 
     Examples
     --------
@@ -132,12 +135,12 @@ def _named(solver: str, runs: Runs, arguments: dict[str, Any]) -> Model:
 
 
 def new_model(method: str, effort: Effort, options: Mapping[str, Any]) -> Model:
-    """Return a model of a method that has learned nothing yet.
+    """Return an unfitted model of a method.
 
     Raises
     ------
     InputError
-        If there is no such method, or it has no such option.
+        If the method doesn't exist, or has no option of that name.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The state of a fitted model as plain values, and back: for models inside models, and for files."""
+"""Conversion of a fitted model to plain values and back, for files and for models that contain other models."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ __all__ = ["nested_state", "restored"]
 
 
 def nested_state(model: Model) -> dict[str, Any]:
-    """Return all that is needed to predict as a fitted model does; see `Model._get_state`."""
-    # `progress` is called while learning and means nothing afterwards.
+    """Return everything that a fitted model needs for predictions, as plain values; see `Model._get_state`."""
+    # `progress` is a callback of the fit. It is of no use afterwards and can't be stored.
     return {
         "method": model.method,
         "arguments": {name: value for name, value in model.get_params(deep=False).items() if name != "progress"},
@@ -27,16 +27,16 @@ def nested_state(model: Model) -> dict[str, Any]:
 
 
 def restored(state: Mapping[str, Any], *, nested: bool = True) -> Model:
-    """Return the model that `nested_state` described.
+    """Rebuild a fitted model from the result of `nested_state`.
 
-    With `nested` it doesn't warn of extrapolation: the model that it is part of does.
+    With `nested` the model doesn't warn of extrapolation, because the model that contains it already does.
     """
     model = model_class(state["method"])(**state["arguments"])
     model.space_ = Space.from_dict(state["space"])
     model.feature_names_in_ = np.array(model.space_.names, dtype=object)
     model.n_features_in_ = len(model.space_)
     model.n_runs_ = int(state["n_runs"])
-    # Nested models, and files of earlier versions, don't say what they learned and what they predicted for it.
+    # Nested models and files of earlier versions hold no response, training summary, digest or leave-out predictions.
     model.response_ = state.get("response", {"name": "share", "unit": "1"})
     model.training_ = state.get("training", {})
     model.learned_, model.left_out_ = state.get("learned", ""), state.get("left_out")

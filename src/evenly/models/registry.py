@@ -1,4 +1,4 @@
-"""Finding models by name: those of evenly, those other packages bring, and classes defined in the running program."""
+"""Lookup of model classes by method name: models of evenly, of plug-in packages, and of the running program."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _defined(base: type[Model] = Model) -> dict[str, type[Model]]:
 
 
 def method_names() -> list[str]:
-    """Return the names that ``evenly.fit(method=…)`` knows.
+    """Return all method names that ``evenly.fit(method=…)`` accepts.
 
     Examples
     --------
@@ -34,12 +34,12 @@ def method_names() -> list[str]:
 
 
 def model_class(method: str) -> type[Model]:
-    """Return the class of a method; only this one is imported.
+    """Return the class of a method; no other method is imported.
 
     Raises
     ------
     InputError
-        If nobody provides it; the message lists what there is.
+        If there is no such method; the message lists the methods that exist.
 
     Examples
     --------

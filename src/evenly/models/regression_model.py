@@ -1,7 +1,7 @@
-"""Models made of a regression on coded inputs: what neighbours, trees, kernels, nets and tensors share.
+"""Base classes of models that regress log times on coded inputs: neighbours, trees, kernel methods, nets, tensors.
 
-A `Regressor` turns inputs into logarithms. A `RegressionModel` codes the table, centres the logarithms, fits its
-regressor, and gets intervals from cross-validation: runs are left out fold by fold.
+A `Regressor` predicts logarithms of times from coded inputs. A `RegressionModel` codes the table, centres the
+logarithms and fits its regressor. Its prediction intervals come from k-fold cross-validation.
 """
 
 from __future__ import annotations
@@ -22,51 +22,56 @@ __all__ = ["RegressionModel", "Regressor", "canonical_order", "fold_numbers", "l
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-#: Logarithms are rounded to so many decimals, so that the unit of time decides no comparison of two splits.
+#: Logarithms are rounded to this many decimals. Otherwise the unit of time, by rounding errors, could decide which of
+#: two equally good splits a regressor takes.
 _DECIMALS = 11
-#: Predicted logarithms stay so close to the range of those learned from: times beyond e^±5 of it are no predictions.
+#: Predicted logarithms are clipped this far outside the range of the training logarithms, a factor e^5 in time.
 _BEYOND = 5.0
+#: Number of cross-validation folds of methods without a ``folds`` argument.
 _FOLDS = 5
 
 
 class Regressor(ABC):
-    """Learns logarithms from inputs. Seeds are fixed: the same rows in the same order give the same regressor."""
+    """Predicts log times from coded inputs.
+
+    Seeds are fixed: the same rows in the same order give the same regressor.
+    """
 
     @abstractmethod
     def fit(self, inputs: Inputs, logs: Floats, weights: Floats) -> None:
-        """Learn from (n, …) inputs, logs (n,) of median about 0 and weights (n,) > 0 of mean 1; n may be 1."""
+        """Fit to n inputs, logs (n,) of median about 0, and weights (n,) above 0 of mean 1; n may be 1."""
 
     @abstractmethod
     def predict(self, inputs: Inputs) -> Floats:
-        """Return logs, (n,), finite everywhere."""
+        """Return predicted logs, (n,), finite for all inputs."""
 
     @abstractmethod
     def get_state(self) -> dict[str, Any]:
-        """Return all that was learned: numbers, strings, lists, dicts, and numeric arrays."""
+        """Return the fitted state as a dict of numbers, strings, lists, dicts and numeric arrays."""
 
     @abstractmethod
     def set_state(self, state: Mapping[str, Any]) -> None:
         """Restore what `get_state` returned."""
 
     def left_out(self, inputs: Inputs, logs: Floats, weights: Floats, folds: Ints) -> Floats | None:
-        """Predict each run as if its fold hadn't been learned from, (n,); None where only refitting tells.
+        """Return the k-fold predictions of all runs, (n,), or None if the method needs one refit per fold.
 
-        Methods that know this from what they have learned (a Gaussian process, neighbours) override it.
+        Methods with a shortcut, such as Gaussian processes and neighbours, override this method.
         """
         del inputs, logs, weights, folds
         return None
 
     @property
     def coefficients(self) -> float:
-        """Numbers of effect learned from runs; for intervals from very few runs."""
+        """Effective number of fitted coefficients; it widens intervals where runs are very few."""
         return 1.0
 
 
 class RegressionModel(Model):
-    """A model that is a `Regressor` on coded inputs.
+    """Base class of models that fit a `Regressor` to coded inputs.
 
-    Subclasses fill in `_regressor`. A parameter ``folds`` of theirs, if they have one, says how many folds intervals
-    are learned from; with 0 nothing is left out, and intervals are as wide as for runs that tell nothing.
+    Subclasses implement `_regressor`. They may have an argument ``folds``: the number of cross-validation folds that
+    intervals are computed from. With 0 there is no cross-validation, and intervals have a default width.
     """
 
     _coding: Coding
@@ -74,10 +79,10 @@ class RegressionModel(Model):
 
     @abstractmethod
     def _regressor(self, coding: Coding, n_runs: int) -> Regressor:
-        """Return a regressor that has learned nothing yet, for a table of `n_runs` rows; check arguments here."""
+        """Check the model's arguments and return an unfitted regressor for a table of `n_runs` rows."""
 
     def regressor(self, coding: Coding, n_runs: int) -> Regressor:
-        """Return the method's regressor, which has learned nothing yet, for inputs that another coding makes."""
+        """Return an unfitted regressor of this method for inputs of any coding."""
         return self._regressor(coding, n_runs)
 
     def _learn(self, table: pd.DataFrame, values: Floats, weights: Floats) -> None:
@@ -85,17 +90,17 @@ class RegressionModel(Model):
         table, values, weights = table[counted].reset_index(drop=True), values[counted], weights[counted]
         self._coding = Coding.learn(table, self.space_)
         inputs, logs = self._coding.inputs(table), np.log(values)
-        # One order and one scale for equal runs, so that neither the rows' order nor the unit changes the fit.
+        # Sort the rows and centre the logs, so that neither the order of the rows nor the unit changes the fit.
         order = canonical_order(inputs, logs)
         inputs, logs, weights = inputs.rows(order), logs[order], weights[order]
         self._centre = float(np.median(logs))
         logs = np.round(logs - self._centre, _DECIMALS)
         weights = weights / weights.mean()
-        # No regressor is followed far beyond the logarithms it has seen.
+        # Predictions far outside the range of the training logs are clipped.
         self._limits = float(logs.min()) - _BEYOND, float(logs.max()) + _BEYOND
         self._fitted = self._regressor(self._coding, len(logs))
         self._fitted.fit(inputs, logs, weights)
-        # Each run as predicted without its fold: by a formula of the method's own, or by fitting once per fold.
+        # Cross-validation: by a shortcut of the method, or by one refit per fold.
         guess = np.full(len(logs), np.nan)
         folds = fold_numbers(inputs, getattr(self, "folds", _FOLDS))
         if folds is not None:
@@ -105,13 +110,16 @@ class RegressionModel(Model):
             guess = np.clip(known, *self._limits)
         freedom = max(len(logs) - self._fitted.coefficients, 0.0)
         self._conformal = LocalConformal.learn(inputs, logs - guess, freedom=freedom)
-        # Back in the order of the rows given, and in their unit.
+        # Restore the order and the unit of the rows passed in.
         left_out = np.full(len(counted), np.nan)
         left_out[np.flatnonzero(counted)[order]] = np.exp(guess + self._centre)
         self.left_out_ = left_out if np.isfinite(left_out).any() else None
 
     def _logs(self, table: pd.DataFrame, coding: Coding, inputs: Inputs) -> Floats:
-        """Return the logarithms predicted for a table that another model has coded; its coding is mostly this one's."""
+        """Return predicted logs, (n,), for a table and its inputs by `coding`.
+
+        The table is coded again only if `coding` differs from this model's.
+        """
         return self._coded_logs(inputs if coding == self._coding else self._coding.inputs(table))
 
     def _coded_logs(self, inputs: Inputs) -> Floats:
@@ -144,25 +152,29 @@ class RegressionModel(Model):
 
 
 def canonical_order(inputs: Inputs, logs: Floats) -> Ints:
-    """Return an order of the rows that doesn't depend on the order in which they came, (n,)."""
+    """Return indices that sort the rows by inputs, then by logs, (n,): equal runs in any order sort alike."""
     return np.lexsort((logs, *inputs.labels.T, *inputs.numbers.T))
 
 
 def fold_numbers(inputs: Inputs, folds: int, *, seed: int = 0) -> Ints | None:
-    """Give each run a fold, (n,); runs of one configuration share theirs. None where there are fewer than 2 to make."""
-    # Repeated runs of a configuration must not stand on both sides of a fold.
+    """Return the fold number of each run, (n,), or None if fewer than 2 folds are possible.
+
+    All runs of a configuration are in the same fold.
+    """
+    # Otherwise a run would be predicted from repeated runs of its own configuration.
     _, group = np.unique(np.hstack([inputs.numbers, inputs.labels]), axis=0, return_inverse=True)
     group = np.ravel(group)
     groups = int(group.max()) + 1
     if folds < 2 or groups < 2:
         return None
-    # Few configurations are left out one by one: folds of a tenth cost them too much of what they know.
+    # Up to 40 configurations get at least 10 folds (at most one fold per configuration). With 5 folds, each fit would
+    # lack a fifth of the few configurations and be much worse than the fit to all.
     count = min(groups, max(folds, 10 if groups <= 40 else folds))
     return np.asarray((np.random.default_rng(seed).permutation(groups) % count)[group], dtype=np.int64)
 
 
 def left_out_logs(make: Any, inputs: Inputs, logs: Floats, weights: Floats, folds: Ints) -> Floats:
-    """Predict each fold by what a regressor of ``make(n_runs)`` learned from the others, (n,)."""
+    """Return k-fold predictions, (n,): a regressor from ``make(n_runs)`` predicts each fold from the other folds."""
     found = np.full(len(logs), np.nan)
     for fold in np.unique(folds):
         there = folds == fold

@@ -1,7 +1,7 @@
 """Saving and loading models: one ``.evenly`` file, a zip of ``model.json`` and ``arrays.npz``, never pickle.
 
-``model.json`` holds the format version, the method and its arguments, the parameters' range, a summary of the training
-and the learned state; arrays of the state lie in ``arrays.npz`` and are referred to by name.
+``model.json`` holds the format version, the method and its arguments, the range of the parameters, a summary of the
+training data and the fitted state. ``arrays.npz`` holds the state's arrays; ``model.json`` refers to them by name.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ _MARKS = {_ARRAY, _FLOAT, _ITEMS, _OBJECTS, _TUPLE}
 
 
 def save(model: Model | Mapping[str, Model], path: str | Path) -> None:
-    """Write a fitted model, or several by solver name, to one file.
+    """Write a fitted model, or a dict of fitted models by solver name, to one file.
 
     Parameters
     ----------
     model : Model or mapping of str to Model
-        Fitted.
+        The fitted model or models.
     path : str or Path
-        Where to; by custom it ends in ``.evenly``. It is replaced only once all is written.
+        The file, which usually ends in ``.evenly``. An existing file is replaced only after the new one is complete.
 
     Raises
     ------
     InputError
-        If a model has not learned anything, holds what can't be stored, or the file can't be written.
+        If a model isn't fitted or holds a value that can't be stored, or if the file can't be written.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def save(model: Model | Mapping[str, Model], path: str | Path) -> None:
     target = Path(path)
     if target.is_dir():
         raise InputError(f"the model can't be written to {target}: it is a folder, give a file in it")
-    # Written beside the target and then moved, so that a crash leaves the old file whole.
+    # Write a temporary file next to the target, then rename it. A crash thus leaves the old file intact.
     partial = target.with_name(target.name + ".part")
     try:
         with zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -89,12 +89,12 @@ def save(model: Model | Mapping[str, Model], path: str | Path) -> None:
 
 
 def load(path: str | Path) -> Model | dict[str, Model]:
-    """Read what `save` wrote: a model, or a dict of models by solver name.
+    """Read a file that `save` wrote; return a model, or a dict of models by solver name.
 
     Raises
     ------
     ReadError
-        If the file is missing, damaged, not a model, of a newer format, or of a method that nobody provides.
+        If the file is missing, is damaged, holds no model, has a newer format, or names a method that isn't installed.
 
     Examples
     --------
@@ -160,10 +160,14 @@ def _build(fields: Mapping[str, Any], arrays: Mapping[str, np.ndarray[Any, Any]]
 
 
 def _pack(value: Any, arrays: dict[str, np.ndarray[Any, Any]]) -> Any:
-    """Turn a value into JSON, moving arrays aside; what JSON lacks is marked, so that it comes back as it was."""
+    """Convert a value to JSON and move arrays to `arrays`.
+
+    Values that JSON lacks (tuples, infinities, keys that aren't strings, arrays) get a mark, so that `_unpack` restores
+    them exactly.
+    """
     match value:
         case np.ndarray():
-            # Arrays of objects would need pickle: their items are packed one by one.
+            # NumPy stores object arrays with pickle only, so their items are packed one by one.
             if value.dtype.hasobject:
                 return {_OBJECTS: [_pack(item, arrays) for item in value.ravel().tolist()], "shape": list(value.shape)}
             arrays[f"a{len(arrays)}"] = value

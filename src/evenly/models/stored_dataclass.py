@@ -1,4 +1,4 @@
-"""Dataclasses that are parts of stored models: their state is their fields."""
+"""A base class for dataclasses that are stored with a model, field by field."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ __all__ = ["Stored"]
 
 
 class Stored:
-    """Gives a dataclass its state; each class has its own ``from_state``, which knows the types of its fields."""
+    """Adds `to_state` to a dataclass; each subclass has its own ``from_state``, which knows the types of the fields."""
 
     def to_state(self) -> dict[str, Any]:
-        """Return the fields by name: dataclasses as dicts, tuples as lists, the rest as it is."""
+        """Return the fields by name: `Stored` values as dicts, tuples as lists, other values unchanged."""
         assert is_dataclass(self)  # noqa: S101 - for the type checker
         state: dict[str, Any] = {}
         for field in fields(self):
