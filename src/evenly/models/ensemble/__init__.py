@@ -1,1 +1,1 @@
-"""Several models as one: the race that chooses them, the weights, corrections, small copies."""
+"""Ensembles: models compared on left-out runs, blended, corrected, and distilled into one small model."""

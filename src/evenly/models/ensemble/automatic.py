@@ -1,7 +1,7 @@
-"""The automatic model: methods are raced on left-out runs, and the best are blended.
+"""The automatic model: methods are compared on left-out runs, and the best ones are blended.
 
-Within the learned range it is a weighted mean of log predictions (`evenly.models.ensemble.stacking`). Outside, over a
-tenth of a half-range, it hands over to a method that extrapolates.
+Inside the measured range it predicts the weighted mean of the models' log times (`evenly.models.ensemble.stacking`).
+Outside, the weight moves to a method that extrapolates, within a distance of a tenth of a half-range.
 """
 
 from __future__ import annotations
@@ -31,33 +31,35 @@ __all__ = ["Automatic"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-#: Methods that may extrapolate beyond the learned range, the best first.
+#: Methods that may extrapolate beyond the measured range, the best first.
 _EXTRAPOLATES = ("beyond", "pmnf", "log-quadratic", "power-law")
-#: Distance from the learned range, in half-ranges, over which the blend hands over to the method that extrapolates.
+#: Distance from the measured range, in half-ranges, at which the extrapolating method has the whole weight.
 _HANDOVER = 0.1
-#: Runs from which the method that extrapolates learns at most.
+#: Maximum number of runs from which "beyond" learns, where it wasn't in the race.
 _TRENDS = 2_048
-#: (most runs, folds): with many runs folds may be few and large, since many runs remain.
+#: Pairs (maximum number of runs, number of folds). With many runs, few folds still leave many runs to learn from.
 _FOLDS = ((40, 10), (2_000, 5), (10**12, 3))
-#: Models with more than so many times the least error get no weight.
+#: Models whose error exceeds the least error by more than this factor get no weight.
 _HOPELESS = 3.0
 
 
 @final
 class Automatic(Model):
-    """Races the methods that suit the runs and blends the best.
+    """Compares methods on left-out runs and blends the best ones.
 
     Parameters
     ----------
     effort : {"quick", "normal", "thorough"}
-        Which methods are tried, and how hard: seconds, a minute, many minutes for a thousand runs.
+        How many methods are tried, and how thoroughly each is fitted. Fitting to a thousand runs takes seconds, a
+        minute or many minutes.
     methods : sequence of str, optional
-        Only these.
+        Names of the methods to try. By default, all that suit the runs.
     offset : str, optional
-        What is known about the time, up to a factor: an expression of the parameters such as ``"m * n * k / cores"``.
-        The time divided by it is learned, so that predictions follow it where no runs tell otherwise.
+        A known formula for the time, up to a constant factor: an expression of the parameters, such as
+        ``"m * n * k / cores"``. The model learns the time divided by this formula, so that predictions follow the
+        formula where there are no runs.
     progress : callable, optional
-        Called with the name of what is being learned.
+        Called with the name of the step that begins.
 
     Attributes
     ----------
@@ -65,13 +67,14 @@ class Automatic(Model):
         One row per method tried: ``method``, ``error`` (MLogQ on left-out runs), ``fit_seconds`` (CPU), ``bytes``
         (learned numbers), ``weight``, ``note``.
     error_ : float
-        MLogQ of the blend on left-out runs, its weights taken from other runs; NaN where nothing could be left out.
+        MLogQ of the blend on left-out runs, with blending weights learned from the other folds; NaN where no run could
+        be left out.
     correction_ : float
-        Share by which trees on the blend's errors lower `error_`; 0 where they don't, and aren't used.
+        Share by which trees fitted to the blend's residuals lower `error_`; 0 where no trees are used.
     beyond_ : str
-        The method that predicts beyond the learned range.
+        The method that predicts beyond the measured range.
     learning_curve_ : DataFrame
-        ``runs``, ``error`` and ``measured``: errors by the number of runs learned from, measured and extrapolated
+        ``runs``, ``error`` and ``measured``: the error as a function of the number of runs, measured and extrapolated
         (`evenly.models.ensemble.learning_curves`).
 
     Examples
@@ -131,7 +134,7 @@ class Automatic(Model):
         self.choice_, self.learning_curve_ = _choice([], {}), pd.DataFrame({"runs": [], "error": [], "measured": []})
 
     def _blend(self, runs: Table, inputs: Inputs, folds: Ints, entries: list[Entry]) -> Floats:
-        """Blend the models of the race; return the logs predicted for each run without its fold, (n,)."""
+        """Blend the models of the race; return each run's left-out prediction by the blend, (n,) logs."""
         able = [(e, e.model) for e in entries if e.model is not None and np.isfinite(e.error)]
         if not able:
             reasons = "; ".join(f"{e.candidate.method}: {e.note}" for e in entries)
@@ -144,7 +147,7 @@ class Automatic(Model):
         predicted, logs, weights = predicted[known], runs.logs[known], runs.weights[known]
         shares = blend_weights(predicted, logs, weights)
         honest = cross_fitted(predicted, logs, weights, folds[known])
-        # Trees on what the blend leaves, then the blend's error and the intervals that its residuals give.
+        # Trees are fitted to the blend's residuals. Left-out residuals then give the blend's error and its intervals.
         say = self.progress or (lambda _: None)
         say("what is left")
         self._correction = Correction()
@@ -175,7 +178,7 @@ class Automatic(Model):
         return without
 
     def _extrapolating(self, runs: Table, learned: Mapping[str, Model]) -> Model:
-        """Return the method that predicts beyond the range: a model of the race, else one that learns it now."""
+        """Return the model that predicts beyond the range: one from the race if possible, else one fitted here."""
         for name in _EXTRAPOLATES:
             if name in learned:
                 return learned[name]
@@ -193,7 +196,7 @@ class Automatic(Model):
     # ---- asking ---------------------------------------------------------------------------------------------
 
     def _known(self, table: pd.DataFrame) -> Floats:
-        """Return the logarithm of the offset, (n,)."""
+        """Return the logarithm of the offset at each configuration, (n,)."""
         if self._offset is None:
             return np.zeros(len(table))
         values = np.asarray(self._offset(table), dtype=np.float64)
@@ -203,12 +206,12 @@ class Automatic(Model):
         return np.log(values)
 
     def _logs(self, table: pd.DataFrame, inputs: Inputs) -> tuple[Floats, Floats]:
-        """Return the logs predicted, without the offset, and the share that the extrapolating method has, (n,) each."""
+        """Return the predicted logs without the offset, and the weight of the extrapolating method, (n,) each."""
         logs = self._correction.predict(inputs)
         for member, share in zip(self._members, self._shares, strict=True):
             coded = isinstance(member, RegressionModel)
             logs += share * (member._logs(table, self._coding, inputs) if coded else np.log(member._predict(table)))
-        # The share rises from 0 at the edge of the learned range to 1.
+        # The extrapolating method's weight rises linearly from 0 at the edge of the measured range to 1.
         outside = np.clip(inputs.beyond / _HANDOVER, 0.0, 1.0)
         far = np.flatnonzero(outside > 0)
         if len(far):
@@ -224,7 +227,7 @@ class Automatic(Model):
         inputs = self._coding.inputs(table)
         (logs, outside), half = self._logs(table, inputs), self._conformal.half_width(inputs, level)
         low, high = logs - half, logs + half
-        # Outside the learned range the extrapolating method's interval may widen these bounds, but not narrow them.
+        # Outside the measured range the extrapolating method's interval may widen these bounds, but not narrow them.
         far = np.flatnonzero(outside > 0)
         if len(far):
             bounds = self._beyond._interval(table.iloc[far], level)
@@ -265,12 +268,12 @@ class Automatic(Model):
 
 
 def _member_state(model: Model) -> dict[str, Any]:
-    """Return the state of a member; its space is that of the blend, and isn't stored again."""
+    """Return the state of a member without its space, which the blend stores once for all members."""
     return {name: value for name, value in nested_state(model).items() if name != "space"}
 
 
 def state_bytes(state: Any) -> int:
-    """Return how many bytes the numbers and strings of a model's state take."""
+    """Return the size of a model's state, in bytes of its numbers and strings."""
     if isinstance(state, np.ndarray):
         return int(state.nbytes)
     if isinstance(state, Mapping):

@@ -1,8 +1,8 @@
-"""One small model in place of a blend: tensor completion that learned what the blend predicts.
+"""Distillation: a small tensor completion model learns the predictions of a blend and replaces it.
 
-A blend keeps its members, some of which keep all runs; a completion of few products keeps a few thousand numbers
-[Hinton, Vinyals and Dean, Distilling the knowledge in a neural network, 2015]. It learns from configurations like the
-measured ones: their values in new combinations, and values in between where a parameter has many.
+A blend stores all its members, and some members store all runs. A completion of low rank stores a few thousand numbers
+[Hinton, Vinyals and Dean, Distilling the knowledge in a neural network, 2015]. It learns from random configurations
+that recombine measured values. For a parameter with many values, values between the measured ones are drawn too.
 """
 
 from __future__ import annotations
@@ -26,33 +26,33 @@ __all__ = ["distil", "stored_bytes"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-#: The largest rank that fits is taken, unless a smaller one does as well.
+#: Ranks to try, in rising order; a larger rank must lower the difference to the blend by at least the share `_GAIN`.
 _RANKS = (4, 8, 16, 32)
 _GAIN = 0.02
-#: Configurations that the blend is asked for, to learn from and to compare on.
+#: Number of configurations that the blend predicts: least and most to learn from, and those to compare on.
 _LEAST, _MOST, _COMPARED = 2_000, 20_000, 2_000
-#: Parameters of more values take values in between.
+#: For a parameter with more values than this, values between the measured ones are drawn.
 _MANY = 64
-#: Places at which intervals know residuals.
+#: Maximum number of residuals that the small model stores for its intervals.
 _PLACES = 300
 
 
 def distil(model: Automatic, *, most_bytes: int = 100_000) -> CPR:
-    """Return a completion that predicts nearly what `model` does, and is stored in few bytes.
+    """Return a small tensor completion model that approximates the predictions of `model`.
 
     Parameters
     ----------
     model : Automatic
-        Fitted.
+        A fitted model.
     most_bytes : int
-        Size of the stored file at most.
+        Maximum size of the stored file, in bytes.
 
     Returns
     -------
     CPR
-        Its `training_` says what was lost, under ``"distilled"``: ``bytes`` of the stored file, ``difference`` (mean
-        absolute log ratio to the blend, on configurations that it didn't learn from) and ``error`` (of the blend, on
-        left-out runs). Beyond the measured range it goes on as its trend does, not as the blend.
+        ``training_["distilled"]`` holds ``bytes`` (size of the stored file), ``difference`` (mean absolute log ratio to
+        the blend, on configurations that the completion didn't learn from) and ``error`` (of the blend, on left-out
+        runs). Beyond the measured range the completion follows its own trend, not the blend's extrapolation.
 
     Raises
     ------
@@ -101,7 +101,7 @@ def stored_bytes(model: Automatic | CPR) -> int:
 
 
 def _like(places: Floats, model: Automatic, count: int, *, seed: int = 0) -> pd.DataFrame:
-    """Return configurations like those at `places` (n, k): each parameter of a run, or of any other run."""
+    """Draw configurations like those at `places` (n, k): each value of a measured one is redrawn or not (50 %)."""
     rng = np.random.default_rng(seed)
     measured = model._coding.inputs_of(places)
     n = len(places)
@@ -117,7 +117,7 @@ def _like(places: Floats, model: Automatic, count: int, *, seed: int = 0) -> pd.
 
 
 def _drawn(column: Floats, count: int, rng: np.random.Generator) -> Floats:
-    """Draw values of a parameter as often as they were measured; between two of them where there are many."""
+    """Draw values from a parameter's measured distribution, (count,); with many values, interpolate its quantiles."""
     values = np.unique(column)
     if len(values) <= _MANY:
         return np.asarray(rng.choice(column, size=count))
@@ -125,14 +125,14 @@ def _drawn(column: Floats, count: int, rng: np.random.Generator) -> Floats:
 
 
 def _take_over(small: CPR, model: Automatic) -> None:
-    """Give a completion the range, the run count and the intervals of what it stands for."""
+    """Copy the range and the run count of the blend to the completion, and adapt the blend's intervals."""
     known = model._conformal
     rows = np.random.default_rng(0).permutation(len(known.places))[:_PLACES]
     table = model._coding.table(model._coding.inputs_of(known.places[rows]), model.space_)
     shift = np.log(small._predict(table) / model._predict(table))
     small.space_, small.n_runs_ = model.space_, model.n_runs_
     small.response_, small.training_ = dict(model.response_), dict(model.training_)
-    # Both errors, as if they knew nothing of each other.
+    # Squared errors add up: the blend's residual and the completion's deviation from it are taken as independent.
     residuals = np.sqrt(known.squares[rows] + shift**2)
     small._conformal = LocalConformal.learn(
         small._coding.inputs(table), residuals, freedom=float(model.n_runs_), growth=known.growth

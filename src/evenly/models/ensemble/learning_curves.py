@@ -1,8 +1,8 @@
-"""Learning curves: errors on left-out runs by the number of runs learned from, extrapolated to more runs.
+"""Learning curves: the error on left-out runs as a function of the number of runs, extrapolated to more runs.
 
-Errors of regression fall about as a power of the number of runs until noise stops them [Viering and Loog, The shape of
-learning curves, 2022]. Three sizes give the exponent. The level at which noise stops the fall can't be seen before it
-is reached, so the extrapolation is an upper bound on what more runs bring.
+Regression errors fall roughly as a power of the number of runs until they reach the noise level [Viering and Loog, The
+shape of learning curves, 2022]. The exponent is fitted to up to three numbers of runs. The noise level can't be
+estimated before it is reached, so the extrapolated gain is an upper bound on the gain from more runs.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ __all__ = ["learning_curve"]
 Floats = NDArray[np.float64]
 _SHARES = (0.25, 0.5)
 _MORE = (2, 4)
-#: Fewer runs than this tell no trend; more than so many test runs only cost time.
+#: Least number of runs for which a trend is fitted, and maximum number of test runs.
 _FEWEST, _TESTED = 24, 2_000
-#: From so many runs on, one draw tells enough.
+#: With at least this many runs to learn from, one random split is enough; with fewer, two are averaged.
 _LARGE = 2_000
 
 
 def learning_curve(
     table: Table, make: Callable[[], Model], error: float, learned_from: int, *, quick: bool = False
 ) -> pd.DataFrame:
-    """Measure errors with a quarter and half of the runs and extend their trend to two and four times as many.
+    """Measure the error with a quarter and half of the runs, and extrapolate it to two and four times as many runs.
 
     Parameters
     ----------
@@ -38,16 +38,16 @@ def learning_curve(
     make : callable
         Returns a model that has learned nothing yet.
     error : float
-        MLogQ on left-out runs that `make`'s models reach with `learned_from` runs.
+        MLogQ on left-out runs of models that learned from `learned_from` runs.
     learned_from : int
     quick : bool
-        Only with a quarter, and of one draw.
+        Measure with a quarter of the runs only, and with one random split.
 
     Returns
     -------
     DataFrame
-        ``runs``, ``error`` (MLogQ) and ``measured`` (whether it was, or follows from the trend); no rows where there
-        are too few runs.
+        ``runs``, ``error`` (MLogQ) and ``measured`` (False where the error is extrapolated); no rows where there are
+        too few runs.
     """
     n = len(table)
     if n < _FEWEST or not np.isfinite(error) or error <= 0:
@@ -65,7 +65,7 @@ def learning_curve(
             rows.append((learned, float(np.mean(finite)), True))
     rows.append((learned_from, error, True))
     sizes, measured = np.array([r[0] for r in rows], float), np.array([r[1] for r in rows])
-    # error ≈ c · runs^slope, by least squares in logarithms; more runs neither harm nor help more than 1 / runs.
+    # error ≈ c · runs^slope, by least squares in logarithms; the slope is kept between -1 and 0.
     slope = np.polyfit(np.log(sizes), np.log(measured), 1)[0] if len(rows) > 1 else 0.0
     slope = float(np.clip(slope, -1.0, 0.0))
     rows += [(more * n, float(error * (more * n / learned_from) ** slope), False) for more in _MORE]

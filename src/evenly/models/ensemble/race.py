@@ -1,8 +1,8 @@
-"""The race: methods that suit a table predict runs that they haven't learned from.
+"""The race: methods are compared by cross-validation, that is, by their errors on runs they haven't learned from.
 
-Cheap methods come first. In a heat on some runs of a large table the methods whose error is far above the best are
-excluded; the others stay in the race and learn from all runs. Which methods run depends on the table and the effort
-alone, never on a clock, so that the same runs always give the same model.
+For a large table, a heat on a sample of the runs comes first: methods whose error is far above the best are excluded.
+The others learn from all runs. Cheap methods are tried first. The choice of methods depends on the table and the effort
+only, never on measured time, so that the same runs always give the same model.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = ["Candidate", "Entry", "Table", "candidates", "left_out_logs_of", "mea
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-#: Runs that methods learn from in the heat, and how many times the least error a method may have there.
+#: Number of runs to learn from in the heat; a method is excluded if its error there exceeds the best by this factor.
 _HEAT, _BEHIND = 1_500, 1.6
 
 
@@ -63,21 +63,21 @@ class Table:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A method that may enter the race, and the tables that it suits.
+    """A method that may enter the race, and the tables for which it is tried.
 
     Attributes
     ----------
     method : str
     effort : str
-        Least effort at which it is tried.
+        The method is tried at this effort and at higher ones.
     fewest, most : int
-        Numbers of runs between which it is tried.
+        Least and largest number of runs.
     labels : bool
-        Whether it can learn from parameters of labels.
+        Whether it supports categorical parameters.
     parameters : int
-        Most parameters with which it is tried.
+        Largest number of parameters.
     worth : int
-        With more runs it is tried only at effort "thorough": it takes long, and others are usually better.
+        With more runs than this it is tried at effort "thorough" only, since it is slow and usually not the best.
     """
 
     method: str
@@ -89,7 +89,7 @@ class Candidate:
     worth: int = 10**9
 
     def model(self, effort: str, **more: Any) -> Model:
-        """Return a model of it that has learned nothing yet; arguments that it doesn't have are left out."""
+        """Return a new, unfitted model; keyword arguments that the method doesn't have are dropped."""
         kind = model_class(self.method)
         known = set(kind.default_arguments())
         given = {"effort": effort, **more}
@@ -123,15 +123,15 @@ class Entry:
     ----------
     candidate : Candidate
     left_out : array (n,)
-        Logs predicted for each run by models that hadn't learned from it; NaN where the other runs tell nothing.
+        Log time predicted for each run by models that haven't learned from it; NaN where there is no prediction.
     error : float
-        MLogQ of these.
+        MLogQ of these predictions.
     fit_seconds : float
-        CPU seconds of learning, including the predictions of runs left out.
+        CPU time in seconds to fit the model and to predict left-out runs.
     model : Model or None
-        Learned from all runs; None if the candidate was excluded or failed.
+        Fitted to all runs; None if the candidate was excluded or failed.
     note : str
-        Why it was excluded, or how it failed.
+        The reason why it was excluded or failed, else empty.
     """
 
     candidate: Candidate
@@ -143,7 +143,7 @@ class Entry:
 
 
 def candidates(table: Table, effort: str, *, among: Sequence[str] | None = None) -> list[Candidate]:
-    """Return the methods that suit a table, cheap ones first."""
+    """Return the methods to try on a table, cheap ones first; those named in `among`, where it is given."""
     known = set(method_names())
     unknown = [name for name in among or () if name not in known]
     if unknown:
@@ -171,17 +171,17 @@ def race(
     effort: str,
     progress: Callable[[str], None] | None = None,
 ) -> list[Entry]:
-    """Fit each candidate to all runs, and predict each run by a fit without its fold.
+    """Fit each candidate to all runs, and predict each run by a model fitted without the run's fold.
 
     Parameters
     ----------
     table : Table
     entrants : sequence of Candidate
     folds : int array (n,)
-        Number of each run's fold, from 0.
+        Index of each run's fold, from 0.
     effort : str
     progress : callable, optional
-        Called with the name of what is being done.
+        Called with the name of the step that begins.
 
     Returns
     -------
@@ -202,7 +202,7 @@ def race(
             model = candidate.model(effort, folds=int(folds.max()) + 1)
             entry.model = model.fit(table.frame, np.exp(table.logs), table.weights, space=table.space)
             if entry.model.left_out_ is not None:
-                # Of the same folds, or of each run alone.
+                # The model has made its own left-out predictions, by the same folds or leave-one-out.
                 entry.left_out = np.log(entry.model.left_out_)
             else:
                 entry.left_out = left_out_logs_of(partial(candidate.model, effort, folds=0), table, folds)
@@ -217,10 +217,10 @@ def race(
 def left_out_logs_of(
     make: Callable[[], Model], table: Table, folds: Ints, asked: Sequence[int] | None = None
 ) -> Floats:
-    """Predict each fold by a model of ``make()`` that learned from the other folds, (n,) logs.
+    """Predict the log times of each fold by a model from ``make()`` fitted to the other folds, (n,).
 
-    Only the folds `asked` are predicted, all by default; the others stay NaN. So do runs with a label that none of the
-    runs learned from has.
+    Only the folds in `asked` are predicted (by default all); runs of other folds are NaN. A run is also NaN if one of
+    its labels doesn't occur in the other folds.
     """
     found = np.full(len(table), np.nan)
     for fold in np.unique(folds) if asked is None else asked:
@@ -236,7 +236,7 @@ def left_out_logs_of(
 
 
 def mean_error(left_out: Floats, table: Table) -> float:
-    """Return the MLogQ of logs (n,) predicted for runs left out, NaN ones ignored; infinite if there is none."""
+    """Return the MLogQ of left-out predictions (n,) in logs, without NaN entries; infinite if all are NaN."""
     known = np.isfinite(left_out)
     if not known.any():
         return float("inf")
@@ -244,7 +244,7 @@ def mean_error(left_out: Floats, table: Table) -> float:
 
 
 def _excluded(table: Table, entrants: Sequence[Candidate], say: Callable[[str], None]) -> dict[str, str]:
-    """Run the heat of a large table; return the methods that needn't learn from all runs, each with the reason."""
+    """Run the heat of a large table; return the methods to exclude, each with the reason."""
     if len(table) < 2 * _HEAT:
         return {}
     some = table.rows(np.sort(np.random.default_rng(0).permutation(len(table))[: 2 * _HEAT]))

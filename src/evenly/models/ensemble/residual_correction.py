@@ -1,7 +1,8 @@
-"""Boosted trees that correct a blend: they learn its errors on left-out runs, such as block sizes and jumps.
+"""Boosted trees that correct a blend: they learn its residuals on left-out runs.
 
-Trees see inputs that smooth methods don't have (`evenly.models.inputs.derived`). They are kept only if they lower the
-errors on runs that they hadn't learned from either.
+Such residuals come from jumps and from effects of block sizes, which smooth methods miss. Trees also get derived inputs
+(`evenly.models.inputs.derived`). They are kept only if they lower the error on runs that the trees haven't learned
+from.
 """
 
 from __future__ import annotations
@@ -21,22 +22,22 @@ __all__ = ["Correction"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-#: With fewer runs errors are too noisy to learn; more runs take long.
+#: Number of runs for which trees are tried: fewer residuals are too noisy, more take too long.
 _LEAST, _MOST = 200, 20_000
-#: Trees are kept if errors fall by this share at least.
+#: Trees are kept if the error falls by at least this share.
 _GAIN = 0.01
 _BUDGET = Budget(pilot_rounds=100, candidates=2, rate=0.05, rounds=400)
 
 
 @dataclass(frozen=True)
 class Correction:
-    """What is added to the blend's logs.
+    """Boosted trees that predict the residuals of a blend, to be added to its logs.
 
     Attributes
     ----------
     trees : Boosted or None
     most : float
-        Largest error seen; no correction is larger.
+        Largest absolute residual among the runs; corrections are clipped to it.
     gain : float
         Share by which the mean absolute error on left-out runs fell; 0 without trees.
     """
@@ -49,13 +50,13 @@ class Correction:
     def learn(
         cls, coding: Coding, inputs: Inputs, errors: Floats, weights: Floats, folds: Ints
     ) -> tuple[Correction, Floats]:
-        """Learn from errors (n,) of left-out runs: logs measured less those predicted.
+        """Learn from residuals `errors` (n,) on left-out runs: measured logs minus predicted logs.
 
         Returns
         -------
         correction : Correction
         left_out : array (n,)
-            What a correction that hasn't learned from a run's fold adds to that run.
+            The correction of each run by trees that haven't learned from its fold.
         """
         nothing = np.zeros(len(errors))
         if not _LEAST <= len(errors) <= _MOST:
@@ -72,7 +73,7 @@ class Correction:
         return cls(trees, most, 1 - after / before), made
 
     def predict(self, inputs: Inputs) -> Floats:
-        """Return what to add to the logs, (n,)."""
+        """Return the correction to add to the logs, (n,)."""
         if self.trees is None:
             return np.zeros(len(inputs))
         return np.clip(self.trees.predict(inputs), -self.most, self.most)
@@ -84,7 +85,7 @@ class Correction:
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any] | None, coding: Coding) -> Correction:
-        """Restore what `to_state` returned; blends of earlier versions have none."""
+        """Restore what `to_state` returned; the state is None for blends stored by earlier versions."""
         if state is None or state["trees"] is None:
             return cls()
         trees = Boosted(coding, usual_fitter(), _BUDGET)

@@ -1,9 +1,9 @@
-"""Blending of models: a weighted mean whose weights are learned from predictions of left-out runs.
+"""Stacking: a weighted mean of models, with weights learned from predictions of left-out runs.
 
-Stacked regression [Wolpert, Stacked generalization, 1992; Breiman, Stacked regressions, 1996] on logarithms: weights
-that are not negative and sum to one minimise the mean absolute log error of the blend on runs that no model had seen,
-smoothed near zero. Few runs tell little about weights, so the mean over resampled runs is taken. That spreads weight
-over models that can't be told apart.
+This is stacked regression [Wolpert, Stacked generalization, 1992; Breiman, Stacked regressions, 1996] on logarithms.
+The weights are non-negative and sum to one. They minimise the blend's mean absolute log error on left-out runs,
+smoothed near zero. With few runs the weights are uncertain, so they are averaged over bootstrap samples. Models of
+similar accuracy then share the weight.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ __all__ = ["blend_weights", "cross_fitted"]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 _RESAMPLES = 12
-#: Shares below this are noise; dropping them makes predictions faster.
+#: Smaller weights are set to zero: they are noise, and predictions get faster.
 _SMALL = 0.02
 
 
 def blend_weights(predicted: Floats, logs: Floats, weights: Floats, *, seed: int = 0) -> Floats:
-    """Return the share of each model, (n_models,), not negative, of sum 1.
+    """Return the non-negative weight of each model, (n_models,), with sum 1.
 
     Parameters
     ----------
     predicted : array (n_runs, n_models)
-        Logs that each model predicted for runs it hadn't learned from.
+        Left-out log predictions of each model.
     logs : array (n_runs,)
-        What was measured.
+        Measured logs.
     weights : array (n_runs,)
-        How much each run counts.
+        Weight of each run.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def blend_weights(predicted: Floats, logs: Floats, weights: Floats, *, seed: int
     rng = np.random.default_rng(seed)
     shares = np.zeros(count)
     for _ in range(_RESAMPLES):
-        # Bayesian bootstrap [Rubin 1981]: every run stays in, with a random weight.
+        # Bayesian bootstrap [Rubin 1981]: every run gets a random exponential weight.
         drawn = weights * rng.exponential(size=len(logs))
         shares += _best(errors, drawn / drawn.sum())
     shares /= _RESAMPLES
@@ -57,7 +57,7 @@ def blend_weights(predicted: Floats, logs: Floats, weights: Floats, *, seed: int
 
 def _best(errors: Floats, weights: Floats) -> Floats:
     """Minimise the smoothed mean absolute error of blended errors (n_runs, n_models) over the simplex."""
-    # |e| is smoothed to √(e² + s²), s a share of the best model's error; the start favours models of small error.
+    # |e| is smoothed to √(e² + s²), with s 0.3 times the best model's error. The start favours models of small error.
     single = weights @ np.abs(errors)
     smooth = 0.3 * float(single.min()) + 1e-12
     start = smooth / np.maximum(single, smooth)
@@ -83,7 +83,7 @@ def _best(errors: Floats, weights: Floats) -> Floats:
 
 
 def cross_fitted(predicted: Floats, logs: Floats, weights: Floats, folds: Ints) -> Floats:
-    """Blend each fold by weights learned from the other folds, (n_runs,), so that its errors aren't too optimistic."""
+    """Blend each fold with weights learned from the other folds, so that the error isn't too optimistic, (n_runs,)."""
     blended = np.empty(len(logs))
     for fold in np.unique(folds):
         there = folds == fold

@@ -1,10 +1,13 @@
-"""Extrapolation beyond the measured range: a trend times its residual at the edge, chosen by holding out the edge.
+"""Extrapolation beyond the measured range: a trend times its residual at the nearest point of the range.
 
-Trees, neighbours and kernels know nothing beyond the measured range, and polynomials swing there. Here a time beyond
-the range is a trend (a power law, a parabola in logarithms, or a sum of power laws with exponents that are halves, see
-`evenly.models.extrapolation.trends`) times the residual that the trend has at the nearest point of the range. For each
-side of the range candidates are raced on shells of runs held out there (`evenly.models.extrapolation.edge_shells`).
-Errors in the shells also say how much intervals widen.
+Trees, neighbours and kernels can't extrapolate, and polynomials oscillate beyond the measured range. This model uses a
+trend instead: a power law, a parabola in logarithms, or a sum of power laws whose exponents are multiples of one half
+(`evenly.models.extrapolation.trends`). The trend is multiplied by its residual (measured over predicted time) at the
+nearest point of the range.
+
+The trend is chosen for each side of the range. Candidates are compared on outer shells of the measured range, whose
+runs are held out (`evenly.models.extrapolation.edge_shells`). The errors in the shells also determine how fast the
+prediction intervals widen.
 """
 
 from __future__ import annotations
@@ -30,12 +33,12 @@ __all__ = ["Beyond"]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 _NEIGHBOURS = 8
-#: Predicted logs are kept between plus and minus this, so that times don't overflow.
+#: Predicted logs are clipped to plus and minus this, so that times don't overflow.
 _FINITE = 300.0
 
 
 class _Beyond(Regressor):
-    """A `Continuation` per candidate chosen for a side; each is fitted when that side is first asked for."""
+    """The `Continuation` models of each side; they are fitted at the first prediction beyond that side."""
 
     def __init__(self, coding: Coding, boosting: bool) -> None:
         self._coding, self._boosting = coding, boosting
@@ -44,15 +47,15 @@ class _Beyond(Regressor):
 
     def fit(self, inputs: Inputs, logs: Floats, weights: Floats) -> None:
         self._runs, self._made = Runs(inputs, logs, weights, self._coding), {}
-        # Coefficients of a parabola in logarithms.
+        # Number of coefficients of a parabola in logarithms.
         d = len(self._coding.numeric)
         self._parabola = 1 + d + d * (d + 1) // 2 + sum(self._coding.sizes)
 
     def race(self, intervals: LocalConformal) -> None:
-        """Race candidates for each side, given intervals inside the range."""
+        """Compare the candidates for each side, given the prediction intervals inside the range."""
         half_widths = intervals.half_width(self._runs.inputs, 0.9)
         numbers = self._runs.inputs.numbers
-        # A parameter with one value has no outer runs to hold out.
+        # A parameter with a single value has no outer runs to hold out.
         varied = [j for j in range(numbers.shape[1]) if np.ptp(numbers[:, j]) > 0]
         wanted: dict[str, Ints] = {}
         for j, sign in itertools.product(varied, (1, -1)):
@@ -66,7 +69,7 @@ class _Beyond(Regressor):
         }
 
     def winners_for(self, signs: Ints) -> Winners:
-        """Return what the race of a side chose, or the usual candidate where there was no race."""
+        """Return the winners of a side's race, or the default candidate where there was no race."""
         usual = Winners([USUAL], float("nan"), 3.0)
         return self.winners.get(_side_name(signs)) or usual
 
@@ -94,14 +97,17 @@ class _Beyond(Regressor):
         return self._made[signs]
 
     def left_out(self, inputs: Inputs, logs: Floats, weights: Floats, folds: Ints) -> Floats | None:
-        """Predict runs (n,) by the trend, which one fold hardly changes, and by neighbours of other folds."""
+        """Predict each run by the trend of all runs plus the residuals of its neighbours in other folds, (n,) logs.
+
+        The trend has few coefficients, so leaving out a fold hardly changes it. None where there are too few runs.
+        """
         if len(logs) < 5 * self._parabola:
             return None
         (inside,) = self._continuations((0,) * inputs.numbers.shape[1])
         trend = inside.trend(inputs)
         k = min(4 * _NEIGHBOURS, len(logs))
         distances, found = (np.asarray(a) for a in KDTree(inputs.matrix).query(inputs.matrix, np.arange(1, k + 1)))
-        # The first _NEIGHBOURS that are in other folds, weighted by inverse distance as in `residuals`.
+        # The _NEIGHBOURS nearest runs of other folds, weighted by inverse distance as in `residuals`.
         usable = folds[found] != folds[:, None]
         usable &= np.cumsum(usable, axis=1) <= _NEIGHBOURS
         nearness = np.where(usable, weights[found] / np.maximum(distances + 0.1 * distances[:, -1:], 1e-9), 0.0)
@@ -114,7 +120,7 @@ class _Beyond(Regressor):
         return 1.0 + len(self._coding.numeric) + sum(self._coding.sizes)
 
     def growth(self, inputs: Inputs) -> Floats:
-        """Return the growth of the intervals of configurations per half-range, (n,)."""
+        """Return the relative growth of each configuration's interval per half-range of distance, (n,)."""
         kinds, group = np.unique(sides(inputs), axis=0, return_inverse=True)
         return np.array([self.winners_for(signs).growth for signs in kinds])[np.ravel(group)]
 
@@ -133,7 +139,7 @@ class _Beyond(Regressor):
 
 
 def _side_name(signs: Ints) -> str:
-    """Return the name of a side, signs (n_numeric,): "+0" is above the range of the first number."""
+    """Return the name of a side from its signs (n_numeric,): "+0" is above the range of the first numeric parameter."""
     if np.sum(np.abs(signs)) > 1:
         return "several below" if (signs <= 0).all() else "several above"
     j = int(np.argmax(np.abs(signs)))
@@ -142,24 +148,24 @@ def _side_name(signs: Ints) -> str:
 
 @final
 class Beyond(RegressionModel):
-    """A trend and its residuals, chosen for each side of the range on runs held out there.
+    """A trend and its residuals, chosen for each side of the range by errors on runs held out there.
 
-    Inside the range it is a parabola in logarithms, with neighbours on its residuals. That gives extrapolation a start;
-    other methods predict better there.
+    Inside the range it is a power law or, with enough runs, a parabola in logarithms, with nearest neighbours for the
+    residuals. Other methods are more accurate inside the range.
 
     Parameters
     ----------
     boosting : bool
-        Whether boosted trees on the residuals of the best trends take part in the races, from 300 runs on. They take
-        most of the time then.
+        Whether boosted trees on the residuals of the best trends enter the races, if there are at least 300 runs. They
+        then take most of the fitting time.
     folds : int
-        How many folds intervals inside the range are learned from.
+        Number of folds for the left-out residuals from which intervals inside the range are learned.
 
     Attributes
     ----------
     choices_ : DataFrame
-        For each side: the candidates that won (law / pull towards the edge / what learns the residuals), the mean
-        absolute log error of the best in the shells, and the growth of intervals per half-range.
+        For each side: the winning candidates (law / pull towards the edge / regression of the residuals), the mean
+        absolute log error of the best one in the shells, and the growth of intervals per half-range.
 
     Examples
     --------
@@ -183,8 +189,8 @@ class Beyond(RegressionModel):
         del n_runs
         return _Beyond(coding, self.boosting)
 
-    # Races come after the intervals inside the range, since they need their widths; limits for predictions inside the
-    # range don't hold outside.
+    # The races need the widths of the intervals inside the range, so they come last. The limits that clip predictions
+    # inside the range don't hold outside.
     def _learn(self, table: pd.DataFrame, values: Floats, weights: Floats) -> None:
         super()._learn(table, values, weights)
         self._limits = -_FINITE, _FINITE

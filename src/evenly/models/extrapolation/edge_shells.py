@@ -1,7 +1,7 @@
-"""Outer shells of the measured range: runs held out to estimate errors of extrapolation.
+"""Outer shells of the measured range: runs held out to estimate extrapolation errors.
 
-Errors inside the range don't show which model extrapolates well. So the runs of an outer shell of the range are held
-out, a model learns from the others, and its errors in the shell estimate its errors beyond the whole range.
+Errors inside the range don't show which model extrapolates well. So the runs of an outer shell are held out, and a
+model learns from the inner runs. Its errors in the shell estimate its errors beyond the whole range.
 
 Examples
 --------
@@ -31,28 +31,28 @@ __all__ = ["Shell", "outer_shell", "outer_shells", "sides"]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
-#: Distance from the range, in half-ranges, above which a number lies outside; rounding of logarithms is far smaller.
+#: A number lies outside the range if its distance exceeds this, in half-ranges. Rounding errors are far smaller.
 _EDGE = 1e-9
-#: Runs that a shell must have, in small tables a sixth of all.
+#: Least number of runs in a shell; in small tables, a sixth of all runs.
 _FEWEST = 6
 SHARES = (0.15, 0.3, 0.45)
 
 
 def sides(inputs: Inputs) -> Ints:
-    """Return for each number the side of the learned range it lies on: -1, 0 (inside) or 1, (n, n_numeric)."""
+    """Return for each coded number -1 below the learned range, 0 inside, or 1 above, (n, n_numeric)."""
     return np.where(np.abs(inputs.numbers) > 1 + _EDGE, np.sign(inputs.numbers), 0).astype(np.int64)
 
 
 @dataclass(frozen=True)
 class Shell:
-    """Runs of the outer part of a range, and those inside it.
+    """The runs in the outer part of a range (held out), and those in the inner part.
 
     Attributes
     ----------
     inner, outer : array of bool (n,)
-        Runs to learn from and runs to predict; others are neither.
+        Masks of the runs to learn from and of the runs to predict. A run may be in neither.
     low, high : array (n_numeric,)
-        The box of the inner runs, in coded numbers.
+        Bounding box of the inner runs, in coded numbers.
     """
 
     inner: Flags
@@ -61,7 +61,7 @@ class Shell:
     high: Floats
 
     def beyond(self, inputs: Inputs) -> Floats:
-        """Return how far outside the inner box configurations lie, in its half-ranges, (n,)."""
+        """Return the distance of configurations from the inner box, in half-ranges of that box, (n,)."""
         half = np.where(self.high > self.low, (self.high - self.low) / 2, 1.0)
         x = inputs.numbers
         over = np.maximum(np.maximum(x - self.high, self.low - x), 0.0) / half
@@ -76,15 +76,16 @@ def outer_shell(inputs: Inputs, share: float, signs: Sequence[int] | None = None
     inputs : Inputs
         Runs (n, …), coded by the range that they span.
     share : float
-        Part of each range that is held out, between 0 and 1.
+        Share of each parameter's range to hold out, between 0 and 1.
     signs : sequence of int (n_numeric,), optional
-        On which side of which parameters: 1 the upper, -1 the lower, 0 neither. The upper side of all by default.
+        The side to hold out for each parameter: 1 the upper, -1 the lower, 0 neither. By default the upper side of
+        each.
 
     Returns
     -------
     Shell or None
-        None where there are too few runs in the shell or inside it. Where several parameters are named, only the runs
-        that are outside by two of them at least are predicted, if there are enough.
+        None if there are too few runs in the shell or inside it. With several parameters, only runs that lie outside
+        in at least two of them are predicted, if there are enough such runs.
     """
     side = np.ones(inputs.numbers.shape[1]) if signs is None else np.asarray(signs, dtype=np.float64)
     within = (inputs.numbers * side > 1 - 2 * share) & (side != 0)
@@ -99,7 +100,7 @@ def outer_shell(inputs: Inputs, share: float, signs: Sequence[int] | None = None
 
 
 def outer_shells(inputs: Inputs, signs: Sequence[int] | None = None, shares: Sequence[float] = SHARES) -> list[Shell]:
-    """Hold out shells of several widths; a shell that repeats another is left out."""
+    """Return shells of several widths, without duplicates."""
     found: list[Shell] = []
     for share in shares:
         shell = outer_shell(inputs, share, signs)

@@ -1,8 +1,9 @@
-"""Residuals of a trend, learned from runs and predicted at the edge of their box.
+"""Regressions of a trend's residuals, evaluated inside the bounding box of the runs.
 
-Nothing is known of the residual beyond the box of the runs, so it stays what it is at the nearest point of the box. One
-more input is the time that the trend predicts: where behaviour changes with the amount of work (a cache, a switch of
-algorithm), a configuration beyond the box by one parameter is like runs of as much work, not like those of its edge.
+Nothing is known about residuals beyond the box, so a configuration outside gets the residual at the nearest point of
+the box. Boosted trees have one more input: the time that the trend predicts. Behaviour may change with the amount of
+work (a cache, a switch of algorithm). A configuration beyond the box in one parameter then resembles runs with the same
+predicted time more than runs at the nearest edge.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ class Residual(ABC):
 
 
 class _Neighbours(Residual):
-    """Weighted mean of the nearest runs, with weights of inverse distance [Shepard 1968]."""
+    """Mean residual of the nearest runs, weighted by inverse distance [Shepard 1968]."""
 
     def fit(self, inputs: Inputs, trend: Floats, rest: Floats, weights: Floats) -> Residual:
         del trend
@@ -45,7 +46,7 @@ class _Neighbours(Residual):
         del trend
         k = min(_NEIGHBOURS, len(self._rest))
         distances, found = (np.asarray(a) for a in self._tree.query(inputs.matrix, np.arange(1, k + 1)))
-        # A tenth of the farthest neighbour's distance is added to each, so that no single run decides: it may be noise.
+        # A tenth of the farthest neighbour's distance is added to each distance, so that no single noisy run dominates.
         nearness = self._weights[found] / np.maximum(distances + 0.1 * distances[:, -1:], 1e-9)
         return np.asarray(np.sum(nearness * self._rest[found], axis=1) / nearness.sum(axis=1))
 
@@ -54,7 +55,7 @@ class _Boosting(Residual):
     """Gradient boosting of trees by least squares [Friedman 2001, algorithm 2], by scikit-learn."""
 
     def fit(self, inputs: Inputs, trend: Floats, rest: Floats, weights: Floats) -> Residual:
-        # Here and not above: only candidates with trees need it.
+        # Imported here, since only candidates with trees need scikit-learn.
         from sklearn.ensemble import HistGradientBoostingRegressor
 
         self._range = float(trend.min()), float(trend.max())
@@ -72,5 +73,5 @@ class _Boosting(Residual):
         return np.asarray(self._trees.predict(self._features(inputs, trend)), dtype=np.float64)
 
 
-#: What may learn the residuals of a trend; with "none" they are taken for zero.
+#: Regressions of residuals by name; with "none", residuals are taken to be zero.
 RESIDUALS: dict[str, type[Residual] | None] = {"none": None, "neighbours": _Neighbours, "boosting": _Boosting}

@@ -1,8 +1,8 @@
-"""The race of trends: candidates that extrapolate to one side of the range are compared on shells held out there.
+"""The race of trends: candidates for one side of the range are compared on outer shells held out on that side.
 
-A candidate is a trend and a regression of its residuals. Each learns from the inner runs of several shells and predicts
-the outer ones. Candidates whose errors are nearly as small as the least are averaged. Their errors in the shells,
-relative to the intervals inside the range and to the distance from it, say how much intervals widen outside.
+A candidate is a trend and a regression of its residuals. For each of several shells it learns from the inner runs and
+predicts the outer ones. The best candidate and those with nearly the same error are averaged. Their errors in the
+shells determine how fast intervals widen with the distance from the range.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ __all__ = ["USUAL", "Candidate", "Continuation", "Runs", "Winners", "race"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-#: Shares of the range that are held out.
+#: Shares of each parameter's range to hold out, one shell each.
 _SHARES = (0.12, 0.24, 0.36)
-#: Candidates whose error is at most this much larger than the best one's are averaged with it, few of them.
+#: Candidates whose error is at most this factor above the least are averaged; largest number of them.
 _NEAR_TIE, _MOST = 1.15, 4
-#: Runs that a race uses; more make it slower, not surer.
+#: Maximum number of runs in a race; more make it slower, but hardly more reliable.
 _RUNS = 4096
-#: Growth of intervals, per half-range, without a shell to learn it from.
+#: Default growth of intervals per half-range, where no shell can be held out.
 _USUAL_GROWTH = 3.0
-#: Share of the runs in shells that 90 % intervals must cover: more than 0.9, since winners were chosen on these runs.
+#: Share of held-out runs that widened 90 % intervals must cover: above 0.9, since winners were chosen on these runs.
 _COVERED = 0.96
-#: With fewer runs trees learn the noise of a trend's residuals.
+#: Least number of runs for boosted trees; with fewer runs trees overfit the residuals.
 _BOOSTED = 300
 
 
 @dataclass(frozen=True)
 class Runs:
-    """What is learned from: inputs (n, …), logs (n,), weights (n,), and how inputs were coded."""
+    """Runs to learn from: coded inputs (n, …), log times (n,), weights (n,), and the coding of the inputs."""
 
     inputs: Inputs
     logs: Floats
@@ -54,18 +54,18 @@ class Runs:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A trend, and the name in `RESIDUALS` of what learns its residuals."""
+    """A trend, and the name of a regression of its residuals (a key of `RESIDUALS`)."""
 
     trend: TrendChoice
     rest: str
 
     @property
     def name(self) -> str:
-        """A short name, as tables show it."""
+        """A short name for tables."""
         return f"{self.trend.law}/{self.trend.pull:g}/{self.rest}"
 
 
-#: The candidate taken where nothing can be held out.
+#: The default candidate, where no shell can be held out.
 USUAL = Candidate(TrendChoice("rounded", 0.0), "none")
 
 
@@ -76,11 +76,11 @@ class Winners:
     Attributes
     ----------
     candidates : list of Candidate
-        Those to average, the best first.
+        The candidates to average, the best first.
     error : float
-        Mean |log ratio| of the best in each shell, the geometric mean over shells; NaN where nothing could be held out.
+        Mean absolute log error of the best candidate in a shell, as geometric mean over shells; NaN without shells.
     growth : float
-        Growth of intervals per half-range beyond the range, relative to their width in it.
+        Growth of intervals per half-range of distance, relative to their width inside the range.
     """
 
     candidates: list[Candidate]
@@ -102,7 +102,7 @@ class Winners:
 
 @dataclass
 class Continuation:
-    """One candidate, fitted to the runs of a box to extrapolate to one side of it."""
+    """A candidate fitted to the runs inside a box, which extrapolates to one side of the box."""
 
     candidate: Candidate
     signs: Ints
@@ -110,7 +110,7 @@ class Continuation:
     high: Floats
 
     def fit(self, runs: Runs) -> Continuation:
-        """Learn from the runs of the box."""
+        """Fit the trend, then the regression of its residuals, to the runs of the box."""
         self._coding = runs.coding
         logs = np.array([kind == "log" for kind in runs.coding.kinds if kind != "label"], dtype=bool)
         places = Places.of(runs.inputs, runs.coding, self.low, self.high)
@@ -134,7 +134,7 @@ class Continuation:
 
 
 def race(runs: Runs, signs: Ints, half_widths: Floats, *, boosting: bool = True) -> Winners:
-    """Choose candidates for one side of the range.
+    """Choose the candidates with the least errors in shells on one side of the range.
 
     Parameters
     ----------
@@ -142,9 +142,9 @@ def race(runs: Runs, signs: Ints, half_widths: Floats, *, boosting: bool = True)
     signs : array (n_numeric,)
         The side: 1 above, -1 below, 0 inside.
     half_widths : array (n,)
-        Half-widths of the 90 % intervals that the runs would have had inside the range, in logarithms.
+        Half-widths of the 90 % intervals that hold inside the range, at each run, in logarithms.
     boosting : bool
-        Whether trees on the residuals of the best trends take part; they cost most of the time.
+        Whether boosted trees on the residuals of the best trends enter the race; they take most of the time.
     """
     if len(runs.logs) > _RUNS:
         some = np.sort(np.random.default_rng(0).permutation(len(runs.logs))[:_RUNS])
@@ -156,7 +156,7 @@ def race(runs: Runs, signs: Ints, half_widths: Floats, *, boosting: bool = True)
     errors: dict[Candidate, float] = {}
 
     def enter(candidate: Candidate) -> None:
-        """Let a candidate learn the inner runs of each shell and predict the outer ones."""
+        """Fit a candidate to the inner runs of each shell, predict the outer runs, and record its error."""
         guesses[candidate], each = [], []
         for shell in shells:
             made = Continuation(candidate, signs, shell.low, shell.high).fit(runs.rows(shell.inner))
@@ -164,11 +164,11 @@ def race(runs: Runs, signs: Ints, half_widths: Floats, *, boosting: bool = True)
             missed = np.average(np.abs(guess - runs.logs[shell.outer]), weights=runs.weights[shell.outer])
             guesses[candidate].append(guess)
             each.append(max(float(missed), 1e-9))
-        # Geometric mean: the widest shell has the largest errors, but is least like the range's outside.
-        # Rounded, so that the unit of time decides no tie.
+        # Geometric mean over shells: the widest shell has the largest errors, but resembles extrapolation from the
+        # whole range least. Rounded, so that the unit of time can't break ties.
         errors[candidate] = float(np.round(np.exp(np.mean(np.log(each))), 9))
 
-    # Hundreds of small matrices: threads would wait for each other longer than they compute.
+    # One thread: for hundreds of small matrices, synchronising threads takes longer than computing.
     with threadpool_limits(1):
         trends = [TrendChoice(law, pull) for law in LAWS for pull in PULLS if law != "level" or pull == 0]
         for rest in ("none", "neighbours"):
@@ -185,9 +185,10 @@ def race(runs: Runs, signs: Ints, half_widths: Floats, *, boosting: bool = True)
 
 
 def _growth(runs: Runs, shells: list[Shell], guesses: list[Floats], half_widths: Floats) -> float:
-    """Return the growth per half-range with which intervals cover the runs in the shells, a quantile over these runs.
+    """Return the growth per half-range with which intervals cover the share `_COVERED` of the runs in the shells.
 
-    The half-width at distance x from the range is that inside times 1 + growth · x.
+    At distance x from the range (in half-ranges), the half-width is the one inside times 1 + growth · x. The growth is
+    the quantile over runs of the growth that each run needs to be covered.
     """
     needed = []
     for shell, guess in zip(shells, guesses, strict=True):

@@ -1,10 +1,11 @@
-"""Trends that extrapolate beyond the learned range: power laws, parabolas in logarithms, and sums of power laws.
+"""Trends that extrapolate beyond the measured range: power laws, parabolas in logarithms, and sums of power laws.
 
-Run times are sums of power laws with coefficients that aren't negative (posynomials): work that grows with a product of
-sizes, work that grows with a surface, and work that is always there. The exponents are halves from a grid around the
-measured slopes, so that only the coefficients are learned; the active set of non-negative least squares [Lawson and
-Hanson, Solving Least Squares Problems, 1974, chapter 23] keeps few of them. Far out the term with the largest exponent
-dominates, and the others bend the curve on the way there. Runs near the side to which a trend extrapolates count more.
+Run times are often sums of power laws with non-negative coefficients (posynomials): work proportional to a volume, work
+proportional to a surface, and constant work. The exponents lie on a grid of step one half (or one) around the slopes of
+the measured times in logarithms, so that only the coefficients are fitted. Non-negative least squares [Lawson and
+Hanson, Solving Least Squares Problems, 1974, chapter 23] sets most of them to zero. Far from the range the term with
+the largest exponent dominates; the other terms bend the curve before. Runs near the side to which a trend extrapolates
+may get larger weights.
 """
 
 from __future__ import annotations
@@ -23,16 +24,17 @@ __all__ = ["LAWS", "PULLS", "Places", "Trend", "TrendChoice"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-#: "level" stays as it is at the edge; "power" and "rounded" are power laws, the latter with exponents that are halves
-#: where the runs agree; "quadratic" bends; the others are sums of power laws, whose exponents are whole numbers
-#: ("ones"), halves, or halves with a logarithm of what is asked beyond its range.
+#: The laws of a trend. "level" is constant, so that only the residual at the edge is predicted. "power" is a power law;
+#: "rounded" rounds its exponents to multiples of one half where they are near one. "quadratic" is a parabola in
+#: logarithms. The others are sums of power laws with exponents that are whole numbers ("ones") or multiples of one half
+#: ("halves"); "logs" also has terms with the logarithm of a parameter that is extrapolated upwards.
 LAWS = ("level", "power", "rounded", "quadratic", "ones", "halves", "logs")
-#: A run at a distance from the edge, in half-ranges, counts exp(-pull · distance).
+#: Pulls: a run at distance x from the edge, in half-ranges, has the weight exp(-pull · x).
 PULLS = (0.0, 2.0, 5.0)
 _MOST_TERMS = 80
-#: A slope this near to a multiple of one half is rounded to it.
+#: A slope is rounded to a multiple of one half if it is closer than this.
 _NEAR_HALF = 0.12
-#: Gauss-Newton steps of a sum of power laws, and the ridge of least squares relative to each column's squares.
+#: Number of Gauss-Newton steps for a sum of power laws; ridge of least squares, relative to each column's square sum.
 _STEPS = 4
 _RIDGE = 1e-6
 
@@ -44,13 +46,13 @@ class Places:
     Attributes
     ----------
     z : array (n, d)
-        Natural logarithms of the parameters that are above zero, less those of the upper edge of the learned box.
+        Natural logarithms of the positive parameters, minus the logarithms of the box's upper edge.
     low, high : array (d,)
-        That box, in the same unit.
+        Bounding box of the runs that are learned from, in the same coordinates; `high` is 0.
     spread : array (d,)
-        Half-ranges of the box; 1 where a parameter has one value.
+        Half-ranges of the box; 1 where a parameter has a single value.
     others : array (n, n_others)
-        Numbers that may be zero, and indicators of labels.
+        Coded numbers that may be zero, and one-hot labels.
     """
 
     z: Floats
@@ -61,7 +63,7 @@ class Places:
 
     @classmethod
     def of(cls, inputs: Inputs, coding: Coding, low: Floats, high: Floats) -> Places:
-        """Convert coded inputs (n, …); `low` and `high` (n_numeric,) are the coded edges of the learned box."""
+        """Convert coded inputs (n, …); `low` and `high` (n_numeric,) are the box's edges in coded numbers."""
         numeric = [(kind, scale) for kind, scale in zip(coding.kinds, coding.scales, strict=True) if kind != "label"]
         logs = np.array([kind == "log" for kind, _ in numeric], dtype=bool)
         scales = np.array([scale for _, scale in numeric], dtype=np.float64)[logs]
@@ -73,7 +75,7 @@ class Places:
 
 @dataclass(frozen=True)
 class TrendChoice:
-    """A law of `LAWS`, and a pull of `PULLS`: how much more runs at the edge count."""
+    """A law of `LAWS`, and a pull of `PULLS`: how fast weights fall with the distance from the edge."""
 
     law: str
     pull: float
@@ -81,20 +83,20 @@ class TrendChoice:
 
 @dataclass
 class Trend:
-    """One law, fitted to extrapolate to one side of the range.
+    """A law fitted to runs, to extrapolate to one side of their range.
 
     Parameters
     ----------
     choice : TrendChoice
     signs : array (d,)
-        The side for each parameter of `Places.z`: 1 above, -1 below, or 0 inside.
+        Side for each parameter of `Places.z`: 1 above, -1 below, or 0 inside the range.
     """
 
     choice: TrendChoice
     signs: Ints
 
     def fit(self, places: Places, logs: Floats, weights: Floats) -> Trend:
-        """Learn from runs (n, …), their logs (n,) and weights (n,)."""
+        """Fit the law to runs at `places` (n, …) with log times (n,) and weights (n,)."""
         self._low = places.low
         self._terms: list[tuple[Floats, Ints]] = []
         law = self.choice.law
@@ -103,7 +105,7 @@ class Trend:
         w = weights * _edge_weights(places, self.signs, self.choice.pull)
         self._coefficients = _least_squares(self._linear(places), logs, w)
         if law == "rounded":
-            # Slopes near multiples of one half become these; the constant and the other terms are fitted again.
+            # Round slopes that are near a multiple of one half, then fit the constant and the other terms again.
             slopes = self._coefficients[1 : 1 + places.z.shape[1]]
             halves = np.round(2 * slopes) / 2
             slopes = np.where(np.abs(slopes - halves) < _NEAR_HALF, halves, slopes)
@@ -115,7 +117,7 @@ class Trend:
         return self
 
     def _linear(self, places: Places, *, quadratic: bool | None = None) -> Floats:
-        """Return the columns of a law that is linear in its coefficients: 1, z, others, and for a parabola z_a z_b."""
+        """Return the design matrix of a law linear in its coefficients: 1, z, others, and for a parabola z_a z_b."""
         z = places.z / places.spread
         columns = [np.ones((len(z), 1)), places.z, places.others]
         if self.choice.law == "quadratic" if quadratic is None else quadratic:
@@ -124,29 +126,29 @@ class Trend:
         return np.hstack(columns)
 
     def _fit_sum(self, places: Places, logs: Floats, w: Floats, weights: Floats) -> None:
-        """Fit a sum of power laws to logs (n,); `w` (n,) are `weights` (n,) pulled to the edge."""
+        """Fit a sum of power laws to logs (n,); `w` (n,) are the `weights` (n,) times the edge weights."""
         d = places.z.shape[1]
-        # Labels, and numbers that may be zero, multiply all terms. Their factors come from a parabola, since a straight
-        # law would blame them for its bend.
+        # Labels, and numbers that may be zero, multiply the whole sum. Their factors are taken from a fitted parabola,
+        # since a power law would attribute the curvature of the times to them.
         bent = _least_squares(self._linear(places, quadratic=True), logs, w)
         self._factors = bent[1 + d : 1 + d + places.others.shape[1]]
         rest = logs - places.others @ self._factors
-        # Slopes of power laws in all the range, towards the side, and towards each end of each parameter.
+        # Slopes of power laws fitted to the whole range, near the side, and near each end of each parameter.
         design = np.hstack([np.ones((len(logs), 1)), places.z])
         views: list[NDArray[Any]] = [np.zeros(d), self.signs, *(s * row for row in np.eye(d) for s in (-1, 1))]
         slopes = [_least_squares(design, rest, weights * _edge_weights(places, signs, 2.0))[1:] for signs in views]
-        # Exponents lie on a grid around these slopes; coefficients are found by least squares.
+        # Exponents lie on a grid that covers these slopes; coefficients follow by non-negative least squares.
         self._terms = _terms(np.array(slopes).reshape(len(views), d), self.choice.law, self.signs)
         self._positive = _positive_sum(self._columns(places), rest, w)
 
     def _columns(self, places: Places) -> Floats:
-        """Return the terms of a sum of power laws at configurations, (n, n_terms): exp(z e) log(x / x_low)^p."""
+        """Return the terms of a sum of power laws, (n, n_terms): exp(z e) log(x / x_low)^p for each pair (e, p)."""
         steps = np.maximum(places.z - self._low, 0.0)
         columns = [np.exp(np.clip(places.z @ e, -200, 200)) * np.prod(steps**p, axis=1) for e, p in self._terms]
         return np.column_stack(columns)
 
     def predict(self, places: Places) -> Floats:
-        """Return logs, (n,)."""
+        """Return predicted log times, (n,)."""
         if self.choice.law == "level":
             return np.zeros(len(places.z))
         if self._terms:
@@ -156,14 +158,14 @@ class Trend:
 
 
 def _edge_weights(places: Places, signs: NDArray[Any], pull: float) -> Floats:
-    """Return weights (n,) that fall by exp(-pull) per half-range from the side that `signs` (d,) name."""
+    """Return weights (n,) that fall by exp(-pull) per half-range of distance from the side `signs` (d,)."""
     inside = np.where(signs >= 0, places.high - places.z, places.z - places.low) / places.spread
     return np.asarray(np.exp(-pull * (inside * np.abs(signs)).sum(axis=1)))
 
 
 def _least_squares(design: Floats, logs: Floats, w: Floats) -> Floats:
-    """Solve weighted least squares; a small ridge keeps coefficients that the runs don't determine at zero."""
-    # Columns are scaled to length 1 first, so that the ridge is the same share of each.
+    """Solve weighted least squares; a small ridge keeps undetermined coefficients at zero."""
+    # Columns are scaled to length 1 first, so that the ridge has the same relative size for each.
     gram = design.T @ (design * w[:, None])
     size = np.sqrt(np.maximum(np.diag(gram), 1e-300))
     scaled = gram / np.outer(size, size) + _RIDGE * np.eye(len(gram))
@@ -171,9 +173,9 @@ def _least_squares(design: Floats, logs: Floats, w: Floats) -> Floats:
 
 
 def _terms(slopes: Floats, law: str, signs: Ints) -> list[tuple[Floats, Ints]]:
-    """Return exponents (d,), and powers of the logarithm (d,), of the terms that a sum may have.
+    """Return the candidate terms of a sum: pairs of exponents (d,) and powers of the logarithm (d,).
 
-    Exponents of a parameter lie on a grid from the least to the largest of its `slopes` (n_views, d), 0 included.
+    The exponents of a parameter lie on a grid from the least to the largest of its `slopes` (n_views, d), including 0.
     """
     step = 1.0 if law == "ones" else 0.5
     grids = []
@@ -184,7 +186,7 @@ def _terms(slopes: Floats, law: str, signs: Ints) -> list[tuple[Floats, Ints]]:
     if np.prod([len(grid) for grid in grids]) <= _MOST_TERMS:
         exponents = [np.array(e) for e in itertools.product(*grids)]
     else:
-        # Too many combinations: those that differ in at most two exponents from the slopes towards the side.
+        # Too many combinations: keep those that differ in at most two exponents from the slopes near the side.
         main = np.array([grid[np.argmin(np.abs(grid - slope))] for grid, slope in zip(grids, slopes[1], strict=True)])
         found = {tuple(main)}
         for a, b in itertools.combinations(range(len(grids)), 2):
@@ -197,15 +199,15 @@ def _terms(slopes: Floats, law: str, signs: Ints) -> list[tuple[Floats, Ints]]:
     plain = [(e, np.zeros(d, dtype=np.int64)) for e in exponents]
     if law != "logs":
         return plain
-    # A logarithm stands for growth slower than any power: beside a power of the same parameter it can't be told apart.
+    # Logarithms only multiply terms without a power of the same parameter: beside one they can't be told apart.
     rising = [row for row in np.eye(d, dtype=np.int64) if row @ signs > 0]
     return plain + [(e, row) for row in rising for e in exponents if e @ row == 0]
 
 
 def _positive_sum(columns: Floats, logs: Floats, w: Floats) -> Floats:
-    """Return coefficients c (n_terms,) ≥ 0 for which the logarithm of A c is closest to `logs`, by Gauss-Newton steps.
+    """Return coefficients c ≥ 0, (n_terms,), that minimise the squared error of log(A c), by Gauss-Newton steps.
 
-    With A the columns (n, n_terms) and t the times, each step linearises the logarithm at the last sum s = A c. It
+    A are the columns (n, n_terms), t the measured times. Each step linearises the logarithm at the last sum s = A c and
     solves (A c) / s ≈ 1 + log(t / s) by non-negative least squares [Lawson and Hanson 1974, algorithm NNLS (23.10)].
     """
     roots = np.sqrt(w / w.sum())
@@ -214,12 +216,12 @@ def _positive_sum(columns: Floats, logs: Floats, w: Floats) -> Floats:
         design = columns * (roots / times)[:, None]
         size = np.maximum(np.linalg.norm(design, axis=0), 1e-250)
         design = np.column_stack([design / size, aim * roots])
-        # R of a QR decomposition has the same least squares as the n rows, in at most n_terms + 1 rows.
+        # The factor R of a QR decomposition gives the same least-squares problem in at most n_terms + 1 rows.
         triangle = np.asarray(np.linalg.qr(design, mode="r"))
         found = nnls(triangle[:, :-1], triangle[:, -1], maxiter=50 * len(size))[0] / size
-        # Where no term is left of a run, its logarithm has no bound: the sum is taken for at least e⁻²⁰ of its time.
+        # Where all terms vanish the logarithm diverges, so the sum is taken to be at least e⁻²⁰ times the run's time.
         total = np.maximum(columns @ found, np.exp(logs - 20))
-        # The best factor common to all terms is known exactly, whatever error the linearisation leaves.
+        # The best common factor of all terms has a closed form, which corrects part of the linearisation error.
         shift = float(np.sum(w * (logs - np.log(total))) / w.sum())
         found, total = found * np.exp(shift), total * np.exp(shift)
         loss = float(np.sum(w * (logs - np.log(total)) ** 2))
