@@ -1,1 +1,1 @@
-"""Cutting a cell into chunks: what is where, what it costs, and where to cut. `evenly.partition` is the door."""
+"""Domain decomposition of a cell into chunks; `evenly.partition` is the entry point."""

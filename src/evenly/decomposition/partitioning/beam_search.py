@@ -1,8 +1,8 @@
-"""Which trees are worth a closer look: a beam search over the order of prime factors and the axes of the cuts.
+"""Candidate trees of cuts by a beam search over the order of the prime factors and the axes of the cuts.
 
-A state is a tree that is cut to some level for all ranks at once. Each round cuts the open boxes of all states once
-more, in every way that is allowed, and keeps the best few trees by a rough prediction (beam search: B. T. Lowerre, The
-HARPY speech recognition system, Carnegie Mellon University, 1976).
+A state is a tree in which all boxes are cut down to the same level. Each round cuts the open boxes of every state once
+more, in each allowed way. A rough prediction ranks the new trees, and only the best few are kept (beam search: B. T.
+Lowerre, The HARPY speech recognition system, Carnegie Mellon University, 1976).
 """
 
 from __future__ import annotations
@@ -17,30 +17,30 @@ from evenly.decomposition.partitioning.problem import CutProblem
 
 __all__ = ["Effort", "beam", "effort_for"]
 
-#: A tree, and the prime factors of its open boxes that are left.
+#: A tree, and the prime factors by which its open boxes must still be cut.
 State = tuple[Tree, tuple[int, ...]]
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How much is tried.
+    """Search effort: how many trees, rounds and moves each stage of the search may use.
 
     Parameters
     ----------
     width : int
-        Trees that are kept from one level to the next.
+        Beam width: number of trees kept from one level to the next.
     finalists : int
-        Trees of each method that are recut and compared by the whole prediction.
+        Number of trees of each method whose cuts are adjusted (`adjust_cuts`) and compared by the full prediction.
     rounds : int
-        Rounds of recutting.
+        Rounds of cut adjustment.
     relieved : int
-        The best of those, whose slow ranks are relieved.
+        Number of best candidates after the adjustment on which `slow_rank_relief` runs.
     boxes : int
-        Boxes that are evaluated for that, for each.
+        Number of boxes that the relief of one candidate may evaluate.
     refined : int
-        The best of these again, of which single cuts are moved at last.
+        Number of best candidates after the relief on which `local_search` runs.
     moves : int
-        So many cuts.
+        Most cuts that the local search of one candidate moves.
     """
 
     width: int
@@ -53,7 +53,7 @@ class Effort:
 
 
 def effort_for(chunks: int) -> Effort:
-    """Return what fits into about a second for few chunks and stays within reach for many."""
+    """Return the search effort for a number of chunks: about a second of search for few chunks, affordable for many."""
     for most, effort in (
         (64, Effort(24, 10, 8, 16, 8_000, 16, 60)),
         (512, Effort(12, 5, 8, 6, 20_000, 6, 16)),
@@ -66,15 +66,16 @@ def effort_for(chunks: int) -> Effort:
 
 
 def beam(problem: CutProblem, chunks: int, method: Method, effort: Effort) -> list[Tree]:
-    """Return the most promising trees with so many leaves, best first, `effort.width` at most.
+    """Return at most `effort.width` trees with `chunks` leaves by beam search, the best estimate first.
 
-    With a width of 1 it is the plain algorithm: largest factor first, across the longest axis unless another balances
-    much better. With the method "unequal", boxes are cut one by one, for any numbers of ranks on both sides.
+    With a width of 1 this is plain recursive multisection: the largest factor comes first, and a box is cut across its
+    longest axis unless another axis balances much better. With the method "unequal", boxes are cut one by one, with any
+    numbers of ranks on both sides.
     """
     expand: Callable[..., Iterator[tuple[bytes, State]]] = _one_box if method == "unequal" else _one_level
     states: list[State] = [(Tree.root(problem.cell.grid, chunks), tuple(prime_factors(chunks)))]
     while any(len(tree.open) for tree, _ in states):
-        # The same boxes are often reached by several ways: a key tells them, and each is judged once.
+        # Several orders of cuts often give the same boxes. A key identifies the boxes, so each set is estimated once.
         grown: dict[bytes, tuple[float, State]] = {}
         for state in states:
             for key, new in expand(problem, state, method, every=effort.width > 1):
@@ -85,7 +86,10 @@ def beam(problem: CutProblem, chunks: int, method: Method, effort: Effort) -> li
 
 
 def _one_level(problem: CutProblem, state: State, method: Method, *, every: bool) -> Iterator[tuple[bytes, State]]:
-    """Yield the trees with one more level: by each factor that is left, across each axis, or by the usual ones."""
+    """Yield the trees with one more level of cuts, and their keys.
+
+    With `every`, each remaining factor and each axis is tried; else the largest factor and the longest axis only.
+    """
     tree, factors = state
     choices = sorted(set(factors), reverse=True) if every else factors[:1]
     for factor in choices if method == "multisection" else (None,):
@@ -98,7 +102,7 @@ def _one_level(problem: CutProblem, state: State, method: Method, *, every: bool
 
 
 def _one_box(problem: CutProblem, state: State, _: Method, *, every: bool) -> Iterator[tuple[bytes, State]]:  # noqa: ARG001
-    """Yield the trees in which the open box for most ranks is cut in two, for all numbers of ranks on both sides."""
+    """Yield the trees in which the open box with most ranks is cut in two, by all splits of its ranks and all axes."""
     tree, rest = state
     node = int(tree.open[np.argmax(tree.ranks[tree.open])])
     for left in range(1, int(tree.ranks[node])):
@@ -110,7 +114,7 @@ def _one_box(problem: CutProblem, state: State, _: Method, *, every: bool) -> It
 
 
 def _estimate(tree: Tree, problem: CutProblem) -> float:
-    """Return about how many seconds the slowest rank will take when open boxes are cut into nearly cubic chunks."""
+    """Return a rough estimate of the slowest rank's seconds per step, with open boxes cut into nearly cubic chunks."""
     cell = problem.cell
     ends = np.flatnonzero(tree.left < 0)
     low, high, ranks = tree.low[ends], tree.high[ends], tree.ranks[ends]

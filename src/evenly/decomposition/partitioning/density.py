@@ -1,9 +1,10 @@
-"""The work in any box of a cell, as it will be once the cell is cut into chunks of a given size.
+"""Work density: seconds of work per step in any box of a cell that will be cut into chunks of a given size.
 
-What a chunk costs depends on what is present in it, so the cost of a large box is not that of one large chunk: the
-cell is divided into blocks not much smaller than the chunks will be, each is charged as a chunk for what lies on its
-points, and a summed table of that answers for every box in a few look-ups. What chunks and their sides cost as such is
-left out: it comes once for each, wherever the cuts are.
+A chunk's cost depends on which materials are present in it. So a large box that will be cut further doesn't cost as
+much as one large chunk. The cell is therefore divided into blocks that are somewhat smaller than the chunks will be.
+Each block is charged, like a chunk, for the work on its points. A summed-area table of these costs gives the work in
+any box by a few look-ups. Fixed costs of chunks and of their sides are left out, as they don't depend on where the
+cuts are.
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ __all__ = ["Density"]
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
-#: Blocks per chunk: more see where within a chunk the work is, fewer see what is present as a chunk does.
+#: Blocks per chunk. More blocks resolve better where the work lies; fewer are closer to what is present in a chunk.
 BLOCKS_PER_CHUNK = 16
 FEWEST, MOST = 4_096, 1_000_000
-#: Boxes that are charged at a time, so that memory stays small.
+#: Number of blocks whose cost is computed at a time, so that memory stays small.
 BATCH = 50_000
 
 
@@ -37,17 +38,17 @@ class Density:
     Parameters
     ----------
     survey : Survey
-        Of one kind, "seconds".
+        A survey with one kind, "seconds": the table sums seconds instead of points.
     """
 
     survey: Survey
 
     @classmethod
     def of(cls, cell: Cell, cost: CostModel, chunks: int) -> Density:
-        """Return the density of a cell that is to be cut into about so many chunks."""
+        """Return the work density of a cell that is to be cut into about `chunks` chunks, by a cost model."""
         blocks = min(max(BLOCKS_PER_CHUNK * chunks, FEWEST), MOST)
         thick = ~np.array(cell.grid.thin)
-        # Blocks are nearly cubic, of so many points along each axis, and end where layers begin.
+        # Blocks are nearly cubic, `side` points along each axis; no block crosses the border of a layer.
         side = max(1.0, float(np.prod(np.array(cell.grid.shape, float)[thick]) / blocks) ** (1 / max(1, thick.sum())))
         edges = []
         for axis in range(3):
@@ -66,14 +67,15 @@ class Density:
         return self.survey.counts(low, high)[:, 0]
 
     def cuts(self, low: Ints, high: Ints, axis: Ints, share: Array) -> Ints:
-        """Return where to cut boxes (n, 3), each across its own axis (n,), so that `share` (n,) of the work is below.
+        """Return the grid indices (n,) at which to cut boxes (n, 3) so that `share` (n,) of the work is below the cut.
 
-        By binary search for the index at which the cumulative work, which never falls, passes the share; of the two
-        indices around it the nearer one. At least one layer of points is left on both sides.
+        Each box is cut across its own axis (n,). The cumulative work never falls along the axis, so a binary search
+        finds where it passes the share; the nearer of the two indices around is taken. At least one layer of points is
+        left on both sides.
         """
         return find_cuts(self.survey.table[:, :, :, 0], self.survey.edges, low, high, axis, share)[0]
 
     def imbalances(self, low: Ints, high: Ints, axis: Ints, share: Array) -> Array:
-        """Return for the best cut of each box the work per capacity of the heavier side over that of both, (n,)."""
+        """Return the imbalance (n,) of each box's best cut: the heavier side's work per capacity over the box's."""
         _, below, whole = find_cuts(self.survey.table[:, :, :, 0], self.survey.edges, low, high, axis, share)
         return np.asarray(np.maximum(below / share, (whole - below) / (1 - share)) / np.maximum(whole, 1e-300))

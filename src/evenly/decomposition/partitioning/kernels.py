@@ -1,4 +1,4 @@
-"""Compiled loops: where to cut each of many boxes, and which boxes share faces."""
+"""Compiled loops that find the cuts of many boxes and the pairs of boxes that share faces."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ Ints = NDArray[np.int64]
 def find_cuts(
     table: Array, edges: tuple[Ints, Ints, Ints], low: Ints, high: Ints, axes: Ints, shares: Array
 ) -> tuple[Ints, Array, Array]:
-    """Return where to cut boxes so that a share of the table's amount is below.
+    """Return where to cut boxes so that a given share of the summed amount lies below each cut, by bisection.
 
     Parameters
     ----------
     table : (x edges, y edges, z edges)
-        Amount below each block corner.
+        Summed-area table: the amount below each block corner.
     edges : three arrays of int
-        The corners.
+        Grid indices of the block corners along x, y, z.
     low, high : (n, 3)
-        The boxes; each has at least two layers along its own axis.
+        First grid index of each box and one past the last; a box has at least two layers along its cut axis.
     axes : (n,)
-        Across which axis each is cut.
+        The axis across which each box is cut.
     shares : (n,)
-        Which part of the amount is to be below.
+        Wanted share of the amount below the cut.
 
     Returns
     -------
     at : (n,)
-        The index whose amount below is nearest to the share, from the first inner one to the last.
+        The grid index, strictly inside the box, for which the amount below is nearest to the wanted one.
     below, whole : (n,)
-        Amount below the cut and of the whole box.
+        Amount below the cut, and of the whole box.
     """
     n = len(low)
     at = np.empty(n, np.int64)
@@ -49,13 +49,13 @@ def find_cuts(
     places = np.empty((3, 4), np.int64)
     for i in range(n):
         axis = axes[i]
-        # The amount below each block corner along the axis; between corners it is interpolated.
+        # Cumulative amount at each block corner along the axis, interpolated linearly between corners.
         profile = _profile(table, edges, low[i], high[i], axis, places, weights)
         along = edges[axis]
         start = _value(profile, along, low[i, axis])
         total = _value(profile, along, high[i, axis]) - start
         wanted = shares[i] * total
-        # Bisection for the first index below which the wanted amount lies: amounts never fall along the axis.
+        # Bisection for the first index at which the cumulative amount reaches the wanted one; it never falls.
         first, last = low[i, axis] + 1, high[i, axis] - 1
         a, b = first, last
         while a < b:
@@ -64,7 +64,7 @@ def find_cuts(
                 a = middle + 1
             else:
                 b = middle
-        # Of this index and the one before, the nearer one.
+        # Take this index or the one before it, whichever is nearer to the wanted amount.
         here = _value(profile, along, a) - start
         if a > first:
             before = _value(profile, along, a - 1) - start
@@ -78,8 +78,9 @@ def find_cuts(
 def _profile(
     table: Array, edges: tuple[Ints, Ints, Ints], low: Ints, high: Ints, axis: int, places: Ints, weights: Array
 ) -> Array:
-    """Return the amount below each corner along `axis`, of the box's cross-section."""
-    # Corners and weights of the cross-section, as in `survey_kernel.add_corners`: two at the low end, two at the high.
+    """Return the cumulative amount within the box's cross-section at each block corner along `axis`, (edges,)."""
+    # Corners and weights of the cross-section, as in `survey_kernel.add_corners`: two at the low end and two at the
+    # high end of each of the two other axes.
     u, v = (axis + 1) % 3, (axis + 2) % 3
     for other in (u, v):
         for side in range(2):
@@ -94,7 +95,7 @@ def _profile(
     result = np.zeros(len(edges[axis]))
     first, last = _block(edges[axis], low[axis]), _block(edges[axis], high[axis]) + 1
     index = np.zeros(3, np.int64)
-    # The sum over the corners of the cross-section, for every block corner along the axis that the box reaches.
+    # For each block corner along the axis within the box's range: sum over the corners of the cross-section.
     for p in range(4):
         for q in range(4):
             weight = weights[u, p] * weights[v, q]
@@ -108,7 +109,7 @@ def _profile(
 
 @compiled
 def _block(edges: Ints, value: int) -> Any:
-    """Return the block that begins at or below a grid index; the last one for the end of the cell."""
+    """Return the block that contains a grid index; the last block for the end of the cell."""
     return min(max(np.searchsorted(edges, value, side="right") - 1, 0), len(edges) - 2)
 
 
@@ -122,24 +123,24 @@ def _value(profile: Array, edges: Ints, at: int) -> Any:
 
 @compiled
 def touching_boxes(low: Ints, high: Ints, shape: Ints, periodic: NDArray[np.bool_], order: Ints) -> tuple[Ints, Ints]:
-    """Return the pairs of boxes that share faces, (pairs, 2), and how many faces, (pairs,).
+    """Return the pairs of boxes that share faces, (pairs, 2), and their numbers of shared faces, (pairs,).
 
     Parameters
     ----------
     low, high : (n, 3)
-        Disjoint boxes.
+        Disjoint boxes: first grid index and one past the last.
     shape : (3,)
-        Points of the cell.
+        Grid points of the cell along x, y, z.
     periodic : (3,) of bool
-        Whether opposite sides are neighbours.
+        Whether opposite sides of the cell are neighbours.
     order : (n,)
-        The boxes sorted by `low` along x.
+        Indices that sort the boxes by `low` along x.
     """
-    # A first entry tells numba the types; it is left out of the result.
+    # A dummy first entry fixes the lists' types for numba; the result omits it.
     pairs = [(0, 0)]
     faces = [0]
     n = len(order)
-    # Sweep and prune: boxes sorted by their low end along x are compared until one begins beyond this one's end.
+    # Sweep and prune: box i is compared with the boxes after it in the order, until one begins beyond its end.
     for a in range(n):
         i = order[a]
         for b in range(a + 1, n):
@@ -151,7 +152,7 @@ def touching_boxes(low: Ints, high: Ints, shape: Ints, periodic: NDArray[np.bool
                 if shared and (low[j, axis] == high[i, axis] or low[i, axis] == high[j, axis]):
                     pairs.append((i, j))
                     faces.append(shared)
-    # Boxes that end where the cell ends touch those that begin where it begins.
+    # Over a periodic side, boxes at the end of the cell touch boxes at its beginning.
     for axis in range(3):
         if periodic[axis]:
             for i in range(n):
@@ -167,7 +168,7 @@ def touching_boxes(low: Ints, high: Ints, shape: Ints, periodic: NDArray[np.bool
 
 @compiled
 def _shared(low: Ints, high: Ints, i: int, j: int, axis: int) -> Any:
-    """Return the points of the common cross-section of two boxes across an axis."""
+    """Return the number of faces of points in the overlap of two boxes' cross-sections across an axis."""
     faces = 1
     for other in range(3):
         if other != axis:

@@ -1,7 +1,8 @@
-"""Which rank gets which leaves: neighbours in the tree's depth-first order, so that the slowest rank is fastest.
+"""Assignment of leaves to ranks that minimises the slowest rank's time; each rank gets consecutive leaves.
 
-This is chains-on-chains partitioning, solved by a parametric search: bisection on the time of the slowest rank, with a
-probe that says whether a time can be kept (A. Pınar, C. Aykanat, J. Parallel Distrib. Comput. 64, 974 (2004)).
+The leaves are in the tree's depth-first order. This is chains-on-chains partitioning, solved by a parametric search:
+bisection on the time of the slowest rank, with a probe that tells whether a time is feasible (A. Pınar, C. Aykanat, J.
+Parallel Distrib. Comput. 64, 974 (2004)).
 
 >>> grouped_owners(np.array([3.0, 1.0, 1.0, 1.0, 2.0, 1.0]), np.ones(3)).tolist()
 [0, 1, 1, 1, 2, 2]
@@ -19,19 +20,20 @@ Ints = NDArray[np.int64]
 
 
 def grouped_owners(work: Array, speed: Array) -> Ints:
-    """Return the owner (leaves,) of each leaf, 0 … ranks-1 in order, each rank at least one leaf.
+    """Return each leaf's owner (leaves,) by chains-on-chains partitioning; every rank owns at least one leaf.
 
     Parameters
     ----------
     work : (leaves,)
-        Seconds of each leaf, in order.
+        Seconds of each leaf, depth first.
     speed : (ranks,)
-        How fast each rank is; no more ranks than leaves.
+        Relative speed of each rank; there are no more ranks than leaves.
 
     Notes
     -----
-    The least possible time of the slowest rank is found by bisection on it: a time is possible if some division into
-    consecutive leaves keeps every rank within it. Exact to a relative 1e-9.
+    The owners 0 … ranks-1 follow each other in order. Bisection finds the smallest feasible time of the slowest rank,
+    to a relative 1e-9. A time is feasible if the leaves can be divided into consecutive groups such that no rank needs
+    more than this time.
     """
     leaves, ranks = len(work), len(speed)
     if leaves == ranks:
@@ -53,8 +55,9 @@ def _stops(work: Array, speed: Array, most: float) -> list[int] | None:
     total = np.concatenate([[0.0], np.cumsum(work)])
     if np.ptp(speed) == 0:
         return _fullest(total, len(speed), most * speed[0] + 1e-12 * total[-1])
-    # Ranks of different speeds: dynamic programming over them. reachable[r][q] says whether ranks 0 … r-1 can own just
-    # the leaves before q; firsts[r][q] is the earliest leaf at which rank r may begin to end before q in time.
+    # Ranks of different speeds: dynamic programming over the ranks. reachable[r][q] tells whether ranks 0 … r-1 can own
+    # exactly the leaves before q. firsts[r][q] is the earliest leaf from which rank r can do all leaves before q in
+    # time.
     reachable = [np.zeros(len(total), dtype=bool)]
     reachable[0][0] = True
     firsts = []
@@ -65,7 +68,7 @@ def _stops(work: Array, speed: Array, most: float) -> list[int] | None:
         firsts.append(first)
     if not reachable[-1][-1]:
         return None
-    # Traced back from the last rank: each begins as late as it can.
+    # Trace back from the last rank: each rank begins as late as possible.
     stops = [len(work)]
     for rank in range(len(speed) - 1, 0, -1):
         starts = np.flatnonzero(reachable[rank][: stops[-1]])
@@ -74,9 +77,10 @@ def _stops(work: Array, speed: Array, most: float) -> list[int] | None:
 
 
 def _fullest(total: Array, ranks: int, most: float) -> list[int] | None:
-    """Return the stops of ranks of one speed: greedily, each takes as many leaves as fit but leaves one for each other.
+    """Return one past the last leaf of each rank for ranks of equal speed, by a greedy probe; None if infeasible.
 
-    `total` (leaves + 1,) is the work before each leaf, `most` what a rank can do.
+    Each rank takes as many leaves as fit, but leaves at least one for each rank after it. `total` (leaves + 1,) is the
+    work before each leaf, and `most` is the most work that a rank can do in time.
     """
     leaves, stops = len(total) - 1, [0]
     for rank in range(ranks):

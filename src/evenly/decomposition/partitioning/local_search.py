@@ -1,9 +1,10 @@
-"""Local search over single cuts, judged by the whole prediction: for not too many ranks.
+"""Local search over single cuts by the full prediction, for small and medium numbers of ranks.
 
-What moving all cuts at once can't see is where cost jumps: when a chunk reaches into a layer or an object by one point,
-it pays for what is present in it. So the cuts around the slowest rank are tried a few points to either side, and on the
-borders of layers; the best of all these neighbours is taken as long as it is better (best improvement, or steepest
-descent: E. Aarts, J. K. Lenstra, Local Search in Combinatorial Optimization, Wiley 1997, chapter 1).
+Moving all cuts at once (`cut_adjustment`) misses jumps of the cost: a chunk that reaches into a layer or an object by
+only one point already pays for what is present there. So each cut around the slowest rank is moved by a few points to
+either side, and to the borders of layers. The best of these neighbours is taken as long as it improves the score (best
+improvement, or steepest descent: E. Aarts, J. K. Lenstra, Local Search in Combinatorial Optimization, Wiley 1997,
+chapter 1).
 """
 
 from __future__ import annotations
@@ -18,20 +19,21 @@ __all__ = ["refined"]
 
 #: Points by which a cut is moved.
 STEPS = (-8, -3, -1, 1, 3, 8)
-#: Places that are tried for each cut, the nearest ones.
+#: Most places tried for each cut: those nearest to it.
 MOST_PLACES = 8
-#: A move must make the score smaller by this part.
+#: A move must reduce the score by more than this fraction.
 LEAST_GAIN = 1e-4
 
 
 def refined(problem: CutProblem, start: Candidate, moves: int) -> Candidate:
-    """Return the candidate after at most so many moves, each of which lowered the predicted time."""
+    """Return the candidate after a local search of at most `moves` moves, each of which lowered the score."""
     best, least = start, problem.score(start.times)
     for _ in range(moves):
         neighbours = _neighbours(problem, best)
         if not neighbours:
             break
-        # Each differs from the present tree in a few leaves; only these are evaluated. Corners (trees, leaves, 3).
+        # A neighbour differs from the present tree in a few leaves, and only these are evaluated anew. `low` and `high`
+        # are (trees, leaves, 3).
         leaves, owners = best.tree.leaves, best.owners
         low, high = (np.stack([getattr(tree, end)[leaves] for tree in neighbours]) for end in ("low", "high"))
         changed = np.any((low != best.tree.low[leaves]) | (high != best.tree.high[leaves]), axis=2)
@@ -50,7 +52,7 @@ def refined(problem: CutProblem, start: Candidate, moves: int) -> Candidate:
 
 
 def _neighbours(problem: CutProblem, now: Candidate) -> list[Tree]:
-    """Return trees in which one cut above a leaf of the slowest rank is moved, and no chunk is without points."""
+    """Return the trees in which one cut above a leaf of the slowest rank is moved and no chunk is empty."""
     tree, slowest = now.tree, int(np.argmax(now.times.rank_s / problem.speeds))
     parent = {int(c): i for i in range(len(tree.left)) for c in (tree.left[i], tree.right[i]) if c >= 0}
     ancestors: dict[int, None] = {}

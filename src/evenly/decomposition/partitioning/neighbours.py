@@ -1,4 +1,4 @@
-"""Which boxes of a cell touch, and over how many faces of points: those that overlap along x are compared.
+"""Pairs of boxes of a cell that touch and the number of faces of points that they share, by sweep and prune along x.
 
 >>> low, high = np.array([[0, 0, 0], [2, 0, 0], [2, 3, 0]]), np.array([[2, 4, 1], [4, 3, 1], [4, 4, 1]])
 >>> first, second, faces = touching(low, high, (4, 4, 1), (False, False, False))
@@ -22,7 +22,8 @@ Pairs = tuple[Ints, Ints, Ints]
 def touching(low: Ints, high: Ints, shape: tuple[int, int, int], periodic: ArrayLike) -> Pairs:
     """Return the pairs of disjoint boxes (n, 3) that share faces: first box, second box, faces, each (pairs,).
 
-    Two boxes that touch on both sides of a periodic cell make two pairs. A box doesn't touch itself.
+    `shape` is the cell's number of grid points along x, y, z; `periodic` tells along which axes the cell is periodic.
+    Two boxes that touch inside the cell and also over a periodic side make two pairs. A box isn't its own neighbour.
     """
     order = np.argsort(low[:, 0], kind="stable")
     pairs, faces = touching_boxes(low, high, np.array(shape), np.array(periodic), order)
@@ -30,7 +31,7 @@ def touching(low: Ints, high: Ints, shape: tuple[int, int, int], periodic: Array
 
 
 def owners_borders(pairs: Pairs, owners: Ints, ranks: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the faces that each rank shares with other ranks, and how many those are, each (ranks,)."""
+    """Return the faces that each rank shares with other ranks, and its number of neighbour ranks, each (ranks,)."""
     first, second, faces = pairs
     one, other = owners[first], owners[second]
     apart = one != other

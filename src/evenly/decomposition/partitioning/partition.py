@@ -1,4 +1,4 @@
-"""How should the domain be cut? The door to cutting: `evenly.partition`.
+"""Domain decomposition of a cell into chunks for ranks: the public function `evenly.partition`.
 
 >>> import evenly
 >>> from evenly.fdtd import PML, Simulation
@@ -38,9 +38,9 @@ if TYPE_CHECKING:
 __all__ = ["partition"]
 
 Array = NDArray[np.float64]
-#: Gain that must be predicted where the cost model's error isn't known.
+#: Smallest predicted gain for which the balanced cut is chosen if the cost model's error isn't known.
 UNKNOWN_ERROR = 0.02
-#: Most chunks for which trees of unequal branches are tried.
+#: Largest number of chunks for which the method "unequal" is tried too.
 FEW = 8
 
 
@@ -53,40 +53,41 @@ def partition(
     method: Literal["auto", "multisection", "bisection"] = "auto",
     speeds: Sequence[float] | None = None,
 ) -> CutPlan:
-    """Return how to cut a cell so that all ranks finish a step together.
+    """Return the decomposition of a cell into chunks for which the slowest rank is predicted to be fastest.
 
-    The cell is cut recursively by the prime factors of `ranks` (or in halves) at positions that balance the predicted
-    work; the order of factors and the axes are searched, then all cuts are moved until the predicted times of the
-    ranks, borders included, agree. Where nothing beats chunks of equal volume by more than the cost model's error, the
-    answer is those.
+    The cell is cut recursively, by the prime factors of `ranks` or in halves, at positions that balance the predicted
+    work. The order of the factors and the axes are searched. Then all cuts are moved until the predicted times of the
+    ranks, borders included, agree. Chunks of equal volume are chosen if no other cut is faster by more than the cost
+    model's error.
 
     Parameters
     ----------
     cell : Cell or evenly.fdtd.Simulation
-        What is to be cut; nothing of it is allocated. Of one of Meep: ``evenly.adapters.meep.cell_of(sim)``.
+        The cell to cut; its fields aren't allocated. For a simulation of Meep: ``evenly.adapters.meep.cell_of(sim)``.
     ranks : int
+        Number of ranks.
     cost : CostModel, optional
-        What points, chunks and borders take. Left out: what `evenly calibrate` measured on this machine for the cell's
-        program, or the coefficients that are shipped.
+        Seconds per point, chunk and border. The default is the model that `evenly calibrate` measured on this machine
+        for the cell's program; without one, the model that comes with evenly.
     leaves_per_rank : int
-        Most chunks of each rank; more than one helps where few layers of points leave no fine cuts. All numbers up to
-        it are tried, so the answer is never slower than that with fewer, and says how they compare.
+        Largest number of chunks per rank. More than one helps if a cell has too few layers of points for fine cuts.
+        All numbers from 1 up to it are tried, and the fastest is chosen; `CutPlan.why` compares them.
     method : "auto", "multisection" or "bisection"
-        Multisection cuts into prime factors of `ranks`, bisection into n/2 and n - n/2; "auto" tries both where they
-        differ, and for few chunks all other divisions, such as 1 and n - 1.
+        Multisection cuts by the prime factors of `ranks`, bisection into n // 2 and n - n // 2 ranks. "auto" tries both
+        if they differ, and for few chunks also all other divisions, such as 1 and n - 1.
     speeds : sequence of `ranks` floats, optional
-        How fast each rank is, as a factor; all alike when left out. The answer's times are those at these speeds.
+        Relative speed of each rank; 1 for all ranks by default. The predicted times are those at these speeds.
 
     Returns
     -------
     CutPlan
-        The layout with the predicted seconds per step of each rank and the comparison with the even cut. It can be
-        given to a simulation as its `layout`.
+        The layout, the predicted seconds per step of each rank, and the comparison with chunks of equal volume. It can
+        be passed to a simulation as its `layout`.
 
     Raises
     ------
     InputError
-        If a number breaks a rule, there are fewer grid points than chunks, or the cost model is another program's.
+        If an argument is invalid, there are fewer grid points than chunks, or the cost model is for another program.
 
     References
     ----------
@@ -107,16 +108,17 @@ def partition(
 
 
 def _best(cell: Cell, cost: CostModel, speed: Array, leaves_per_rank: int, method: str) -> Prediction:
-    """Return the best cut into so many chunks per rank: searched coarsely, then improved in three stages."""
+    """Return the best cut with `leaves_per_rank` chunks per rank: a beam search, improved in three stages."""
     chunks = len(speed) * leaves_per_rank
     effort = effort_for(chunks)
     problem = CutProblem(cell, cost, Density.of(cell, cost, chunks), speed)
-    # Candidates: chunks of equal volume, and the best trees of each method.
+    # Candidates: chunks of equal volume, and the best trees that the beam search finds by each method.
     finalists = [problem.candidate(Tree.of(BinaryPartition.equal(cell.grid, chunks), cell.grid))]
     for one in _methods(chunks, method):
         found = [problem.candidate(tree) for tree in beam(problem, chunks, one, effort)]
         finalists += sorted(found, key=problem.slowest)[: effort.finalists]
-    # All cuts of all of them are moved; the best of these are improved by moves of single cuts, the best again by more.
+    # Three stages: all candidates get their cuts adjusted, the best then their slow ranks relieved, and the best of all
+    # are improved by local search.
     done = sorted((adjust_cuts(problem, one, effort.rounds) for one in finalists), key=problem.slowest)
     for improve, most, budget in ((relieved, effort.relieved, effort.boxes), (refined, effort.refined, effort.moves)):
         better = [improve(problem, one, budget) for one in done[:most]]
@@ -125,18 +127,18 @@ def _best(cell: Cell, cost: CostModel, speed: Array, leaves_per_rank: int, metho
 
 
 def _methods(chunks: int, method: str) -> list[Method]:
-    """Return the ways of cutting that are tried for a number of chunks."""
+    """Return the methods of cutting to try for a number of chunks."""
     if method == "multisection":
         return ["multisection"]
     if method == "bisection":
         return ["bisection"]
-    # For powers of two they are the same.
+    # For powers of two, multisection and bisection are the same.
     usual: list[Method] = ["multisection"] if chunks & (chunks - 1) == 0 else ["multisection", "bisection"]
     return [*usual, "unequal"] if 3 < chunks <= FEW else usual
 
 
 def _decided(cell: Cell, cost: CostModel, even: Prediction, found: dict[int, Prediction], speed: Array) -> CutPlan:
-    """Return the plan: the best cut of those with 1, 2, … chunks per rank where it beats equal volumes, and why."""
+    """Return the plan: the best cut among 1, 2, … chunks per rank, or equal volumes if it doesn't beat them."""
     slowest = {n: float((one.rank_s / speed).max()) for n, one in found.items()}
     best, most = min(slowest, key=lambda n: slowest[n]), max(found)
     compared = ""
@@ -160,7 +162,7 @@ def _decided(cell: Cell, cost: CostModel, even: Prediction, found: dict[int, Pre
 
 
 def _checked(cell: Cell, ranks: int, leaves_per_rank: int, method: str, speeds: Sequence[float] | None) -> Array:
-    """Return the speeds, (ranks,), once all numbers are known to keep the rules."""
+    """Return the speeds as an array (ranks,) after checking all arguments."""
     numbers: dict[str, Any] = {"ranks": ranks, "leaves_per_rank": leaves_per_rank}
     for name, value in numbers.items():
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:

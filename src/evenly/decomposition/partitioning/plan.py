@@ -1,4 +1,4 @@
-"""The answer to "how should the domain be cut": a layout, its predicted times, and how an even cut compares."""
+"""Results of a domain decomposition: the layout, its predicted times, and the comparison with equal volumes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Times:
-    """What chunks and ranks are predicted to take per step.
+    """Predicted seconds per step of chunks and ranks.
 
     Parameters
     ----------
@@ -32,9 +32,9 @@ class Times:
     work_s : (ranks,)
         Seconds of the work in each rank's leaves.
     faces : (ranks,)
-        Faces of points that each rank shares with others.
+        Number of faces of points that each rank shares with other ranks.
     neighbours : (ranks,)
-        Other ranks that share a face.
+        Number of other ranks with which each rank shares a face.
     """
 
     chunk_s: Array
@@ -55,18 +55,18 @@ class Times:
 
     @property
     def step_s(self) -> float:
-        """Seconds per step: those of the slowest rank."""
+        """Seconds per step of the slowest rank (the makespan of a step)."""
         return float(self.rank_s.max())
 
     @property
     def imbalance(self) -> float:
-        """Slowest rank over the mean."""
+        """Imbalance: seconds of the slowest rank over the mean of all ranks."""
         return float(self.rank_s.max() / self.rank_s.mean())
 
 
 @dataclass(frozen=True)
 class Prediction(Times):
-    """What a layout is predicted to take per step.
+    """Predicted times per step together with the layout for which they hold.
 
     Parameters
     ----------
@@ -79,11 +79,11 @@ class Prediction(Times):
 
     @classmethod
     def of(cls, times: Times, layout: BinaryPartition) -> Prediction:
-        """Return times with the layout that they are of."""
+        """Return the prediction made of times and the layout for which they hold."""
         return cls(times.chunk_s, times.border_s, times.work_s, times.faces, times.neighbours, layout)
 
     def at(self, speeds: Array) -> Prediction:
-        """Return the same on ranks of these speeds, (ranks,), as factors: one of speed 0.5 takes twice as long."""
+        """Return the prediction for ranks of relative speeds (ranks,): a rank of speed 0.5 takes twice as long."""
         owners = np.asarray(self.layout.owners, dtype=np.int64) % len(speeds)
         return replace(
             self,
@@ -95,19 +95,19 @@ class Prediction(Times):
 
 @dataclass(frozen=True, repr=False)
 class CutPlan:
-    """How to cut a cell, for as many ranks as were asked for.
+    """The chosen decomposition of a cell for a number of ranks, as `evenly.partition` returns it.
 
-    It can be given wherever a layout is: ``Simulation(layout=plan)``.
+    It can be used in place of a layout: ``Simulation(layout=plan)``.
 
     Parameters
     ----------
     cell : Cell
     chosen : "balanced" or "even"
-        Which of the two is the answer: the even one where the other isn't faster beyond the cost model's error.
+        The chosen cut: the balanced one if it is faster than the even one by more than the cost model's error.
     balanced, even : Prediction
-        Of the best layout that was found, and of chunks of equal volume.
+        Predictions for the best layout found and for chunks of equal volume.
     why : str
-        Why this one was chosen, one sentence.
+        The reason for the choice, in one sentence.
     """
 
     cell: Cell
@@ -125,12 +125,12 @@ class CutPlan:
 
     @property
     def prediction(self) -> Prediction:
-        """Of the layout that was chosen."""
+        """The prediction for the chosen layout."""
         return self.balanced if self.chosen == "balanced" else self.even
 
     @property
     def layout(self) -> BinaryPartition:
-        """The answer."""
+        """The chosen layout."""
         return self.prediction.layout
 
     @property
@@ -145,14 +145,14 @@ class CutPlan:
 
     @property
     def gain(self) -> float:
-        """How many times faster than the even cut a step is predicted to be; 1 where that was chosen."""
+        """Predicted speed-up of a step over the even cut; 1 if the even cut was chosen."""
         return self.even.step_s / self.prediction.step_s
 
     @property
     def in_program(self) -> BinaryPartition:
-        """The answer with cuts in the program's own coordinates, whose origin may be elsewhere (`Cell.center`).
+        """The chosen layout with cuts in the program's own coordinates, whose origin may differ (`Cell.center`).
 
-        It knows the cell and the ranks that it is for.
+        The layout also records the cell and the number of ranks for which it was made.
         """
         made_for = MadeFor.of(self.cell.grid, self.prediction.ranks, program=self.cell.program)
         return moved(BinaryPartition(self.layout, made_for), self.cell.center)

@@ -1,4 +1,4 @@
-"""What a layout will take: seconds per step of every rank by a cost model.
+"""Predicted seconds per step of every rank of a layout, by a cost model.
 
 >>> from evenly.decomposition.costs.cost_model import Coefficient, CostModel
 >>> from evenly.decomposition.cells.survey import Survey
@@ -27,7 +27,7 @@ Ints = NDArray[np.int64]
 
 
 def predict(cell: Cell, layout: BinaryPartition, ranks: int, cost: CostModel) -> Prediction:
-    """Return what a layout is predicted to take on so many ranks.
+    """Return the predicted seconds per step of a layout's chunks and ranks, by a cost model.
 
     Parameters
     ----------
@@ -36,12 +36,12 @@ def predict(cell: Cell, layout: BinaryPartition, ranks: int, cost: CostModel) ->
         Owners are taken modulo `ranks`.
     ranks : int
     cost : CostModel
-        Of the cell's program.
+        Cost model of the cell's program.
 
     Raises
     ------
     InputError
-        If the layout doesn't fit the cell, or the cost model is another program's.
+        If the layout doesn't fit the cell, or the cost model is for another program.
     """
     cost.check(cell)
     low, high = corners(cell, layout)
@@ -57,9 +57,9 @@ def times(
     cost: CostModel,
     chunk_s: NDArray[np.float64] | None = None,
 ) -> Times:
-    """Return the same for leaves given by their corners, each (leaves, 3), and owners (leaves,).
+    """Return the predicted seconds per step of leaves given by their corners (leaves, 3) and owners (leaves,).
 
-    The seconds of the leaves' work, `chunk_s` (leaves,), may be given where they are known already.
+    `chunk_s` (leaves,), the seconds of work in each leaf, is computed by the cost model unless it is given.
     """
     if chunk_s is None:
         chunk_s = cost.chunk_seconds(cell, low, high)
@@ -71,6 +71,6 @@ def times(
 
 
 def corners(cell: Cell, layout: BinaryPartition) -> tuple[Ints, Ints]:
-    """Return the first grid indices of a layout's leaves and one past the last, each (leaves, 3)."""
+    """Return the first grid index of each leaf of a layout and one past the last, both (leaves, 3)."""
     boxes = layout.boxes(cell.grid)
     return np.array([box.lo for box in boxes], dtype=np.int64), np.array([box.hi for box in boxes], dtype=np.int64)

@@ -1,4 +1,4 @@
-"""What each search of a cut is given: the cell, what its chunks cost, where its work is, and how fast ranks are."""
+"""The decomposition problem that all searches share: cell, cost model, work density and speeds of the ranks."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ __all__ = ["Candidate", "CutProblem"]
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
-#: Exponent of the mean over ranks in `CutProblem.score`.
+#: Exponent of the power mean over ranks in `CutProblem.score`.
 POWER = 32
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A tree of cuts, the owners of its leaves, depth first (leaves,), and what that is predicted to take."""
+    """A tree of cuts, the owners of its leaves in depth-first order (leaves,), and its predicted times."""
 
     tree: Tree
     owners: Ints
@@ -34,17 +34,17 @@ class Candidate:
 
 @dataclass(frozen=True)
 class CutProblem:
-    """A cell that is to be cut.
+    """A cell to cut, with its cost model, its work density and the speeds of the ranks.
 
     Parameters
     ----------
     cell : Cell
     cost : CostModel
-        What chunks and borders take.
+        Seconds per step of chunks and borders.
     density : Density
-        Seconds of work in any box.
+        Seconds of work per step in any box.
     speeds : (ranks,)
-        How fast each rank is, as a factor.
+        Relative speed of each rank.
     """
 
     cell: Cell
@@ -53,21 +53,21 @@ class CutProblem:
     speeds: Array
 
     def candidate(self, tree: Tree, owners: Ints | None = None) -> Candidate:
-        """Return a tree with the owners of its leaves, which balance their work when left out, and predicted times."""
+        """Return the candidate of a tree, with its predicted times; by default the owners balance the leaves' work."""
         low, high = tree.low[tree.leaves], tree.high[tree.leaves]
         if owners is None:
             owners = grouped_owners(self.density.work(low, high), self.speeds)
         return Candidate(tree, owners, times(self.cell, low, high, owners, len(self.speeds), self.cost))
 
     def slowest(self, one: Candidate) -> float:
-        """Return the seconds per step of the slowest rank at its speed."""
+        """Return the seconds per step of the slowest rank, with the speeds of the ranks."""
         return float((one.times.rank_s / self.speeds).max())
 
     def score(self, found: Times) -> float:
-        """Return a smooth maximum over ranks, in seconds: what searches by single moves make smaller.
+        """Return a smooth maximum of the ranks' seconds, which the searches over single cuts minimise.
 
-        It is the mean of 32nd powers of the ranks' seconds, and the 32nd root of that: a move that helps one of two
-        ranks that are equally slow counts, though the maximum stays as it is.
+        It is the power mean with exponent 32: the 32nd root of the mean of the 32nd powers. If two ranks are equally
+        slow and a move helps one of them, the maximum stays the same, but the score falls.
         """
         seconds = found.rank_s / self.speeds
         return float(seconds.max() * np.mean((seconds / seconds.max()) ** POWER) ** (1 / POWER))

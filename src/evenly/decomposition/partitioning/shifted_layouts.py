@@ -1,4 +1,4 @@
-"""Layouts in other coordinates: a program's origin need not be the middle of its cell."""
+"""Layouts shifted to other coordinates, for programs whose origin isn't the middle of the cell."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["moved"]
 
 
 def moved(layout: BinaryPartition, by: Vector) -> BinaryPartition:
-    """Return a layout whose cuts are so much further along x, y, z.
+    """Return a layout with all cuts shifted by a vector along x, y, z.
 
     Examples
     --------

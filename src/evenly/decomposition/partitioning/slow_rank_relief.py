@@ -1,10 +1,9 @@
-"""Slow ranks hand layers of points to their neighbours, many ranks at a time: for any number of ranks.
+"""Local search in which many slow ranks hand layers of points to neighbours at a time, for any number of ranks.
 
-When a chunk reaches into an object by a few points it pays for that on all its points (arrays instead of one number),
-so among thousands of chunks some are slow that no smooth density foresees. This is a local search with many moves per
-pass. Each pass looks at the slowest ranks: the cuts that bound their chunks are tried a few layers inwards, all
-together in one evaluation of what changes, and those that help most are taken where they concern no rank together (a
-greedy independent set). So load flows to where there is room, pass by pass.
+A chunk that reaches into an object by a few points pays for it on all its points (arrays instead of one number). So
+some of thousands of chunks are slower than the smooth work density predicts. Each pass takes the slowest ranks and
+moves the cuts around their chunks a few layers inwards. One evaluation covers all these moves. The best moves that have
+no rank in common are then made together (a greedy independent set). Pass by pass, load flows to ranks that have room.
 """
 
 from __future__ import annotations
@@ -23,25 +22,25 @@ __all__ = ["relieved"]
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
-#: Chunks that one moved cut may change.
+#: Most chunks that one moved cut may change.
 MOST_CHANGED = 64
-#: A rank this much slower than the mean is fast enough.
+#: Ranks slower than the mean by at most this factor aren't relieved.
 GOOD = 1.01
-#: A move must make the slowest rank that it concerns faster by this part.
+#: A move must reduce the smooth maximum over the ranks that it affects by more than this fraction.
 LEAST_GAIN = 1e-4
 
 
 def relieved(problem: CutProblem, start: Candidate, boxes: int = 100_000, *, passes: int = 30) -> Candidate:
-    """Return the candidate after moves of cuts that bound slow ranks: never slower than before.
+    """Return the candidate after moving cuts around slow ranks; its score is never worse than the start's.
 
     Parameters
     ----------
     problem : CutProblem
     start : Candidate
     boxes : int
-        How many boxes may be evaluated, in all.
+        Approximate number of boxes that may be evaluated in total.
     passes : int
-        How often slow ranks are looked for.
+        Most passes over the slow ranks.
     """
     state = _State(problem, start)
     best_cuts, best_times, least = state.at.copy(), start.times, problem.score(start.times)
@@ -59,9 +58,11 @@ def relieved(problem: CutProblem, start: Candidate, boxes: int = 100_000, *, pas
 
 @dataclass(frozen=True)
 class _Moves:
-    """Cuts that could be moved: of move m, `node` (m,) goes to `at` (m,); chunks are changed as the rest says.
+    """Possible moves of cuts, and the chunks that they change.
 
-    `move` (n,) and `leaf` (n,) say which, `low` and `high` (n, 3) to what.
+    Move m shifts the cut of node `node[m]` to grid index `at[m]`; both arrays are (moves,). Entry i of the other arrays
+    is one changed chunk: move `move[i]` gives leaf `leaf[i]` the corners `low[i]` and `high[i]`. `move` and `leaf` are
+    (n,), `low` and `high` are (n, 3).
     """
 
     node: Ints
@@ -73,18 +74,18 @@ class _Moves:
 
 
 class _State:
-    """A tree whose cuts are being moved.
+    """The present state of the search: a tree whose cuts are being moved.
 
     Attributes
     ----------
     now : Times
-        Of the leaves as they are.
+        Predicted times with the present cuts.
     at : (nodes,)
-        Where nodes are cut.
+        Grid index at which each node is cut.
     low, high : (leaves, 3)
-        Corners of the leaves.
+        Present corners of the leaves.
     parent : (nodes,)
-        -1 of the root.
+        Parent of each node; -1 for the root.
     first, stop : (nodes,)
         The first leaf below each node, and one past the last.
     """
@@ -104,14 +105,14 @@ class _State:
         self.stop = self.first + count
 
     def moves(self, boxes: int) -> _Moves | None:
-        """Return moves that make slow ranks' chunks smaller, about so many boxes in all; None where all are fast."""
+        """Return moves that shrink slow ranks' chunks, with about `boxes` changed chunks in total; None without any."""
         seconds = self.now.rank_s / self.problem.speeds
         goal = seconds.mean()
         ranks = np.argsort(-seconds)
-        # Leaves of each rank, one rank after the other.
+        # Leaves sorted by rank: those of rank r are by_rank[begins[r]:begins[r + 1]].
         by_rank = np.argsort(self.owners, kind="stable")
         begins = np.searchsorted(self.owners[by_rank], np.arange(len(seconds) + 1))
-        # By cut and place: the leaves that a move changes, and their new corners.
+        # For each cut and its new place: the leaves that the move changes, and their new corners.
         found: dict[tuple[int, int], tuple[Ints, Ints, Ints]] = {}
         for rank in ranks[seconds[ranks] > GOOD * goal]:
             for leaf in by_rank[begins[rank] : begins[rank + 1]].tolist():
@@ -134,7 +135,7 @@ class _State:
         return _Moves(node, at, move, leaf, low, high)
 
     def make(self, moves: _Moves) -> bool:
-        """Make the best of the moves that have no rank in common; whether there was one."""
+        """Make the best moves that have no rank in common (greedy), and return whether any was made."""
         problem, now = self.problem, self.now
         chunk_s = problem.cost.chunk_seconds(problem.cell, moves.low, moves.high)
         gains, begins, ranks = self._gains(moves, chunk_s)
@@ -153,7 +154,7 @@ class _State:
         return bool(busy.any())
 
     def _bounding(self, leaf: int) -> Iterator[tuple[int, Ints]]:
-        """Yield the cuts that bound a chunk, with the chunks that each touches, where these are few."""
+        """Yield each cut that bounds a chunk with all chunks that touch it, if they are at most `MOST_CHANGED`."""
         node = int(self.tree.leaves[leaf])
         while (node := int(self.parent[node])) >= 0:
             axis, at = int(self.tree.axis[node]), self.at[node]
@@ -165,7 +166,11 @@ class _State:
                 yield node, touched
 
     def _places(self, leaf: int, node: int, share: float) -> list[int]:
-        """Return where a cut could go to make a chunk smaller, at most by twice the share that is too much."""
+        """Return grid indices to which a cut can move so that a chunk shrinks.
+
+        `share` is the fraction of the chunk that is too much. The cut moves inwards by at most this fraction, or to a
+        layer's border within twice this distance.
+        """
         axis, at = int(self.tree.axis[node]), int(self.at[node])
         low, high = int(self.low[leaf, axis]), int(self.high[leaf, axis])
         inwards = -1 if at == high else 1
@@ -176,10 +181,10 @@ class _State:
         return [place for place in found if low < place < high]
 
     def _gains(self, moves: _Moves, chunk_s: Array) -> tuple[Array, Ints, Ints]:
-        """Return by what part each move makes the slowest of the ranks that it concerns faster, and which those are.
+        """Return the relative gain of each move (moves,), and the ranks that it affects as `begins` and `rank`.
 
-        Ranks (pairs,) are told move by move, those of move m from begins[m] to begins[m + 1]. What a chunk pays for
-        borders is taken to change as its surface does.
+        The ranks that move m affects are rank[begins[m]:begins[m + 1]]. The gain is the relative decrease of the smooth
+        maximum over these ranks. A chunk's border time is assumed to change with its surface.
         """
         cell, cost, speed = self.problem.cell, self.problem.cost, self.problem.speeds
         now, leaf = self.now, moves.leaf
@@ -187,13 +192,13 @@ class _State:
         nobody = np.zeros(len(leaf))
         more_s = chunk_s - now.chunk_s[leaf]
         more_s += cost.border_seconds(cell, faces, nobody) - cost.border_seconds(cell, nobody, nobody)
-        # One entry for each rank that a move concerns, with what all of its changed leaves add.
+        # One entry for each pair of a move and a rank that it affects, with the sum over the rank's changed leaves.
         pairs, where = np.unique(moves.move * now.ranks + self.owners[leaf], return_inverse=True)
         move, rank = np.divmod(pairs, now.ranks)
         before = now.rank_s[rank] / speed[rank]
         after = before + np.bincount(where, more_s) / speed[rank]
         begins = np.searchsorted(move, np.arange(len(moves.node) + 1))
-        # The smooth maximum of `CutProblem.score`, over the ranks of each move instead of all.
+        # The smooth maximum of `CutProblem.score`, over the ranks that each move affects instead of all ranks.
         most = np.maximum.reduceat(before, begins[:-1])
         old, new = (np.add.reduceat((np.maximum(t, 0) / most[move]) ** POWER, begins[:-1]) for t in (before, after))
         return 1 - (new / old) ** (1 / POWER), begins, rank
