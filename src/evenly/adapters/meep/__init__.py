@@ -11,27 +11,6 @@ From any Python, `cell_of_script` looks at a whole script, and ``python -m evenl
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from evenly._lazy import lazy
 
-if TYPE_CHECKING:
-    from evenly.adapters.meep.balancing.balancer import ChunkBalancer as ChunkBalancer
-    from evenly.adapters.meep.cell.cell import cell_of as cell_of
-    from evenly.adapters.meep.cell.scripts import cell_of_script as cell_of_script
-    from evenly.adapters.meep.layouts import from_meep as from_meep
-    from evenly.adapters.meep.layouts import layout as layout
-    from evenly.adapters.meep.layouts import to_meep as to_meep
-
-_HOMES = {
-    "ChunkBalancer": "evenly.adapters.meep.balancing.balancer",
-    "cell_of": "evenly.adapters.meep.cell.cell",
-    "cell_of_script": "evenly.adapters.meep.cell.scripts",
-    "from_meep": "evenly.adapters.meep.layouts",
-    "layout": "evenly.adapters.meep.layouts",
-    "to_meep": "evenly.adapters.meep.layouts",
-}
-
-__all__ = ["ChunkBalancer", "cell_of", "cell_of_script", "from_meep", "layout", "to_meep"]
-
-__getattr__, __dir__ = lazy(__name__, _HOMES)
+__all__, __getattr__, __dir__ = lazy(__name__)

@@ -1,0 +1,10 @@
+from evenly.allocation.allocate import balancers as balancers
+from evenly.allocation.plan import Plan as Plan
+from evenly.allocation.problem.base import Balancer as Balancer
+from evenly.allocation.problem.base import Problem as Problem
+from evenly.allocation.problem.layout import parse_layout as parse_layout
+from evenly.allocation.problem.limits import Bound as Bound
+from evenly.allocation.problem.limits import Limits as Limits
+from evenly.allocation.problem.noise import Compare as Compare
+from evenly.allocation.problem.noise import Noise as Noise
+from evenly.allocation.problem.objective import Objective as Objective

@@ -1,0 +1,14 @@
+from evenly.report.tables.model import errors_of as errors_of
+from evenly.report.tables.model import model_table as model_table
+from evenly.report.tables.model import models_as_dict as models_as_dict
+from evenly.report.tables.model import models_table as models_table
+from evenly.report.tables.model import predictions_as_dict as predictions_as_dict
+from evenly.report.tables.model import predictions_table as predictions_table
+from evenly.report.tables.plan import comparison_table as comparison_table
+from evenly.report.tables.plan import curve_as_dict as curve_as_dict
+from evenly.report.tables.plan import curve_table as curve_table
+from evenly.report.tables.plan import plan_as_dict as plan_as_dict
+from evenly.report.tables.plan import plan_table as plan_table
+from evenly.report.tables.run import runs_as_dict as runs_as_dict
+from evenly.report.tables.run import runs_table as runs_table
+from evenly.report.tables.run import skipped_table as skipped_table

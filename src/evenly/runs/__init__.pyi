@@ -1,0 +1,1 @@
+from evenly.runs.runs import Runs as Runs

@@ -1,0 +1,9 @@
+from evenly.space.configurations import Configurations as Configurations
+from evenly.space.constraints import Constraint as Constraint
+from evenly.space.designs import Design as Design
+from evenly.space.parameters import Categorical as Categorical
+from evenly.space.parameters import Integer as Integer
+from evenly.space.parameters import Ordinal as Ordinal
+from evenly.space.parameters import Parameter as Parameter
+from evenly.space.parameters import Real as Real
+from evenly.space.space import Space as Space
