@@ -1,1 +1,1 @@
-"""Scaling laws: formulas with few coefficients that are fitted to the logarithm of the times."""
+"""Scaling laws: formulas with few coefficients, fitted by least squares, and the bounds of their predictions."""

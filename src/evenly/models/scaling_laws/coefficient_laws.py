@@ -1,8 +1,8 @@
-"""Power laws for the coefficients of a sum of parts of which only the total was measured.
+"""Power laws for the coefficients of a sum of parts, fitted to measured totals.
 
-The total is Σ factorₖ(x) · exp(aₖ + bₖ · z(x)), z the coded inputs. Its logarithm is fitted by the Levenberg-Marquardt
-method. A ridge holds the exponents b near 0. So the parts are told apart by their factors alone, unless the runs say
-more.
+The total is Σ factorₖ(x) · exp(aₖ + bₖ · z(x)), where z are the coded inputs. The logarithm of the total is fitted by
+the Levenberg-Marquardt method. A ridge penalty keeps the exponents b near 0, so each part is proportional to its factor
+unless the runs show otherwise.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from scipy.optimize import nnls
 __all__ = ["CoefficientLaws"]
 
 Floats = NDArray[np.float64]
-#: How many runs' worth of evidence it takes to move an exponent by one.
+#: Ridge weight of the exponents: an exponent of 1 costs as much as a log residual of 1 in one run of weight 1.
 _HELD = 1.0
 _STEPS = 60
-#: A part that no run shows is at least this share of what all parts together are.
+#: In the start values, the scaled constant of a part is at least this share of the largest part's.
 _FAINT = 1e-3
 
 
 @dataclass(frozen=True)
 class CoefficientLaws:
-    """Fitted laws.
+    """Fitted power laws of all parts.
 
     Attributes
     ----------
     names : tuple of str
-        The parts.
+        Names of the parts.
     coefficients : array (parts, 1 + inputs)
-        a and b of each.
+        a and b of each part.
     """
 
     names: tuple[str, ...]
@@ -42,24 +42,25 @@ class CoefficientLaws:
 
     @classmethod
     def learn(cls, z: Floats, factors: Mapping[str, Floats], values: Floats, weights: Floats) -> CoefficientLaws:
-        """Fit to totals.
+        """Fit the laws of all parts to measured totals.
 
         Parameters
         ----------
         z : array (n, inputs)
-            Of scale about 1.
+            Coded inputs, of scale about 1.
         factors : mapping of str to array (n,)
-            At least 0.
+            Each part's factor, at least 0.
         values, weights : array (n,)
+            Measured totals, above 0, and the weight of each run.
         """
         names, f = tuple(factors), np.stack(list(factors.values()))
-        # Relative least squares for constants first: they begin where errors of all parts are smallest.
-        # share (parts, n): each factor over the total, so that the right side is 1 everywhere.
+        # Start values: all exponents 0, and constants exp(a) by non-negative least squares on relative errors. Rows are
+        # divided by the measured total and multiplied by the square root of the weight; share is (parts, n).
         share = (f / values) * np.sqrt(weights)
         found, _ = nnls(share.T / np.maximum(share.max(axis=1), 1e-300), np.sqrt(weights))
         size = np.maximum(share.max(axis=1), 1e-300)
         start = np.maximum(found, _FAINT * max(found.max(), 1e-3)) / size
-        # theta (parts, 1 + inputs) holds a and b of each part; only b is held near 0.
+        # theta (parts, 1 + inputs) holds a and b of each part; the ridge applies to b only.
         design = np.hstack([np.ones((len(z), 1)), z])
         theta = np.zeros((len(names), design.shape[1]))
         theta[:, 0] = np.log(start)
@@ -71,13 +72,13 @@ class CoefficientLaws:
             logs, part = _total(theta, design, f)
             jacobian = np.hstack([p[:, None] * design for p in part])
             missed = target - logs
-            # (J'WJ + H + damping · diag) step = J'W missed - H theta.
+            # The damped normal equations, H the ridge: (J'WJ + H + damping · diag) step = J'W missed - H theta.
             normal = (jacobian * weights[:, None]).T @ jacobian + np.diag(held)
             slope = (jacobian * weights[:, None]).T @ missed - held * theta.ravel() * (held > 1e-6)
             step = np.linalg.solve(normal + damping * np.diag(np.diag(normal) + 1e-12), slope).reshape(theta.shape)
             trial = theta + step
             now = _loss(trial, design, f, target, weights, held)
-            # A step that helps makes the next one bolder; one that doesn't is taken back and damped more.
+            # Accept a step that lowers the loss, and damp less; otherwise reject it, and damp more.
             if now < loss:
                 gained, theta, loss, damping = loss - now, trial, now, damping / 5
                 if gained < 1e-10 * max(loss, 1e-30):
@@ -89,7 +90,7 @@ class CoefficientLaws:
         return cls(names, theta)
 
     def parts(self, z: Floats, factors: Mapping[str, Floats]) -> dict[str, Floats]:
-        """Return each part, (n,), at coded inputs (n, inputs)."""
+        """Return the value of each part, (n,), at coded inputs z (n, inputs) with factors (n,)."""
         design = np.hstack([np.ones((len(z), 1)), z])
         logs = np.clip(design @ self.coefficients.T, -700.0, 700.0)
         return {name: factors[name] * np.exp(logs[:, k]) for k, name in enumerate(self.names)}
@@ -105,10 +106,10 @@ class CoefficientLaws:
 
 
 def _total(theta: Floats, design: Floats, f: Floats) -> tuple[Floats, Floats]:
-    """Return log totals (n,) and the share of each part in them (parts, n)."""
+    """Return the logarithms of the totals (n,) and each part's share of the totals (parts, n)."""
     with np.errstate(divide="ignore"):
         logs = np.log(f) + np.clip(theta @ design.T, -700.0, 700.0)
-    # log Σ exp, with the largest taken out so that nothing overflows.
+    # log Σ exp, with the largest exponent subtracted so that nothing overflows.
     most = logs.max(axis=0)
     scaled = np.exp(logs - most)
     whole = scaled.sum(axis=0)

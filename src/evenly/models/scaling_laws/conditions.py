@@ -1,4 +1,4 @@
-"""Conditions that a fitted formula must keep on the range asked: values above zero, slopes of a given sign."""
+"""Conditions that a fitted formula must meet on the prediction range: values above zero, slopes of a given sign."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Conditions:
-    """Where a formula must stay above zero, and where its derivatives must keep a sign.
+    """The signs that the values and derivatives of a formula must have, and the range where they must have them.
 
     Attributes
     ----------
     points : array (n_points, d)
-        Where a search checks its candidates.
+        Points at which a search checks its candidates.
     signs : dict of int to float
-        Parameters whose derivative, times the sign, must be above zero at all points.
+        For some parameters by number, the sign (1 or -1) of the derivative: sign · derivative must be above zero.
     positive : bool
-        Whether values must be above zero; never asked of a model of the logarithm.
+        Whether values must be above zero; always False for a model of the logarithm.
     bounds : tuple of (low, high), one per parameter, optional
-        The range asked, on all of which what a search keeps is checked again.
+        The prediction range. Candidates that a search keeps are checked again on all of it.
     """
 
     points: Floats
@@ -38,5 +38,5 @@ class Conditions:
 
     @cached_property
     def dense(self) -> Floats:
-        """Some 100,000 points of the range asked, (n, d)."""
+        """About 100,000 points of the prediction range, (n, d)."""
         return dense_points(self.bounds)

@@ -1,18 +1,20 @@
-"""Intervals that contain what the runs can't tell apart.
+"""Prediction intervals that account for model uncertainty: bounds over all scaling laws that fit the runs.
 
-Few runs on a curve agree with several laws: with 4 core counts and 3 % noise, ``a/p + b`` and a power law may differ by
-less than the noise where they were measured, and by factors of two at eight times the largest count. The interval of
-one of them alone is a statement about noise, and wrong. So bounds are taken from all laws that are credible:
+A few runs often fit several laws. With 4 core counts and 3 % noise, ``a/p + b`` and a power law may differ by less than
+the noise at the measured counts, but by factors of two at eight times the largest count. The interval of a single law
+covers the noise only, and is too narrow there. So the bounds are computed from all credible laws:
 
-* the credibility of a law is ``prior · exp(-S / 2)``, ``S = (m + v) · log(v s² + m L) + 2 k``: with L the mean squared
-  log error on left-out runs this is what the likelihood of m normal errors of unknown spread becomes when the spread's
-  prior counts as much as v = 2 measurements of spread s = 3 %, the usual noise of repeated timings. It is flatter than
-  the weights that predictions are averaged with: few runs that agree by luck exclude nothing.
-* every law has an interval of its own: the noise of left-out runs, widened by its leverage;
-* the upper bound at level l is the value below which the upper ends of all but ``(1 - l) / 2`` of the credibility lie;
-  likewise the lower bound. One law gets its own interval. Bounds of a higher level are wider by construction.
+* The credibility of a law is ``prior · exp(-S / 2)`` with ``S = (m + v) · log(v s² + m L) + 2 k``. m is the number of
+  runs, k the number of coefficients, and L the mean squared log error on left-out runs. The first term of S stands for
+  the marginal likelihood of m normal errors of unknown spread. The prior of the spread counts as much as v = 2
+  measurements of spread s = 3 %, the usual noise of repeated timings. Credibilities are more even than the weights of
+  averaged predictions, so a few runs that fit one law by chance exclude no other law.
+* Each law has its own interval: the noise of left-out runs, widened by the leverage of the law.
+* The upper bound at level l is a weighted quantile of the laws' upper ends: laws with at most ``(1 - l) / 2`` of the
+  credibility exceed it. The lower bound is computed likewise. With one law, the bounds are the law's own interval.
+  Bounds of a higher level are never narrower.
 
-Within the measured range the laws agree and intervals stay as they were; beyond it they widen as laws part.
+Within the measured range the laws agree, and intervals hardly change. Outside it, intervals widen as the laws diverge.
 """
 
 from __future__ import annotations
@@ -36,25 +38,26 @@ Floats = NDArray[np.float64]
 
 #: v and s of the module's docstring.
 _PRIOR_RUNS, _PRIOR_SPREAD = 2.0, 0.03
-#: Laws of less credibility than this are left out.
+#: Laws with less credibility than this are dropped.
 _LEAST = 1e-3
-#: Rows that are sorted at once, so that memory stays small.
+#: Number of rows sorted at a time, which limits memory.
 _CHUNK = 65_536
 
 
 def credibilities(losses: Floats, coefficients: Floats, log_priors: Floats, runs: int) -> Floats:
-    """Return each law's share of the credibility, (n_laws,): ``prior · exp(-S / 2)`` over the sum of all.
+    """Return the credibilities of laws, (n_laws,): ``prior · exp(-S / 2)``, normalized to the sum 1.
 
     Parameters
     ----------
     losses : array (n_laws,)
-        L, mean squared log errors on left-out runs; laws of a loss that isn't finite get nothing, unless all are such:
-        then the first gets everything.
+        L, the mean squared log errors on left-out runs. A law whose loss isn't finite gets 0; if no loss is finite, the
+        first law gets 1.
     coefficients : array (n_laws,)
-        k.
+        k, the numbers of coefficients.
     log_priors : array (n_laws,)
+        Logarithms of the prior weights.
     runs : int
-        m.
+        m, the number of runs.
     """
     known = np.isfinite(losses)
     if not known.any():
@@ -67,10 +70,11 @@ def credibilities(losses: Floats, coefficients: Floats, log_priors: Floats, runs
 
 
 def relative_leverage(formula: Formula, spread: Floats, points: Floats, *, of_logarithm: bool = False) -> Floats:
-    """Return a formula's variance at points (n, d), relative to its square and to one run's variance, shape (n,).
+    """Return the leverage of a formula f at points (n, d), (n,): its relative variance, in units of one run's.
 
-    The delta method, ``g' C g / f²``: C is `spread`, the inverse Gram matrix of the terms (n_terms, n_terms), g the
-    gradient of the formula f with respect to its coefficients, which is the terms without them.
+    Computed by the delta method as ``g' C g / f²``. C is `spread`, the inverse Gram matrix of the terms
+    (n_terms, n_terms). g is the gradient of f with respect to the coefficients: each term without its coefficient. For
+    a formula `of_logarithm` the variance is not divided by f². If `spread` has another size, the leverage is 0.
     """
     if len(formula.terms) != len(spread):
         return np.zeros(len(points))
@@ -83,17 +87,18 @@ def relative_leverage(formula: Formula, spread: Floats, points: Floats, *, of_lo
 def credible_bounds(
     centre: Floats, logs: Floats, widths: Floats, shares: Floats, level: float
 ) -> tuple[Floats, Floats]:
-    """Return bounds around predictions from the intervals of several laws.
+    """Return lower and upper bounds of predictions, as weighted quantiles of the intervals of several laws.
 
     Parameters
     ----------
     centre : array (n,)
-        Predictions, which the bounds will hold between them.
+        Predictions; the bounds always enclose them.
     logs, widths : array (n_laws, n)
-        Logarithms that each law predicts, and half the width of its own interval.
+        Logarithms of each law's predictions, and the half-widths of its own intervals in log units.
     shares : array (n_laws,)
-        Credibility.
+        Credibility of each law.
     level : float
+        Probability that a new measurement lies between the bounds.
 
     Returns
     -------
@@ -106,11 +111,14 @@ def credible_bounds(
 
 
 def _exceeded(ends: Floats, shares: Floats, tail: float) -> Floats:
-    """Return the largest value, per column, that more than `tail` of the shares reach."""
+    """Return the upper weighted quantile of each column of `ends` (n_laws, n), (n,).
+
+    It is the largest value that laws with more than `tail` of the shares reach or exceed.
+    """
     found = np.empty(ends.shape[1])
     for start in range(0, ends.shape[1], _CHUNK):
         part = ends[:, start : start + _CHUNK]
-        # Weighted quantile: sort values from the largest on, and stop where shares add up to more than the tail.
+        # Sort values from the largest to the smallest; stop where the shares add up to more than the tail.
         order = np.argsort(-part, axis=0, kind="stable")
         reached = np.cumsum(shares[order], axis=0)
         first = np.argmax(reached > tail * (1 - 1e-9), axis=0)
@@ -120,14 +128,14 @@ def _exceeded(ends: Floats, shares: Floats, tail: float) -> Floats:
 
 @dataclass(frozen=True)
 class RivalLaws:
-    """The laws that may be true instead of a model, because the runs can't tell them apart, and how credible each is.
+    """A model's rivals: scaling laws that fit the runs about as well as the model, with their credibilities.
 
     Attributes
     ----------
     own : float
         Credibility of the model itself.
     laws : list of (Formula, array, float)
-        Formula, inverse Gram matrix and credibility of each law; empty where laws of core counts make no sense.
+        Formula, inverse Gram matrix and credibility of each law. Empty unless the one parameter can be a core count.
     """
 
     own: float
@@ -137,12 +145,12 @@ class RivalLaws:
     def learn(
         cls, table: pd.DataFrame, values: Floats, weights: Floats, *, loss: float, coefficients: int
     ) -> RivalLaws:
-        """Fit the laws beside a model of a known loss on left-out runs (mean squared log error)."""
+        """Fit the rival laws of a model, given the model's mean squared log error on left-out runs, `loss`."""
         found = fit_laws(table, values, weights)
         if not found:
             return cls(1.0, [])
         laws = [(law.formula, law.spread, law.loss, law.coefficients, law.share) for law in found]
-        # The power law, c · x^a, is a rival of any model of one positive parameter.
+        # The power law c · x^a is a rival of each model of one positive parameter.
         x = table.iloc[:, 0].to_numpy(dtype=np.float64)
         fit = LogLinear.learn(np.column_stack([np.ones(len(x)), np.log(x)]), np.log(values), weights)
         term = Term(float(np.exp(fit.coefficients[0])), (float(fit.coefficients[1]),), (0.0,))
@@ -160,8 +168,8 @@ class RivalLaws:
     def bounds(
         self, table: pd.DataFrame, centre: Floats, leverage: Floats, conformal: LogConformal, level: float
     ) -> tuple[Floats, Floats]:
-        """Return lower and upper bounds (n,) around the model's predictions (n,) of known leverage (n,)."""
-        # Every law has the model's own interval, wider by its leverage; the bounds are quantiles over laws.
+        """Return lower and upper bounds (n,) of a model's predictions `centre` (n,) with leverages (n,)."""
+        # Each law has the conformal half-width for leverage 0, times sqrt(1 + its own leverage).
         points = table.to_numpy(dtype=np.float64) if self.laws else np.zeros((len(table), 0))
         with np.errstate(all="ignore"):
             others = [np.log(np.maximum(law.evaluate(points), 1e-300)) for law, _, _ in self.laws]

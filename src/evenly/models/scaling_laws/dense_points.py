@@ -1,4 +1,4 @@
-"""Points of the range asked, at which candidates are tried: few for a search, many for what it keeps."""
+"""Points of the prediction range at which formulas are checked: few during a search, many for its best candidates."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ _DENSE = 100_000
 
 
 def spread_points(bounds: Sequence[tuple[float, float]], n: int) -> Floats:
-    """Return points (n_points, d) that fill a box evenly, by ratio where it is above zero, with its corners."""
+    """Return points (n_points, d) that fill a box evenly, and its corners.
+
+    Points are spaced geometrically along dimensions with bounds above zero, and linearly along the others.
+    """
     d = len(bounds)
     if d == 1:
         return _in_box(np.linspace(0.0, 1.0, n)[:, None], bounds)
@@ -27,7 +30,7 @@ def spread_points(bounds: Sequence[tuple[float, float]], n: int) -> Floats:
 
 
 def dense_points(bounds: Sequence[tuple[float, float]]) -> Floats:
-    """Return some 100,000 points (n_points, d) of a box, half of them on its faces, edges and corners."""
+    """Return about 100,000 points (n_points, d) of a box; many of them lie on its faces, edges and corners."""
     d = len(bounds)
     if d == 1:
         return _in_box(np.linspace(0.0, 1.0, _DENSE)[:, None], bounds)
@@ -35,12 +38,12 @@ def dense_points(bounds: Sequence[tuple[float, float]]) -> Floats:
 
     u = qmc.Halton(d, scramble=False).random(_DENSE // 2)
     corners = np.array(list(itertools.product((0.0, 1.0), repeat=d))) if d <= 12 else np.zeros((0, d))
-    # A third of each coordinate's values falls on either end.
+    # In the second half of the points, a third of each coordinate's values is the lower bound, and a third the upper.
     return _in_box(np.concatenate([u, np.clip(3 * u - 1, 0.0, 1.0), corners]), bounds)
 
 
 def _in_box(u: Floats, bounds: Sequence[tuple[float, float]]) -> Floats:
-    """Map points of the unit cube (n_points, d) to the box: geometrically where it is above zero, else linearly."""
+    """Map points of the unit cube (n_points, d) to a box: geometrically where bounds are above zero, else linearly."""
     columns = [
         low * (high / low) ** u[:, k] if low > 0 else low + (high - low) * u[:, k]
         for k, (low, high) in enumerate(bounds)

@@ -15,7 +15,7 @@ Factor = tuple[float, float]
 
 
 def factor_values(x: Floats, factor: Factor) -> Floats:
-    """Return ``x^i · log2(x)^j``, shape as `x`; not finite at poles.
+    """Return ``x^i · log2(x)^j`` in the shape of `x`; values are not finite at poles.
 
     Examples
     --------
@@ -29,7 +29,9 @@ def factor_values(x: Floats, factor: Factor) -> Floats:
 
 
 def factor_derivatives(x: Floats, factor: Factor) -> Floats:
-    """Return the derivative ``x^(i-1) · log2(x)^(j-1) · (i · log2(x) + j / ln 2)``, equation 2.13 of the thesis.
+    """Return the derivative ``x^(i-1) · log2(x)^(j-1) · (i · log2(x) + j / ln 2)`` in the shape of `x`.
+
+    This is equation 2.13 of the thesis that `evenly.models.pmnf.pmnf` names.
 
     Examples
     --------

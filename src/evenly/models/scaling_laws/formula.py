@@ -1,8 +1,9 @@
-"""Models as formulas: sums of terms that a person can read, and a program can reason about.
+"""Formulas: sums of terms in the parameters, which people can read and programs can differentiate and bound.
 
-A term is ``c · Π p^i · log2(p)^j``, as in the performance model normal form (equations 2.6 and 2.12 of the thesis),
-times ``exp(Σ q ln(p) ln(p'))`` for the log-quadratic model. A formula says its value and derivatives, which term
-dominates at a given scale and in the limit, and on which ranges of whole numbers it is certainly monotone.
+A term is ``c · Π p^i · log2(p)^j``, as in the performance model normal form (equations 2.6 and 2.12 of the thesis that
+`evenly.models.pmnf.pmnf` names). For the log-quadratic model it is multiplied by ``exp(Σ q ln(p) ln(p'))``. A formula
+computes its values and derivatives, the term that dominates at a given configuration or in the limit, and ranges of
+whole numbers on which it is certainly monotone.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from evenly.models.scaling_laws.factors import Floats, factor_derivatives, facto
 
 __all__ = ["Formula", "Piece", "Term"]
 
-#: ``(low, high, slope)``: whole numbers from low to high, on which values rise (1), fall (-1) or stay (0).
+#: ``(low, high, slope)``: the whole numbers from low to high, on which values rise (1), fall (-1) or stay constant (0).
 Piece = tuple[int, int, int]
 
 
@@ -44,11 +45,11 @@ class Term:
 
     @property
     def shape(self) -> tuple[object, ...]:
-        """What makes two terms alike: everything but the coefficient."""
+        """Everything but the coefficient: terms of equal shape can be added up to one term."""
         return (self.powers, self.logs, self.curvature)
 
     def values(self, points: Floats) -> Floats:
-        """Return the term at points (n, d)."""
+        """Return the values of the term at points (n, d), (n,)."""
         result = np.full(len(points), self.coefficient)
         for k, factor in enumerate(zip(self.powers, self.logs, strict=True)):
             if factor != (0.0, 0.0):
@@ -60,10 +61,10 @@ class Term:
         return result
 
     def derivative(self, points: Floats, k: int) -> Floats:
-        """Return the derivative with respect to the k-th parameter at points (n, d)."""
+        """Return the derivative with respect to the k-th parameter at points (n, d), (n,)."""
         if self.logs[k] == 0:
             return self.values(points) * self.elasticity(points, k) / points[:, k]
-        # At 1 the logarithm is zero, and the elasticity infinite, but the derivative is not.
+        # At p = 1 the logarithm is zero: the elasticity is infinite, but the derivative is finite.
         rest = Term(
             self.coefficient,
             tuple(0.0 if one == k else i for one, i in enumerate(self.powers)),
@@ -72,9 +73,9 @@ class Term:
         return rest.values(points) * factor_derivatives(points[:, k], (self.powers[k], self.logs[k]))
 
     def elasticity(self, points: Floats, k: int) -> Floats:
-        """Return ``d ln(term) / d ln(p_k)`` at points (n, d)."""
+        """Return the elasticity ``d ln(term) / d ln(p_k)`` at points (n, d), (n,)."""
         x = points[:, k]
-        # i + j / ln(p) + 2 (Q l)_k: each factor adds its own.
+        # The sum of the factors' elasticities, i + j / ln(p_k) + 2 (Q l)_k, with l = ln(p).
         result = np.full(len(points), self.powers[k])
         if self.logs[k]:
             result = result + self.logs[k] / np.log(x)
@@ -107,7 +108,7 @@ class Formula:
 
     @classmethod
     def total(cls, names: Sequence[str], terms: Sequence[Term]) -> Formula:
-        """Build a formula, adding up terms that are alike and leaving out those of coefficient 0."""
+        """Build a formula from terms: add up terms of equal shape, and drop terms of coefficient 0."""
         sums: dict[tuple[object, ...], Term] = {}
         for term in terms:
             before = sums.get(term.shape)
@@ -118,16 +119,18 @@ class Formula:
     # ---- values -----------------------------------------------------------------------------------------------
 
     def evaluate(self, points: ArrayLike) -> Floats:
-        """Return the value at points (n, d), shape (n,)."""
+        """Return the values at points (n, d), shape (n,)."""
         array = self._points(points)
         return np.asarray(sum((t.values(array) for t in self.terms), np.zeros(len(array))), dtype=np.float64)
 
     def __call__(self, configurations: Mapping[str, ArrayLike]) -> Floats:
-        """Return the value for columns named as the parameters, shape (n,)."""
+        """Return the values for columns with the names of the parameters, shape (n,)."""
         return self.evaluate(self._columns(configurations))
 
     def derivative(self, points: ArrayLike, name: str | None = None) -> Floats:
-        """Return the derivative with respect to one parameter (the only one by default) at points (n, d).
+        """Return the derivative with respect to one parameter at points (n, d), shape (n,).
+
+        `name` may be left out if there is one parameter only.
 
         Examples
         --------
@@ -173,7 +176,7 @@ class Formula:
         return sorted(self.terms, key=lambda t: not any((*t.powers, *t.logs, t.curvature)))
 
     def shares(self, configuration: Mapping[str, float]) -> list[tuple[str, float]]:
-        """Rank the terms by their share of the sum of absolute values at one configuration, largest first."""
+        """Return the terms at one configuration with their shares of the sum of absolute values, the largest first."""
         point = self._columns({name: [value] for name, value in configuration.items()})
         sizes = [abs(float(term.values(point)[0])) for term in self.terms]
         total = sum(sizes) or 1.0
@@ -181,7 +184,7 @@ class Formula:
         return sorted(listed, key=lambda item: -item[1])
 
     def dominating(self) -> str:
-        """Say how the formula grows as the parameters do: the terms that no other term outgrows in every parameter."""
+        """Return the asymptotic growth in O notation: all terms that no other term outgrows."""
         kept = [t for t in self.terms if not any(_outgrows(other, t) for other in self.terms)]
         shapes = dict.fromkeys(" · ".join(_factors(t, self.names, _PLAIN)) or "1" for t in kept)
         return f"O({' + '.join(shapes) or '0'})"
@@ -189,16 +192,17 @@ class Formula:
     # ---- for the assignment of cores --------------------------------------------------------------------------
 
     def monotone_pieces(self, low: int, high: int) -> list[Piece]:
-        """Cut the whole numbers from `low` to `high` into ranges on which the formula is certainly monotone.
+        """Split the whole numbers from `low` to `high` into ranges on which the formula is certainly monotone.
 
-        The derivative is bounded by interval arithmetic on cells that are halved until the sign is certain or few
-        numbers are left, which are then evaluated. Only for formulas of one parameter.
+        Interval arithmetic bounds the derivative on a range. A range is halved until the sign of the derivative is
+        certain, or until it holds few numbers; then the formula is evaluated at each number. Only for formulas of one
+        parameter.
 
         Returns
         -------
         list of (low, high, slope)
-            Ascending; together they hold every number exactly once. Values rise within a piece if slope is 1, fall if
-            it is -1, and stay if it is 0. Minima therefore lie at ends of pieces.
+            The ranges in ascending order; each number is in exactly one. Values in a range rise if slope is 1, fall if
+            it is -1, and are constant if it is 0. Minima therefore lie at ends of ranges.
 
         Raises
         ------
@@ -224,7 +228,7 @@ class Formula:
 
 
 def _outgrows(other: Term, term: Term) -> bool:
-    """Tell whether `other` grows at least as fast in every parameter, and faster in one."""
+    """Return whether `other` grows at least as fast as `term` in every parameter, and faster in at least one."""
     faster = False
     for k in range(len(term.powers)):
         a, b = _growth(other, k), _growth(term, k)
@@ -239,7 +243,7 @@ def _growth(term: Term, k: int) -> tuple[float, float, float]:
 
 
 class _Notation(NamedTuple):
-    """How factors are written: patterns of a name and an exponent."""
+    """Format patterns of factors: each takes a parameter's name, and some an exponent."""
 
     power: str
     log: str
@@ -253,7 +257,7 @@ _LATEX = _Notation("{}^{{{:.4g}}}", r"\log_2({})", r"\log_2^{{{1:.4g}}}({0})", r
 
 
 def _factors(term: Term, names: Sequence[str], notation: _Notation) -> list[str]:
-    """Return the factors of a term beside its coefficient; symbols of the parameters are `names`."""
+    """Return a term's factors as text, without the coefficient; `names` are the parameters' symbols."""
     parts = []
     for name, i, j in zip(names, term.powers, term.logs, strict=True):
         if i:
@@ -264,7 +268,7 @@ def _factors(term: Term, names: Sequence[str], notation: _Notation) -> list[str]
         logs, squares = [notation.natural_log.format(name) for name in names], []
         for a, one in enumerate(logs):
             for b, other in enumerate(logs[a:], a):
-                # The matrix is symmetric: products of two stand in it twice.
+                # The matrix is symmetric: it holds the coefficient of a mixed product twice.
                 q = term.curvature[a][b] * (1 if a == b else 2)
                 if q:
                     squares.append(f"{q:.4g} {one}^2" if a == b else f"{q:.4g} {one} {other}")

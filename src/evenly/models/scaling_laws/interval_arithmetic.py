@@ -1,7 +1,7 @@
 """Certified monotone ranges of one-parameter formulas, by interval arithmetic on the derivative.
 
-Branch and bound: a cell of whole numbers on which the bounds of the derivative have one sign is a piece; others are
-halved [Moore, Kearfott and Cloud, Introduction to Interval Analysis, 2009].
+The method is branch and bound. If both bounds of the derivative have the same sign on a cell of whole numbers, the cell
+is a monotone piece; otherwise it is halved [Moore, Kearfott and Cloud, Introduction to Interval Analysis, 2009].
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ Floats = NDArray[np.float64]
 Shape = tuple[float, float, float, float]
 Interval = tuple[float, float]
 
-#: Cells of at most this many whole numbers are evaluated instead of halved.
+#: On cells of at most about this many whole numbers, the formula is evaluated at each number instead.
 _SMALL = 64
-#: The bound must clear rounding errors of the sum by this share of the terms' sizes.
+#: A bound must exceed zero by this share of the terms' sizes, because the sum has rounding errors.
 _MARGIN = 1e-12
 
 
 def _times(a: Interval, b: Interval) -> Interval:
-    """Return the interval of the products of numbers of two intervals."""
+    """Return the interval product: the range of x · y for x in a and y in b."""
     products = (a[0] * b[0], a[0] * b[1], a[1] * b[0], a[1] * b[1])
     return min(products), max(products)
 
@@ -34,7 +34,7 @@ def _times(a: Interval, b: Interval) -> Interval:
 def _term_slope(shape: Shape, low: float, high: float) -> Interval:
     """Bound ``x · d(term)/dx = term · (i + j / ln(x) + 2 q ln(x))`` on [low, high], low > 1."""
     c, i, j, q = shape
-    # The size of the term: exp(i ln(x) + q ln(x)²) · log2(x)^j, each factor monotone above 1.
+    # Bound the term without c, exp(i ln(x) + q ln(x)²) · log2(x)^j, whose factors are monotone above 1.
     a, b = math.log(low), math.log(high)
     exponent = [i * a, i * b]
     squares = (q * a * a, q * b * b)
@@ -43,7 +43,7 @@ def _term_slope(shape: Shape, low: float, high: float) -> Interval:
     if j:
         logs = ((a / math.log(2)) ** j, (b / math.log(2)) ** j)
         size = _times(size, (min(logs), max(logs)))
-    # Times its elasticity, i + j / ln(x) + 2 q ln(x).
+    # Multiply by the bounds of the elasticity, i + j / ln(x) + 2 q ln(x).
     ends = (j / a, j / b) if j else (0.0, 0.0)
     bends = (2 * q * a, 2 * q * b)
     factor = (i + min(ends) + min(bends), i + max(ends) + max(bends))
@@ -51,7 +51,7 @@ def _term_slope(shape: Shape, low: float, high: float) -> Interval:
 
 
 def _slope(shapes: Sequence[Shape], low: float, high: float) -> int:
-    """Return the certain sign of the derivative on [low, high], 0 where it is not certain."""
+    """Return the sign of the derivative on [low, high], or 0 if it isn't certain."""
     bounds = [_term_slope(shape, low, high) for shape in shapes]
     lower, upper = sum(b[0] for b in bounds), sum(b[1] for b in bounds)
     margin = _MARGIN * sum(max(abs(b[0]), abs(b[1])) for b in bounds)
@@ -61,8 +61,8 @@ def _slope(shapes: Sequence[Shape], low: float, high: float) -> int:
 
 
 def _runs(values: Floats, start: int) -> list[tuple[int, int, int]]:
-    """Cut evaluated numbers into monotone runs."""
-    # Neighbouring pieces share their end, until `_merge`.
+    """Split the values at consecutive whole numbers from `start` on into monotone pieces."""
+    # Neighbouring pieces share an end; `_merge` separates them.
     pieces: list[tuple[int, int, int]] = []
     signs = np.sign(np.diff(values)).astype(int)
     begin = 0
@@ -74,7 +74,7 @@ def _runs(values: Floats, start: int) -> list[tuple[int, int, int]]:
 
 
 def _merge(pieces: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
-    """Join pieces that share an end and a slope; make each number belong to one piece."""
+    """Join neighbouring pieces of equal slope; assign the shared end of other neighbours to the first of them."""
     joined: list[tuple[int, int, int]] = []
     for low, high, slope in pieces:
         if joined and joined[-1][1] == low and slope == joined[-1][2]:
@@ -90,7 +90,7 @@ def _merge(pieces: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
 def monotone_pieces(
     shapes: Sequence[Shape], evaluate: Callable[[Floats], Floats], low: int, high: int
 ) -> list[tuple[int, int, int]]:
-    """Cut [low, high] into pieces; see `Formula.monotone_pieces`."""
+    """Split the whole numbers of [low, high] into monotone pieces; see `Formula.monotone_pieces`."""
     varying = [s for s in shapes if s[1:] != (0.0, 0.0, 0.0)]
     if not varying:
         return [(low, high, 0)]
@@ -104,7 +104,7 @@ def monotone_pieces(
         elif b - a <= _SMALL:
             pieces += _runs(evaluate(np.arange(a, b + 1, dtype=np.float64)), a)
         else:
-            # Halving the logarithm: terms change by ratios.
+            # Halve the cell in ln(x), since terms are powers of x.
             middle = min(max(int(math.sqrt(a * b)), a + 1), b - 1)
             cells += [(middle, b), (a, middle)]
     return _merge(pieces)

@@ -1,9 +1,10 @@
-"""Scaling laws that are plausible before anything is measured, for one parameter that behaves as a core count.
+"""Scaling laws of fixed form for one parameter that can be a core count; they are plausible without any measurement.
 
-Perfect scaling with a part that stays (Amdahl's law), with the logarithm of a communication tree, with both; a power
-law with a part that stays; and their growing analogues: sums of few given terms with coefficients of zero or more. They
-are what curves that look straight on logarithmic axes turn into beyond the measured range, where a power law and the
-law that it stands for part by factors. Each is fitted to relative errors: a non-negative linear least-squares problem.
+Each law is a sum of two or three given terms with coefficients of zero or more: perfect scaling plus a constant
+(Amdahl's law), plus a logarithm (a communication tree), plus both, or plus a growing power; a logarithm plus a
+constant; and a power law plus a constant. On logarithmic axes, such laws can look straight within the measured range,
+like a power law. Outside this range they differ from the power law by factors. Each law is fitted to relative errors,
+which is a non-negative linear least-squares problem.
 """
 
 from __future__ import annotations
@@ -24,10 +25,10 @@ Floats = NDArray[np.float64]
 _ONE: Factor = (0.0, 0.0)
 _LOG: Factor = (0.0, 1.0)
 _PERFECT: Factor = (-1.0, 0.0)
-#: Exponents that a power law with a constant may have.
+#: Exponents of the power law plus a constant.
 _GRID = (-2.0, -1.5, -1.25, -0.75, -0.5, 0.5, 0.75, 1.0, 1.5, 2.0)
 
-#: Kinds, and their sets of factors; the sets of one kind share its prior weight.
+#: For each kind of law, its sets of factors. The sets of one kind share the prior weight of the kind.
 _KINDS: dict[str, tuple[tuple[Factor, ...], ...]] = {
     "scaling-plus-constant": ((_PERFECT, _ONE),),
     "scaling-plus-log": ((_PERFECT, _LOG),),
@@ -37,7 +38,7 @@ _KINDS: dict[str, tuple[tuple[Factor, ...], ...]] = {
     "log-plus-constant": ((_LOG, _ONE),),
     "power-law-plus-constant": tuple(((i, 0.0), _ONE) for i in _GRID),
 }
-#: Where 1 minus the leverage is below this, the other runs don't determine the run's prediction.
+#: If 1 minus a run's leverage is below this, the other runs don't determine the run's prediction.
 _FREE = 1e-9
 #: Coefficients below this share of the largest count as zero.
 _RANK = 1e-10
@@ -45,21 +46,22 @@ _RANK = 1e-10
 
 @dataclass(frozen=True)
 class Law:
-    """One law, fitted.
+    """One fitted law.
 
     Attributes
     ----------
     kind : str
+        Name of the law's form, a key of `_KINDS`.
     formula : Formula
-        Terms of coefficient zero left out.
+        The fitted law, without terms of coefficient zero.
     loss : float
         Mean squared log error on left-out runs.
     left_out : array (n_runs,)
-        Prediction of each run by the fit without it.
+        Leave-one-out prediction of each run.
     coefficients : int
-        Free coefficients, those that came out as zero included.
+        Number of free coefficients, including those fitted as zero.
     share : float
-        Part of the kind's prior weight that this set of factors has.
+        This set's share of the prior weight of its kind.
     spread : array (n_terms, n_terms)
         Inverse Gram matrix of the relative fit, for the formula's terms.
     """
@@ -74,13 +76,16 @@ class Law:
 
 
 def fit_laws(table: pd.DataFrame, values: Floats, weights: Floats) -> list[Law]:
-    """Fit every law that the runs determine with one to spare; none where the parameter is no count of cores.
+    """Fit all laws that have fewer coefficients than there are different core counts.
+
+    Returns no law unless there is exactly one parameter, numeric, with three or more different values from 1 on.
 
     Parameters
     ----------
     table : DataFrame (n_runs, 1)
+        The values of the parameter.
     values, weights : array (n_runs,)
-        Values above zero; weights of zero leave runs out.
+        Measured values, above zero, and weights. Runs of weight zero are ignored.
 
     Examples
     --------
@@ -96,16 +101,16 @@ def fit_laws(table: pd.DataFrame, values: Floats, weights: Floats) -> list[Law]:
     if not pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column):
         return []
     x: Floats = column.to_numpy(dtype=np.float64)
-    # Core counts are three or more different numbers from 1 on.
+    # Core counts are 1 or more. Fewer than three different ones determine no law.
     if x.min() < 1 or len(np.unique(x)) < 3:
         return []
-    # Sums round alike whatever the order of the runs.
+    # Sort the runs, so that rounding errors of sums don't depend on the order passed in.
     order = np.lexsort((values, x))
     back = np.argsort(order)
     found: dict[Formula, Law] = {}
     for kind, sets in _KINDS.items():
         for factors in sets:
-            # One configuration more than coefficients, so that runs left out can be judged.
+            # Leave-one-out errors need one configuration more than there are coefficients.
             if len(np.unique(x)) > len(factors):
                 law = _fit(str(table.columns[0]), kind, factors, 1 / len(sets), x[order], values[order], weights[order])
                 if law is not None:
@@ -117,9 +122,9 @@ def fit_laws(table: pd.DataFrame, values: Floats, weights: Floats) -> list[Law]:
 def _fit(
     name: str, kind: str, factors: Sequence[Factor], share: float, x: Floats, values: Floats, weights: Floats
 ) -> Law | None:
-    """Fit one set of terms f_k(x) to runs (n_runs,), or return None where left-out runs can't be predicted.
+    """Fit one set of terms f_k(x) to runs (n_runs,); return None if some leave-one-out prediction isn't above zero.
 
-    Minimises ``Σ w (1 - Σ c_k f_k(x) / y)²`` over c >= 0 [active-set method, Lawson and Hanson, 1974,
+    Minimizes ``Σ w (1 - Σ c_k f_k(x) / y)²`` over c >= 0 [active-set method, Lawson and Hanson, 1974,
     chapter 23].
     """
     from scipy.optimize import nnls
@@ -131,7 +136,8 @@ def _fit(
     lengths = np.linalg.norm(design, axis=0)
     coefficients = nnls(design / lengths, values * roots)[0] / lengths
     active = coefficients > _RANK * coefficients.max()
-    # On the terms above zero the fit is an ordinary one, so left-out residuals are residuals over 1 - h.
+    # For the terms with coefficients above zero, the solution is that of ordinary least squares. The leave-one-out
+    # residual of a run is its residual divided by 1 - h, with h the leverage of the run.
     design = design[:, active]
     scaled = design / lengths[active]
     q, r = np.linalg.qr(scaled)
@@ -141,7 +147,7 @@ def _fit(
         logs = np.log(left_out / values)
     if not (free > _FREE).all() or not np.isfinite(logs).all():
         return None
-    # X = Q R makes the inverse Gram matrix R^-1 R^-T.
+    # With X = Q R the inverse Gram matrix is R^-1 R^-T.
     inverse = np.linalg.inv(r) / lengths[active][:, None]
     formula = Formula((name,), tuple(
         Term(float(c), term.powers, term.logs) for c, term, on in zip(coefficients, terms, active, strict=True) if on

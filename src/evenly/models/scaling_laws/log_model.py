@@ -1,7 +1,8 @@
-"""What models that are linear in the logarithm of the response share: columns, fit, formula, prediction, interval.
+"""Base class of the power law and the log-quadratic model: the logarithm of the response is a polynomial.
 
-``ln(y) = c_0 + Σ a_k z_k + Σ q_kl z_k z_l + Σ b_m [label m]``: z are coordinates of the numeric parameters
-(`Coordinates`), and each label but a parameter's first has an indicator. A power law has no products z_k z_l.
+``ln(y) = c_0 + Σ a_k z_k + Σ q_kl z_k z_l + Σ b_m [label m]``, fitted by linear least squares. z are the coordinates of
+the numeric parameters (`Coordinates`). Each label has an indicator, except the first label of each parameter. A power
+law has no products z_k z_l.
 """
 
 from __future__ import annotations
@@ -27,17 +28,18 @@ Floats = NDArray[np.float64]
 
 
 class LogModel(Model):
-    """A model whose logarithm is a polynomial of first or second degree, by least squares.
+    """Base class of models whose logarithm is a polynomial of degree 1 or 2, fitted by least squares.
 
     Attributes
     ----------
     degree_ : {"linear", "squares", "full"}
-        Which products of coordinates there are: none, squares, or all; the first of `_degrees` that the runs support.
+        Products of coordinates in the polynomial: none, squares only, or all. It is the first of `_degrees` with enough
+        runs for its coefficients.
     formula_ : Formula or None
-        None where a parameter is categorical or not above zero.
+        The fitted model as a formula; None if a parameter is categorical or not above zero in all runs.
     """
 
-    #: Degrees that may be chosen, from the most coefficients to the least; the last is "linear".
+    #: Degrees to choose from, from the most coefficients to the fewest; the last is "linear".
     _degrees: ClassVar[tuple[str, ...]]
     _fit: LogLinear
 
@@ -48,11 +50,11 @@ class LogModel(Model):
         self._rivals = RivalLaws.learn(table, values, weights, loss=loss, coefficients=self._fit.rank)
 
     def _learn_itself(self, table: pd.DataFrame, values: Floats, weights: Floats) -> None:
-        """Fit without asking which laws the runs can't tell it from."""
+        """Fit this model alone, without its rival laws."""
         self._rivals = RivalLaws(1.0, [])
         self._coordinates = Coordinates.learn(table)
         z, indicators = self._coordinates.columns(table)
-        # Three different values tell a square from a line, so more of them need not be counted.
+        # A square needs three different values of the coordinate, so counting stops at three.
         self._values = [min(len(np.unique(column)), 3) for column in z.T]
         straight = 1 + sum(count > 1 for count in self._values) + indicators.shape[1]
         for degree in self._degrees:
@@ -64,7 +66,10 @@ class LogModel(Model):
         self._finish()
 
     def _pairs(self) -> list[tuple[int, int]]:
-        """Return which coordinates are multiplied: squares need three different values, products of two need two."""
+        """Return the pairs of coordinates that are multiplied.
+
+        A square needs three different measured values; a mixed product needs two of each coordinate.
+        """
         if self.degree_ == "linear":
             return []
         pairs = itertools.combinations_with_replacement(range(len(self._values)), 2)
@@ -78,10 +83,11 @@ class LogModel(Model):
         return np.column_stack([np.ones(len(table)), z, *products, indicators])
 
     def _finish(self) -> None:
-        """Set the interval and the formula that follow from the fit.
+        """Compute the interval and the formula from the fit.
 
-        With z = (ln p - m) / s, expanding the polynomial gives one term ``c · Π p^i · exp(ln(p)' Q ln(p))``: with Q the
-        symmetric matrix of q_kl / (s_k s_l), i = a / s - 2 Q m and ln(c) = c_0 - (a / s)' m + m' Q m.
+        With z = (ln p - m) / s, the polynomial expands to the logarithm of one term ``c · Π p^i · exp(ln(p)' Q
+        ln(p))``. Q is the symmetric matrix with ln(p)' Q ln(p) = Σ q_kl ln(p_k) ln(p_l) / (s_k s_l), the exponents are
+        i = a / s - 2 Q m, and ln(c) = c_0 - (a / s)' m + m' Q m.
         """
         fit, c = self._fit, self._coordinates
         self._conformal = LogConformal.from_residuals(fit.left_out, fit.leverages, coefficients=fit.rank)
@@ -101,7 +107,7 @@ class LogModel(Model):
         self.formula_ = Formula(tuple(c.names), (term,))
 
     def _predict(self, table: pd.DataFrame) -> Floats:
-        # Clipped, so that predictions stay finite and above zero however far they are asked.
+        # Clipped, so that predictions far outside the measured range stay finite and above zero.
         logs = np.clip(self._design(table) @ self._fit.coefficients, -700.0, 700.0)
         return np.asarray(np.exp(logs), dtype=np.float64)
 
@@ -110,7 +116,7 @@ class LogModel(Model):
         return self._rivals.bounds(table, self._predict(table), leverage, self._conformal, level)
 
     def monotone_pieces(self, low: int, high: int) -> list[Piece]:
-        """Cut whole numbers from `low` to `high` into monotone ranges; see `Formula.monotone_pieces`.
+        """Split the whole numbers from `low` to `high` into monotone ranges; see `Formula.monotone_pieces`.
 
         Raises
         ------
@@ -122,7 +128,7 @@ class LogModel(Model):
         return self.formula_.monotone_pieces(low, high)
 
     def _get_state(self) -> dict[str, Any]:
-        # Where there is no choice of degree there is none to store.
+        # A model with one possible degree need not store it.
         chosen = {"degree": self.degree_, "values": list(self._values)} if len(self._degrees) > 1 else {}
         return {
             "coordinates": vars(self._coordinates), **chosen, "fit": vars(self._fit),
@@ -132,7 +138,7 @@ class LogModel(Model):
     def _set_state(self, state: Mapping[str, Any]) -> None:
         self._coordinates = Coordinates.from_state(state["coordinates"])
         self.degree_ = str(state.get("degree", "linear"))
-        # Models of earlier versions took squares of all numbers or of none.
+        # Files of earlier versions hold no "values": their models had squares of all numbers or of none.
         numbers = sum(kind != "label" for kind in self._coordinates.kinds)
         self._values = [int(count) for count in state.get("values", [3] * numbers)]
         self._fit = LogLinear.from_state(state["fit"])

@@ -1,8 +1,9 @@
 """Log-quadratic models: ``log(seconds)`` is a polynomial of second degree in the logarithms of the parameters.
 
-It bends where a power law is straight, and needs (d + 1)(d + 2) / 2 coefficients for d parameters. Within the measured
-range hardly any model of that size is better. With fewer than twice as many runs as coefficients the mixed terms are
-left out, then the squares. Outside the range the parabola is extrapolated, and intervals widen accordingly.
+On logarithmic axes it is a parabola, where a power law is a straight line. It has (d + 1)(d + 2) / 2 coefficients for d
+parameters. Within the measured range, few models of that size are more accurate. If there are fewer than twice as many
+runs as coefficients, the mixed terms are dropped, then the squares. Outside the range the parabola is extrapolated, and
+intervals widen accordingly.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ class LogQuadratic(LogModel):
     Attributes
     ----------
     degree_ : {"linear", "squares", "full"}
-        What the number of runs supports.
+        Products of logarithms in the polynomial: none, squares only, or all. It depends on the number of runs.
     formula_ : Formula or None
-        None where a parameter is categorical or not above zero.
+        The fitted model as a formula; None if a parameter is categorical or not above zero in all runs.
 
     Examples
     --------

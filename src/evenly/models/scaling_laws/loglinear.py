@@ -1,4 +1,4 @@
-"""Least squares on the logarithm of the response: what the power law and the log-quadratic model share."""
+"""Weighted linear least squares on the logarithm of the response, with leverages and leave-one-out residuals."""
 
 from __future__ import annotations
 
@@ -17,21 +17,24 @@ __all__ = ["Coordinates", "LogLinear"]
 Floats = NDArray[np.float64]
 #: Singular values below this share of the largest count as zero.
 _RANK = 1e-9
-#: Where 1 minus the leverage is below this, the other runs don't determine the run's prediction.
+#: If 1 minus a run's leverage is below this, the other runs don't determine the run's prediction.
 _FREE = 1e-9
 
 
 @dataclass(frozen=True)
 class Coordinates:
-    """Numbers that a log-linear model works on: log of what is above zero, the value itself elsewhere, labels one-hot.
+    """The coordinates of a log-linear model: scaled logarithms, or scaled values of parameters that aren't above zero.
 
     Attributes
     ----------
     names : list of str
+        Names of the parameters.
     kinds : list of {"log", "linear", "label"}
+        Whether a parameter's coordinate is its logarithm or its value, or whether it has indicators of its labels.
     centres, scales : lists of float
-        Coordinates are ``(log x - centre) / scale``.
+        A coordinate is ``(log x - centre) / scale``, or ``(x - centre) / scale`` if it is linear.
     labels : list of lists
+        Measured labels of each categorical parameter; an empty list for a numeric one.
     """
 
     names: list[str]
@@ -42,7 +45,7 @@ class Coordinates:
 
     @classmethod
     def learn(cls, table: pd.DataFrame) -> Coordinates:
-        """Choose coordinates by the measured values."""
+        """Choose the kind, centre and scale of each parameter's coordinate from the measured values."""
         found = cls([str(name) for name in table.columns], [], [], [], [])
         for name in table.columns:
             column = table[name]
@@ -53,7 +56,7 @@ class Coordinates:
                 x = column.to_numpy(dtype=np.float64)
                 kind = "log" if x.min() > 0 else "linear"
                 z = np.log(x) if kind == "log" else x
-                # Unlike sums, the ends of the range do not depend on the order of the rows.
+                # Unlike a mean, the middle of the range has no rounding errors that depend on the order of the rows.
                 low, high = float(z.min()), float(z.max())
                 centre, scale = (high + low) / 2, (high - low) / 2 or 1.0
             found.kinds.append(kind)
@@ -65,12 +68,12 @@ class Coordinates:
     def columns(self, table: pd.DataFrame) -> tuple[Floats, Floats]:
         """Return coordinates of the numeric parameters (n, n_numeric), and indicators of labels (n, n_indicators).
 
-        Each parameter's first label has no indicator: a row of zeros stands for it.
+        The first label of each parameter has no indicator; for it, all indicators of the parameter are zero.
 
         Raises
         ------
         InputError
-            If a label wasn't measured, or a number isn't above zero where all measured ones were.
+            If a label wasn't measured, or if a value isn't above zero although all measured values were.
         """
         numbers: list[Floats] = []
         indicators: list[Floats] = []
@@ -101,18 +104,20 @@ class Coordinates:
 
 @dataclass(frozen=True)
 class LogLinear:
-    """Weighted least squares of ``log(values)`` on the columns of a design.
+    """Result of weighted least squares of ``log(values)`` on the columns of a design matrix.
 
     Attributes
     ----------
     coefficients : array (n_columns,)
+        Solution of the least-squares problem.
     spread : array (n_columns, n_columns)
         Pseudo-inverse of the weighted Gram matrix: ``x' spread x`` is the leverage of a new row x.
     left_out : array (n_runs,)
-        Log residuals of left-out runs; not finite for runs that the others don't determine.
+        Leave-one-out log residuals; NaN for runs whose prediction the other runs don't determine.
     leverages : array (n_runs,)
         Leverage of each run on the fit without it.
     rank : int
+        Rank of the design matrix.
     """
 
     coefficients: Floats
@@ -123,13 +128,14 @@ class LogLinear:
 
     @classmethod
     def learn(cls, design: Floats, logs: Floats, weights: Floats) -> LogLinear:
-        """Fit to a design (n_runs, n_columns), logs and weights (n_runs,); the shortest solution if columns depend.
+        """Fit logs (n_runs,) by a design matrix (n_runs, n_columns) with weights (n_runs,).
 
         With W = diag(weights) and the singular value decomposition ``sqrt(W) X = U S V'``, the coefficients are
-        ``V S^-1 U' sqrt(W) y``. Left-out residuals need no refit: the i-th is the residual over 1 - h_i, with h_i the
-        squared length of the i-th row of U [PRESS residuals; Cook and Weisberg, Residuals and Influence, 1982].
+        ``V S^-1 U' sqrt(W) y``. If columns are linearly dependent, this is the solution of least norm. Leave-one-out
+        residuals need no refit: the i-th is the residual divided by 1 - h_i, with h_i the squared length of the i-th
+        row of U [PRESS residuals; Cook and Weisberg, Residuals and Influence, 1982].
         """
-        # Sums round alike whatever the order of the runs.
+        # Sort the runs, so that rounding errors of sums don't depend on the order passed in.
         order = np.lexsort((logs, *design.T))
         roots = np.sqrt(weights[order])
         u, s, vt = np.linalg.svd(design[order] * roots[:, None], full_matrices=False)
@@ -145,7 +151,7 @@ class LogLinear:
         return cls(coefficients, (vt.T / s**2) @ vt, residuals[back], leverages[back], rank)
 
     def leverage(self, design: Floats) -> Floats:
-        """Return the leverage of rows of a design, (n,)."""
+        """Return the leverages of the rows of a design matrix (n, n_columns), (n,)."""
         return np.asarray(np.einsum("ij,jk,ik->i", design, self.spread, design), dtype=np.float64)
 
     @classmethod

@@ -1,9 +1,10 @@
-"""Whether a formula keeps the signs asked of it on a whole range: certified for one parameter, dense for several.
+"""Check of a formula's conditions on a whole range: a proof for one parameter, many points for several parameters.
 
-A search asks for signs at some hundred points. What it keeps is checked again here. With one parameter above zero the
-check is a proof by interval arithmetic: in ``u = ln(x)`` a term ``c · exp(i u + q u²) · log2(x)^j`` is bounded on a
-cell by its ends, and a sum by the mean value form, ``f(middle) - max |f'| · half the width``; cells are halved until
-all are proven, or one is refuted. The derivative in u of a sum of such terms is again one, so slopes are proven alike.
+A search checks the signs of values and slopes at a few hundred points. The candidates that it keeps are checked again
+here. For one parameter above zero the check is a proof by interval arithmetic. In ``u = ln(x)``, a term
+``c · exp(i u + q u²) · log2(x)^j`` is bounded on a cell by its factors at the ends. A sum of terms is also bounded by
+the mean value form, ``f(middle) - max |f'| · half the width``. Cells are halved until the condition is proven on all,
+or refuted at a point. The derivative of such a sum in u is again such a sum, so the signs of slopes are proven alike.
 """
 
 from __future__ import annotations
@@ -25,23 +26,26 @@ Fault = Literal["negative", "not monotone"]
 #: (coefficient c, power i, log power j, curvature q) of ``c · x^i · log2(x)^j · exp(q ln(x)^2)``.
 Shape = tuple[float, float, float, float]
 
+#: Number of cells at the start.
 _CELLS = 64
-#: Cells beyond which a sum is so close to zero somewhere that it is given up.
+#: The proof is given up at more cells than this: the sum is too close to zero somewhere.
 _MOST_CELLS = 20_000
 _HALVINGS = 50
-#: The bound must clear rounding errors of the sum by this share of the terms' sizes.
+#: A bound must exceed zero by this share of the terms' sizes, because the sum has rounding errors.
 _MARGIN = 1e-13
 _LN2 = math.log(2)
 
 
 def fault(formula: Formula, conditions: Conditions) -> Fault | None:
-    """Say which condition the formula breaks on the range asked, if any.
+    """Return the first condition that the formula violates on the prediction range, or None.
 
     Parameters
     ----------
     formula : Formula
+        The formula to check.
     conditions : Conditions
-        With ``bounds``; one parameter above zero is certified, otherwise ``dense`` points are looked at.
+        Must have ``bounds``. With one parameter above zero the check is a proof; otherwise it uses the ``dense``
+        points.
 
     Examples
     --------
@@ -76,8 +80,8 @@ def _shape(formula: Formula, k: int) -> Shape:
 
 
 def _slopes(shapes: Sequence[Shape]) -> list[Shape]:
-    """Return the derivative with respect to ``ln(x)``, which has the sign of that with respect to x."""
-    # d/du of c · exp(i u + q u²) · (u / ln 2)^j, three terms of the same shape.
+    """Return the terms of the derivative with respect to ``ln(x)``; it has the sign of the derivative in x."""
+    # The derivative of c · exp(i u + q u²) · (u / ln 2)^j in u is a sum of three terms of the same shape.
     parts = []
     for c, i, j, q in shapes:
         parts += [(c * i, i, j, q), (c * j / _LN2, i, j - 1, q), (2 * c * q * _LN2, i, j + 1, q)]
@@ -85,7 +89,9 @@ def _slopes(shapes: Sequence[Shape]) -> list[Shape]:
 
 
 def certainly_positive(shapes: Sequence[Shape], low: float, high: float) -> bool:
-    """Prove that a sum of terms is above zero from `low` > 0 to `high`; False if it is not, or is too close to tell.
+    """Return whether a sum of terms is proven to be above zero from `low` > 0 to `high`.
+
+    The result is False if the sum is not above zero somewhere, or too close to zero for a proof.
 
     Examples
     --------
@@ -99,15 +105,15 @@ def certainly_positive(shapes: Sequence[Shape], low: float, high: float) -> bool
     a, b = edges[:-1], edges[1:]
     with np.errstate(all="ignore"):
         for _ in range(_HALVINGS):
-            # On a cell the sum is at least the sum of its terms' least values, and at least the mean value form,
-            # f(middle) - max |f'| · (b - a) / 2; the larger of the two bounds counts.
+            # Two lower bounds of the sum on each cell: the sum of the terms' lower bounds, and the mean value form
+            # f(middle) - max |f'| · (b - a) / 2. The larger of the two is used.
             middle = (a + b) / 2
             at, _, size = _bounds(shapes, middle, middle)
             least = _bounds(shapes, a, b)[0]
             lower, upper, _ = _bounds(slopes, a, b)
             mean = at - np.maximum(np.abs(lower), np.abs(upper)) * (b - a) / 2
             open_ = ~(np.fmax(least, mean) > _MARGIN * size)
-            # Proven everywhere, refuted at a middle, or halved where it is open.
+            # Stop if all cells are proven, or if a middle refutes the condition; otherwise halve the open cells.
             if not open_.any():
                 return True
             if not (at > 0).all() or 2 * open_.sum() > _MOST_CELLS:
@@ -118,17 +124,17 @@ def certainly_positive(shapes: Sequence[Shape], low: float, high: float) -> bool
 
 
 def _bounds(shapes: Sequence[Shape], a: Floats, b: Floats) -> tuple[Floats, Floats, Floats]:
-    """Bound the sum on cells [a, b] of ``ln(x)``: lower and upper bounds, and the sum of absolute bounds."""
+    """Bound the sum on cells [a, b] of ``ln(x)``; return lower bounds, upper bounds and the terms' total size."""
     lower, upper, size = np.zeros_like(a), np.zeros_like(a), np.zeros_like(a)
     for c, i, j, q in shapes:
-        # In u = ln(x): exp(i u + q u²), with u² smallest at 0 where the cell holds it.
+        # Bound exp(i u + q u²) in u = ln(x). If the cell contains 0, u² is smallest there.
         low, high = (i * a, i * b) if i >= 0 else (i * b, i * a)
         if q:
             least = np.where((a < 0) & (b > 0), 0.0, np.minimum(a * a, b * b))
             bends = q * least, q * np.maximum(a * a, b * b)
             low, high = low + np.minimum(*bends), high + np.maximum(*bends)
         low, high = np.exp(low), np.exp(high)
-        # Times log2(x)^j, which may be below zero, and the coefficient.
+        # Multiply by log2(x)^j, which may be negative, and by the coefficient.
         if j:
             least, most = _log_powers(a / _LN2, b / _LN2, j)
             low, high = np.where(least >= 0, low, high) * least, np.where(most >= 0, high, low) * most
@@ -138,7 +144,7 @@ def _bounds(shapes: Sequence[Shape], a: Floats, b: Floats) -> tuple[Floats, Floa
 
 
 def _log_powers(a: Floats, b: Floats, j: float) -> tuple[Floats, Floats]:
-    """Bound ``l^j`` for l from a to b; without bounds where j is below zero and the cell holds the pole at 0."""
+    """Bound ``l^j`` for l from a to b; the bounds are infinite if j < 0 and the cell contains the pole at 0."""
     ends = np.power(a, j), np.power(b, j)
     least, most = np.minimum(*ends), np.maximum(*ends)
     across = (a < 0) & (b > 0)

@@ -1,9 +1,9 @@
 """The scaling curve of coupled climate models: ``seconds(n) = a / n + b · n^c + k`` with a, b, k >= 0.
 
-A part that scales perfectly, a part that grows with the number of processes (communication), and a part that doesn't
-scale. This is the curve by which the component layouts of CESM were optimised [Alexeev et al., The heuristic static
-load-balancing algorithm applied to the Community Earth System Model, 2014]. For each c the rest is a non-negative
-linear least-squares problem with one global solution, so the fit is a search along c alone and needs no starting
+One part scales perfectly, one grows with the number of processes (communication), and one is constant. This curve was
+used to optimize the component layouts of CESM [Alexeev et al., The heuristic static load-balancing algorithm applied to
+the Community Earth System Model, 2014]. For a fixed exponent c, the fit of a, b and k is a non-negative linear
+least-squares problem, whose minimum is global. So the fit is a one-dimensional search over c and needs no starting
 values.
 """
 
@@ -26,19 +26,20 @@ from evenly.models.uncertainty.conformal import LogConformal
 __all__ = ["OffsetPowerLaw", "one_positive_column"]
 
 Floats = NDArray[np.float64]
+#: Number of exponents c on the grid of the search.
 _GRID = 51
 
 
 @final
 class OffsetPowerLaw(Model):
-    """A perfectly scaling part, a growing part and a constant part; one parameter, above zero.
+    """Sum of a perfectly scaling, a growing and a constant part, for one parameter above zero.
 
     Parameters
     ----------
     growth : tuple of two floats
-        Range of c. At the default's ends the growing part is constant or proportional to n.
+        Least and largest exponent c. With the default, the growing part can range from constant to proportional to n.
     residuals : {"absolute", "relative"}
-        Whether squared errors count in seconds, as in the published fits, or relative to what was measured.
+        Whether the fit minimizes squared errors in seconds, as in the published fits, or squared relative errors.
 
     Attributes
     ----------
@@ -67,11 +68,11 @@ class OffsetPowerLaw(Model):
         x = self._check(table)
         low, high = (float(c) for c in self.growth)
         grid = np.linspace(low, high, _GRID)
-        # Absolute errors are divided by a typical value, so that the unit of time decides nothing.
+        # Absolute errors are divided by the geometric mean of the values, so that the unit of time has no effect.
         roots = np.sqrt(weights) / (values if self.residuals == "relative" else float(np.exp(np.log(values).mean())))
         self._name = str(table.columns[0])
         self._parts = _fit(x, values, roots, grid)
-        # Jackknife: one fit without each run. Leverages for the interval are those of a straight line in logarithms.
+        # Leave-one-out predictions: one fit without each run. For the interval, the leverages of a power law are used.
         logs = np.array([self._left_out(x, values, roots, grid, k) for k in range(len(x))])
         self.left_out_ = np.exp(logs)
         self._loglinear = LogLinear.learn(np.column_stack([np.ones(len(x)), np.log(x)]), np.log(values), weights)
@@ -91,11 +92,11 @@ class OffsetPowerLaw(Model):
         return one_positive_column(table, self.method)
 
     def _left_out(self, x: Floats, values: Floats, roots: Floats, grid: Floats, k: int) -> float:
-        """Return the logarithm of what a fit without run k predicts for it; NaN where the others don't determine it."""
+        """Return the logarithm of the leave-one-out prediction of run k; NaN if the other runs don't determine it."""
         others = np.arange(len(x)) != k
         if len(np.unique(x[others])) < 2 or not roots[others].any():
             return float("nan")
-        # The range of c is searched around the best, which one run moves little, and at its ends.
+        # One run changes the best c little: search on a coarse grid, and on a fine one near the best c of all runs.
         near = np.unique(np.concatenate([grid[::5], grid[np.abs(grid - self._parts[1]) <= 0.1 * (grid[-1] - grid[0])]]))
         return float(np.log(_value(_fit(x[others], values[others], roots[others], near), x[k : k + 1]))[0])
 
@@ -117,7 +118,7 @@ class OffsetPowerLaw(Model):
         return self._rivals.bounds(table, _value(self._parts, x), leverage, self._conformal, level)
 
     def monotone_pieces(self, low: int, high: int) -> list[Piece]:
-        """Cut whole numbers from `low` to `high` into monotone ranges; see `Formula.monotone_pieces`."""
+        """Split the whole numbers from `low` to `high` into monotone ranges; see `Formula.monotone_pieces`."""
         return self.formula_.monotone_pieces(low, high)
 
     def _get_state(self) -> dict[str, Any]:
@@ -136,7 +137,7 @@ class OffsetPowerLaw(Model):
 
 
 def one_positive_column(table: pd.DataFrame, method: str) -> Floats:
-    """Return the only column of a table, shape (n,), which must be numeric and above zero."""
+    """Return the only column of a table, (n,); raise `InputError` unless it is numeric and above zero."""
     if table.shape[1] != 1:
         names = ", ".join(map(str, table.columns))
         raise InputError(
@@ -158,8 +159,8 @@ def _value(parts: tuple[float, ...], x: Floats) -> Floats:
 
 
 def _fit(x: Floats, values: Floats, roots: Floats, grid: Floats) -> tuple[float, ...]:
-    """Return (a, c, b, k) of least squared error: the best of a grid over c, refined between its neighbours."""
-    # Variable projection: for each c the linear coefficients are known, so only c is searched.
+    """Return (a, c, b, k) of least squared error: the best c of a grid, refined between its grid neighbours."""
+    # Variable projection: each c has a best a, b and k, found by linear least squares. So only c is searched.
     order = np.lexsort((values, x))
     x, values, roots = x[order], values[order], roots[order]
     errors = np.array([_given_growth(x, values, roots, c)[0] for c in grid])
@@ -180,7 +181,10 @@ def _fit(x: Floats, values: Floats, roots: Floats, grid: Floats) -> tuple[float,
 
 
 def _given_growth(x: Floats, values: Floats, roots: Floats, c: float) -> tuple[float, Floats]:
-    """Return the error and (a, b, k) of the non-negative least-squares fit for one c [Lawson and Hanson, 1974]."""
+    """Fit (a, b, k) for a given c by non-negative least squares; return the error and (a, b, k).
+
+    [Lawson and Hanson, 1974]
+    """
     from scipy.optimize import nnls
 
     design = np.column_stack([1 / x, x**c, np.ones_like(x)]) * roots[:, None]

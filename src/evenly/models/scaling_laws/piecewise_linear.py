@@ -1,13 +1,16 @@
 """Monotone piecewise-linear curves through the measured points of one parameter.
 
-Believes the measurements: between them it draws straight lines, and it makes no assumption about a formula. Where
-measurements contradict monotony, neighbours are pooled into their mean in log space (isotonic regression by pooling
-adjacent violators).
+The model assumes no formula. It joins the measured points by straight lines. If measurements aren't monotone,
+neighbouring points are replaced by their mean in log space (isotonic regression by pooling adjacent violators).
 
-It extrapolates as measured run times do. Above the last point, the same share of the time scales as scaled from the
-last point but one to the last, ``y(n) = y_last · (1 - s + s · n_last / n)``. Below the first, perfect scaling. With
-`asked` these continuations are knots at the ends of the range asked, joined by straight lines: so the curve is
-piecewise linear throughout, as mixed-integer programs need it, and as published layouts of CESM were computed.
+A falling curve is extrapolated as follows. Above the last point, ``y(n) = y_last · (1 - s + s · n_last / n)``: a share
+s of the time scales perfectly, and the rest is constant. s is the share that explains the last two points. Below the
+first point, the time scales perfectly. A rising curve keeps its last slope above the last point, and is proportional to
+the parameter below the first.
+
+With `asked`, the extrapolated values at the ends of that range become knots, joined by straight lines. Then the curve
+is piecewise linear on the whole range. Mixed-integer programs need this, and published layouts of CESM were computed
+so.
 """
 
 from __future__ import annotations
@@ -35,19 +38,20 @@ Monotone = Literal["decreasing", "increasing"]
 
 @final
 class PiecewiseLinear(Model):
-    """Straight lines between measured points; one parameter, above zero.
+    """Straight lines between the measured points of one parameter above zero, made monotone.
 
     Parameters
     ----------
     monotone : {"decreasing", "increasing"}, optional
-        Which way the curve runs; by default the way that needs less pooling.
+        Whether the curve falls or rises. By default it takes the direction that changes the measured values less.
     asked : mapping of str to tuple of two floats, optional
-        Range of the parameter with knots at its ends, joined to the measured points by straight lines.
+        Prediction range of the parameter. The curve gets knots at its ends, joined to the measured points by straight
+        lines.
 
     Attributes
     ----------
     knots_, values_ : array (n_knots,)
-        Where the lines meet, those at the ends of `asked` included.
+        The points where the lines meet, including those at the ends of `asked`.
 
     Examples
     --------
@@ -70,12 +74,12 @@ class PiecewiseLinear(Model):
     def _learn(self, table: pd.DataFrame, values: Floats, weights: Floats) -> None:
         x = one_positive_column(table, self.method)
         self._ends = self._check(str(table.columns[0]))
-        # The curve: one point per value of the parameter, then pooled to be monotone.
+        # The curve: average the runs at each value of the parameter, then pool neighbours until it is monotone.
         points, logs, totals = _pooled(x, np.log(values), weights)
         self._decreasing = self._falls(logs, totals)
         self._points, self._measured = points, np.exp(_isotonic(logs, totals, self._decreasing))
         self._finish()
-        # The interval: residuals of curves without each run; leverages of a straight line in logarithms.
+        # The interval: leave-one-out residuals of the curve, and the leverages of a power law.
         self._loglinear = LogLinear.learn(np.column_stack([np.ones(len(x)), np.log(x)]), np.log(values), weights)
         residuals = np.array([self._left_out(x, values, weights, k) for k in range(len(x))])
         self.left_out_ = values / np.exp(residuals)
@@ -84,7 +88,7 @@ class PiecewiseLinear(Model):
         )
 
     def _check(self, name: str) -> tuple[float, float] | None:
-        """Check the arguments and return the ends of the range asked."""
+        """Check the arguments; return the ends of the prediction range, or None if there is none."""
         if self.monotone not in (None, "decreasing", "increasing"):
             raise InputError(f"monotone must be 'decreasing', 'increasing' or None, but got {self.monotone!r}")
         if self.asked is None:
@@ -99,7 +103,7 @@ class PiecewiseLinear(Model):
         return ends[0], ends[1]
 
     def _falls(self, logs: Floats, totals: Floats) -> bool:
-        """Say whether the curve falls: as asked, or where that needs less pooling."""
+        """Return whether the curve falls: as `monotone` says, or if a falling curve is closer to the measured logs."""
         if self.monotone is not None:
             return self.monotone == "decreasing"
         errors = [float(np.sum(totals * (_isotonic(logs, totals, down) - logs) ** 2)) for down in (True, False)]
@@ -116,18 +120,18 @@ class PiecewiseLinear(Model):
         self.knots_, self.values_ = knots, values
 
     def _below(self, x: Floats) -> Floats:
-        """Perfect scaling towards fewer cores; towards smaller problems, proportionality."""
+        """Extrapolate below the first point: perfect scaling if the curve falls, proportionality if it rises."""
         ratio = self._points[0] / x
         return np.asarray(self._measured[0] * (ratio if self._decreasing else 1 / ratio), dtype=np.float64)
 
     def _above(self, x: Floats) -> Floats:
-        """Extrapolate by the last two points: the same share scales where the curve falls, else the slope stays."""
+        """Extrapolate above the last point: with a perfectly scaling share if the curve falls, linearly if it rises."""
         if len(self._points) == 1:
             return np.full(len(x), self._measured[-1])
         (x1, x2), (y1, y2) = self._points[-2:], self._measured[-2:]
         if not self._decreasing:
             return np.asarray(y2 + (y2 - y1) / (x2 - x1) * (x - x2), dtype=np.float64)
-        # Faster than perfect scaling is not extrapolated. s is the share that explains y2 / y1.
+        # The share s that explains y2 / y1 is limited to 1, so that superlinear scaling is not extrapolated.
         share = min((1 - y2 / y1) / (1 - x1 / x2), 1.0)
         return np.asarray(y2 * (1 - share + share * x2 / x), dtype=np.float64)
 
@@ -140,7 +144,7 @@ class PiecewiseLinear(Model):
         return np.asarray(np.where(x > self.knots_[-1], self._above(x), inside), dtype=np.float64)
 
     def _left_out(self, x: Floats, values: Floats, weights: Floats, k: int) -> float:
-        """Return the log residual of run k on the curve through the others; NaN where there are none."""
+        """Return the leave-one-out log residual of run k, from the curve through the others; NaN if there are none."""
         others = np.arange(len(x)) != k
         if not weights[others].any() or len(x) < 2:
             return float("nan")
@@ -182,8 +186,8 @@ class PiecewiseLinear(Model):
 
 
 def _pooled(x: Floats, logs: Floats, weights: Floats) -> tuple[Floats, Floats, Floats]:
-    """Average runs at the same point; return the points, ascending, mean logs and total weights."""
-    # Sorted, so that sums round alike whatever the order of the runs.
+    """Average runs at the same point; return the points in ascending order, mean logs and total weights."""
+    # Sort the runs, so that rounding errors of sums don't depend on the order passed in.
     order = np.lexsort((logs, x))
     order = order[weights[order] > 0]
     points, index = np.unique(x[order], return_inverse=True)
@@ -192,7 +196,7 @@ def _pooled(x: Floats, logs: Floats, weights: Floats) -> tuple[Floats, Floats, F
 
 
 def _isotonic(logs: Floats, weights: Floats, decreasing: bool) -> Floats:
-    """Return the closest monotone values, by pooling adjacent violators [Barlow et al., 1972]."""
+    """Return the closest monotone values to logs (n,), by pooling adjacent violators [Barlow et al., 1972]."""
     from sklearn.isotonic import isotonic_regression
 
     result: Floats = isotonic_regression(logs, sample_weight=weights, increasing=not decreasing)

@@ -1,7 +1,7 @@
 """Power laws: ``seconds = c · Π p^a``, by least squares on logarithms.
 
-Two coefficients for one parameter: little to go wrong with few runs. A categorical parameter multiplies by a constant
-per label; a parameter that is not above zero everywhere enters as ``exp(a · p)``.
+A power law of one parameter has two coefficients, so a few runs suffice. A categorical parameter contributes one
+constant factor per label. A parameter that is not above zero in all runs contributes ``exp(a · p)``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class PowerLaw(LogModel):
     Attributes
     ----------
     formula_ : Formula or None
-        None where a parameter is categorical or not above zero.
+        The fitted model as a formula; None if a parameter is categorical or not above zero in all runs.
 
     Examples
     --------
