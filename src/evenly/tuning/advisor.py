@@ -1,9 +1,9 @@
-"""Advice on the next runs: those that lower a model's variance most per core-hour.
+"""Active learning: advice on the next runs, those that lower a model's variance most per core-hour.
 
-Before a run is made, a Gaussian process gives by how much it would lower the variance of the predicted log times, on
-average over the space, and how long the run takes. The best run has the largest ratio of both [the criterion of Cohn,
-as in Seo et al., Gaussian process regression: active data selection and test point rejection, 2000; cost as in Settles,
-Craven and Friedland, Active learning with real annotation costs, 2008].
+Before a run is made, a Gaussian process predicts its time. It also predicts by how much the run would lower the
+variance of the predicted log times, on average over the space. The best run has the largest ratio of this reduction to
+its core-hours [the criterion of Cohn, as in Seo et al., Gaussian process regression: active data selection and test
+point rejection, 2000; cost as in Settles, Craven and Friedland, Active learning with real annotation costs, 2008].
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from evenly.space.space import Space
 
 __all__ = ["advise", "next_runs"]
 
-#: So many configurations are compared at most.
+#: Maximum number of configurations to compare.
 _COMPARED = 4096
-#: At so many configurations the variance is averaged.
+#: Number of configurations over which the variance is averaged.
 _ASKED = 512
 _ADDED = ("seconds", "core_hours", "error_before", "error_after")
 
@@ -37,21 +37,22 @@ def next_runs(runs: Runs, n: int = 1, *, seed: int = 0) -> pd.DataFrame:
     Parameters
     ----------
     runs : Runs
-        What was measured; its space says what may be run.
+        Measured runs. Their space defines the feasible configurations.
     n : int
-        How many.
+        Number of configurations.
     seed : int
-        Of the draw of configurations, where there are too many to compare all.
+        Seed of the sample of configurations, where the space has too many to compare all.
 
     Returns
     -------
     DataFrame (at most n, n_parameters)
-        Feasible, not measured before and not among those that failed; fewer than n where there are no more.
+        Feasible configurations that were not run before, neither successfully nor not; fewer than n if no more are
+        left.
 
     Raises
     ------
     InputError
-        If no run went well.
+        If no run succeeded.
 
     Examples
     --------
@@ -68,32 +69,33 @@ def next_runs(runs: Runs, n: int = 1, *, seed: int = 0) -> pd.DataFrame:
 def advise(
     runs: Runs, n: int = 5, *, budget: float | None = None, cores: str | None = None, seed: int = 0
 ) -> pd.DataFrame:
-    """Return configurations that are worth running next, what each costs and what it brings, the best first.
+    """Return configurations that are worth running next, with their cost and benefit, the best first.
 
     Parameters
     ----------
     runs : Runs
-        What was measured; its space says what may be run.
+        Measured runs. Their space defines the feasible configurations.
     n : int
-        How many at most.
+        Maximum number of configurations.
     budget : float, optional
-        Core-hours that they may take together, as far as can be told; core-hours of one core where `cores` isn't given.
+        Maximum of their predicted core-hours in total. Without `cores`, each run is taken to use one core.
     cores : str, optional
-        On how many cores a configuration runs: an expression of its parameters, such as ``"ranks * threads"``.
+        Number of cores of a configuration: an expression of its parameters, such as ``"ranks * threads"``.
     seed : int
-        Of the draw of configurations, where there are too many to compare all.
+        Seed of the sample of configurations, where the space has too many to compare all.
 
     Returns
     -------
     DataFrame (at most n, n_parameters + 4)
-        Feasible, not measured before and not among those that failed, with ``seconds`` and ``core_hours`` that each is
-        expected to take, and ``error_before`` and ``error_after``: how far off the model is over the whole space, as it
-        sees itself (standard deviation of logarithms: 0.1 is 10 %), without and with that run and those above it.
+        Feasible configurations that were not run before, neither successfully nor not. ``seconds`` and ``core_hours``
+        are predictions. ``error_before`` and ``error_after`` are the model's estimates of its own error over the whole
+        space (standard deviation of log times: 0.1 is 10 %). Both assume the runs of the rows above; ``error_after``
+        also assumes the run of the row itself.
 
     Raises
     ------
     InputError
-        If no run went well, or an argument is out of range.
+        If no run succeeded, or an argument is out of range.
 
     Examples
     --------
@@ -131,7 +133,7 @@ def advise(
         best = open_.iloc[[row]]
         left -= float(hours[row])
         kept = pd.concat([kept, best], ignore_index=True)
-        # Counted as measured, at its predicted time, so that the next one is chosen elsewhere.
+        # The chosen run is added at its predicted time, so that the next one is chosen elsewhere.
         known = pd.concat([known, best.assign(seconds=seconds[row])], ignore_index=True)
         rows.append(
             {"seconds": seconds[row], "core_hours": hours[row], "error_before": np.sqrt(variance),
@@ -157,7 +159,7 @@ def _cores(cores: str | None, table: pd.DataFrame) -> NDArray[np.float64]:
 
 
 def _open(space: Space, known: pd.DataFrame, seed: int) -> pd.DataFrame:
-    """Configurations that may be run and haven't been."""
+    """Return feasible configurations that haven't been run: all of them, or a sample of a large space."""
     count = combinations(space.parameters) if space.listed is None else len(space.listed)
     table = space.enumerate() if count <= _COMPARED else space.sample(_COMPARED, design="sobol", seed=seed)
     table = table.drop_duplicates(ignore_index=True)
@@ -169,7 +171,7 @@ def _open(space: Space, known: pd.DataFrame, seed: int) -> pd.DataFrame:
 def _expected(
     model: GaussianProcess, open_: pd.DataFrame, everywhere: pd.DataFrame
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
-    """Return what each run takes, by how much it lowers the mean variance, both (n,), and that variance."""
+    """Return the predicted seconds of each run (n,), its reduction of the mean variance (n,), and that variance."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ExtrapolationWarning)
         variance = float(np.mean(model.deviation(everywhere) ** 2))

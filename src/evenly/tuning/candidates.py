@@ -1,8 +1,8 @@
-"""Candidates: the feasible, untried configurations that a strategy compares.
+"""Candidates: the feasible, untried configurations that a search strategy compares.
 
-A space of at most `LISTED` configurations is listed whole. Of a larger one, some thousand are drawn for each choice,
-and neighbours of the best ones are added. Where rules reject nearly all, some thousand feasible ones are searched for
-once, and further ones near them for each choice.
+A space of at most `LISTED` combinations is enumerated. From a larger space, some thousand configurations are drawn for
+each choice, and neighbours of the best ones are added. Where the constraints reject nearly all configurations, some
+thousand feasible ones are found once, and more are drawn near them for each choice.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from evenly.tuning.trials import Key
 __all__ = ["DRAWN", "LISTED", "Candidates", "corners"]
 
 Floats = NDArray[np.float64]
-#: A space of at most so many combinations of values is listed.
+#: Maximum number of combinations of values for which a space is enumerated.
 LISTED = 200_000
-#: Configurations that are compared at once, and neighbours of good ones among them.
+#: Number of configurations to compare for each choice, and number of neighbours of the best ones.
 DRAWN, NEIGHBOURS = 5_000, 1_000
-#: Above this share of feasible points, new ones are drawn each time.
+#: If more than this share of random points is feasible, configurations are drawn by rejection for each choice.
 _EASY = 0.01
-#: Configurations kept where few are feasible, and new ones among them each time.
+#: Number of configurations that are kept where few are feasible, and of new ones near them for each choice.
 _KEPT, _FRESH = 2 * DRAWN, 500
 
 
 class Candidates:
-    """Feasible configurations.
+    """The feasible configurations of a space, listed or sampled.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class Candidates:
     Raises
     ------
     InfeasibleError
-        If there is none.
+        If the space is enumerated and has no feasible configuration.
     """
 
     def __init__(self, space: Space) -> None:
@@ -64,34 +64,34 @@ class Candidates:
 
     @cached_property
     def coding(self) -> Coding:
-        """How configurations become inputs, by the parameters' ranges rather than by what was measured."""
+        """The coding of configurations as model inputs, scaled by the parameters' ranges, not by measured runs."""
         table = self.listed if self.listed is not None else corners(self.space)
         return Coding.learn(table, self.space)
 
     @cached_property
     def levels(self) -> Levels:
-        """Numbers of few values, which are labels besides."""
+        """Numeric parameters with few values, which are coded as labels too."""
         coded = self.coding.inputs(self.listed) if self.listed is not None else None
         return Levels([], []) if coded is None else Levels.learn(coded)
 
     @property
     def placed(self) -> int:
-        """How many of the labels of `inputs` are those of categorical parameters; the others are of levels."""
+        """Number of label columns of `inputs` that are categorical parameters; the columns after them are `levels`."""
         return len(self.coding.sizes)
 
     def inputs(self, table: pd.DataFrame) -> Inputs:
-        """Code configurations."""
+        """Return the coded inputs of configurations (n, n_parameters)."""
         return self.levels.added(self.coding.inputs(table))
 
     def open(self, taken: Collection[Key], near: pd.DataFrame, random: np.random.Generator) -> pd.DataFrame:
-        """Return configurations to choose from: not taken; all, or so many, the neighbours of `near` among them.
+        """Return untried configurations to choose from: all of them, or a sample with neighbours of `near`.
 
         Parameters
         ----------
         taken : collection of tuples
-            See `evenly.tuning.trials.key_of`.
+            Keys of the configurations to exclude, see `evenly.tuning.trials.key_of`.
         near : DataFrame (n, n_parameters)
-            Good ones.
+            Good configurations, whose neighbours are added to a sample.
         random : Generator
         """
         if self.listed is not None:
@@ -107,12 +107,12 @@ class Candidates:
 
     @cached_property
     def _is_easy(self) -> bool:
-        """Whether so many random points are feasible that drawing costs little."""
+        """Whether enough random points are feasible for rejection sampling."""
         table = self.space.settled(random_table(self.space.parameters, DRAWN, np.random.default_rng(0)))
         return bool(np.mean(self.space.contains(table)) > _EASY)
 
     def _drawn(self, random: np.random.Generator) -> pd.DataFrame:
-        """Return feasible configurations; where few are, some of those that were found once, and new ones near them."""
+        """Draw feasible configurations; where few are feasible, some of those kept, and new ones near the kept ones."""
         space = self.space
         if self._is_easy:
             return space.sample(DRAWN, design="random", seed=random)
@@ -122,7 +122,7 @@ class Candidates:
 
     @cached_property
     def _kept(self) -> pd.DataFrame:
-        # The same seed for all searches, so that one that was interrupted resumes as if it hadn't been.
+        # The seed is fixed, so that an interrupted search resumes in the same way.
         return self.space.sample(_KEPT, design="random", seed=0).drop_duplicates(ignore_index=True)
 
     @staticmethod
@@ -138,7 +138,7 @@ class Candidates:
         return self.coding.inputs(self.listed).matrix
 
     def _some(self, rows: NDArray[np.int64], near: pd.DataFrame, random: np.random.Generator) -> NDArray[np.int64]:
-        """Return some rows at random, and those next to good ones."""
+        """Return random rows, and the rows nearest to good configurations."""
         chosen = [random.choice(rows, DRAWN, replace=False)]
         each = NEIGHBOURS // max(1, len(near))
         for place in self.coding.inputs(near).matrix if len(near) else ():
@@ -147,7 +147,7 @@ class Candidates:
         return np.unique(np.concatenate(chosen))
 
     def _mutated(self, near: pd.DataFrame, random: np.random.Generator) -> pd.DataFrame:
-        """Return feasible neighbours: one or two parameters differ."""
+        """Return feasible neighbours of good configurations; in each, about one or two parameters are changed."""
         starts = near.iloc[np.resize(np.arange(len(near)), NEIGHBOURS)].reset_index(drop=True)
         names = self.space.names
         often = min(1.0, 1.5 / len(names))
@@ -162,7 +162,7 @@ class Candidates:
 
 
 def corners(space: Space) -> pd.DataFrame:
-    """Return rows that together have the ends of all ranges and all labels, whether they are feasible or not."""
+    """Return rows that together contain both ends of every range and all labels; rows may be infeasible."""
     columns: dict[str, list[Any]] = {}
     for name, kind in space.parameters.items():
         columns[name] = [kind.low, kind.high] if isinstance(kind, Integer | Real) else list(kind.values())  # type: ignore[arg-type]

@@ -1,6 +1,6 @@
-"""The probability that a configuration runs without failing, learned from runs that did and didn't.
+"""The probability that a run succeeds, learned from successful and failed runs.
 
-A classifier of extremely randomised trees [Geurts, Ernst and Wehenkel, Extremely randomized trees, 2006].
+It is a classifier of extremely randomised trees [Geurts, Ernst and Wehenkel, Extremely randomized trees, 2006].
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ _TREES = 60
 
 @dataclass(frozen=True)
 class FeasibilityModel:
-    """Extremely randomised trees that tell runs that went well from those that failed.
+    """Extremely randomised trees that predict the probability that a run succeeds.
 
     Attributes
     ----------
     trees : ExtraTreesClassifier or None
-        None where nothing failed.
+        None where no run has failed.
     """
 
     trees: Any = None
 
     @classmethod
     def learn(cls, trials: Trials, candidates: Candidates) -> Self:
-        """Learn from all trials that ended."""
+        """Learn from all trials that have ended; a run that timed out counts as a success."""
         ended = [*trials.of("ok"), *trials.of("timed out"), *trials.of("failed")]
         well = np.array([trial.status != "failed" for trial in ended])
         if well.all():
@@ -46,11 +46,11 @@ class FeasibilityModel:
         return cls(trees.fit(candidates.inputs(trials.table(ended)).matrix, well))
 
     def probabilities(self, asked: Inputs) -> Floats:
-        """Return the probability of success, (n,), never quite 0 or 1 where something failed."""
+        """Return the probability of success, (n,): 1 where no run has failed, else between 0 and 1 exclusive."""
         if self.trees is None:
             return np.ones(len(asked))
         classes = list(self.trees.classes_)
         found = self.trees.predict_proba(asked.matrix)
         share = found[:, classes.index(True)] if True in classes else np.zeros(len(asked))
-        # Laplace's rule of succession: one success and one failure more than the trees voted for.
+        # Laplace's rule of succession: add one success and one failure to the trees' votes.
         return np.asarray((share * _TREES + 1) / (_TREES + 2))

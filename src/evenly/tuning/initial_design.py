@@ -1,7 +1,7 @@
-"""The initial design of a search: the runs before a model is learned.
+"""The initial design of a search: the runs that are made before a model is learned.
 
-Each run is the one that lowers a Gaussian process's posterior variance most, on average over the space. The variance
-depends on where runs are, not on what they took, so it is known beforehand under the prior's hyper-parameters
+Each run is chosen to lower a Gaussian process's posterior variance most, on average over the space. This variance
+doesn't depend on measured times, so it is known before any run, given the prior means of the hyper-parameters
 [integrated mean squared error of Sacks, Welch, Mitchell and Wynn, Design and analysis of computer experiments, 1989;
 chosen one by one as Cohn, Neural network exploration using optimal experiment design, 1996].
 """
@@ -20,7 +20,7 @@ from evenly.tuning.candidates import Candidates
 __all__ = ["most_informative"]
 
 Floats = NDArray[np.float64]
-#: How many configurations are compared, and at how many others the variance is averaged.
+#: Number of configurations to compare, and of configurations over which the variance is averaged.
 _CHOSEN_FROM, _ASKED = 600, 300
 #: Noise variance of a run, relative to the variance of all times.
 _NOISE = 1e-2
@@ -29,21 +29,22 @@ _NOISE = 1e-2
 def most_informative(
     candidates: Candidates, tried: pd.DataFrame, table: pd.DataFrame, random: np.random.Generator
 ) -> int:
-    """Return the row of a table whose run lowers the mean posterior variance over the table most.
+    """Return the index of the row whose run would lower the mean posterior variance over the table most.
 
     Parameters
     ----------
     candidates : Candidates
     tried : DataFrame (m, n_parameters)
-        Runs that are made or under way.
+        Configurations of the runs that have been made or are under way.
     table : DataFrame (n, n_parameters)
+        Configurations to choose from.
     random : Generator
-        Draws the rows that are compared.
+        Samples the rows to compare, and those over which the variance is averaged.
     """
     some, asked = random.permutation(len(table))[:_CHOSEN_FROM], random.permutation(len(table))[:_ASKED]
     inputs = candidates.inputs(pd.concat([tried, table.iloc[some], table.iloc[asked]], ignore_index=True))
     covariance = _prior_covariance(inputs, candidates.placed)
-    # Condition on each run: K <- K - k kᵀ / (k(x, x) + noise), with k the covariances with the run at x.
+    # Condition on each run: K <- K - k kᵀ / (k(x, x) + noise), with k the covariances of all points with the run at x.
     for run in range(len(tried)):
         told = covariance[:, run] / (covariance[run, run] + _NOISE)
         covariance -= np.outer(told, covariance[run])
@@ -55,6 +56,6 @@ def most_informative(
 
 
 def _prior_covariance(inputs: Inputs, placed: int) -> Floats:
-    """Return the covariances of all pairs under the prior's mean hyper-parameters, (n, n), without noise."""
+    """Return the covariance matrix at the prior means of the hyper-parameters, (n, n), almost without noise."""
     shape = Shape(inputs.numbers.shape[1], inputs.sizes, placed=placed)
     return covariance_matrix(shape.means, shape, inputs, np.full(len(inputs), 1e12))

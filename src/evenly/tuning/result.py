@@ -25,18 +25,18 @@ class Result:
     best : dict
         The fastest configuration.
     seconds : float
-        What it took, the geometric mean of its repetitions.
+        Its time in seconds: the geometric mean over repetitions.
     interval : tuple of float or None
-        95 % interval of `seconds`; None where nothing was repeated.
+        95 % confidence interval of `seconds`; None where no configuration was repeated.
     alike : DataFrame
-        Configurations that can't be told from the best one, with their seconds; the best one is the first.
+        Configurations whose times don't differ significantly from the best one's, with ``seconds``; the best one first.
     history : DataFrame
-        A row for each configuration in the order they were chosen: parameters, ``seconds``, ``repetitions``,
+        One row per configuration, in the order in which they were chosen: parameters, ``seconds``, ``repetitions``,
         ``status``, ``why`` it was chosen, and the ``best`` seconds so far.
     tasks : DataFrame
-        The fastest configuration of each task and its ``seconds``; one row where tasks aren't told apart.
+        The fastest configuration of each task and its ``seconds``; a single row if the search has no tasks.
     task_names : tuple of str
-        Parameters that tell tasks apart.
+        Names of the parameters that define the tasks.
     stopped : str
         Why the search ended.
     """
@@ -53,13 +53,13 @@ class Result:
 
     @classmethod
     def of(cls, trials: Trials, stopped: str) -> Result:
-        """Sum up trials, of which one at least went well."""
+        """Return the result of trials, at least one of which succeeded."""
         best = trials.best
         assert best is not None  # noqa: S101 - the callers' business
         spread, freedom = _spread(trials)
         alike = [best]
-        # Not distinguishable from the best: Student's t-test of the difference of mean logarithms, 95 % two-sided, with
-        # one variance pooled over all repeated configurations.
+        # Student's t-test of the difference of mean log times from the best one's, two-sided at 95 %, with a variance
+        # that is pooled over all repeated configurations.
         for trial in sorted(trials.of("ok"), key=lambda one: one.mean_s):
             apart = np.log(trial.mean_s / best.mean_s)
             error = spread * np.sqrt(1 / len(trial.seconds) + 1 / len(best.seconds)) if freedom else 0.0
@@ -79,7 +79,7 @@ class Result:
 
     @property
     def runs(self) -> Runs:
-        """All runs as a table to learn from; those that failed or were ended early are marked."""
+        """All runs that have ended, to learn from; runs that failed or were ended early are marked as such."""
         table = self.history[[*self.space.names, "seconds", "status"]]
         return Runs.from_frame(table[table["status"] != "pending"], self.space.names, space=self.space)
 

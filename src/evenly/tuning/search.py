@@ -25,32 +25,33 @@ STRATEGIES: tuple[str, ...] = get_args(StrategyName)
 
 
 class Search:
-    """Looks for the fastest configuration.
+    """A search for the fastest configuration, with an ask-and-tell interface.
 
-    What it proposes depends on the space, the seed and what it was told, in this order, alone: a search that is told
-    the same again proposes the same.
+    Proposals depend only on the space, the settings (with the seed), and the runs it was told, in their order. So a
+    search is reproducible.
 
     Parameters
     ----------
     space : Space
-        What may be run.
+        The configurations that may be run.
     strategy : {"model", "greedy", "random", "all"} or Strategy
-        "model": the largest expected saving; "greedy": the shortest predicted time after some runs at random (Algorithm
-        1 of the CICE study); "random"; "all", in order.
+        "model": Bayesian optimisation with Gaussian processes; "greedy": some random runs, then always the shortest
+        predicted time (algorithm 1 of the CICE study); "random": random search; "all": all configurations, in order.
     first : int
-        Runs before a model is learned.
+        Number of runs before a model is learned.
     surrogate : str, optional
         The model of "greedy": "forest", "svm", "gp" or "neural-net".
     seed : int
     known : Runs, optional
-        What was measured before.
+        Runs that were measured before.
     tasks : sequence of str
-        Parameters that tell tasks apart: numbers of cores, sizes, inputs. Where the space has several values of them,
-        the fastest configuration of each is looked for, with one model of all, and run is what is expected to save
-        most in its task, in per cent. Known runs with other values than the space has are of other tasks: they are
-        learned from, as far as the runs of this one bear it out.
+        Names of the parameters that define a task, such as the number of cores, a size or an input. If they have
+        several values in the space, the fastest configuration of each task is searched for, with one model of all
+        tasks. The next run is the one with the largest expected relative saving in its own task. Known runs with
+        values outside the space belong to other tasks; the search learns from them as far as they agree with the runs
+        of its own tasks.
     candidates : Candidates, optional
-        Of the same space, to list it once for several searches.
+        The candidates of the same space, so that several searches enumerate it only once.
 
     Examples
     --------
@@ -108,18 +109,18 @@ class Search:
             self.trials.others = others[[*self.space.names, "seconds"]].reset_index(drop=True)
 
     def ask(self) -> dict[str, Any] | None:
-        """Return the configuration to run next; None where all have been asked for.
+        """Return the configuration to run next; None if all have been proposed.
 
-        It counts as under way until it is told. Asking again without telling gives another one, chosen as if those
-        under way took what is expected of them.
+        It counts as under way until `tell` reports its time. Until then, `ask` returns other configurations, chosen as
+        if the runs under way took their predicted times.
         """
         choice = self.choose()
         return None if choice is None else choice.configuration
 
     def choose(self) -> Choice | None:
-        """Return the configuration to run next, why, and what it is expected to save; see `ask`."""
+        """Return the configuration to run next, the reason, and the expected saving; see `ask`."""
         random = np.random.default_rng([self.seed, len(self.trials)])
-        # Threads cost more than they bring for matrices of some ten runs.
+        # One thread: for matrices of some ten runs, threads cost more time than they save.
         with threadpool_limits(1, "blas"):
             choice = self._strategy.choose(self.trials, self.candidates, random)
         if choice is not None:
@@ -127,26 +128,26 @@ class Search:
         return choice
 
     def tell(self, configuration: Mapping[str, Any], seconds: float | None, *, at_least: float | None = None) -> None:
-        """Take note of a run, asked for or not.
+        """Record a run, whether `ask` proposed it or not.
 
         Parameters
         ----------
         configuration : mapping
         seconds : float or None
-            What it took; None where it failed, or was ended early.
+            Its time in seconds; None if the run failed or was ended early.
         at_least : float, optional
-            Where it was ended early: seconds after which it hadn't come to its end.
+            If the run was ended early (a censored time): the seconds it had run by then.
 
         Raises
         ------
         InputError
-            If the configuration isn't feasible, or seconds are no finite number above zero.
+            If the configuration isn't feasible, or a time isn't a finite number above zero.
         """
         self.trials.tell(configuration, seconds, at_least=at_least)
 
     @property
     def best(self) -> dict[str, Any] | None:
-        """The fastest configuration so far, of all tasks; None where none went well."""
+        """The fastest configuration so far, over all tasks; None if no run has succeeded."""
         best = self.trials.best
         return None if best is None else dict(best.configuration)
 

@@ -1,6 +1,7 @@
-"""Sensitivity: how much each parameter matters, by three measures.
+"""Sensitivity: how strongly each parameter affects the time, by three measures.
 
-Permutation before learning, permutation in runs left out, and Sobol indices of a model's predictions.
+The measures are permutation importance with refitting, permutation importance on left-out runs, and Sobol indices of a
+model's predictions.
 
 [The first: Balaprakash et al., Machine-learning-based load balancing for Community Ice Code component in CESM, 2014,
 section 4; the second: Breiman, Random forests, 2001; the third: Sobol, Global sensitivity indices for nonlinear
@@ -26,36 +27,39 @@ from evenly.runs.runs import Runs
 __all__ = ["Sensitivity", "sensitivity"]
 
 Floats = NDArray[np.float64]
-#: Fewest runs of which half can be learned from.
+#: Least number of configurations per task; models learn from half of them.
 _FEWEST = 8
-#: With fewer runs than so many for each parameter, half of them learn little, and users are told so.
+#: With fewer configurations per parameter than this, results are uncertain and a warning is given.
 _FEW = 10
 _TREES = 200
-#: Configurations over which Sobol indices are taken where there are too many to take all, per parameter.
+#: Number of rows of each matrix in Saltelli's scheme for Sobol indices.
 _SOBOL = 2048
 
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """How much each parameter matters.
+    """How strongly each parameter affects the time.
 
     Attributes
     ----------
     table : DataFrame (n_tasks * n_parameters, 9)
-        ``task``, ``parameter``; ``refitted`` and ``left_out``: the increase of the mean squared error of logarithms in
-        percent when the parameter's values are permuted, before learning and in runs left out, means over repeats,
-        with standard deviations ``refitted_sd`` and ``left_out_sd``, nan of one repeat; ``first_order`` and ``total``:
-        shares of the variance of predicted logarithms that the parameter explains alone, and together with others;
-        ``runs``.
+        One row per task and parameter: ``task``, ``parameter``, and these measures.
+
+        * ``refitted``: increase of the mean squared error of log times, in per cent, when the parameter's values are
+          permuted before a model is fitted; ``left_out``: the same when they are permuted in left-out runs. Both are
+          means over repeats, with standard deviations ``refitted_sd`` and ``left_out_sd`` (nan for a single repeat).
+        * ``first_order`` and ``total``: Sobol indices, the shares of the variance of predicted log times that the
+          parameter explains alone, and together with others.
+        * ``runs``: number of configurations.
     task : str or None
-        The parameter by which runs were taken apart.
+        The parameter whose values separate the tasks.
     """
 
     table: pd.DataFrame
     task: str | None = None
 
     def ranked(self, by: str = "total") -> pd.DataFrame:
-        """Return the mean over tasks of each parameter, the one that matters most first."""
+        """Return the means over tasks for each parameter, sorted by the column `by`, the largest first."""
         numbers = self.table.drop(columns=["task"]).groupby("parameter", sort=False).mean()
         return numbers.sort_values(by, ascending=False)
 
@@ -63,19 +67,19 @@ class Sensitivity:
 def sensitivity(
     runs: Runs, *, task: str | None = None, repeats: int = 10, seed: int = 0, method: str = "gp"
 ) -> Sensitivity:
-    """Tell which parameters of measured runs matter.
+    """Return how strongly each parameter affects the time of measured runs.
 
     Parameters
     ----------
     runs : Runs
-        Failed runs are left out, repetitions condensed.
+        Failed runs are left out, and repetitions are aggregated.
     task : str, optional
-        A parameter by whose values runs are taken apart, such as the number of MPI tasks.
+        A parameter such as the number of MPI tasks; runs with different values of it are analysed separately.
     repeats : int
-        Random halves, and permutations of each.
+        Number of random halves, each with one permutation per parameter.
     seed : int
     method : str
-        The model of which Sobol indices are taken.
+        The method of the model whose Sobol indices are computed.
 
     Warns
     -----
@@ -145,7 +149,10 @@ def _scatter(values: Floats) -> float:
 
 
 def _permuted(inputs: Inputs, logs: Floats, coding: Coding, random: np.random.Generator) -> tuple[Floats, Floats]:
-    """Return percent by which errors grow as each parameter is permuted, before learning and in the other half."""
+    """Return the growth of errors in per cent by permuting each parameter, before fitting and in the other half.
+
+    Both are arrays (n_parameters,). A random forest is fitted to a random half of the runs.
+    """
     rows = random.permutation(len(logs))
     half, other = rows[: (len(rows) + 1) // 2], rows[(len(rows) + 1) // 2 :]
     seed = int(random.integers(2**31))
@@ -200,7 +207,7 @@ def _sobol(model: Model, runs: Runs, random: np.random.Generator) -> tuple[Float
     def drawn() -> pd.DataFrame:
         return pd.DataFrame({name: random.choice(table[name].unique(), _SOBOL) for name in names})
 
-    # Matrices A and B of Saltelli's scheme; `mixed` are A with one column from B.
+    # Matrices A (`one`) and B (`two`) of Saltelli's scheme; `mixed` are the predictions for A with one column from B.
     one, two = drawn(), drawn()
     f_one, f_two = (np.log(model.predict(some)) for some in (one, two))
     variance = float(np.var(np.concatenate([f_one, f_two])))

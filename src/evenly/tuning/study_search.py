@@ -1,4 +1,4 @@
-"""Search over a study: a campaign runs the program and stores its runs, and a search chooses each next one."""
+"""Search in a study: a campaign runs the program and stores the runs, and a search chooses the next ones."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["Proposer", "searched", "tune_study"]
 
 
 class Proposer:
-    """Chooses what a campaign runs next, from its runs alone, so that a killed campaign resumes the same way.
+    """Chooses the next runs of a campaign from its stored runs only, so that a killed campaign resumes the same way.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class Proposer:
     strategy, first, surrogate
         See `Search`.
     known : Runs, optional
-        Measured before, elsewhere.
+        Runs that were measured before, outside the campaign.
     """
 
     def __init__(
@@ -45,13 +45,13 @@ class Proposer:
     ) -> None:
         self._study, self._known = study, known
         self._candidates = Candidates(study.space)
-        #: Why it proposes nothing more, although there is more to run.
+        #: Why the search proposes no further run although some configurations haven't been run; else empty.
         self.stopped = ""
         self._settings: dict[str, Any] = {"strategy": strategy, "first": first, "surrogate": surrogate}
-        self.search(None)  # whatever is wrong with the settings is said before anything runs
+        self.search(None)  # invalid settings raise an error before anything runs
 
     def search(self, runs: Runs | None) -> Search:
-        """Return the search as it is after some runs."""
+        """Return a search that has been told the runs."""
         seed = self._study.plan.seed
         search = Search(
             self._study.space, seed=seed, known=self._known, tasks=self._study.plan.tasks,
@@ -59,7 +59,7 @@ class Proposer:
         )  # fmt: skip
         if runs is None or not len(runs):
             return search
-        # Whether a run went well isn't seen from its seconds alone.
+        # The status decides whether a run succeeded: its seconds alone don't show it.
         table, names = runs.to_frame(), self._study.space.names
         bounds = table["at_least"].tolist() if "at_least" in table else [math.nan] * len(table)
         for configuration, seconds, status, at_least in zip(
@@ -70,7 +70,7 @@ class Proposer:
         return search
 
     def __call__(self, runs: Runs, count: int) -> pd.DataFrame:
-        """Return at most so many configurations to run next."""
+        """Return at most `count` configurations to run next."""
         search, asked = self.search(runs), list[dict[str, Any]]()
         for _ in range(count):
             choice = search.choose()
@@ -84,7 +84,7 @@ class Proposer:
 
 
 def searched(study: Study, runs: int, *, repeated: bool, **settings: Any) -> Study:
-    """Return a study in which a search proposes so many configurations, each run once unless `repeated`.
+    """Return a study in which a search proposes `runs` configurations, each of which is run once unless `repeated`.
 
     `settings` are those of the plan: ``tasks``, ``limit``, ``production``.
     """
@@ -96,20 +96,20 @@ def searched(study: Study, runs: int, *, repeated: bool, **settings: Any) -> Stu
 def tune_study(
     campaign: Campaign, proposer: Proposer, progress: Callable[[Record, Progress], None] | None = None
 ) -> Result:
-    """Make the runs that a search asks for, as far as they haven't been made, and return what it found.
+    """Make the runs that a search proposes and that aren't stored yet, and return the result of the search.
 
     Parameters
     ----------
     campaign : Campaign
-        Of a study that `searched` returned, with the proposer as its advisor.
+        A campaign of a study from `searched`, with the proposer as its advisor.
     proposer : Proposer
     progress : callable, optional
-        Told each run as it ends.
+        Called with each run when it ends.
 
     Raises
     ------
     InputError
-        If no run went well.
+        If no run succeeded.
 
     Examples
     --------

@@ -1,8 +1,9 @@
-"""Transfer from other tasks: a model of runs of the same program on other numbers of cores, other sizes or inputs.
+"""Transfer learning: a model of runs of the same program with other numbers of cores, other sizes or other inputs.
 
-One Gaussian process of all their runs, with the task as an input, predicts the task that is searched. The search then
-learns the residuals. How far the prediction is used depends on the evidence of this task's runs with and without it
-[ Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006, section 5.2].
+One Gaussian process is fitted to the runs of all other tasks, with the task parameters as inputs. It predicts the task
+that is searched, and the search learns the residuals. The weight of this prediction depends on the evidence (marginal
+likelihood) of this task's runs with and without it
+[Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006, section 5.2].
 """
 
 from __future__ import annotations
@@ -22,19 +23,21 @@ from evenly.space.space import Space
 __all__ = ["Transfer"]
 
 Floats = NDArray[np.float64]
-#: Of so many runs of other tasks at most a model is learned.
+#: Maximum number of runs of other tasks to learn from.
 _MOST = 1500
 
 
 @dataclass(frozen=True)
 class Transfer:
-    """A model of runs of other tasks.
+    """A Gaussian process fitted to runs of other tasks.
 
     Attributes
     ----------
     coding : Coding
     regressor : Regressor
+        Predicts log seconds minus `centre`.
     centre : float
+        Median log seconds of the runs.
     """
 
     coding: Coding
@@ -49,11 +52,11 @@ class Transfer:
         ----------
         others : DataFrame (m, n_parameters)
         logs : array (m,)
-            Of seconds.
+            Log seconds.
         candidates : DataFrame (n, n_parameters)
-            What predictions will be asked for.
+            Configurations whose values and labels predictions must cover.
         space : Space
-            Says of what kind the parameters are.
+            Gives the types of the parameters.
         """
         rows = np.random.default_rng(0).permutation(len(others))[:_MOST]
         table = pd.concat([others, candidates], ignore_index=True)
@@ -64,5 +67,5 @@ class Transfer:
         return cls(coding, regressor, centre)
 
     def expected(self, table: pd.DataFrame) -> Floats:
-        """Return logarithms of seconds expected of configurations of the task that is searched, (n,)."""
+        """Return the predicted log seconds of configurations of the task that is searched, (n,)."""
         return np.asarray(self.regressor.predict(self.coding.inputs(table)) + self.centre)

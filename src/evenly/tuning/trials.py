@@ -1,4 +1,4 @@
-"""The history of a search: configurations in the order they were asked for, and how each went."""
+"""The trials of a search: the configurations in the order in which they were chosen, with times and status."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ Key = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class Trial:
-    """A configuration that was asked for.
+    """A configuration that was chosen or told, and its runs.
 
     Attributes
     ----------
     configuration : dict
     why : str
-        Why it was asked for, in words.
+        The reason why it was chosen, in words.
     status : {"pending", "ok", "failed", "timed out"}
     seconds : tuple of float
-        What it took, one entry for each repetition.
+        Measured times, one per repetition.
     at_least : float
-        Where it was ended early: that it takes longer than this.
+        If the run was ended early: a lower bound of its time in seconds; else nan.
     """
 
     configuration: dict[str, Any]
@@ -44,12 +44,12 @@ class Trial:
 
     @property
     def mean_s(self) -> float:
-        """Geometric mean of its seconds; nan where there are none."""
+        """Geometric mean of `seconds`; nan if there are none."""
         return float(np.exp(np.mean(np.log(self.seconds)))) if self.seconds else float("nan")
 
 
 def key_of(names: Iterable[str], configuration: Mapping[Any, Any]) -> Key:
-    """Return what tells a configuration from others, whatever types its numbers have."""
+    """Return the tuple of a configuration's values, which identifies it; numbers of different types are equal."""
     return tuple(configuration[name] for name in names)
 
 
@@ -60,7 +60,7 @@ class Trials:
     ----------
     space : Space
     tasks : sequence of str
-        Parameters that tell tasks apart, each of which has a fastest configuration of its own.
+        Names of the parameters that define the tasks; each task has its own fastest configuration.
 
     Examples
     --------
@@ -75,7 +75,7 @@ class Trials:
 
     def __init__(self, space: Space, tasks: Sequence[str] = ()) -> None:
         self.space, self.tasks = space, tuple(tasks)
-        #: Runs of other tasks: parameters and seconds.
+        #: Known runs of tasks outside the space: parameters and ``seconds``.
         self.others: pd.DataFrame | None = None
         self._trials: dict[Key, Trial] = {}
 
@@ -87,35 +87,35 @@ class Trials:
 
     @property
     def keys(self) -> set[Key]:
-        """What tells the configurations that were tried from others."""
+        """The keys of all configurations in the trials, see `key_of`."""
         return set(self._trials)
 
     def of(self, *statuses: Status) -> list[Trial]:
-        """Return the trials that went so."""
+        """Return the trials that have one of the given statuses."""
         return [trial for trial in self if trial.status in statuses]
 
     def ask(self, configuration: Mapping[str, Any], why: str) -> None:
-        """Add a configuration that is to be run; one that was run is run again."""
+        """Add a configuration that will be run, or mark one that will be run again."""
         key = key_of(self.space.names, configuration)
         known = self._trials.get(key, Trial(dict(configuration)))
-        # What is run again isn't unknown meanwhile.
+        # A configuration that is repeated keeps its status and its times until the new run ends.
         self._trials[key] = replace(known, status="ok" if known.seconds else "pending", why=why)
 
     def forget(self, configuration: Mapping[str, Any]) -> None:
-        """Take back a configuration that was asked for and isn't run."""
+        """Remove a configuration that was chosen but won't be run."""
         del self._trials[key_of(self.space.names, configuration)]
 
     def trial(self, configuration: Mapping[str, Any]) -> Trial:
-        """Return what is known of a configuration that was asked for or told."""
+        """Return the trial of a configuration that was chosen or told."""
         return self._trials[key_of(self.space.names, configuration)]
 
     def tell(self, configuration: Mapping[str, Any], seconds: float | None, *, at_least: float | None = None) -> None:
-        """Take note of how a run went: its seconds, None for a failed one; or that it takes longer than `at_least`.
+        """Record a run: its seconds, or None with `at_least` if it was ended early, or None alone if it failed.
 
         Raises
         ------
         InputError
-            If the configuration isn't feasible, or seconds aren't a finite number above zero.
+            If the configuration isn't feasible, or a time isn't a finite number above zero.
         """
         table = self.space.check(configuration)
         plain = {name: table[name].tolist()[0] for name in self.space.names}
@@ -129,36 +129,36 @@ class Trials:
         elif at_least is not None:
             self._trials[key] = replace(known, status="timed out", at_least=float(at_least))
         else:
-            # One that went well before may have been unlucky, but can't be relied on.
+            # A configuration that succeeded before and fails now counts as failed, since it isn't reliable.
             self._trials[key] = replace(known, status="failed")
 
     def table(self, trials: Sequence[Trial]) -> pd.DataFrame:
-        """Return configurations of some trials, (n, n_parameters)."""
+        """Return the configurations of trials as a table, (n, n_parameters)."""
         return self.space.frame({name: [t.configuration[name] for t in trials] for name in self.space.names})
 
     @property
     def best(self) -> Trial | None:
-        """The fastest, by the mean of its repetitions."""
+        """The fastest trial by the geometric mean of its repetitions; None if none has succeeded."""
         return min(self.of("ok"), key=lambda trial: trial.mean_s, default=None)
 
     @property
     def bests(self) -> dict[Key, Trial]:
-        """The fastest of each task of which a run went well, by the task's values; without tasks, of all."""
+        """The fastest trial of each task that has a successful run, by the task's key; without tasks, the key is ()."""
         found: dict[Key, Trial] = {}
         for trial in sorted(self.of("ok"), key=lambda trial: trial.mean_s):
             found.setdefault(self.task_of(trial.configuration), trial)
         return found
 
     def task_of(self, configuration: Mapping[str, Any]) -> Key:
-        """Return what tells the task of a configuration from others."""
+        """Return the key of a configuration's task: the values of the task parameters."""
         return key_of(self.tasks, configuration)
 
     def best_like(self, configuration: Mapping[str, Any]) -> Trial | None:
-        """Return the fastest of a configuration's task."""
+        """Return the fastest trial of a configuration's task; None if none has succeeded."""
         return self.bests.get(self.task_of(configuration))
 
     def history(self) -> pd.DataFrame:
-        """Return a row for each trial: configuration, seconds, repetitions, status, why, and the best so far."""
+        """Return one row per trial: parameters, seconds, repetitions, status, at_least, why, best seconds so far."""
         rows = [
             {**t.configuration, "seconds": t.mean_s, "repetitions": len(t.seconds), "status": t.status,
              "at_least": t.at_least, "why": t.why}

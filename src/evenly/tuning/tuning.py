@@ -1,4 +1,4 @@
-"""`tune`: the loop of a search, which chooses, runs and learns until the budget is used up or a run no longer pays."""
+"""`tune`: a loop that chooses, runs and learns until the budget is used up or a run costs more than it saves."""
 
 from __future__ import annotations
 
@@ -35,32 +35,32 @@ def tune(
     progress: Callable[[Trial], None] | None = None,
     **searching: Any,
 ) -> Result:
-    """Find the fastest configuration in few runs.
+    """Find the fastest configuration of a program in few runs.
 
     Parameters
     ----------
     space : Space
-        What may be run.
+        The configurations that may be run.
     run : callable
-        Runs a configuration (dict) and returns its seconds; raises `evenly.RunFailed` where it fails.
+        Runs a configuration (dict) and returns its time in seconds; raises `evenly.RunFailed` if the run fails.
     budget : int
-        How many runs are made at most.
+        Maximum number of runs.
     seed : int
     repeats : int
-        How often a configuration is run at most. Only those that may be the fastest are run again: one that was
-        slower than the best so far isn't.
+        Maximum number of runs of the same configuration. Only the fastest configuration so far is repeated.
     limit : float, optional
-        Runs that take so many times the best so far can't win: ``run(configuration, limit_s)`` is told after how many
-        seconds to give up (None at first) and raises ``RunFailed(…, at_least=limit_s)`` then.
+        Time limit of a run, as a multiple of the best time so far. With it, `run` is called as ``run(configuration,
+        limit_s)``, with the limit in seconds, or None while there is no best time. It should stop a run at the limit
+        and raise ``RunFailed(…, at_least=limit_s)``.
     production : float, optional
-        How often the program will be run afterwards. The search ends when the next run is expected to take longer than
-        it is expected to save there.
+        Number of production runs of the program after the search. The search ends when the next run is expected to
+        take longer than it would save in all production runs.
     workers : int
-        How many runs are under way at once, each in a thread of its own.
+        Number of concurrent runs, each in its own thread.
     progress : callable, optional
-        Told each run as it ends.
+        Called with the trial after each run.
     **searching
-        Of `Search`: ``strategy``, ``first``, ``surrogate``, ``known``, ``tasks``.
+        Arguments of `Search`: ``strategy``, ``first``, ``surrogate``, ``known``, ``tasks``.
 
     Returns
     -------
@@ -69,9 +69,9 @@ def tune(
     Raises
     ------
     InputError
-        If an argument is out of range, or `run` returned something else than a finite number above zero.
+        If an argument is out of range, or `run` doesn't return a finite number above zero.
     EvenlyError
-        If no run went well.
+        If no run succeeded.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def tune(
 
 @dataclass
 class _Loop:
-    """Runs under way, and what is run next."""
+    """State of the search loop: settings, number of runs made, and configurations to repeat."""
 
     search: Search
     run: Run
@@ -113,7 +113,7 @@ class _Loop:
     again: list[dict[str, Any]] = field(default_factory=list)
 
     def go(self, workers: int) -> str:
-        """Make runs, and return why no more are made."""
+        """Make runs until the search stops, and return the reason why it stopped."""
         stopped = ""
         waiting: dict[Future[float], dict[str, Any]] = {}
         with ThreadPoolExecutor(workers) if workers > 1 else nullcontext(_Inline()) as pool:
@@ -129,7 +129,7 @@ class _Loop:
         return stopped
 
     def _next(self, under_way: int) -> tuple[dict[str, Any] | None, str]:
-        """Return what is run next, or why nothing is."""
+        """Return the next configuration and an empty string, or None and the reason to stop (empty: wait for runs)."""
         if self.made + under_way >= self.budget:
             return None, "the budget is used up"
         if self.again:
@@ -138,7 +138,7 @@ class _Loop:
             return configuration, ""
         choice = self.search.choose()
         if choice is None:
-            # One that is under way may have to be run again.
+            # All configurations have been chosen, but one that is under way may have to be repeated.
             return None, "" if under_way else "all configurations have been run"
         if (reason := pays_no_more(choice, self.search.trials, self.production)) is not None:
             self.search.trials.forget(choice.configuration)
@@ -164,11 +164,11 @@ class _Loop:
 
 
 class _Inline:
-    """Makes a run at once, in this thread."""
+    """Replacement of an executor for a single worker: makes each run at once, in this thread."""
 
     @staticmethod
     def submit(run: Run, *arguments: Any) -> Future[float]:
-        """Return how the run went."""
+        """Make the run and return its finished future."""
         done: Future[float] = Future()
         try:
             done.set_result(run(*arguments))

@@ -1,1 +1,1 @@
-"""Spaces of real programs, ready to be searched."""
+"""Configuration spaces of real programs."""

@@ -1,14 +1,17 @@
-"""Block decompositions of the sea-ice model CICE on its 320 x 384 grid: parameters, rules, namelists.
+"""Block decompositions of the sea-ice model CICE on its 320 x 384 grid: parameters, constraints, namelists.
 
-The grid is cut into blocks, blocks are dealt out to MPI tasks. What may vary, and which combinations a run accepts, is
-section 2 of Balaprakash, Alexeev, Mickelson, Leyffer, Jacob and Craig, Machine-learning-based load balancing for
-Community Ice Code component in CESM (VECPAR 2014). The printed text contradicts itself, so it can be read in several
-ways, see `Reading`.
+The grid is divided into blocks, and the blocks are distributed over MPI tasks. Parameters and feasible combinations
+come from section 2 of Balaprakash, Alexeev, Mickelson, Leyffer, Jacob and Craig, Machine-learning-based load balancing
+for Community Ice Code component in CESM (VECPAR 2014). The printed text contradicts itself, so several readings are
+possible, see `Reading`.
 
-Certain are: the columns ``block.x`` and ``block.y`` of table 1 stand in the wrong rows (only with 4 … 10 by 4 … 12
-blocks for the round robins and curves, and 1 … 8 by 24 … 384 for the slender shapes, do all listed values of
-``max.block`` occur), 3840 is 384 (the grid has 384 rows), the second ``slenderX1`` is ``slenderX2``, and 653
-configurations in all can't be 10 task counts of 50 to 60 each.
+These errors of the text are certain:
+
+* In table 1 the entries of ``block.x`` and ``block.y`` stand in the wrong rows. All listed values of ``max.block``
+  occur only with blocks of 4 … 10 by 4 … 12 for round robins and curves, and of 1 … 8 by 24 … 384 for slender shapes.
+* 3840 must be 384, since the grid has 384 rows.
+* The second ``slenderX1`` must be ``slenderX2``.
+* 653 configurations in total can't be 10 task counts of 50 to 60 configurations each.
 
 >>> space = cice_space(1024)
 >>> space.count()
@@ -46,12 +49,12 @@ from evenly.space.space import Space
 
 __all__ = ["GRID", "LISTED_BLOCKS", "NEWER", "TASKS", "Reading", "cice_space", "namelist", "with_domain"]
 
-#: Points of the grid in x and y, and the numbers of MPI tasks of the document.
+#: Grid points in x and y, and the numbers of MPI tasks in the paper.
 GRID = (320, 384)
 TASKS = (80, 128, 160, 256, 320, 376, 512, 640, 800, 1024)
-#: Values of ``max.block`` that the document lists.
+#: Values of ``max.block`` that the paper lists.
 LISTED_BLOCKS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 13, 14, 15, 16, 20, 24, 26, 30, 32, 40, 48, 64)
-#: Distributions that the stand-alone CICE 6 has beside ``roundrobin``, ``spacecurve`` and ``cartesian``.
+#: Distributions of the stand-alone CICE 6, besides ``roundrobin``, ``spacecurve`` and ``cartesian``.
 NEWER = ("rake", "sectrobin", "sectcart", "spiralcenter")
 _SQUARE = tuple(itertools.product((4, 5, 8, 10), (4, 6, 8, 12)))
 _TALL = tuple(itertools.product((1, 2, 4, 8), (24, 48, 96, 192, 384)))
@@ -70,27 +73,27 @@ _ROUNDED: dict[str, Callable[[Fraction], int]] = {
 
 @dataclass(frozen=True)
 class Reading:
-    """How the document's section 2 is read, where it can be read in several ways.
+    """A reading of the paper's section 2, where the text is ambiguous.
 
-    The default gives 49 to 96 configurations for each task count and 649 in all, the nearest to the printed 653 among
-    the readings that keep to the listed values of ``max.block``. (With ``rounding="up"``, ``curve="blocks"``,
-    ``listed=False`` and ``whole_columns=True`` there are 653, but ``max.block`` takes values that aren't listed.)
+    The default gives 49 to 96 configurations for each task count and 649 in total. This is closest to the printed 653
+    among the readings that use only listed values of ``max.block``. (With ``rounding="up"``, ``curve="blocks"``,
+    ``listed=False`` and ``whole_columns=True`` there are 653, but some values of ``max.block`` aren't listed.)
 
     Parameters
     ----------
     rounding : {"nearest", "up", "down", "exact"}
-        How ``max.block`` becomes whole; "exact": combinations where it isn't are left out. CICE itself needs what "up"
-        gives where blocks have to be dealt out evenly; the document's values come with "nearest".
+        How ``max.block``, the number of blocks per task, is rounded; "exact" drops combinations where it isn't whole.
+        CICE itself needs "up" where blocks are distributed evenly; "nearest" gives the values of the paper.
     curve : {"blocks per task", "blocks", "blocks along each side", "any"}
-        What may have no other prime factors than 2, 3 and 5 for ``spacecurve``; today's CICE asks it of the blocks
-        along each side.
+        The number that ``spacecurve`` requires to have no prime factors other than 2, 3 and 5; "any" requires nothing.
+        Today's CICE requires it for the blocks along each side.
     mask : {"slender", "everywhere", "nowhere", "dealt"}
-        Where ``mask.h`` is varied; elsewhere it is 0.
+        The distributions for which ``mask.h`` is varied; for the others it is 0. "dealt" are those that aren't slender.
     listed : bool
-        Whether only `LISTED_BLOCKS` are values of ``max.block``.
+        Whether ``max.block`` takes only the values of `LISTED_BLOCKS`.
     whole_columns : bool
-        Whether blocks of ``slenderX1`` reach over all rows ("the value of block.y must also be divisible by the CICE Y
-        grid size"), or only divide them.
+        Whether blocks of ``slenderX1`` must span all rows ("the value of block.y must also be divisible by the CICE Y
+        grid size"). Otherwise the number of rows must only be a multiple of their height.
     """
 
     rounding: Rounding = "nearest"
@@ -105,12 +108,12 @@ class Reading:
                 raise InputError(f"{name} must be one of {', '.join(get_args(kinds))}, but got {getattr(self, name)!r}")
 
     def blocks_per_task(self, x: int, y: int, tasks: int) -> int | None:
-        """Return ``max.block``, or None where there is none."""
+        """Return ``max.block`` for blocks of x by y points, or None if the combination isn't feasible."""
         found = _ROUNDED[self.rounding](Fraction(GRID[0] * GRID[1], x * y * tasks))
         return found if found in LISTED_BLOCKS or (found > 0 and not self.listed) else None
 
     def follows_curve(self, x: int, y: int, per_task: int) -> bool:
-        """Tell whether blocks can be dealt out along a space-filling curve."""
+        """Return whether blocks of x by y points can be distributed along a space-filling curve."""
         along = GRID[0] // x, GRID[1] // y
         counted = {
             "blocks per task": (per_task,), "blocks": (along[0] * along[1],), "blocks along each side": along,
@@ -119,7 +122,7 @@ class Reading:
         return all(_is_smooth(n) for n in counted)
 
     def masks(self, *, slender: bool) -> tuple[int, ...]:
-        """Return the values of ``mask.h``."""
+        """Return the values of ``mask.h`` for slender or for other distributions."""
         varied = {"slender": slender, "dealt": not slender, "everywhere": True, "nowhere": False}[self.mask]
         return (0, 1) if varied else (0,)
 
@@ -130,7 +133,7 @@ def cice_space(
     reading: Reading = Reading(),
     program: Program = "cesm",
 ) -> Space:
-    """Return the feasible decompositions, exactly these.
+    """Return the space of all feasible decompositions.
 
     Parameters
     ----------
@@ -138,13 +141,14 @@ def cice_space(
         Numbers of MPI tasks.
     reading : Reading
     program : {"cesm", "cice6"}
-        Whose distributions: CESM's, as the document's, or those of the stand-alone CICE 6, which has `NEWER` ones but
-        neither ``blkrobin`` nor ``blkcart``. The newer ones take the blocks of ``roundrobin``.
+        The program whose distributions are used: CESM, as in the paper, or the stand-alone CICE 6. The latter has the
+        `NEWER` distributions, but neither ``blkrobin`` nor ``blkcart``. Newer distributions use the block sizes of
+        ``roundrobin``.
 
     Returns
     -------
     Space
-        Of ``tasks``, ``decomp.set``, ``decomp.typ``, ``block.x``, ``block.y``, ``max.block``, ``mask.h``.
+        Parameters: ``tasks``, ``decomp.set``, ``decomp.typ``, ``block.x``, ``block.y``, ``max.block``, ``mask.h``.
 
     Raises
     ------
@@ -206,7 +210,7 @@ def _row(tasks: int, shape: str, kind: str, x: int, y: int, per_task: int, mask:
 
 
 def _is_smooth(number: int) -> bool:
-    """Whether 2, 3 and 5 are its only prime factors."""
+    """Return whether a number has no prime factors other than 2, 3 and 5."""
     for prime in (2, 3, 5):
         while number and number % prime == 0:
             number //= prime
@@ -219,7 +223,7 @@ def namelist(configuration: Mapping[str, Any] | pd.Series[Any]) -> str:
     Parameters
     ----------
     configuration : mapping
-        Of `cice_space`.
+        A configuration from `cice_space`.
 
     Raises
     ------
@@ -231,9 +235,9 @@ def namelist(configuration: Mapping[str, Any] | pd.Series[Any]) -> str:
     if missing:
         raise InputError(f"a decomposition needs {missing[0]!r}, but got {', '.join(map(str, given)) or 'nothing'}")
     x, y, tasks = (int(given[name]) for name in ("block.x", "block.y", "tasks"))
-    # The program stops where blocks don't fit; the document's rounded value may be one too few.
+    # CICE stops if max_blocks is too small, and the paper's rounded value may be too small by one.
     most = math.ceil(GRID[0] / x) * math.ceil(GRID[1] / y)
-    # Only the cartesian distribution looks at the shape, but the program knows no "null".
+    # Only the cartesian distribution uses the shape, but CICE doesn't accept "null".
     shape = "square-ice" if given["decomp.set"] == "null" else given["decomp.set"]
     lines = {
         "nprocs": tasks, "block_size_x": x, "block_size_y": y,
@@ -246,19 +250,19 @@ def namelist(configuration: Mapping[str, Any] | pd.Series[Any]) -> str:
 
 
 def with_domain(ice_in: str, values: Mapping[str, Any]) -> str:
-    r"""Return the text of an ``ice_in`` with other values in its group ``domain_nml``.
+    r"""Return the text of an ``ice_in`` file with values replaced in its group ``domain_nml``.
 
     Parameters
     ----------
     ice_in : str
-        What the file holds.
+        The content of the file.
     values : mapping
-        Whole numbers, texts or truth values by name; a name that the group doesn't have is added to it.
+        Integers, strings or booleans by name; names that aren't in the group are added to it.
 
     Raises
     ------
     InputError
-        If there is no such group, or several settings stand in a line of it.
+        If there is no such group, or a line of it has several settings.
 
     Examples
     --------
@@ -285,7 +289,7 @@ def with_domain(ice_in: str, values: Mapping[str, Any]) -> str:
 
 
 def _code(text: str, start: int) -> Iterator[tuple[int, str]]:
-    """Yield the places and characters of a namelist that are neither in quotes nor in comments, from a place on."""
+    """Yield (position, character) from `start` on, without quoted strings and comments of the namelist."""
     quote = ""
     for at in range(start, len(text)):
         char = text[at]

@@ -1,1 +1,1 @@
-"""Strategies of a search: how the next configuration to run is chosen."""
+"""Search strategies: rules to choose the next configuration to run."""

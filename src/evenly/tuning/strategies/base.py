@@ -23,12 +23,12 @@ class Choice:
     ----------
     configuration : dict
     why : str
-        In words.
+        The reason in words.
     gain : float
-        What the most promising run of its task is expected to save of the best so far, 0.1 is 10 %; nan where nothing
-        is known of it.
+        Largest expected saving of any candidate in the same task, relative to the best time so far (0.1 is 10 %); nan
+        where there is no prediction. This candidate may differ from `configuration`.
     expected_s : float
-        Seconds that that run is expected to take; nan where nothing is known of it.
+        Predicted seconds of that candidate; nan where there is no prediction.
     """
 
     configuration: dict[str, Any]
@@ -38,24 +38,24 @@ class Choice:
 
 
 class Strategy(ABC):
-    """Chooses what to run next.
+    """Chooses the next configuration to run.
 
-    Laws: a choice is feasible and was not tried before; it depends on the trials, in their order, and on the
-    generator's state alone.
+    Every implementation must obey two laws. A choice is feasible and was not tried before. It depends only on the
+    trials (with their order), the candidates and the generator's state.
     """
 
     @abstractmethod
     def choose(self, trials: Trials, candidates: Candidates, random: np.random.Generator) -> Choice | None:
-        """Return the next configuration; None where all have been tried."""
+        """Return the next configuration; None if all have been tried."""
 
 
 def row_of(table: pd.DataFrame, row: int) -> dict[str, Any]:
-    """Return a row as plain Python values."""
+    """Return a row of a table as a dict of plain Python values."""
     return {str(name): table[name].iloc[[row]].tolist()[0] for name in table.columns}
 
 
 def pays_no_more(choice: Choice, trials: Trials, production: float | None) -> str | None:
-    """Say why a run would take longer than it is expected to save in so many runs later; None where it wouldn't."""
+    """Return the reason to stop if a run takes longer than it is expected to save in `production` runs, else None."""
     best = trials.best_like(choice.configuration)
     if production is None or best is None or not np.isfinite(choice.gain * choice.expected_s):
         return None

@@ -1,7 +1,7 @@
 """Greedy search, algorithm 1 of the CICE study: some random runs, then always the shortest predicted time.
 
 [Balaprakash et al., Machine-learning-based load balancing for Community Ice Code component in CESM, 2014.] Models learn
-logarithms of times, as all of evenly's do.
+log times, as all models of evenly do.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ from evenly.tuning.trials import Trials
 
 __all__ = ["GREEDY_MODELS", "Greedy"]
 
-#: The document's four surrogates: random forest, support vectors, Gaussian process, neural network.
+#: The four surrogates of the paper: random forest, support vectors, Gaussian process, neural network.
 GREEDY_MODELS = ("forest", "svm", "gp", "neural-net")
 
 
 @final
 class Greedy(Strategy):
-    """The shortest predicted time is run next.
+    """Runs the configuration with the shortest predicted time next.
 
     Parameters
     ----------
     first : int
-        Runs at random before a model is learned.
+        Number of random runs before a model is learned.
     method : str
-        The model, one of `GREEDY_MODELS` or another regression of evenly's.
+        The method of the model: one of `GREEDY_MODELS`, or another `RegressionModel`.
 
     Raises
     ------
     InputError
-        If the method is none that learns from coded configurations.
+        If the method isn't a `RegressionModel`.
     """
 
     def __init__(self, first: int = 5, method: str = "neural-net") -> None:

@@ -1,13 +1,13 @@
-"""The default strategy: Bayesian optimisation with Gaussian processes of the logarithms of times.
+"""The default strategy: Bayesian optimisation with Gaussian processes of log times.
 
-1. The first runs lower the posterior variance most (`evenly.tuning.initial_design`).
-2. Then Gaussian processes are learned, averaged over hyper-parameters drawn from their posterior. Runs that are under
-   way count as if they took their predicted mean. Runs of other tasks, where known, give the prior mean.
-3. The acquisition alternates between expected improvement and a lower confidence bound: which of both finds more
-   differs from program to program [Hoffman, Brochu and de Freitas, Portfolio allocation for Bayesian optimization,
+1. The first runs are those that lower the posterior variance most (`evenly.tuning.initial_design`).
+2. Then Gaussian processes are learned; their hyper-parameters are drawn from the posterior, and predictions averaged.
+   Runs under way count as if they took their predicted mean. Known runs of other tasks give the prior mean.
+3. The acquisition function alternates between expected improvement and a lower confidence bound, since neither is
+   better for all programs [Hoffman, Brochu and de Freitas, Portfolio allocation for Bayesian optimization,
    2011].
-4. Each is multiplied by the probability that the run does not fail [Gelbart, Snoek and Adams, Bayesian optimization
-   with unknown constraints, 2014].
+4. The acquisition is multiplied by the probability that the run doesn't fail [Gelbart, Snoek and Adams, Bayesian
+   optimization with unknown constraints, 2014].
 """
 
 from __future__ import annotations
@@ -34,22 +34,23 @@ from evenly.tuning.trials import Trial, Trials
 __all__ = ["Modelled"]
 
 Floats = NDArray[np.float64]
-#: Neighbours of so many of the fastest are looked at where there are too many configurations to look at all.
+#: Number of the fastest configurations whose neighbours become candidates, where not all configurations do.
 _FASTEST = 5
-#: A configuration less likely than this to run well is only tried when all others have been.
+#: Configurations with a smaller probability of success are tried only if no other configuration is left.
 _HOPEFUL = 0.2
-#: How many drawn processes are averaged; half as many, of one kind, from so many runs on, which leave little open.
+#: Number of drawn processes. From `_MANY` runs on hyper-parameters are less uncertain: half as many are drawn, and none
+#: is compressed.
 _SAMPLES, _MANY = 6, 100
 
 
 @final
 class Modelled(Strategy):
-    """Expected improvement and a lower bound, in turns, under sampled Gaussian processes.
+    """Bayesian optimisation: expected improvement and a lower bound, in turns, under sampled Gaussian processes.
 
     Parameters
     ----------
     first : int
-        Runs before a model is learned.
+        Number of runs before a model is learned.
     """
 
     def __init__(self, first: int = 5) -> None:
@@ -58,7 +59,7 @@ class Modelled(Strategy):
 
     def choose(self, trials: Trials, candidates: Candidates, random: np.random.Generator) -> Choice | None:
         well = trials.of("ok")
-        # Feasible configurations that were not tried, (n, n_parameters), neighbours of the fastest among them.
+        # Feasible, untried configurations (n, n_parameters), among them neighbours of the fastest ones.
         fastest = sorted(well, key=lambda trial: trial.mean_s)[:_FASTEST]
         of_tasks = [trial for trial in trials.bests.values() if trial not in fastest]
         table = candidates.open(trials.keys, trials.table([*fastest, *of_tasks]), random)
@@ -75,15 +76,15 @@ class Modelled(Strategy):
                 row = int(np.argmin(transfer.expected(table) - np.log(_chances(trials, candidates, table))))
                 return Choice(row_of(table, row), "expected to be the fastest, by runs of other tasks")
             beliefs = _from_others(trials, candidates, table, transfer, random)
-        # The acquisition, (n,), in logarithms: worth times probability of success.
+        # Logarithm of acquisition times probability of success, (n,).
         best = _least(trials, table, beliefs)
         chances = _chances(trials, candidates, table)
         by_bound = len(trials) % 2 == 0
         worth = (log_lower_bound if by_bound else log_expected_improvement)(beliefs, best) + np.log(chances)
-        # However small the savings that are left: what hardly runs at all comes last.
+        # Configurations that will probably fail come last, even if the others save hardly anything.
         hopeful = chances >= min(_HOPEFUL, float(chances.max()))
         row = int(np.argmax(np.where(hopeful, worth, -np.inf)))
-        # What the stopping rule compares: the largest expected saving in the chosen one's task.
+        # For the stopping rule: the largest expected saving in the task of the chosen configuration.
         gains, chosen = expected_improvement(beliefs, best) * chances, row_of(table, row)
         like = (table[list(trials.tasks)] == table[list(trials.tasks)].iloc[row]).all(axis=1).to_numpy()
         promising = int(np.argmax(np.where(hopeful & like, gains, -1.0)))
@@ -104,9 +105,9 @@ class Modelled(Strategy):
 
 
 def _least(trials: Trials, table: pd.DataFrame, beliefs: Beliefs) -> Floats:
-    """Return the logarithm of the least seconds of each row's task, (n,).
+    """Return the least log seconds measured in each row's task, (n,).
 
-    Of a task that hasn't run, it is what the configuration that would be taken for its fastest is believed to take.
+    For a task without a successful run, it is the least predicted mean among the task's candidates.
     """
     bests = {task: float(np.log(trial.mean_s)) for task, trial in trials.bests.items()}
     if not trials.tasks:
@@ -118,7 +119,7 @@ def _least(trials: Trials, table: pd.DataFrame, beliefs: Beliefs) -> Floats:
 
 def _alone(trials: Trials, candidates: Candidates, table: pd.DataFrame, random: np.random.Generator) -> Beliefs:
     known, waiting = _ended(trials), trials.of("pending")
-    # A task whose runs are all slower than those of others must not be compressed as a whole.
+    # With tasks nothing is compressed: a slow task would be compressed as a whole.
     of_one_kind = bool(trials.tasks) or len(known) >= _MANY
     kind = SampledProcess if of_one_kind else PartlyCompressed
     surrogate = kind(candidates.placed, samples=_samples(len(known)))
@@ -153,7 +154,7 @@ def _chances(trials: Trials, candidates: Candidates, table: pd.DataFrame) -> Flo
 
 
 def _observed(known: Sequence[Trial], trials: Trials, candidates: Candidates) -> Observed:
-    """Return what trials that went well or were ended early tell."""
+    """Return trials that succeeded or were ended early as the surrogate's observations."""
     late = np.array([trial.status == "timed out" for trial in known])
     seconds = np.array([trial.at_least if ended else trial.mean_s for trial, ended in zip(known, late, strict=True)])
     weights = np.array([max(1, len(trial.seconds)) for trial in known], dtype=np.float64)

@@ -16,7 +16,7 @@ __all__ = ["Enumeration", "RandomSearch"]
 
 @final
 class RandomSearch(Strategy):
-    """Each configuration that wasn't tried is equally likely (of spaces that aren't listed: drawn by its scales)."""
+    """Draws an untried configuration: uniformly from a listed space, else along the scales of the parameters."""
 
     def choose(self, trials: Trials, candidates: Candidates, random: np.random.Generator) -> Choice | None:
         table = candidates.open(trials.keys, trials.table([]), random)
@@ -25,7 +25,7 @@ class RandomSearch(Strategy):
 
 @final
 class Enumeration(Strategy):
-    """All configurations, in the order of the space."""
+    """Runs all configurations in the order of the space."""
 
     def choose(self, trials: Trials, candidates: Candidates, random: np.random.Generator) -> Choice | None:
         del random

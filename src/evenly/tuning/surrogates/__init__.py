@@ -1,1 +1,1 @@
-"""Surrogate models: predictions of runs that were not made, with their uncertainty."""
+"""Surrogate models: predicted log times of untried configurations, with uncertainty."""

@@ -1,4 +1,4 @@
-"""The interface of surrogates: they learn from runs and predict normal distributions of log seconds of others."""
+"""The interface of surrogates: they learn from runs and predict normal distributions of log seconds."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Observed:
-    """Runs that were made.
+    """Runs to learn from, with censored ones.
 
     Attributes
     ----------
     inputs : Inputs
-        Of n configurations.
+        Coded configurations, (n, …).
     logs : array (n,)
-        Logarithms of seconds; of those that were ended early, of how long they ran.
+        Log seconds; for runs that were ended early, the log of the seconds until then (a lower bound).
     weights : array (n,)
-        Repetitions.
+        Numbers of repetitions.
     ended : bool array (n,)
-        Which were ended early: they take longer.
+        True for runs that were ended early (censored).
     """
 
     inputs: Inputs
@@ -43,17 +43,18 @@ class Observed:
 
     @property
     def best(self) -> float:
-        """Least logarithm of those that weren't ended early."""
+        """Least log seconds among the runs that weren't ended early."""
         return float(self.logs[~self.ended].min())
 
 
 @dataclass(frozen=True)
 class Beliefs:
-    """Predicted normal distributions of logarithms of seconds, of an equally weighted mixture of k models.
+    """Predicted log seconds of n configurations: an equally weighted mixture of k normal distributions each.
 
     Attributes
     ----------
     means, deviations : arrays (k, n)
+        Means and standard deviations of the components.
     """
 
     means: Floats
@@ -66,7 +67,7 @@ class Beliefs:
 
     @property
     def mean(self) -> Floats:
-        """Mean over explanations, (n,)."""
+        """Mean of the mixture, (n,)."""
         return np.asarray(self.means.mean(axis=0))
 
     @property
@@ -76,16 +77,16 @@ class Beliefs:
 
 
 class Surrogate(ABC):
-    """Learns from runs.
+    """A model that learns from runs and predicts log seconds with uncertainty.
 
-    Laws: what it says depends on what was observed and on the generator's state alone; with more repetitions of a run
-    its deviation there doesn't grow.
+    Every implementation must obey two laws. Predictions depend only on the observed runs and the generator's state.
+    With more repetitions of a run, the predicted standard deviation there doesn't grow.
     """
 
     @abstractmethod
     def learn(self, observed: Observed, random: np.random.Generator) -> None:
-        """Learn from n >= 1 runs, forgetting what was learned before."""
+        """Learn from n >= 1 runs; anything learned before is discarded."""
 
     @abstractmethod
     def believe(self, asked: Inputs) -> Beliefs:
-        """Predict the logarithms of seconds of other configurations (n,)."""
+        """Predict the log seconds of configurations (n, …)."""

@@ -1,9 +1,9 @@
-"""Gaussian processes of which half learn from logarithms of seconds whose slow half is compressed.
+"""Gaussian processes, half of which learn from log times that are compressed above the median.
 
-How much slower the slow half of all runs is says little about where the fastest is. A process that has to explain it
-fits its length-scales to the slow runs. So half of the drawn processes learn from values above the median that are
-drawn towards it [after the output warping of Song et al., The Vizier Gaussian process bandit algorithm, 2024]. The
-other half learns from the values as they are and predicts better far from the best runs (`docs/decisions.md`, 73).
+The times of slow runs say little about where the fastest configuration is, but a Gaussian process would fit its
+length-scales to their large differences. So half of the drawn processes learn from log times that are compressed above
+the median [after the output warping of Song et al., The Vizier Gaussian process bandit algorithm, 2024]. The other half
+learns from the unchanged log times and predicts better far from the best runs (`docs/decisions.md`, 73).
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ Floats = NDArray[np.float64]
 
 @final
 class PartlyCompressed(Surrogate):
-    """Sampled Gaussian processes, half of them of logarithms whose slow half is compressed.
+    """Sampled Gaussian processes, half of which learn from compressed log times.
 
-    The compressed half predicts too short times for runs slower than the median of those observed, unbiased ones for
+    The compressed half is biased for runs slower than the observed median (it predicts too short times), but not for
     faster runs.
 
     Parameters
@@ -35,7 +35,7 @@ class PartlyCompressed(Surrogate):
     placed : int
         See `SampledProcess`.
     samples : int
-        Of both kinds together, at least 2.
+        Number of processes of both kinds together, at least 2.
     """
 
     def __init__(self, placed: int, *, samples: int = 6) -> None:
@@ -50,15 +50,16 @@ class PartlyCompressed(Surrogate):
         return Beliefs.joined([part.believe(asked) for part in (self._whole, self._compressed)])
 
     def suppose(self, inputs: Inputs) -> None:
-        """Condition on runs that are under way, as if they took their predicted mean (a "Kriging believer")."""
+        """Condition on runs that are under way, as if they took their predicted mean ("Kriging believer")."""
         for part in (self._whole, self._compressed):
             part.suppose(inputs)
 
 
 def compressed(logs: Floats) -> Floats:
-    """Return logarithms (n,) of which those above the median are drawn towards it, in the same order.
+    """Return logs (n,) with the values above the median compressed towards it; their order stays the same.
 
-    ``m + s log(1 + (y - m) / s)`` above the median m; s is the root mean square distance of the lower half from it.
+    A value y above the median m becomes ``m + s log(1 + (y - m) / s)``, with s the root mean square distance of the
+    lower half from m.
 
     Examples
     --------

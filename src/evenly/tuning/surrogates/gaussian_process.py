@@ -1,10 +1,10 @@
 """Gaussian processes averaged over the posterior of their hyper-parameters.
 
-Five or ten runs don't determine a length-scale, and the most likely ones are overconfident. So hyper-parameters are
-drawn from their posterior by elliptical slice sampling [Murray, Adams and MacKay, Elliptical slice sampling, 2010; the
-priors of `evenly.models.gaussian_process.hyperparameters` are Gaussian, as it needs], starting at the most likely ones,
-and the predictions of all drawn processes are averaged [as Snoek, Larochelle and Adams, Practical Bayesian optimization
-of machine learning algorithms, 2012, do with slice sampling].
+Five or ten runs don't determine a length-scale, and the most likely hyper-parameters give too small variances. So
+hyper-parameters are drawn from their posterior by elliptical slice sampling, which needs Gaussian priors [Murray, Adams
+and MacKay, Elliptical slice sampling, 2010]. The chain starts at the most likely hyper-parameters. The predictions of
+all drawn processes are averaged [as Snoek, Larochelle and Adams, Practical Bayesian optimization of machine learning
+algorithms, 2012, do with slice sampling].
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from evenly.tuning.surrogates.base import Beliefs, Observed, Surrogate
 __all__ = ["SampledProcess"]
 
 Floats = NDArray[np.float64]
-#: Rounds of imputation: runs that were ended early get the mean of their predicted time beyond where they were ended.
+#: Rounds of imputation: runs that were ended early get the predicted mean of their log time, given its lower bound.
 _ROUNDS = 3
 
 
@@ -36,28 +36,28 @@ class SampledProcess(Surrogate):
     Parameters
     ----------
     placed : int
-        How many labels, the first ones, lie on an axis of their own (those of categorical parameters).
+        Number of label columns, the first ones, that get learned coordinates: those of categorical parameters.
     samples : int
-        How many are drawn.
+        Number of draws of hyper-parameters.
     thinning : int
-        Slices between two of them.
+        Number of slice-sampling steps per draw.
     steps : int
-        Steps towards the most likely ones, which are the start.
+        Maximum number of optimisation steps towards the most likely hyper-parameters, at which the chain starts.
     """
 
     def __init__(self, placed: int, *, samples: int = 6, thinning: int = 4, steps: int = 30) -> None:
         self._placed, self._samples, self._thinning, self._steps = placed, samples, thinning, steps
         self._experts: list[Experts] = []
         self._centre, self._scale = 0.0, 1.0
-        #: Logarithm of how likely the runs are, at the most likely hyper-parameters.
+        #: Logarithm of likelihood times prior at the most likely hyper-parameters, used as evidence of the model.
         self.evidence = float("-inf")
 
     def learn(self, observed: Observed, random: np.random.Generator) -> None:
         logs = observed.logs.copy()
         self._learn(observed, logs, random)
         for _ in range(_ROUNDS if observed.ended.any() else 0):
-            # Censored runs are imputed, as in Hutter, Hoos and Leyton-Brown, Bayesian optimization with censored
-            # response data, 2011: by the mean of the predicted distribution, truncated at how long they ran.
+            # Censored runs are imputed by the mean of the predicted distribution, truncated at the time they ran
+            # [Hutter, Hoos and Leyton-Brown, Bayesian optimization with censored response data, 2011].
             late = observed.ended
             beliefs = self.believe(observed.inputs.rows(late))
             logs[late] = np.maximum(logs[late], _mean_beyond(beliefs.mean, beliefs.deviation, observed.logs[late]))
@@ -69,7 +69,7 @@ class SampledProcess(Surrogate):
         inputs, weights = observed.inputs, observed.weights
         shape = Shape(inputs.numbers.shape[1], inputs.sizes, placed=self._placed)
         found = minimised(shape, shape.starts(inputs, values)[0], inputs, values, weights, self._steps)
-        # The posterior's height at its mode, as a density of logarithms, not of standardised values.
+        # The posterior density at its mode, converted from standardised values to log seconds.
         self.evidence = -found.cost - len(values) * float(np.log(self._scale))
 
         def likelihood(theta: Floats) -> float:
@@ -87,18 +87,18 @@ class SampledProcess(Surrogate):
         return Beliefs(means, np.array([self._scale * one.deviation(asked) for one in self._experts]))
 
     def keep(self, samples: int) -> None:
-        """Forget all but so many of the drawn processes."""
+        """Keep only the last `samples` drawn processes."""
         self._experts = self._experts[-samples:]
 
     def suppose(self, inputs: Inputs, logs: Floats | None = None) -> None:
-        """Condition on runs (by default at their predicted mean), with the hyper-parameters as they are."""
+        """Condition on more runs (by default at their predicted mean), without changing the hyper-parameters."""
         logs = self.believe(inputs).mean if logs is None else logs
         values = (logs - self._centre) / self._scale
         self._experts = [one.with_runs(inputs, values) for one in self._experts]
 
     @property
     def noise(self) -> float:
-        """Standard deviation of a run's logarithm around what endless repetitions would give."""
+        """Standard deviation of the noise of a single run's log time."""
         return self._scale * float(np.sqrt(np.mean([one.shape.noise(one.theta) for one in self._experts])))
 
 
@@ -116,12 +116,13 @@ def _elliptical_slices(
     Parameters
     ----------
     likelihood : callable
-        Logarithm of the likelihood of a vector (d,).
+        Log likelihood of a vector (d,).
     start : array (d,)
+        First state of the chain.
     means, spreads : arrays (d,)
-        Of the priors.
+        Means and standard deviations of the priors.
     samples, thinning : int
-        How many are returned, and every how many.
+        Number of draws to return, and number of steps per draw.
     random : Generator
 
     Examples

@@ -1,8 +1,8 @@
-"""A surrogate that takes a model of other tasks as its prior mean, as far as the runs of this task support that.
+"""A surrogate whose prior mean is a model of other tasks, as far as the runs of this task support it.
 
-Two explanations are averaged by their posterior probability [Bayesian model averaging: Hoeting, Madigan, Raftery and
-Volinsky, 1999]: this task differs from the prediction of the others by a Gaussian process, or has nothing to do with
-it.
+Two hypotheses are averaged by their posterior probability [Bayesian model averaging: Hoeting, Madigan, Raftery and
+Volinsky, 1999]. Either this task is the prediction from other tasks plus a Gaussian process, or it is an independent
+Gaussian process.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ from evenly.tuning.surrogates.gaussian_process import SampledProcess
 __all__ = ["TransferredProcess"]
 
 Floats = NDArray[np.float64]
-#: With fewer runs than this the prediction of other tasks is taken as it is.
+#: With fewer runs than this, the tasks are assumed to be alike.
 _FEWEST = 3
-#: Prior probability that tasks are alike.
+#: Prior probability that tasks are alike (the first hypothesis).
 _ALIKE = 0.8
 
 
 @final
 class TransferredProcess:
-    """Sampled Gaussian processes of the residuals of a prediction, and of the times themselves.
+    """Sampled Gaussian processes of the residuals of a prediction, and of the log times themselves.
 
-    Each gets a share of the samples that is its posterior probability.
+    The number of samples of each kind is proportional to its posterior probability.
 
     Parameters
     ----------
     placed : int
         See `SampledProcess`.
     samples : int
-        Of both together.
+        Number of processes of both kinds together.
     """
 
     def __init__(self, placed: int, *, samples: int = 6) -> None:
@@ -49,7 +49,7 @@ class TransferredProcess:
         self.share = 1.0
 
     def learn(self, observed: Observed, expected: Floats, random: np.random.Generator) -> None:
-        """Learn from n >= 1 runs and what was expected of them, logarithms (n,)."""
+        """Learn from n >= 1 runs, given their log seconds predicted from other tasks, `expected` (n,)."""
         beyond = SampledProcess(self._placed, samples=self._samples)
         alone = SampledProcess(self._placed, samples=self._samples)
         beyond.learn(replace(observed, logs=observed.logs - expected), random)
@@ -67,14 +67,14 @@ class TransferredProcess:
             self._alone.keep(self._samples - believed)
 
     def suppose(self, inputs: Inputs, logs: Floats, expected: Floats) -> None:
-        """Condition on runs that are under way, as if they took so long (logarithms)."""
+        """Condition on runs that are under way, as if their log seconds were `logs` (n,)."""
         if self._beyond is not None:
             self._beyond.suppose(inputs, logs - expected)
         if self._alone is not None:
             self._alone.suppose(inputs, logs)
 
     def believe(self, asked: Inputs, expected: Floats) -> Beliefs:
-        """Predict configurations (n,) for which the model of other tasks predicts the logarithms `expected`."""
+        """Predict configurations (n, …), given their log seconds predicted from other tasks, `expected` (n,)."""
         parts = []
         if self._beyond is not None:
             missed = self._beyond.believe(asked)
