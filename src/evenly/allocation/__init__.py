@@ -1,6 +1,6 @@
-"""Allocation: how many cores each of several coupled solvers gets.
+"""Allocation: the number of cores for each of several coupled solvers.
 
-Call `evenly.allocate`; the classes of its arguments are here.
+Call `evenly.allocate`. This package exports the classes of its arguments and of its result.
 """
 
 from __future__ import annotations

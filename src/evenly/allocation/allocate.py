@@ -1,7 +1,7 @@
-"""How many cores each coupled solver gets.
+"""Allocation of cores to coupled solvers.
 
-`allocate` takes models (or functions, or tables) of the solvers' times, the number of cores and how the
-solvers wait for each other, and returns a `Plan`.
+`allocate` takes models (or functions, or tables) of the solvers' times, the number of cores and the layout, which says
+how the solvers wait for each other. It returns a `Plan`.
 
 Source: thesis, section 1.3, equation 1.6.
 """
@@ -50,45 +50,45 @@ def allocate(
     machine: Machine | None = None,
     balancer: str | Balancer = "optimal",
 ) -> Plan:
-    """Find how many cores each coupled solver gets.
+    """Return the best plan: how many cores each coupled solver gets.
 
     Parameters
     ----------
     solvers : mapping of str to Model, callable or table
-        What each solver takes: a fitted model, a function of an array of core counts (n,) to seconds (n,), or a
-        mapping of core counts to seconds, of which only these counts are used.
+        Time per step of each solver: a fitted model, a function from core counts (n,) to seconds (n,), or a mapping
+        from core counts to seconds. With a mapping, the solver gets one of the mapping's counts.
     cores : int, optional
-        All cores there are; by default those of `machine`.
+        Total number of available cores; by default those of `machine`.
     layout : str or Layout
-        How solvers wait for each other, see `evenly.allocation.problem.layout`: ``"max(a, b)"`` side by side, ``"sum(a,
-        b)"`` one after the other on own cores, ``"a + b"`` on the same cores, ``"3 * a"`` three iterations;
-        ``"parallel"`` and ``"serial"`` are max and sum over all solvers.
+        How solvers wait for each other, see `evenly.allocation.problem.layout`. ``"max(a, b)"``: side by side.
+        ``"sum(a, b)"``: one after the other, each on its own cores. ``"a + b"``: one after the other on the same cores.
+        ``"3 * a"``: three iterations. ``"parallel"`` and ``"serial"`` are max and sum over all solvers.
     limits : Limits, or mapping of str to Limits or dict, optional
-        Which counts solvers may get (of all solvers, or by solver).
+        Core counts that solvers may get, for all solvers or by solver.
     at : mapping, optional
         Values of the models' other parameters, ``{"level": 8}``, or by solver, ``{"inner": {"level": 8}}``.
     objective : {"time", "cost", "cores"} or Objective
-        What to minimise.
+        Quantity to minimise, with constraints if an `Objective` is given.
     compare : Compare, optional
-        The present assignment and the solvers' sizes, to say how much better the plan is.
+        The present assignment and the solvers' sizes; the plan is compared with the assignments that they give.
     noise : Noise, optional
-        Level of the intervals; times per step, from which waiting by jitter is predicted.
+        Level of the intervals, and times per step, from which the waiting by jitter is predicted.
     machine : Machine, optional
         Cores, memory and price.
     balancer : str or Balancer
-        ``"optimal"``, ``"proportional"`` or a name that a plug-in brings.
+        ``"optimal"``, ``"proportional"`` or the name of a plug-in's balancer.
 
     Returns
     -------
     Plan
-        Cores per solver, the time of a step and all that follows.
+        Cores per solver, the time of a step, its uncertainty, cost and alternatives.
 
     Raises
     ------
     InputError
-        If something given breaks a rule.
+        If an argument is invalid.
     InfeasibleError
-        If no assignment keeps to the limits; `constraint` names which.
+        If no assignment keeps to the limits; `constraint` names the limit.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def allocate(
     problem = _problem(solvers, cores, layout, limits, at or {}, compare, machine)
     chosen = load(_GROUP, balancer, "the balancer")() if isinstance(balancer, str) else balancer
     goal = Objective.of(objective)
-    # Another goal than the fastest step picks a total; with that many cores, the fastest step is the answer.
+    # Any goal other than the fastest step first chooses a total; the fastest assignment of this total is the answer.
     budget = problem if goal.is_fastest else problem.with_cores(best_total(problem, chosen, goal, machine))
     found = chosen.assign(budget)
     if noise.optimise:
@@ -162,7 +162,7 @@ def _check_solvers(solvers: Any) -> None:
 
 
 def _check_others(problem: Problem, compare: Compare) -> None:
-    """Refuse a comparison that can't be made: with solvers missing, or counts without a time."""
+    """Raise `InputError` for a comparison that lacks a solver or has a count without a time."""
     for what, given in (("current", compare.current), ("degrees_of_freedom", compare.degrees_of_freedom)):
         check_names(what, given or {}, problem.curves)
         missing = [name for name in problem.names if given and name not in given]
@@ -198,7 +198,7 @@ def _by_solver(limits: Limits | Mapping[str, Any] | None, solvers: Mapping[str, 
 
 
 def _values_at(at: Mapping[str, Any], solvers: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return the fixed parameters by solver: entries of `at` that are mappings are for one solver, others for all."""
+    """Return the fixed parameters of each solver; a mapping in `at` is for one solver, any other entry for all."""
     common = {k: v for k, v in at.items() if not isinstance(v, Mapping)}
     own = {k: v for k, v in at.items() if isinstance(v, Mapping)}
     check_names("at", own, solvers)
@@ -220,7 +220,10 @@ def _curve(name: str, source: Any, limits: Limits, at: Mapping[str, Any], total:
 
 
 def _check_learned(name: str, source: Any, counts: Any, at: Mapping[str, Any]) -> None:
-    """Refuse a model that was learned on one core count: its constant time would recommend one core."""
+    """Raise `InputError` for a model learned on one core count only.
+
+    Its time is constant in cores, so the allocation would give the solver as few cores as possible.
+    """
     space = getattr(source, "space_", None)
     kind = None if space is None else space.parameters[cores_parameter(source, at)]
     if kind is None or isinstance(kind, Categorical):

@@ -1,7 +1,7 @@
-"""Assignments whose time doesn't differ from the best one's by more than noise.
+"""Assignments whose time differs from the best one's by no more than noise.
 
-One solver gets another count, and the cores of all others are assigned anew. The result is within noise if, given the
-models' errors, it is at least as fast as the plan with a probability of (1 - level) / 2 or more.
+One solver gets another count, and the cores of all others are assigned again. Given the models' errors, the new
+assignment may be as fast as the plan. It is within noise if the probability of this is at least (1 - level) / 2.
 """
 
 from __future__ import annotations
@@ -24,24 +24,27 @@ __all__ = ["Alternatives"]
 
 Ints = NDArray[np.int64]
 
+#: Counts per solver to which long curves are thinned; fewer where solvers repeat, as branch and bound is slow.
 _COUNTS = 400
 _COUNTS_IF_SLOW = 80
+#: Fraction by which some solver's cores must differ in the runner-up.
 _CLEARLY_DIFFERENT = 0.05
+#: Fraction by which the cores of some critical solver must differ in the runner-up.
 _VISIBLE = 0.02
 
 
 class Alternatives:
-    """Assignments around a plan's.
+    """Assignments around that of a plan.
 
-    Long curves are looked at on 400 counts (80 where solvers occur several times), so the ranges of huge problems are
-    known to within a few per cent.
+    Long curves are thinned to some 400 counts (80 where solvers occur several times). So the ranges of huge problems
+    are known to within a few per cent.
 
     Parameters
     ----------
     problem : Problem
-        The problem.
+        The allocation problem.
     draws : Draws
-        The models' errors around the plan.
+        Random draws of the models' errors around the plan.
     """
 
     def __init__(self, problem: Problem, draws: Draws) -> None:
@@ -53,10 +56,10 @@ class Alternatives:
         return {name: (self._end(name, -1), self._end(name, 1)) for name in self.problem.curves}
 
     def runner_up(self) -> Alternative | None:
-        """Return the fastest assignment in which some solver's cores differ by 5 % or more, if it is within noise.
+        """Return the fastest assignment within noise in which some solver's cores differ by 5 % or more.
 
-        A solver that a step waits for must have visibly other cores: by 2 % at least, and by one of its counts' steps.
-        Otherwise only cores that wait anyway would have moved.
+        The cores of some solver on the critical path must differ by at least 2 % and at least one step between its
+        counts. Otherwise only cores that wait anyway would have moved. None where no such assignment exists.
         """
         places = [(name, at) for name in self.problem.curves for at in self._different(name)]
         found = [other for name, at in places for other in self._with(name, at)]
@@ -70,10 +73,11 @@ class Alternatives:
         return dataclasses.replace(self.problem, curves=curves)
 
     def _with(self, name: str, at: int) -> list[Alternative]:
-        """Return assignments in which solver `name` has its `at`-th count: at most two, none if none fits.
+        """Return two assignments in which solver `name` has its `at`-th count, or none if the count doesn't fit.
 
-        One is the fastest. In the other the rest is as fast as possible by itself, as if the solver took no time:
-        where its fixed count makes it the slowest part, that one spends the cores which the first would leave idle.
+        The first is the fastest such assignment. The second makes the other solvers as fast as possible, as if this
+        solver took no time. It differs where the fixed count makes this solver the slowest part: it uses cores that
+        the first would leave idle.
         """
         curve = self._thin.curves[name]
         counts = np.asarray(curve.counts[at : at + 1])
@@ -107,11 +111,12 @@ class Alternatives:
         return max(_VISIBLE * self.draws.cores[name], counts.step if isinstance(counts, range) else 1)
 
     def _end(self, name: str, direction: int) -> int:
-        """Return the last count within noise, going up or down from the plan's, by doubling steps and halving back."""
+        """Return the last count within noise, going up or down from the plan's count, by exponential search."""
         counts = np.asarray(self._thin.curves[name].counts)
         here = int(np.searchsorted(counts, self.draws.cores[name]))
         room = here if direction < 0 else len(counts) - 1 - here
-        # Exponential search: `inside` is the last place known to be within noise, `outside` the first known not to be.
+        # `inside` is the last position known to be within noise, `outside` the first known not to be. The stride
+        # doubles after each position within noise, and returns to 1 after each position outside.
         inside, outside, stride = 0, room + 1, 1
         while inside + stride < outside:
             if self._near(name, here + direction * (inside + stride)):
@@ -125,7 +130,7 @@ class Alternatives:
 
 
 def _thinned(curve: SolverCurve, chosen: int, most: int) -> SolverCurve:
-    """Return the curve on at most about `most` counts, with the chosen one and its neighbours, as a table."""
+    """Return the curve as a table of at most about `most` counts, the chosen one and its neighbours included."""
     counts = curve.counts
     here = place_of(counts, chosen)
     last = len(counts) - 1

@@ -1,4 +1,4 @@
-"""Why cores of the total stay idle: the goal, the counts that solvers may get, or because they would not help."""
+"""Why the fastest assignment leaves cores idle: the solvers' allowed counts, or no gain from more cores."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _NUDGE = 1e-6
 
 
 def why_idle(problem: Problem, cores: Mapping[str, int]) -> str:
-    """Say why the fastest assignment leaves cores idle.
+    """Return the reason why the fastest assignment leaves cores idle, in words.
 
-    Only solvers that a step waits for matter: if none of them may get a larger count on which it is faster, the
-    largest count is the reason; if such a count exists but does not fit, the gaps between its counts are.
+    Only solvers on the critical path matter. If such a solver already has its largest allowed count, this limit is the
+    reason. If it has a larger and faster count that does not fit, the gap to this count is the reason.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def why_idle(problem: Problem, cores: Mapping[str, int]) -> str:
 
 
 def critical(problem: Problem, cores: Mapping[str, int]) -> list[str]:
-    """Return the solvers on the critical path: a step gets slower if one of them does."""
+    """Return the solvers on the critical path: a step gets slower if any one of them gets slower."""
     times = problem.times(cores)
     seconds = float(problem.layout.seconds(times))
     slower = {name: problem.layout.seconds({**times, name: times[name] * (1 + _NUDGE)}) for name in times}
@@ -43,7 +43,7 @@ def critical(problem: Problem, cores: Mapping[str, int]) -> list[str]:
 
 
 def _bound(curve: SolverCurve, chosen: int, total: int) -> str | None:
-    """Say which rule keeps a solver from more cores; None where it could have one more, or would not gain."""
+    """Return the limit that keeps a solver from more cores, in words; None where no limit does."""
     larger = np.asarray(curve.counts[place_of(curve.counts, chosen) + 1 :], dtype=np.int64)
     if not len(larger):
         return _no_more(curve, chosen, total)

@@ -1,6 +1,6 @@
-"""A plan: the assignment of cores to solvers and everything that follows from it.
+"""A plan: an assignment of cores to solvers, with its predicted times, costs and alternatives.
 
-What takes time to compute (the curve over all totals, the alternatives within noise) is computed at its first use.
+Values that take long to compute (the scaling curve, the alternatives within noise) are computed at first use.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ class Plan:
     Parameters
     ----------
     problem : Problem
-        What was asked.
+        The allocation problem.
     cores : mapping of str to int
-        The assignment.
+        The assignment: cores per solver.
     balancer : Balancer
-        Who found it.
+        The balancer that found the assignment.
     machine, noise, compare, objective
         As given to `evenly.allocate`.
     total : int, optional
-        Cores that this assignment could use, if not all of the problem's.
+        Cores available to this assignment; by default all cores of the problem.
 
     Attributes
     ----------
@@ -90,10 +90,11 @@ class Plan:
 
     @cached_property
     def interval(self) -> tuple[float, float] | None:
-        """Bounds of the step's seconds at the level asked for; None where no solver's uncertainty is known.
+        """Interval of the step's time in seconds, at `noise.level`; None where no solver's uncertainty is known.
 
-        `seconds` takes every solver at its prediction. Of several uncertain solvers side by side the slowest decides,
-        so a step likely takes longer than that: then `seconds` lies near the lower bound, and never outside.
+        `seconds` uses the predicted time of each solver. Where several uncertain solvers run side by side, the slowest
+        one sets the step's time, so a step likely takes longer than `seconds`. Then `seconds` lies near the lower
+        bound. The interval always contains `seconds`.
         """
         return self._draws.interval()
 
@@ -109,7 +110,7 @@ class Plan:
 
     @cached_property
     def idle_reason(self) -> str | None:
-        """Why cores stay idle, in words: the goal, limits, or since they would not help; None where none does."""
+        """Why cores stay idle, in words (goal, limits, balancer or no gain); None where no core is idle."""
         if not self.idle:
             return None
         if not self.is_fastest and not self.objective.is_fastest:
@@ -127,10 +128,10 @@ class Plan:
 
     @cached_property
     def imbalance(self) -> float | None:
-        """Predicted imbalance: the longest over the mean time of the parts that run side by side; 1 is perfect.
+        """Predicted imbalance: longest time over mean time of the parts that run side by side; 1 is perfect.
 
-        In nested layouts the mean is taken group by group from the inside, and added up over groups that run in turn.
-        None where nothing runs side by side.
+        In nested layouts, the mean is computed from the innermost groups outwards. Times of parts that run one after
+        the other are added. None where no parts run side by side.
         """
         if not _side_by_side(self.problem.layout):
             return None
@@ -138,9 +139,9 @@ class Plan:
 
     @cached_property
     def waiting(self) -> dict[str, float]:
-        """Fraction of a step in which the cores of each solver do nothing, neither for it nor for those it shares with.
+        """Mean fraction of a step in which each solver's cores are idle: no solver runs on them.
 
-        Parts that share cores start at the same one, as in `evenly.report.plots.timeline`.
+        Parts that share cores start at the same core, as in `evenly.report.plots.timeline`.
         """
         work = dict.fromkeys(self.cores, 0.0)
         _add_work(self.problem.layout, 1.0, self.times, work)
@@ -154,34 +155,34 @@ class Plan:
 
     @cached_property
     def jitter(self) -> Jitter | None:
-        """What steps that vary cost on this assignment; None without times per step."""
+        """Cost of step-to-step variation on this assignment; None where no times per step were given."""
         if not self.noise.samples:
             return None
         return jitter_of(self.problem, self.cores, patterns(self.noise, self.problem.names))
 
     @property
     def expected_seconds(self) -> float:
-        """Expected mean seconds of a step: with the waiting of varying steps where times per step were given."""
+        """Expected mean seconds of a step, including the waiting by jitter where times per step were given."""
         return self.seconds if self.jitter is None else self.jitter.expected_seconds
 
     @cached_property
     def expected_interval(self) -> tuple[float, float] | None:
-        """Bounds of `expected_seconds` at the level asked for; None where no solver's uncertainty is known."""
+        """Interval of `expected_seconds` at `noise.level`; None where no solver's uncertainty is known."""
         if self.jitter is None:
             return self.interval
         return self._draws.expected(patterns(self.noise, self.problem.names))
 
-    # ---- how sure, and against what ----------------------------------------------------------------------------
+    # ---- uncertainty and comparisons ---------------------------------------------------------------------------
 
     @cached_property
     def extrapolated(self) -> tuple[str, ...]:
-        """What was predicted outside the range that a model was learned on, in words."""
+        """One note per solver whose model extrapolates, that is, predicts outside its training range."""
         notes = (self.problem.curves[name].outside(count) for name, count in self.cores.items())
         return tuple(note for note in notes if note is not None)
 
     @cached_property
     def fastest(self) -> dict[str, int]:
-        """The fastest assignment of the same total: this one, unless another goal or balancer was asked for."""
+        """The fastest assignment of the same total; it may differ from `cores` under another goal or balancer."""
         if self.objective.is_fastest and isinstance(self.balancer, OptimalBalancer) and not self.noise.optimise:
             return self.cores
         return OptimalBalancer().assign(self._own)
@@ -193,17 +194,17 @@ class Plan:
 
     @cached_property
     def runner_up(self) -> Alternative | None:
-        """The fastest clearly different assignment, if it can't be told apart from this one by time.
+        """The fastest clearly different assignment whose time differs from this one's only within noise, if any.
 
-        None for plans that are not the fastest (`is_fastest`): others are faster there.
+        None also where this plan is not the fastest (`is_fastest`), since other assignments are faster then.
         """
         return self._alternatives.runner_up() if self.is_fastest else None
 
     @cached_property
     def within_noise(self) -> dict[str, tuple[int, int]]:
-        """Fewest and most cores of each solver with which a step can't be told apart by time.
+        """Fewest and most cores of each solver with which the step's time stays within noise of the plan's.
 
-        Only the plan's own counts where it is not the fastest (`is_fastest`).
+        Where the plan is not the fastest (`is_fastest`), both ends are the plan's own count.
         """
         if not self.is_fastest:
             return {name: (count, count) for name, count in self.cores.items()}
@@ -211,9 +212,11 @@ class Plan:
 
     @cached_property
     def versus(self) -> dict[str, Comparison]:
-        """How the plan does against ``"fastest"``, where it is not, ``"proportional"`` and ``"current"``, where given.
+        """Comparison of the plan with other assignments, by name.
 
-        Cores in proportion to degrees of freedom are as many as the plan's goal picked.
+        ``"fastest"`` is present where the plan is not the fastest, ``"proportional"`` where degrees of freedom were
+        given, ``"current"`` where a present assignment was given. The proportional assignment gets as many cores as
+        the plan uses, or the plan's total where the goal is the fastest step.
         """
         others: dict[str, Mapping[str, int]] = {} if self.is_fastest else {"fastest": self.fastest}
         if self.compare.degrees_of_freedom:
@@ -232,9 +235,10 @@ class Plan:
 
     @property
     def knee(self) -> int | None:
-        """Total cores at the knee of the curve, past which efficiency falls faster than time; None if it lies beyond.
+        """Total cores at the knee of the curve, where efficiency over time is largest; None without such a knee.
 
-        Where efficiency over time is largest at the fewest or at all cores, the ends of what was looked at decide.
+        Past the knee, efficiency falls faster than time. There is no knee if the largest value lies at an end of the
+        computed curve: at the fewest cores, or at all cores.
         """
         found = self.curve.loc[self.curve["knee"], "cores"]
         return int(found.iloc[0]) if len(found) else None
@@ -254,12 +258,12 @@ class Plan:
         return self._like(self.at(total).cores, objective=objective)
 
     def at(self, cores: int) -> Plan:
-        """Return the plan for another total.
+        """Return the plan for another total of `cores`, at most the problem's.
 
         Raises
         ------
         InfeasibleError
-            If it is too small.
+            If the total is too small for the solvers, or larger than the problem's.
         """
         if cores > self.problem.cores:
             raise InfeasibleError(
@@ -269,15 +273,15 @@ class Plan:
         return self._like(self.balancer.assign(self.problem.with_cores(cores)), total=int(cores))
 
     def _like(self, cores: Mapping[str, int], **others: Any) -> Plan:
-        """Return a plan of other cores for the same question."""
+        """Return a plan with other cores for the same problem, machine, noise and comparison."""
         return Plan(
             self.problem, cores, self.balancer, machine=self.machine, noise=self.noise, compare=self.compare, **others
         )
 
-    # ---- for people and programs -------------------------------------------------------------------------------
+    # ---- output ------------------------------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the answer as plain values, for JSON."""
+        """Return the plan as plain values, for JSON."""
         runner_up = self.runner_up
         return {
             "layout": str(self.problem.layout),
@@ -322,7 +326,7 @@ class Plan:
 
     @property
     def _own(self) -> Problem:
-        """The problem with the cores that this assignment could use."""
+        """The problem with this plan's total of cores."""
         return self.problem.with_cores(self.total)
 
 
@@ -335,7 +339,7 @@ def _overlap(one: tuple[int, int], other: tuple[int, int]) -> int:
 
 
 def _balanced(layout: Layout, times: Mapping[str, float]) -> float:
-    """Return the time that a step would take if parts side by side were levelled to their mean."""
+    """Return the seconds of a step if all parts of a side-by-side group took the group's mean time."""
     if isinstance(layout, Solver):
         return float(times[layout.name])
     inside = [_balanced(part, times) for part in layout.children()]
@@ -345,7 +349,7 @@ def _balanced(layout: Layout, times: Mapping[str, float]) -> float:
 
 
 def _add_work(layout: Layout, count: float, times: Mapping[str, float], work: dict[str, float]) -> None:
-    """Add up the time that each solver's cores are busy in a step; groups that share cores keep them busy together."""
+    """Add to `work` the seconds that each solver runs per step; `count` is how often the layout node runs."""
     if isinstance(layout, Solver):
         work[layout.name] += count * times[layout.name]
         return

@@ -1,7 +1,7 @@
 """Scaling curve of a problem: time, cost and efficiency against total cores, and its knee.
 
-The knee is where efficiency over time is largest (Eager, Zahorjan and Lazowska, "Speedup versus efficiency in parallel
-systems", 1989): before it, more cores buy more time than they waste.
+The knee is the total with the largest efficiency over time (Eager, Zahorjan and Lazowska, "Speedup versus efficiency in
+parallel systems", 1989). Below the knee, more cores shorten the time by a larger factor than they lower efficiency.
 """
 
 from __future__ import annotations
@@ -20,16 +20,21 @@ __all__ = ["best_total", "curve_of", "totals"]
 
 Ints = NDArray[np.int64]
 
+#: With fewer totals than `_ALL`, each is computed; otherwise `_SOME` of them, in equal ratios.
 _ALL = 512
 _SOME = 256
-#: Totals between the neighbours of the best that are looked at next.
+#: Totals per round of the grid refinement, between the neighbours of the best total.
 _CLOSER = 34
+#: Fraction of all cores: more idle cores than this show that the curve ends because more cores do not help.
 _CLEARLY_MORE = 0.1
 _JOULES_PER_CORE_HOUR_AND_WATT = 3600.0
 
 
 def totals(problem: Problem, always: tuple[int, ...] = ()) -> Ints:
-    """Return totals (n,) to look at, from the fewest to all cores: each if there are few, else in equal ratios."""
+    """Return totals (n,) from the fewest to all cores: every total up to 512 of them, else 256 in equal ratios.
+
+    With equal ratios, the totals in `always` are added.
+    """
     first = int(problem.used(problem.fewest()))
     if problem.cores - first < _ALL:
         return np.arange(first, problem.cores + 1)
@@ -43,11 +48,11 @@ def curve_of(problem: Problem, balancer: Balancer, machine: Machine, always: tup
     Returns
     -------
     DataFrame
-        ``cores`` (used in total), ``seconds`` per step, ``cores[name]`` of each solver, ``core_hours`` per step as
-        billed, ``cost`` and ``joules`` where the machine has a price and a power, ``efficiency`` (fewest core-hours
-        of any row over those of this one) and ``knee`` (true in one row, or in none where the knee lies beyond).
-        Totals up to 512 are all looked at, longer curves on 256 totals in equal ratios; totals that would leave cores
-        idle are left out.
+        Columns: ``cores`` (used in total), ``seconds`` per step, ``cores[name]`` of each solver, ``core_hours`` per
+        step as billed, ``cost`` where the machine has a price, ``joules`` where it has a power, ``efficiency``
+        (fewest core-hours of any row over those of this row) and ``knee`` (true in one row, or in none where the curve
+        has no knee). See `totals` for the totals. Totals that give an assignment a second time, since they would only
+        leave more cores idle, are left out.
     """
     asked = totals(problem, always)
     found = balancer.assign_all(problem, asked)
@@ -67,26 +72,28 @@ def curve_of(problem: Problem, balancer: Balancer, machine: Machine, always: tup
 
 
 def _knee(problem: Problem, table: pd.DataFrame, hours: NDArray[np.float64]) -> int:
-    """Return the row of the knee, or -1 where efficiency over time is largest at an end of what was looked at."""
+    """Return the row of the knee, or -1 where efficiency over time is largest at an end of the table."""
+    # Efficiency over time is largest where core-hours times seconds is smallest.
     best = int(np.argmin(hours * table["seconds"].to_numpy()))
     if 0 < best < len(table) - 1:
         return best
-    # The last row is no end where many more cores were there, but would not help.
+    # The last row is a true knee where many more cores were available but would not make a step faster.
     idle = problem.cores - int(table["cores"].iloc[-1])
     steps = sum(counts.step for c in problem.curves.values() if isinstance(counts := c.counts, range))
     return best if best and idle > max(_CLEARLY_MORE * problem.cores, steps) else -1
 
 
 def best_total(problem: Problem, balancer: Balancer, objective: Objective, machine: Machine) -> int:
-    """Return the total that an objective picks.
+    """Return the total number of cores that is best for an objective.
 
-    Where the balancer does not know the front, totals in equal ratios are looked at, and then closer and closer around
-    the best: exact where cost has one minimum between its neighbours.
+    Where the balancer gives no front, the total is found by grid refinement. It starts with totals in equal ratios and
+    refines around the best one. The result is exact if the cost has a single minimum between the best total's
+    neighbours.
 
     Raises
     ------
     InfeasibleError
-        If no total keeps to the objective's rules.
+        If no total keeps to the objective's constraints.
     """
     front = balancer.front(problem)
     if front is not None:
@@ -97,11 +104,12 @@ def best_total(problem: Problem, balancer: Balancer, objective: Objective, machi
         try:
             best = objective.choose(front, machine)
         except InfeasibleError as error:
-            # The largest total is among those asked, so only a bound on cost may hold between them.
+            # The grid contains the largest total, so only a bound on cost can hold between the grid's totals without
+            # holding at one of them. Then the refinement goes on around the cheapest total.
             if error.constraint != "max_core_hours":
                 raise
             best = int(np.argmin(core_hours(front.cores, front.seconds, machine)))
-        # Grid refinement: totals between the best one's neighbours come next, until none is left between them.
+        # Grid refinement: add totals between the neighbours of the best one, until no total is left between them.
         low, high = int(asked[max(best - 1, 0)]), int(asked[min(best + 1, len(asked) - 1)])
         closer = np.unique(np.rint(np.linspace(low, high, _CLOSER)).astype(np.int64))
         new = closer[~np.isin(closer, asked)]

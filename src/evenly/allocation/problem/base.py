@@ -1,6 +1,6 @@
-"""What a balancer is: from a problem to an assignment of cores.
+"""The interface of balancers: a balancer maps a `Problem` to an assignment of cores.
 
-A `Problem` holds everything that a decision may look at: the layout, each solver's curve, and the cores there are.
+A `Problem` holds all inputs of the decision: the layout, each solver's curve, and the number of available cores.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Problem:
-    """How to spread cores over coupled solvers.
+    """An allocation problem: cores are to be divided among coupled solvers.
 
     Parameters
     ----------
     layout : Layout
         How the solvers wait for each other and share cores.
     curves : mapping of str to SolverCurve
-        One per solver, with the counts that it may get.
+        Time against cores of each solver, with the core counts that the solver may get.
     cores : int
-        All cores there are.
+        Total number of available cores.
     degrees_of_freedom : mapping of str to float
         Size of each solver's domain; may be empty.
     """
@@ -49,12 +49,12 @@ class Problem:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The solvers."""
+        """The solvers' names."""
         return self.layout.names
 
     @cached_property
     def footprint(self) -> Footprint:
-        """What an assignment uses in total, given who shares cores with whom."""
+        """Tree that says which solvers share cores; it computes the cores that an assignment uses in total."""
         return footprint_of(self.layout)
 
     def used(self, cores: Mapping[str, Any]) -> Any:
@@ -75,12 +75,12 @@ class Problem:
         return value if np.ndim(value) else float(value)
 
     def fewest(self) -> dict[str, int]:
-        """Return the smallest allowed assignment.
+        """Return the assignment in which each solver has its smallest allowed count.
 
         Raises
         ------
         InfeasibleError
-            If even that needs more cores than there are.
+            If this assignment needs more cores than are available.
         """
         smallest = {name: int(self.curves[name].counts[0]) for name in self.names}
         needed = self.used(smallest)
@@ -93,7 +93,7 @@ class Problem:
         return dataclasses.replace(self, cores=int(cores))
 
     def allows(self, cores: Mapping[str, int]) -> bool:
-        """Tell whether an assignment keeps to the counts that each solver may get and to the cores there are."""
+        """Tell whether each solver has a count that it may get and the total stays within the available cores."""
         counts = {name: self.curves[name].counts for name in self.names}
         allowed = all(int(row[place_of(row, int(cores[name]))]) == int(cores[name]) for name, row in counts.items())
         return allowed and bool(self.used(cores) <= self.cores)
@@ -110,19 +110,19 @@ class Problem:
 class Balancer(ABC):
     """Assigns cores to solvers.
 
-    A balancer is a class with a `name`, a one-line `summary` and one method; it is offered to `evenly.allocate` by an
-    entry point in the group ``evenly.balancers``.
+    A balancer is a class with a `name`, a one-line `summary` and the method `assign`. An entry point in the group
+    ``evenly.balancers`` makes it available to `evenly.allocate`.
 
-    Laws, checked for every balancer by ``tests/allocation/contract.py``:
+    ``tests/allocation/contract.py`` checks these rules for every balancer:
 
-    * an assignment has every solver of the problem and no other, each with one of the counts it may get;
-    * it never uses more cores than there are;
+    * an assignment names every solver of the problem and no other, each with one of the counts it may get;
+    * an assignment never uses more cores than are available;
     * the same problem gives the same assignment, and the problem is not changed;
     * where no assignment exists, `assign` raises `InfeasibleError`;
-    * none is faster than the balancer ``optimal``.
+    * no assignment is faster than that of the balancer ``optimal``.
     """
 
-    #: Name by which ``evenly.allocate(…, balancer=…)`` calls it.
+    #: Name of the balancer in ``evenly.allocate(…, balancer=…)``.
     name: ClassVar[str]
     #: One line for lists of balancers.
     summary: ClassVar[str]
@@ -134,21 +134,21 @@ class Balancer(ABC):
         Raises
         ------
         InfeasibleError
-            If no assignment keeps to the rules.
+            If no assignment keeps to the limits and the available cores.
         """
 
     def assign_all(self, problem: Problem, totals: Ints) -> dict[str, Ints]:
-        """Return cores per solver, each (n,), for totals (n,) up to the problem's: those of `assign`, one by one."""
+        """Return the assignments (n,) per solver that `assign` finds for `totals` (n,), at most the problem's."""
         found = [self.assign(problem.with_cores(total)) for total in totals]
         return {name: np.array([cores[name] for cores in found], dtype=np.int64) for name in problem.names}
 
     def front(self, problem: Problem) -> Front | None:  # noqa: ARG002 - for those that know it
-        """Return the best time for every total up to the cores there are; None where the balancer doesn't know it."""
+        """Return the best time for every total up to the problem's; None where the balancer can't give it."""
         return None
 
 
 def check_names(what: str, given: Mapping[str, Any], solvers: Mapping[str, Any]) -> None:
-    """Refuse names that are no solvers."""
+    """Raise `InputError` for a name in `given` that is no solver; `what` is the argument's name in the message."""
     for name in given:
         if name not in solvers:
             raise InputError(f"{what} names {name!r}, but the solvers are {', '.join(solvers)}")

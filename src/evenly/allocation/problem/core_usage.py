@@ -1,9 +1,10 @@
-"""How many cores an assignment uses in total.
+"""The number of cores that an assignment uses in total.
 
-Two solvers that ever run side by side, or hold cores of their own in one group, can't share cores; all others can.
-Where each solver occurs once, this follows the expression: groups of ``max`` and ``sum`` add their parts' cores, ``+``
-takes the larger. Where solvers occur several times, the graph of pairs that exclude each other is taken apart into
-sums and maxima. This works where it is a cograph; any other graph leaves open who shares with whom, and is refused.
+Two solvers can't share cores if they belong to different parts of any ``max`` or ``sum`` group. All other pairs can.
+Where each solver occurs once, the total follows from the expression: ``max`` and ``sum`` add the cores of their parts,
+``+`` takes the largest. Where solvers occur several times, the graph of pairs that can't share cores is decomposed into
+sums and maxima. This is possible if the graph is a cograph. For any other graph it is ambiguous which solvers share
+cores, so the layout is refused.
 
 Source: D. G. Corneil, H. Lerchs and L. Stewart Burlingham, "Complement reducible graphs", Discrete Applied Mathematics
 3 (1981) 163-174.
@@ -27,12 +28,12 @@ __all__ = ["Footprint", "footprint_of"]
 
 @dataclass(frozen=True)
 class Footprint:
-    """A tree of who shares cores with whom.
+    """A tree that says which solvers share cores.
 
     Parameters
     ----------
     kind : {"solver", "split", "share"}
-        A solver, parts with cores of their own, or parts on the same cores.
+        The node's kind: a solver, parts on separate cores, or parts on the same cores.
     name : str
         The solver's name, for a solver.
     parts : tuple of Footprint
@@ -44,7 +45,7 @@ class Footprint:
     parts: tuple[Footprint, ...] = ()
 
     def cores(self, cores: Mapping[str, Any]) -> Any:
-        """Return the total for an assignment (numbers, or integer arrays of one shape)."""
+        """Return the cores used in total by an assignment (numbers, or integer arrays of one shape)."""
         if self.kind == "solver":
             return cores[self.name]
         totals = [part.cores(cores) for part in self.parts]
@@ -68,17 +69,17 @@ class Footprint:
         return found
 
     def names(self) -> tuple[str, ...]:
-        """Return the solvers below."""
+        """Return the names of all solvers in this subtree."""
         return (self.name,) if self.kind == "solver" else tuple(n for part in self.parts for n in part.names())
 
 
 def footprint_of(layout: Layout) -> Footprint:
-    """Return who shares cores with whom.
+    """Return the tree that says which solvers of a layout share cores.
 
     Raises
     ------
     InputError
-        If solvers that occur several times leave it open.
+        If this is ambiguous, since solvers occur several times.
 
     Examples
     --------
@@ -104,8 +105,8 @@ def _excluding(layout: Layout) -> set[frozenset[str]]:
 def _take_apart(names: tuple[str, ...], pairs: set[frozenset[str]], layout: Layout) -> Footprint:
     if len(names) == 1:
         return Footprint("solver", names[0])
-    # A cograph or its complement is disconnected: components of the graph of pairs that exclude each other may share
-    # cores; components of its complement all exclude each other, and need cores of their own.
+    # Cograph decomposition: a cograph of two or more nodes is disconnected, or its complement is. Solvers of different
+    # components of the graph may share cores. Solvers of different components of the complement can't.
     for kind, linked in (
         ("share", lambda a, b: frozenset((a, b)) in pairs),
         ("split", lambda a, b: frozenset((a, b)) not in pairs),
