@@ -1,8 +1,8 @@
 """One solver's time as a function of its cores.
 
-A `SolverCurve` gives a model, a function or a table one interface: `seconds(counts)`. A model of several parameters is
-evaluated along its cores, the others held at given values. Models that can certify where they rise and
-fall (``monotone_pieces(low, high)``) are searched without tabulating every count.
+A `SolverCurve` gives models, functions and tables the same interface: `seconds(counts)`. A model of several parameters
+is evaluated as a function of cores, with the other parameters fixed. Some models certify the intervals on which they
+rise or fall (``monotone_pieces(low, high)``). These are searched without a table of all counts.
 """
 
 from __future__ import annotations
@@ -27,18 +27,20 @@ __all__ = ["Front", "SolverCurve", "Table", "call", "cores_parameter"]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+#: Most counts on which a function is called one count at a time.
 _ONE_BY_ONE = 200_000
-#: From so many counts on, a model's formula is asked instead of the model, where both agree.
+#: With at least so many counts, the model's formula is evaluated instead of the model, where both agree.
 _LONG = 10_000
+#: Counts on which a formula is compared with its model, and the relative tolerance of this comparison.
 _PROBES = 256
 _AGREE = 1e-9
 
 
 class Front(NamedTuple):
-    """A Pareto front of time against cores, as steps.
+    """A Pareto front of time against cores, as a step function.
 
-    With at least ``cores[k]`` (and fewer than ``cores[k + 1]``) cores, the best time is ``seconds[k]``; below
-    ``cores[0]`` there is none. `cores` (K,) increases, `seconds` (K,) decreases.
+    With at least ``cores[k]`` (and fewer than ``cores[k + 1]``) cores, the best time is ``seconds[k]``. Fewer than
+    ``cores[0]`` cores are not enough to run. `cores` (K,) increases, `seconds` (K,) decreases.
     """
 
     cores: Ints
@@ -46,7 +48,7 @@ class Front(NamedTuple):
 
     @classmethod
     def of(cls, cores: Ints, seconds: Floats) -> Self:
-        """Return the front of points (n,), cores increasing: those that are faster than all points before them.
+        """Return the front of points (n,) with increasing cores: it keeps points faster than all points before them.
 
         Examples
         --------
@@ -58,17 +60,17 @@ class Front(NamedTuple):
         return cls(cores, seconds) if kept.all() else cls(cores[kept], seconds[kept])
 
     def at(self, cores: Any) -> Any:
-        """Return the best times, infinite where there is none, for `cores` (n,)."""
+        """Return the best seconds (n,) for `cores` (n,); infinite where the cores are too few to run."""
         step = np.searchsorted(self.cores, cores, side="right") - 1
         return np.where(step < 0, np.inf, self.seconds[np.maximum(step, 0)])
 
     def cores_within(self, cores: Ints) -> Ints:
-        """Return the fewest cores (n,) that are as fast as `cores` (n,), which must be enough for some time."""
+        """Return the fewest cores (n,) with the same best time as `cores` (n,), which must be enough to run."""
         chosen: Ints = self.cores[np.searchsorted(self.cores, cores, side="right") - 1]
         return chosen
 
     def cores_for(self, seconds: Any) -> Ints:
-        """Return the fewest cores (n,) that reach `seconds` (n,), which must be reachable."""
+        """Return the fewest cores (n,) on which the time is at most `seconds` (n,), which must be reachable."""
         step = np.searchsorted(-self.seconds, -np.asarray(seconds, dtype=np.float64), side="left")
         chosen: Ints = self.cores[step]
         return chosen
@@ -76,7 +78,7 @@ class Front(NamedTuple):
 
 @dataclass(frozen=True)
 class SolverCurve:
-    """Seconds of one solver on the counts it may get.
+    """Time in seconds of one solver against its cores, on the counts that it may get.
 
     Parameters
     ----------
@@ -89,7 +91,7 @@ class SolverCurve:
     at : mapping
         Values of a model's other parameters.
     limits : Limits
-        What left these counts; only for messages.
+        The limits from which `counts` follow; used in messages only.
     """
 
     name: str
@@ -99,12 +101,12 @@ class SolverCurve:
     limits: Limits = field(default_factory=Limits)
 
     def seconds(self, counts: Any) -> Floats:
-        """Return seconds (n,) on `counts` (n,); infinite where the function says it can't run.
+        """Return seconds (n,) on `counts` (n,); infinite where the source returns infinity (it can't run there).
 
         Raises
         ------
         InputError
-            If a time is not a number above zero; the solver and count are named.
+            If a time is not a number above zero; the message names the solver and the count.
         """
         asked = np.asarray(counts, dtype=np.int64)
         times = self._formula(asked) if self._by_formula(asked) else call(self.source, asked, self.at)
@@ -117,7 +119,7 @@ class SolverCurve:
         return times
 
     def interval(self, count: int, level: float) -> tuple[float, float] | None:
-        """Return bounds in seconds for one count, or None where the source knows no uncertainty."""
+        """Return the interval of the time in seconds at one count, or None where the source has no uncertainty."""
         if not hasattr(self.source, "interval"):
             return None
         with warnings.catch_warnings():
@@ -127,9 +129,9 @@ class SolverCurve:
 
     @cached_property
     def certified(self) -> list[tuple[int, int]] | None:
-        """Intervals of cores, together covering all counts, on each of which the time only rises or only falls.
+        """Intervals of cores that cover all counts; on each one, the time only rises or only falls.
 
-        None where the model can't certify any; then every count is tabulated.
+        None where the model can't certify such intervals; then every count is tabulated.
         """
         certify = getattr(self.source, "monotone_pieces", None)
         if certify is None or not len(self.counts) or not isinstance(self.counts, range):
@@ -150,11 +152,11 @@ class SolverCurve:
         return bool(len(asked)) and int(asked.min()) >= self.counts[0] and int(asked.max()) <= self.counts[-1]
 
     def _formula(self, asked: Ints) -> Floats:
-        # Without a table of configurations, which takes longer than the formula itself.
+        # Skips the data frame of configurations, which takes longer to build than the formula takes to evaluate.
         return np.asarray(self.source.formula_.evaluate(asked.astype(np.float64)), dtype=np.float64)
 
     def _agrees(self, ends: list[int]) -> bool:
-        """Tell whether the model's formula, where it has one, is what it predicts: it may be bounded below."""
+        """Tell whether the model's formula, if any, equals its predictions; predictions may have a lower bound."""
         if getattr(self.source, "formula_", None) is None:
             return True
         spread = np.rint(np.geomspace(self.counts[0], self.counts[-1], _PROBES)).astype(np.int64)
@@ -162,7 +164,7 @@ class SolverCurve:
         return bool(np.allclose(self._formula(asked), call(self.source, asked, self.at), rtol=_AGREE, atol=0.0))
 
     def outside(self, count: int) -> str | None:
-        """Say in words that `count` lies outside what the model was learned on; None where it doesn't."""
+        """Return a message if `count` lies outside the model's training range, else None."""
         space = getattr(self.source, "space_", None)
         if space is None:
             return None
@@ -176,7 +178,7 @@ class SolverCurve:
 
 @dataclass(frozen=True)
 class Table:
-    """Seconds (n,) of a solver on the only counts (n,), increasing, on which they are known."""
+    """Seconds (n,) of a solver on increasing counts (n,); other counts have no time."""
 
     name: str
     counts: Ints
@@ -194,7 +196,7 @@ class Table:
 
 
 def call(source: Any, counts: Ints, at: Mapping[str, Any]) -> Floats:
-    """Return a model's or function's values (n,) on `counts` (n,), in one call where it takes arrays.
+    """Return the values (n,) of a model, function or table on `counts` (n,), in one call where it takes arrays.
 
     Examples
     --------
@@ -213,12 +215,12 @@ def call(source: Any, counts: Ints, at: Mapping[str, Any]) -> Floats:
 
 
 def cores_parameter(source: Any, at: Mapping[str, Any]) -> str:
-    """Return the name of the parameter that stands for the cores: the one of a model's parameters not in `at`.
+    """Return the name of the parameter that is the number of cores: the only parameter of the model not in `at`.
 
     Raises
     ------
     InputError
-        If several parameters are left.
+        If no parameter or several parameters are left.
     """
     names = _parameters(source) or ("cores",)
     left = [name for name in names if name not in at]
@@ -253,7 +255,8 @@ def _frame(source: Any, counts: Ints, at: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def _call_function(function: Callable[..., Any], counts: Ints) -> Floats:
-    # Integers first, since a function may index by them; floats next, since NumPy refuses negative integer powers.
+    # Integers first, since a function may use them as indices. Floats next, since NumPy refuses negative powers of
+    # integers.
     for dtype in (np.int64, np.float64):
         try:
             values = np.asarray(function(counts.astype(dtype)), dtype=np.float64)

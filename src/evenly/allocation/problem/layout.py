@@ -1,4 +1,4 @@
-"""How coupled solvers wait for each other and share cores, written as a short expression.
+"""Layouts: short expressions that say how coupled solvers wait for each other and share cores.
 
 =================  =====================================================  ============  =================
 expression         meaning                                                time          cores
@@ -9,11 +9,11 @@ expression         meaning                                                time  
 ``3 * a``          three times (iterations of an implicit scheme)         times 3       as `a`
 =================  =====================================================  ============  =================
 
-Expressions nest freely: ``max(max(ice, lnd) + atm, ocn)`` is the layout of CESM. Names are written bare (letters,
-digits, ``_``, ``.``, ``-``; a letter or ``_`` first) or in quotes. A solver that occurs several times is one solver
-with one set of cores, as in the coupling graph ``max(sum(a, b), sum(a, c))``. The words ``parallel`` and ``serial``
-stand for ``max`` and ``sum`` over all solvers (Table 1.1 of the source; implicit schemes, equations 1.4 and 1.5, are
-multiples of these).
+Expressions may be nested: ``max(max(ice, lnd) + atm, ocn)`` is the layout of CESM. Names are written without quotes
+(letters, digits, ``_``, ``.``, ``-``; a letter or ``_`` first) or in quotes. A solver that occurs several times is one
+solver with one set of cores, as in the coupling graph ``max(sum(a, b), sum(a, c))``. The words ``parallel`` and
+``serial`` mean ``max`` and ``sum`` over all solvers (Table 1.1 of the source). Implicit schemes (equations 1.4 and 1.5)
+are multiples of these.
 
 Source: "Optimal core assignment for coupled simulations" (thesis), section 1.1.1, equations 1.1-1.5.
 """
@@ -43,18 +43,18 @@ _TOKEN = re.compile(
 
 
 class Layout(ABC):
-    """A node of the expression: a solver or a group. Immutable; equal if written equal."""
+    """A node of the expression tree: a solver or a group. Nodes are immutable and compare by value."""
 
     @abstractmethod
     def seconds(self, times: Mapping[str, Any]) -> Any:
-        """Return the time of one step from the time of each solver (numbers, or arrays of one shape)."""
+        """Return the time of one step from the times of the solvers (numbers, or arrays of one shape)."""
 
     @abstractmethod
     def children(self) -> tuple[Layout, ...]:
         """Return the nodes directly below."""
 
     def occurrences(self) -> tuple[str, ...]:
-        """Return the solvers' names as often as they occur, from left to right."""
+        """Return the solvers' names from left to right, each as often as it occurs."""
         return tuple(itertools.chain.from_iterable(part.occurrences() for part in self.children()))
 
     @property
@@ -91,7 +91,7 @@ class Solver(Layout):
 
 @dataclass(frozen=True)
 class _Group(Layout):
-    """Several parts."""
+    """A group of several parts."""
 
     parts: tuple[Layout, ...]
 
@@ -101,7 +101,7 @@ class _Group(Layout):
 
 @final
 class SideBySide(_Group):
-    """Parts that run at the same time, each on its own cores: the slowest counts."""
+    """Parts that run at the same time, each on its own cores: the slowest part sets the time."""
 
     def seconds(self, times: Mapping[str, Any]) -> Any:
         return functools.reduce(np.maximum, (part.seconds(times) for part in self.parts))
@@ -111,7 +111,7 @@ class SideBySide(_Group):
 
 
 class _OneAfterTheOther(_Group):
-    """Parts whose times are added."""
+    """Parts that run one after the other: their times are added."""
 
     def seconds(self, times: Mapping[str, Any]) -> Any:
         return functools.reduce(np.add, (part.seconds(times) for part in self.parts))
@@ -119,7 +119,7 @@ class _OneAfterTheOther(_Group):
 
 @final
 class InTurn(_OneAfterTheOther):
-    """Parts that run one after the other, each on its own cores, which idle in between."""
+    """Parts that run one after the other, each on its own cores; these idle while the other parts run."""
 
     def __str__(self) -> str:
         return f"sum({', '.join(map(str, self.parts))})"
@@ -159,17 +159,18 @@ def parse_layout(text: str, solvers: Iterable[str] | None = None) -> Layout:
     text : str
         The expression, or one of the words ``"parallel"`` (max over all solvers) and ``"serial"`` (sum over all).
     solvers : iterable of str, optional
-        The solvers that exist. Each must occur in the expression, and no other may.
+        The names of all solvers. Each must occur in the expression, and no other name may occur.
 
     Returns
     -------
     Layout
-        ``str(layout)`` gives an expression that reads back equal.
+        The expression tree. Parsing ``str(layout)`` again gives an equal layout.
 
     Raises
     ------
     InputError
-        With the place marked, if the expression breaks the grammar or names an unknown solver.
+        If the expression breaks the grammar, or if it has an unknown solver or lacks one. The message marks the place
+        of the error.
 
     Examples
     --------
@@ -217,7 +218,10 @@ class _Token:
 
 
 class _Parser:
-    """Recursive descent: ``shared := repeated ('+' repeated)*; repeated := NUMBER '*' repeated | atom``."""
+    """Recursive-descent parser: ``shared := repeated ('+' repeated)*; repeated := NUMBER '*' repeated | atom``.
+
+    An atom is a solver, a group ``max(…, …)`` or ``sum(…, …)``, or a layout in parentheses.
+    """
 
     def __init__(self, text: str, known: tuple[str, ...] | None) -> None:
         self.text = text

@@ -1,7 +1,7 @@
-"""Which core counts a solver may get.
+"""Limits on the core counts that a solver may get.
 
-Counts are bounded directly (`minimum`, `maximum`, `multiple`, `allowed`) or through another measured quantity: a model
-of peak memory per rank keeps a solver off counts on which its memory per node exceeds what a node has.
+Counts are limited directly (`minimum`, `maximum`, `multiple`, `allowed`), or by a bound on another measured quantity.
+For example, a model of peak memory per rank excludes counts on which the solver needs more memory than a node has.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def is_count(value: Any) -> bool:
 
 
 def place_of(counts: Counts, count: int) -> int:
-    """Return the place of the largest of `counts` (n,) up to `count`; 0 where all are larger.
+    """Return the index of the largest of `counts` (n,) that is at most `count`; 0 where all counts are larger.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def _are_counts(values: Any) -> bool:
 
 @dataclass(frozen=True)
 class Bound:
-    """A quantity that must stay below a value, such as peak memory.
+    """An upper bound on a quantity such as peak memory.
 
     Parameters
     ----------
@@ -66,11 +66,11 @@ class Bound:
     at_most : float, optional
         The largest allowed value, in the unit of `quantity`; by default the machine's memory per node.
     per : {"node", "rank", "solver"}
-        What `at_most` is for: ``"node"`` counts all ranks of the solver on one full node (or all of its ranks, where
-        they are fewer), ``"solver"`` all of its ranks, ``"rank"`` one. Solvers that are bounded per node are taken
-        not to share nodes: give them multiples of the cores per node.
+        Group of ranks over which the quantity is summed and compared with `at_most`. ``"node"``: the solver's ranks on
+        one full node, or all its ranks where they are fewer. ``"solver"``: all its ranks. ``"rank"``: one rank. A
+        bound per node assumes that solvers do not share nodes, so give such solvers multiples of the cores per node.
     name : str
-        How messages call it.
+        The quantity's name in messages.
 
     Examples
     --------
@@ -103,14 +103,14 @@ class Bound:
         return np.asarray(per_rank * self._ranks(counts, machine), dtype=np.float64)
 
     def written(self, amount: float) -> str:
-        """Return an amount in words: memory in GiB, other quantities in the unit that their model knows."""
+        """Return an amount with its unit as text: memory in GiB, other quantities in the unit that the model states."""
         unit = getattr(self.quantity, "response_", {}).get("unit", "B" if self.name == "memory" else "1")
         if unit == "B":
             return f"{amount / 2.0**30:.4g} GiB"
         return f"{amount:.4g} {unit}".removesuffix(" 1")
 
     def limit(self, machine: Machine | None) -> float:
-        """Return `at_most`, or what the machine has."""
+        """Return `at_most`, or the machine's memory per node in bytes where `at_most` is not given."""
         if self.at_most is not None:
             return self.at_most
         if self.per != "node" or machine is None or machine.memory_bytes_per_node is None:
@@ -132,7 +132,7 @@ class Bound:
 
 @dataclass(frozen=True)
 class Limits:
-    """Which core counts a solver may get.
+    """The core counts that a solver may get.
 
     Parameters
     ----------
@@ -143,9 +143,9 @@ class Limits:
     multiple : int
         Counts are multiples of this (cores per node, blocks).
     allowed : sequence of int, optional
-        Only these counts (an ocean that runs on 480, 960, …).
+        The only counts that the solver may get (for example an ocean model that runs on 480, 960, … cores).
     bounds : Bound or sequence of Bound
-        Other quantities that must stay below a value.
+        Upper bounds on other quantities.
 
     Examples
     --------
@@ -176,7 +176,7 @@ class Limits:
 
     @classmethod
     def of(cls, value: Limits | Mapping[str, Any]) -> Limits:
-        """Return `value` as limits; a mapping holds the parameters."""
+        """Return `value` as `Limits`; a mapping holds the parameters of `Limits`."""
         if isinstance(value, Limits):
             return value
         fields = ("minimum", "maximum", "multiple", "allowed", "bounds")
@@ -191,7 +191,7 @@ class Limits:
         return (self.bounds,) if isinstance(self.bounds, Bound) else tuple(self.bounds)
 
     def counts(self, total: int) -> Counts:
-        """Return the counts up to `total` that `minimum`, `maximum`, `multiple` and `allowed` leave."""
+        """Return the counts up to `total` that `minimum`, `maximum`, `multiple` and `allowed` permit."""
         top = total if self.maximum is None else min(total, int(self.maximum))
         start = -(-int(self.minimum) // int(self.multiple)) * int(self.multiple)
         if self.allowed is None:
@@ -209,7 +209,7 @@ def possible_counts(
     Raises
     ------
     InfeasibleError
-        If none is left; `constraint` names the limit that leaves none.
+        If no count is possible; `constraint` names the limit that excludes the last counts.
 
     Examples
     --------

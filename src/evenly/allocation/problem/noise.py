@@ -1,8 +1,9 @@
-"""Uncertainty of an assignment's time, by Monte Carlo: intervals, alternatives within noise, gains.
+"""Uncertainty of an assignment's time by Monte Carlo simulation: intervals, alternatives within noise, gains.
 
-A solver's error is one random factor on its time: log-normal on each side of the prediction, with the two widths of the
-model's interval, and independent between solvers. The same factors are used for all assignments that are compared,
-since a model that errs at one count errs alike at the next. Draws are seeded: the same question gives the same answer.
+The error of a solver's model is one random factor on its time. The factor is log-normal on each side of the prediction,
+with the two widths of the model's interval. Factors of different solvers are independent. All assignments that are
+compared use the same factors, since a model's errors at neighbouring counts are alike. Draws are seeded, so the same
+input gives the same result.
 """
 
 from __future__ import annotations
@@ -24,28 +25,27 @@ __all__ = ["Alternative", "Compare", "Comparison", "Draws", "Noise"]
 
 Floats = NDArray[np.float64]
 
-#: Steps that are drawn in all for the mean step's interval, and the fewest draws.
+#: Number of steps to simulate in all (draws times steps) for the interval of the mean step, and the fewest draws.
 _STEPS_DRAWN, _FEWEST_DRAWS = 4_000_000, 200
 
 
 @dataclass(frozen=True)
 class Noise:
-    """How sure answers are to be, and how steps vary.
+    """Level of the intervals, and the variation from step to step.
 
     Parameters
     ----------
     level : float
-        Probability with which intervals hold the step's time.
+        Probability with which an interval contains the step's time.
     samples : mapping of str to array_like (n_steps,), optional
-        Times per step of each solver, at any one core count: only their ratio to their median counts. Series of one
-        length are taken as the same steps of one run; others as independent.
+        Measured times per step of each solver, at any one core count: only the ratios to their median are used. If all
+        series have the same length, they are taken as the same steps of one run; otherwise they are independent.
     optimise : bool
-        Minimise the expected time of a step, with the waiting that varying steps cause, instead of the time of a
-        typical step.
+        Minimise the expected time of a step, including the waiting by jitter, instead of the time of a typical step.
     draws : int
         Number of random draws.
     seed : int
-        Seed of the draws.
+        Seed of the random draws.
     """
 
     level: float = 0.9
@@ -65,14 +65,14 @@ class Noise:
 
 @dataclass(frozen=True)
 class Compare:
-    """What a plan is compared with.
+    """Assignments with which a plan is compared.
 
     Parameters
     ----------
     current : mapping of str to int, optional
-        The present assignment.
+        The present assignment: cores per solver.
     degrees_of_freedom : mapping of str to float, optional
-        Size of each solver's domain, for the usual practice: cores in proportion to it.
+        Size of each solver's domain, for the assignment of common practice: cores in proportion to size.
     """
 
     current: Mapping[str, int] | None = None
@@ -89,7 +89,7 @@ class Compare:
 
 @dataclass(frozen=True)
 class Alternative:
-    """Another assignment.
+    """An assignment other than the plan's.
 
     Attributes
     ----------
@@ -98,7 +98,7 @@ class Alternative:
     seconds : float
         Predicted time of a step.
     as_fast : float
-        Probability that it is at least as fast as the plan.
+        Probability that this assignment is at least as fast as the plan.
     """
 
     cores: dict[str, int]
@@ -108,19 +108,19 @@ class Alternative:
 
 @dataclass(frozen=True)
 class Comparison:
-    """How a plan does against an assignment.
+    """Comparison of a plan with another assignment.
 
     Attributes
     ----------
     cores : dict of str to int
         The other assignment.
     seconds : float
-        Its predicted time of a step.
+        Predicted seconds of a step with the other assignment.
     gain : float
-        Fraction of its time that the plan saves: as likely more as less, given how unsure the models are (the median
-        over their errors); where no solver's uncertainty is known, by prediction.
+        Fraction of the other assignment's time that the plan saves: the median over the models' errors. Where no
+        solver's uncertainty is known, the gain follows from the predicted times.
     interval : tuple of float or None
-        Bounds of the gain; None where no solver's uncertainty is known.
+        Interval of the gain; None where no solver's uncertainty is known.
     """
 
     cores: dict[str, int]
@@ -130,14 +130,14 @@ class Comparison:
 
 
 class Draws:
-    """Random factors on the solvers' times around an assignment.
+    """Random factors on the solvers' times for an assignment: draws of the models' errors.
 
     Parameters
     ----------
     problem : Problem
-        The problem.
+        The allocation problem.
     cores : mapping of str to int
-        The assignment at which the models' intervals are read.
+        The assignment at which the models' intervals are evaluated.
     noise : Noise
         Level, number of draws and seed.
     """
@@ -158,46 +158,50 @@ class Draws:
         return {name: _factors(normal[name], width) for name, width in widths.items()}
 
     def seconds(self, times: Mapping[str, float]) -> Floats:
-        """Return the step's time (n_draws,) from the solvers' predicted times."""
+        """Return the step's seconds (n_draws,) from the solvers' predicted times and the random factors."""
         factors = self.factors or {}
         return np.atleast_1d(self.problem.layout.seconds({n: t * factors.get(n, 1.0) for n, t in times.items()}))
 
     @cached_property
     def own(self) -> Floats:
-        """The step's time (n_draws,) on the assignment itself."""
+        """The step's seconds (n_draws,) with the assignment `cores` itself."""
         return self.seconds(self.problem.times(self.cores))
 
     def interval(self) -> tuple[float, float] | None:
-        """Return bounds of the step's time that contain its prediction; None where no uncertainty is known."""
+        """Return the interval of the step's seconds, widened to contain the prediction; None without uncertainty."""
         if self.factors is None:
             return None
         return _holding(self._quantiles(self.own), self.problem.seconds(self.cores))
 
     def compare(self, cores: Mapping[str, int]) -> Comparison:
-        """Say how the assignment does against another."""
+        """Return the comparison of this assignment with another one."""
         times = self.problem.times(cores)
         other = float(self.problem.layout.seconds(times))
         counts = {name: int(count) for name, count in cores.items()}
         if self.factors is None:
             return Comparison(counts, other, 1.0 - self.problem.seconds(self.cores) / other, None)
-        # Not of the predictions: the plan was chosen to be the fastest by them, so they flatter it.
+        # The median over the draws, not the gain of the predictions. The plan was chosen for its short predicted time,
+        # so the predictions overstate its gain.
         gains = 1.0 - self.own / self.seconds(times)
         return Comparison(counts, other, float(np.median(gains)), self._quantiles(gains))
 
     def alternative(self, cores: Mapping[str, int], times: Mapping[str, float] | None = None) -> Alternative:
-        """Say how likely another assignment is at least as fast; `times`: its solvers' seconds, where known."""
+        """Return another assignment with the probability that it is at least as fast as this one.
+
+        `times` are the predicted seconds of its solvers, where they are known already.
+        """
         times = self.problem.times(cores) if times is None else times
         as_fast = float(np.mean(self.seconds(times) <= self.own * (1 + 1e-12)))
         return Alternative(dict(cores), float(self.problem.layout.seconds(times)), as_fast)
 
     def within_noise(self, other: Alternative) -> bool:
-        """Tell whether it can't be said, at the level of the intervals, that the assignment is the faster one."""
+        """Tell whether `other` is at least as fast with a probability of (1 - level) / 2 or more."""
         return other.as_fast >= (1.0 - self.noise.level) / 2.0
 
     def expected(self, ratios: Mapping[str, Floats]) -> tuple[float, float] | None:
-        """Return bounds of the mean step's time, with `ratios` (n_steps,) of each solver's steps to a typical one.
+        """Return the interval of the mean step's seconds; None where no uncertainty is known.
 
-        None where no uncertainty is known.
+        `ratios` (n_steps,) holds, for each solver, the times per step divided by the time of a typical step.
         """
         if self.factors is None:
             return None
@@ -205,7 +209,7 @@ class Draws:
         varying = {name: times[name] * ratios[name] for name in times}
         steps = max(len(values) for values in ratios.values())
         draws = int(np.clip(_STEPS_DRAWN // steps, _FEWEST_DRAWS, self.noise.draws))
-        # Each draw of the models' errors is applied to all steps of the series, and these are averaged.
+        # Each draw of the models' errors is applied to all steps of the series; then the steps are averaged.
         means = np.array([
             np.mean(self.problem.layout.seconds({n: self.factors[n][k] * varying[n] for n in times}))
             for k in range(draws)
@@ -229,7 +233,7 @@ class Draws:
 
 
 def _holding(bounds: tuple[float, float], value: float) -> tuple[float, float]:
-    """Return bounds that contain a value."""
+    """Return the bounds, widened to contain a value."""
     return min(bounds[0], value), max(bounds[1], value)
 
 
@@ -241,7 +245,7 @@ def _factors(normal: Floats, width: tuple[float, float] | None) -> Floats:
 
 
 def check_samples(samples: Mapping[str, Any], names: Sequence[str]) -> dict[str, Floats]:
-    """Return times per step divided by their median, (n_steps,) by solver, for the solvers that have any."""
+    """Return the times per step divided by their median, (n_steps,) per solver; raise `InputError` if invalid."""
     out = {}
     for name, values in samples.items():
         if name not in names:

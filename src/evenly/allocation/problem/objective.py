@@ -1,4 +1,4 @@
-"""What to minimise, and what the answer may spend."""
+"""The objective of an allocation: the quantity to minimise, and constraints on time and cost."""
 
 from __future__ import annotations
 
@@ -19,19 +19,20 @@ _SECONDS_PER_HOUR = 3600.0
 
 @dataclass(frozen=True)
 class Objective:
-    """What to minimise, and what the answer may spend.
+    """The quantity to minimise, and constraints on time and cost.
 
     Parameters
     ----------
     minimise : {"time", "cost", "cores"}
-        Seconds per step; core-hours per step (at a fixed price or power per core also money and energy); or cores.
+        ``"time"``: seconds per step. ``"cost"``: core-hours per step, which are in proportion to money and energy at a
+        fixed price and power per core. ``"cores"``: cores used in total.
     within : float, optional
-        Only assignments at most this fraction slower than the fastest: ``Objective("cost", within=0.05)`` is the
-        cheapest count within 5 % of the fastest.
+        Only assignments at most this fraction slower than the fastest one: ``Objective("cost", within=0.05)`` is the
+        cheapest total within 5 % of the fastest step.
     max_seconds : float, optional
         Longest allowed step, in seconds.
     max_core_hours : float, optional
-        Most core-hours that a step may use.
+        Largest allowed core-hours of a step.
 
     Examples
     --------
@@ -66,12 +67,12 @@ class Objective:
 
     @classmethod
     def of(cls, value: Objective | str) -> Objective:
-        """Return `value` as an objective; a word says what to minimise."""
+        """Return `value` as an `Objective`; a word is the quantity to minimise."""
         return value if isinstance(value, Objective) else cls(value)  # type: ignore[arg-type]
 
     @property
     def is_fastest(self) -> bool:
-        """Whether this is the fastest assignment, whatever it costs."""
+        """Whether the objective is the fastest step, without constraints."""
         return self.minimise == "time" and self.max_core_hours is None and self.max_seconds is None
 
     def __str__(self) -> str:
@@ -84,12 +85,12 @@ class Objective:
         return ", ".join([wanted[self.minimise], *(rule for rule in rules if rule)])
 
     def choose(self, front: Front, machine: Machine | None = None) -> int:
-        """Return the position in `front` of the best total; ties go to fewer cores.
+        """Return the index in `front` of the best total; of equal ones, the total with the fewest cores.
 
         Raises
         ------
         InfeasibleError
-            If no total keeps to the rules; `constraint` names the rule.
+            If no total keeps to the constraints; the error's `constraint` names the violated one.
         """
         hours = core_hours(front.cores, front.seconds, machine)
         allowed = np.ones(len(hours), dtype=bool)

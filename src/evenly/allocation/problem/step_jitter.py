@@ -1,9 +1,9 @@
-"""Waiting caused by jitter: steps of side-by-side solvers vary, and each step takes as long as its slowest part.
+"""Waiting by jitter: times per step of side-by-side solvers vary, and the slowest part sets each step's time.
 
-The expected maximum is at least the maximum of the means (Jensen's inequality), so a pair that is balanced on average
-still waits. Given
-times per step, each solver's pattern (step over median) is laid on its predicted time: step by step where the
-patterns come from the same steps, drawn independently otherwise.
+The expected maximum is at least the maximum of the means (Jensen's inequality). So solvers that are balanced on average
+still wait for each other. Each solver's predicted time is multiplied by its pattern: the measured times per step over
+their median. Patterns of one length are combined step by step, as they come from the same steps of one run. Patterns of
+different lengths are drawn independently.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Jitter:
-    """What varying steps cost.
+    """Cost of the variation from step to step.
 
     Attributes
     ----------
     expected_seconds : float
         Mean time of a step.
     seconds_of_means : float
-        What the step would take if each solver always took its mean.
+        Time of a step in which each solver takes its mean time.
     """
 
     expected_seconds: float
@@ -40,7 +40,7 @@ class Jitter:
 
     @property
     def loss(self) -> float:
-        """By which fraction steps are slower than their solvers' means say."""
+        """Fraction by which the mean step is slower than a step in which each solver takes its mean time."""
         return self.expected_seconds / self.seconds_of_means - 1.0
 
 
@@ -63,7 +63,7 @@ def patterns(noise: Noise, names: tuple[str, ...]) -> dict[str, Floats]:
 
 
 def jitter_of(problem: Problem, cores: Mapping[str, int], ratios: Mapping[str, Floats]) -> Jitter:
-    """Return what varying steps cost on an assignment."""
+    """Return the cost of jitter for an assignment; `ratios` (n_steps,) are the solvers' patterns."""
     times = problem.times(cores)
     steps = np.atleast_1d(problem.layout.seconds({name: times[name] * ratios[name] for name in times}))
     means = problem.layout.seconds({name: times[name] * float(ratios[name].mean()) for name in times})
@@ -71,11 +71,11 @@ def jitter_of(problem: Problem, cores: Mapping[str, int], ratios: Mapping[str, F
 
 
 def refine(problem: Problem, cores: Mapping[str, int], noise: Noise) -> dict[str, int]:
-    """Improve the expected time of a step by moving cores between solvers.
+    """Return an assignment with a shorter expected time of a step, found by local search from `cores`.
 
-    A local search from the assignment that is best for the typical step: one solver's count changes, or two change
-    in opposite directions, by steps that halve down to the next count. The end can't be improved by any such move of
-    the smallest size.
+    A move changes the count of one solver, or the counts of two solvers in opposite directions. The search starts with
+    large moves and halves their size when none improves the time. At the end, no move to a neighbouring count improves
+    the time.
     """
     ratios = patterns(noise, problem.names)
     best = dict(cores)
@@ -106,7 +106,7 @@ def _shift(problem: Problem, name: str, count: int, places: int) -> int:
 
 
 def _drawn(values: Floats, n: int, random: np.random.Generator) -> Floats:
-    # Stratified: one value from each of n equal parts of the distribution, in random order.
+    # Stratified sampling: one value from each of n equal parts of the distribution, in random order.
     levels = (np.arange(n) + 0.5) / n
     drawn: Floats = random.permutation(np.quantile(values, levels, method="inverted_cdf"))
     return drawn
