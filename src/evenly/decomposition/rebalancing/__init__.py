@@ -1,4 +1,4 @@
-"""Rebalancing: better layouts from what runs took, between runs and in the middle of one."""
+"""Rebalancing: better layouts from measured times, between runs or during a run."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""What a chunk balancer is: the interface of Meep's document, on plain numbers.
+"""The abstract base class of chunk balancers: the interface of Meep, on plain numbers.
 
-Source: the section "Dynamic Chunk Balancing" of Meep's documentation on parallel runs. A balancer looks at how long
-ranks worked on a layout and gives a better one. `ChunkBalancer` is the document's algorithm, `CostBalancer` ours.
+Source: the section "Dynamic Chunk Balancing" of Meep's documentation on parallel runs. A balancer computes a better
+layout from the times that ranks worked on the present one. `ChunkBalancer` is the algorithm of Meep's documentation,
+`CostBalancer` is evenly's own.
 """
 
 from __future__ import annotations
@@ -26,14 +27,14 @@ __all__ = ["AbstractChunkBalancer", "check_owners"]
 
 
 class AbstractChunkBalancer(ABC):
-    """Adjusts a layout by what was measured on it.
+    """A balancer: computes a new layout from the times measured on the present one.
 
-    Laws, checked for every balancer by ``tests/decomposition/rebalancing/contract.py``: the new layout fits the same
-    grid and is owned by ranks that exist; no chunk of it is empty; the answer depends on ratios of times, not on their
-    unit; of times that are equal and explained nothing moves beyond rounding.
+    ``tests/decomposition/rebalancing/contract.py`` checks these laws for every balancer. The new layout fits the same
+    grid, its owners are existing ranks, and no chunk is empty. The layout depends on ratios of times, not on their
+    unit. If all ranks take equal times, as predicted, cuts move no further than rounding.
 
-    The last three methods take an `evenly.fdtd.Simulation`, and all ranks must call them; for Meep's there is
-    `evenly.adapters.meep`.
+    The methods that take an `evenly.fdtd.Simulation` must be called by all ranks. `evenly.adapters.meep` has the same
+    for simulations of Meep.
     """
 
     @abstractmethod
@@ -44,38 +45,38 @@ class AbstractChunkBalancer(ABC):
         chunk_volumes: Sequence[ChunkVolume],
         chunk_owners: ArrayLike,
     ) -> BinaryPartition:
-        """Return a layout on which ranks are predicted to finish together.
+        """Return a layout on which all ranks are predicted to finish a step together.
 
         Parameters
         ----------
         timing_measurements : Timings
         old_chunk_layout : BinaryPartition
-            On which they were measured.
+            The layout on which the times were measured.
         chunk_volumes : sequence of ChunkVolume
-            All chunks of the cell; a leaf of the layout may be several.
+            All chunks of the cell; a leaf of the layout may consist of several.
         chunk_owners : (chunks,) of int
-            The rank of each.
+            The rank that owns each chunk.
 
         Raises
         ------
         InputError
-            If they don't belong together.
+            If the arguments don't fit each other.
         """
 
     def make_initial_chunk_layout(self, sim: Simulation) -> BinaryPartition:
-        """Return a layout for a simulation that was not measured yet: chunks of equal volume by default."""
+        """Return the layout for a simulation without measurements: chunks of equal volume by default."""
         return BinaryPartition.equal(sim.grid, sim.communicator.size)
 
     def should_adjust_chunk_layout(self, sim: Simulation) -> bool:  # noqa: ARG002 - part of the interface
-        """Whether the layout is bad enough to pay for another one; always by default."""
+        """Return whether changing the layout pays; always true by default."""
         return True
 
     def adjust_chunk_layout(self, sim: Simulation, **kwargs: Any) -> None:
-        """Compute a new layout, if the present one should be adjusted, and move to it; fields are kept.
+        """Compute a new layout, if the present one should be adjusted, and apply it; fields are kept.
 
-        It goes by the steps since this balancer last looked, or since the layout changed: Meep's document speaks of the
-        previous iteration, and a sum over all of them would hide a rank that became slow. `kwargs` are passed on to
-        `compute_new_chunk_layout`.
+        The times used are those since this balancer's last measurement, or since the layout changed. Meep's
+        documentation uses the previous iteration; a sum over all iterations would hide a rank that has become slow.
+        `kwargs` are passed on to `compute_new_chunk_layout`.
         """
         from evenly.decomposition.rebalancing import simulation_interface
 
@@ -88,7 +89,7 @@ class AbstractChunkBalancer(ABC):
         sim.relayout(BinaryPartition(sim.communicator.bcast(layout.to_list())))
 
     def latest_timings(self, sim: Simulation) -> Timings:
-        """Return what ranks took since this balancer last asked; if no step was made since, the last answer.
+        """Return the ranks' times since this balancer's last call; without a step since then, the last result again.
 
         Raises
         ------
@@ -98,7 +99,7 @@ class AbstractChunkBalancer(ABC):
         from evenly.decomposition.rebalancing import simulation_interface
 
         heard: WeakKeyDictionary[Simulation, _Heard] = self.__dict__.setdefault("_heard", WeakKeyDictionary())
-        # The step at which the clocks were last started anew, as they are for every layout.
+        # The step at which the clocks were last reset; every new layout resets them.
         start, whole = sim.step_count - sim.timed_steps, simulation_interface.timings(sim)
         last = heard.get(sim)
         if last is None or last.start != start:
@@ -113,7 +114,7 @@ class AbstractChunkBalancer(ABC):
 
 @dataclass(frozen=True)
 class _Heard:
-    """What a balancer was told of a simulation: the step at which clocks were started, all since then, its answer."""
+    """Last timings of a simulation: the step of the clocks' reset, all times since then, and the result returned."""
 
     start: int
     whole: Timings
@@ -121,12 +122,12 @@ class _Heard:
 
 
 def check_owners(owners: ArrayLike, chunks: int, ranks: int) -> None:
-    """Check that every chunk has an owner that was measured.
+    """Check that every chunk has an owner among the measured ranks.
 
     Raises
     ------
     InputError
-        If not.
+        If a chunk has no owner, or an owner isn't a measured rank.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Rebalancing while a simulation of `evenly.fdtd` runs.
+"""Rebalancing during a run of `evenly.fdtd`, as a callback.
 
 >>> from evenly.decomposition.rebalancing.chunk_balancer import ChunkBalancer
 >>> from evenly.fdtd.simulation import Simulation
@@ -8,8 +8,9 @@
 >>> len(rebalance.decisions), sim.step_count
 (3, 60)
 
-Every so many steps the ranks' CPU times are gathered, and the balancer says whether another layout pays; if it does,
-fields move there and the run continues. What moving took, and how long the run still is, count in the next decision.
+After every `every` steps the ranks' CPU times are gathered, and the balancer decides whether another layout pays. If it
+does, the fields move to the new layout, and the run continues. The next decision takes into account how long the move
+took and how many steps remain.
 """
 
 from __future__ import annotations
@@ -34,42 +35,42 @@ if TYPE_CHECKING:
 
 __all__ = ["Decides", "Rebalance"]
 
-#: Times are taken so often per decision, so that their noise is known.
+#: Number of time windows per decision; their spread gives the noise.
 WINDOWS = 5
 
 
 @runtime_checkable
 class Decides(Protocol):
-    """A balancer that says whether another layout pays, such as `CostBalancer`."""
+    """A balancer that itself decides whether another layout pays, such as `CostBalancer`."""
 
     def decide(
         self, timings: Timings, layout: BinaryPartition, *, steps_left: float = ..., rebuild_s: float = ...
     ) -> Decision:
-        """Return the decision and the layout that it is about."""
+        """Return the decision, which holds the proposed layout."""
 
 
 class Rebalance(Callback):
-    """Lets a balancer adjust the layout during a run.
+    """A callback that lets a balancer adjust the layout during a run.
 
     Parameters
     ----------
     balancer : AbstractChunkBalancer
-        One that decides is asked whether another layout pays; of any other the layout is taken if
-        `should_adjust_chunk_layout` says so.
+        If it has a method `decide`, this decides whether another layout pays. Otherwise
+        `should_adjust_chunk_layout` decides whether its new layout is used.
     every : int
         Steps between decisions, at least 10.
     tell : callable, optional
-        Given each decision on the first rank: ``tell=lambda decision: print(decision.why)``.
+        Called with each decision on the first rank: ``tell=lambda decision: print(decision.why)``.
 
     Attributes
     ----------
     decisions : list of Decision
-        All so far.
+        All decisions so far.
 
     Raises
     ------
     InputError
-        If `every` is too small for times to mean anything.
+        If `every` is too small for meaningful times.
     """
 
     def __init__(
@@ -92,7 +93,7 @@ class Rebalance(Callback):
         if (sim.step_count - self._since) % self._window:
             return False
         now = simulation_interface.work_seconds(sim)
-        # The clocks may have been started anew by somebody else; such a window is the time since then.
+        # Other code may have reset the clocks; then the window is the time since the reset.
         self._windows.append(now - self._mark if now >= self._mark else now)
         self._mark = now
         return sim.step_count - self._since >= self.every
@@ -101,7 +102,7 @@ class Rebalance(Callback):
         timings = self._timings(sim)
         decision = self._decided(sim, timings)
         layout = decision.layout.to_list() if decision.adjust and decision.layout is not None else None
-        # All ranks compute the same, but processors of different kinds may round differently.
+        # All ranks compute the same layout, but processors of different kinds may round differently.
         layout = sim.communicator.bcast(layout)
         self.decisions.append(decision)
         if self.tell is not None and sim.communicator.rank == 0:
@@ -118,7 +119,7 @@ class Rebalance(Callback):
         self._windows = []
 
     def _timings(self, sim: Simulation) -> Timings:
-        """Return the mean over windows, the first of which warms caches, and its noise from their spread."""
+        """Return the mean times over the windows and their noise; the first window, which warms caches, is left out."""
         rates = np.array(sim.communicator.allgather(self._windows[1:])) / self._window
         return Timings(rates.mean(axis=1), rates.shape[1] * self._window, standard_error(rates))
 
@@ -135,7 +136,7 @@ class Rebalance(Callback):
         return Decision(adjust, why, Prospect(now_s, now_s, layout=layout), Price(self._rebuild_s, left))
 
     def _steps_left(self, sim: Simulation) -> float:
-        """Return how many steps the run's conditions expect still, infinite where none says."""
+        """Return how many steps remain by the run's stop conditions; infinite where none gives its progress."""
         done = sim.step_count - self._first
         shares = [share for share in (condition.progress(sim) for condition in sim.conditions) if share]
         left = done * (1 / max(shares) - 1) if shares else math.inf

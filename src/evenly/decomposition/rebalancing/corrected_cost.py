@@ -1,4 +1,4 @@
-"""A cost model with what was measured on top: a factor for each term, and one for each region of the cell.
+"""A cost model corrected by measurements: a factor for each term, and a factor for each region of the cell.
 
 >>> from evenly.decomposition.costs.cost_model import Coefficient
 >>> cost = CostModel("fdtd", {"points": Coefficient(3e-9), "chunks": Coefficient(1e-6)})
@@ -23,26 +23,26 @@ __all__ = ["CorrectedCost", "in_bulk"]
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
-# What a chunk has some of however large it is.
+# Units of terms whose amount doesn't grow with a chunk's volume.
 _ONCE = ("chunk", "side", "call", "patch")
 
 
 @dataclass(frozen=True)
 class CorrectedCost(CostModel):
-    """A cost model that goes wherever one is asked for.
+    """A cost model with measured corrections, usable in place of any cost model.
 
     Parameters
     ----------
     regions : Survey, optional
-        Of "model" and "measured": what the model charges, and what that is in truth, block by block. What a chunk
-        holds is charged by their ratio in its box.
+        Seconds per block of two kinds: "model", as the model predicts them, and "measured", as the measurements
+        correct them. Work that grows with a chunk's volume is multiplied by the ratio of the two sums over its box.
     """
 
     regions: Survey | None = None
 
     @classmethod
     def of(cls, cost: CostModel, factors: Mapping[str, float], regions: Survey | None = None) -> CorrectedCost:
-        """Return a cost model with these terms multiplied."""
+        """Return the cost model with coefficients multiplied by `factors`, by name of term; others stay the same."""
         given = {field.name: getattr(cost, field.name) for field in fields(CostModel)}
         given["coefficients"] = {
             name: Coefficient(c.seconds * factors.get(name, 1.0), c.error) for name, c in cost.coefficients.items()
@@ -59,7 +59,7 @@ class CorrectedCost(CostModel):
         return np.asarray(bulk * self._factor(low, high) + fixed)
 
     def spread_seconds(self, cell: Cell, low: Ints, high: Ints) -> Array:
-        """Return the corrected seconds per step (n,) of what lies on the points of boxes (n, 3)."""
+        """Return the corrected seconds per step (n,) of the work on the points of boxes (n, 3)."""
         return np.asarray(super().spread_seconds(cell, low, high) * self._factor(low, high))
 
     def _factor(self, low: Ints, high: Ints) -> Array:
@@ -70,7 +70,7 @@ class CorrectedCost(CostModel):
 
 
 def in_bulk(program: str) -> NDArray[np.bool_]:
-    """Return which terms of a program are of what a region holds, (terms,); the others come once per chunk or side.
+    """Return which terms of a program grow with a chunk's volume, (terms,); the others are paid per chunk or side.
 
     Examples
     --------

@@ -1,12 +1,13 @@
-"""Our balancer: what the cost model expects, corrected by what was measured.
+"""evenly's own balancer: a cost model that is corrected by measurements.
 
-Each measurement improves what is known of ranks and regions (`evenly.decomposition.rebalancing.diagnosis`); the next
-layout is the best for all of it. It is taken only if its gain pays for moving and is more than chance may account for,
-with a probability of `noise.SURE`: the root of the sum of squares of
+Each measurement improves the estimates of the ranks' speeds and the regions' costs
+(`evenly.decomposition.rebalancing.diagnosis`). The proposed layout is the best one for these estimates. It is chosen
+only if its gain pays for the move and exceeds the doubt, an error bound with probability `noise.SURE`. The doubt is the
+root of the sum of squares of two terms:
 
-- by how much the slowest of P equal ranks seems too slow, at the noise of the timings (`noise.measurement_doubt`), and
-- by how much the slowest rank may be slower than predicted, each rank's error being the cost model's for what changes
-  hands, and at least what starting anew changes (`proposing.Proposal`).
+- how much too slow the slowest of P equal ranks seems by the noise of the timings (`noise.measurement_doubt`), and
+- how much slower than predicted the slowest rank may be (`proposals.Proposal`). Each rank's error is the cost model's
+  error for the points that change owner, plus the variation from one start to the next.
 
 >>> from evenly.decomposition.costs.cost_model import Coefficient
 >>> from evenly.decomposition.cells.survey import Survey
@@ -46,38 +47,38 @@ if TYPE_CHECKING:
 
 __all__ = ["CostBalancer"]
 
-#: Mean error of a cost model's shares where it isn't known, and the least that is believed.
+#: Mean error of a cost model's shares if it isn't known, and a lower bound for known ones.
 USUAL_ERROR, LEAST_ERROR = 0.15, 0.03
-#: Standard error of what is normal, over its mean absolute error.
+#: Standard deviation of a normal error over its mean absolute value.
 SPREAD_OF_MEAN = math.sqrt(math.pi / 2)
-#: A region may be misjudged by more than the model's mean error over many cells.
+#: Smallest relative spread assumed for terms and regions: one region may be off by more than the model's mean error.
 LEAST_SPREAD = 0.1
 _KEPT = 4
-#: What was measured before on a layout counts at most so much more than the latest, as ranks may become slow later.
+#: Earlier measurements of a layout get at most so many times the steps of the latest one: ranks may become slow later.
 MEMORY = 3
-#: How much ranks change in speed from one layout to the next, relative: what was measured before is known less well.
+#: Relative drift of the ranks' speeds from one layout to the next; it makes older measurements less certain.
 DRIFT = 0.02
 WAYS: tuple[Way, ...] = ("move cuts", "hand over leaves", "new tree")
 
 
 class CostBalancer(AbstractChunkBalancer):
-    """Balances by cost model and measurements together.
+    """A balancer that combines a cost model with measurements.
 
     Parameters
     ----------
     cost : CostModel
-        What points, chunks and borders should take.
+        Expected seconds per point, chunk and border.
     cell : Cell
-        What is to be cut.
+        The cell to cut.
     speed_spread : float
-        How much ranks usually differ in speed, relative.
+        Usual relative spread of the ranks' speeds.
     ways : tuple of "move cuts", "hand over leaves", "new tree"
-        How a layout may change.
+        Allowed kinds of change of a layout.
 
     Raises
     ------
     InputError
-        If the cost model is another program's, or an option breaks a rule.
+        If the cost model is for another program, or an option is invalid.
     """
 
     def __init__(self, cost: CostModel, cell: Cell, *, speed_spread: float = 0.1, ways: tuple[Way, ...] = WAYS) -> None:
@@ -93,13 +94,13 @@ class CostBalancer(AbstractChunkBalancer):
 
     @classmethod
     def of(cls, simulation: Simulation | Cell, cost: CostModel | None = None, **options: Any) -> CostBalancer:
-        """Return the balancer of a simulation's cell.
+        """Return the balancer for a simulation's cell.
 
         Parameters
         ----------
         simulation : Simulation or Cell
         cost : CostModel, optional
-            Left out: what was calibrated on this machine, or the coefficients that are shipped.
+            The default is the model calibrated on this machine; without one, the model that comes with evenly.
         **options
             `speed_spread`, `ways`.
         """
@@ -116,7 +117,7 @@ class CostBalancer(AbstractChunkBalancer):
         return partition(self.cell, sim.communicator.size, self.cost).layout
 
     def should_adjust_chunk_layout(self, sim: Simulation) -> bool:
-        """Whether another layout gains more than noise and error; what moving takes isn't asked for here."""
+        """Return whether another layout gains more than noise and model error; the time of the move isn't counted."""
         return self.decide(self.latest_timings(sim), sim.layout).adjust
 
     def compute_new_chunk_layout(
@@ -126,7 +127,7 @@ class CostBalancer(AbstractChunkBalancer):
         chunk_volumes: Sequence[ChunkVolume],
         chunk_owners: ArrayLike,
     ) -> BinaryPartition:
-        """Return the best layout for all that was measured so far, whether or not it pays; see the base class."""
+        """Return the best layout by all measurements so far, whether or not a change pays; see the base class."""
         check_owners(chunk_owners, len(chunk_volumes), timing_measurements.ranks)
         points = sum(volume.points for volume in chunk_volumes)
         if points != self.cell.grid.box.volume:
@@ -138,7 +139,7 @@ class CostBalancer(AbstractChunkBalancer):
         return self._proposal().layout
 
     def observe(self, timings: Timings, layout: BinaryPartition) -> None:
-        """Take in a measurement; one of the same layout as the last is averaged with it.
+        """Add a measurement; if the last one was made on the same layout, the two are averaged.
 
         Raises
         ------
@@ -154,12 +155,12 @@ class CostBalancer(AbstractChunkBalancer):
         self._seen = [*self._seen, (layout, timings)][-_KEPT:]
 
     def explanation(self) -> Explanation:
-        """Return what the measurements so far say about ranks and costs.
+        """Return the ranks' speeds and the corrected costs that best explain the measurements so far.
 
         Raises
         ------
         InputError
-            If there are none.
+            If there are no measurements.
         """
         if not self._seen:
             raise InputError("Nothing was measured yet: give the balancer timings first (`observe`).")
@@ -178,17 +179,17 @@ class CostBalancer(AbstractChunkBalancer):
     def decide(
         self, timings: Timings, layout: BinaryPartition, *, steps_left: float = math.inf, rebuild_s: float = math.nan
     ) -> Decision:
-        """Take in a measurement and say whether to go over to another layout, to which, and why.
+        """Add a measurement and return whether to change the layout, to which one, and why.
 
         Parameters
         ----------
         timings : Timings
         layout : BinaryPartition
-            On which they were measured.
+            The layout on which the times were measured.
         steps_left : float
-            Steps still to go, where that is known.
+            Remaining steps; infinite where not known.
         rebuild_s : float
-            Seconds that moving takes, where that was measured.
+            Seconds that a change of layout takes; nan where not measured.
         """
         self.observe(timings, layout)
         proposal, measured = self._proposal(), self._seen[-1][1]
@@ -200,7 +201,7 @@ class CostBalancer(AbstractChunkBalancer):
 
     @property
     def _error(self) -> float:
-        """Usual error of the model's shares."""
+        """Mean relative error of the model's shares of ranks."""
         return USUAL_ERROR if math.isnan(self.cost.share_error) else max(LEAST_ERROR, self.cost.share_error)
 
     def _proposal(self) -> Proposal:
@@ -210,7 +211,7 @@ class CostBalancer(AbstractChunkBalancer):
 
 
 def _mean(one: Timings, other: Timings) -> Timings:
-    """Return two measurements of a layout, the later one last, as one."""
+    """Return the mean of two measurements of a layout, weighted by steps; `other` is the later one."""
     before = min(one.steps, MEMORY * other.steps)
     steps = before + other.steps
     seconds = (one.seconds * before + other.seconds * other.steps) / steps

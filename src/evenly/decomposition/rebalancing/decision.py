@@ -1,4 +1,4 @@
-"""Whether another layout pays, and why or why not.
+"""The decision whether a change of layout pays, with its reason.
 
 >>> decision = judged(Prospect(now_s=4e-3, predicted_s=3e-3, doubt_s=1e-4), Price(rebuild_s=2.0, steps_left=1000))
 >>> decision.adjust, decision.pays_after_steps
@@ -23,20 +23,21 @@ __all__ = ["Decision", "Price", "Prospect", "judged"]
 
 @dataclass(frozen=True)
 class Prospect:
-    """What another layout promises.
+    """Predicted times of a proposed layout, beside the measured time on the present one.
 
     Parameters
     ----------
     now_s : float
-        Seconds of a step, of the slowest rank, as measured.
+        Measured seconds per step of the slowest rank on the present layout.
     predicted_s : float
-        The same on the other layout, as predicted.
+        Predicted seconds per step of the slowest rank on the proposed layout.
     doubt_s : float
-        What the difference may be without being real: noise of the timings, error of the cost model.
+        Uncertainty of the difference in seconds, from the noise of the timings and the error of the cost model. A
+        smaller gain doesn't count as real.
     layout : BinaryPartition, optional
-        The other one.
+        The proposed layout.
     rank_s : (ranks,), optional
-        Seconds of a step of each rank on it, as predicted.
+        Predicted seconds per step of each rank on the proposed layout.
     """
 
     now_s: float
@@ -48,14 +49,14 @@ class Prospect:
 
 @dataclass(frozen=True)
 class Price:
-    """What it costs to go over.
+    """The price of a change of layout, and the number of steps in which it must pay.
 
     Parameters
     ----------
     rebuild_s : float
-        Seconds that moving takes, as measured the last time; nan where it wasn't yet.
+        Seconds that the last change of layout took; nan where none was measured yet.
     steps_left : float
-        Steps still to go; infinite where nobody knows.
+        Remaining steps; infinite where not known.
     """
 
     rebuild_s: float = math.nan
@@ -64,13 +65,14 @@ class Price:
 
 @dataclass(frozen=True)
 class Decision:
-    """Whether to go over to another layout.
+    """The decision whether to change to a proposed layout.
 
     Parameters
     ----------
     adjust : bool
+        Whether to change.
     why : str
-        In words.
+        The reason, in one sentence.
     prospect : Prospect
     price : Price
     """
@@ -82,39 +84,39 @@ class Decision:
 
     @property
     def layout(self) -> BinaryPartition | None:
-        """The other layout, also where it isn't worth going there."""
+        """The proposed layout, even if the change isn't worth it."""
         return self.prospect.layout
 
     @property
     def now_s(self) -> float:
-        """Seconds of a step as measured."""
+        """Measured seconds per step on the present layout."""
         return self.prospect.now_s
 
     @property
     def predicted_s(self) -> float:
-        """Seconds of a step as predicted for the other layout."""
+        """Predicted seconds per step on the proposed layout."""
         return self.prospect.predicted_s
 
     @property
     def rebuild_s(self) -> float:
-        """Seconds that moving took the last time; nan where not known."""
+        """Seconds that the last change of layout took; nan where not known."""
         return self.price.rebuild_s
 
     @property
     def gain_s(self) -> float:
-        """Seconds that a step is predicted to gain."""
+        """Predicted gain per step, in seconds."""
         return self.now_s - self.predicted_s
 
     @property
     def pays_after_steps(self) -> float:
-        """After how many steps moving is earned back; infinite if never, 0 where its price isn't known."""
+        """Number of steps after which a change pays for itself; infinite if never, 0 where its price isn't known."""
         if self.gain_s <= 0:
             return math.inf
         return 0.0 if math.isnan(self.rebuild_s) else self.rebuild_s / self.gain_s
 
 
 def judged(prospect: Prospect, price: Price) -> Decision:
-    """Return whether the gain is real and pays."""
+    """Return the decision: adjust if the gain exceeds the doubt and pays for the move within the remaining steps."""
     draft = Decision(False, "", prospect, price)
     change = f"a step of the slowest rank takes {_text(draft.now_s)} and would take {_text(draft.predicted_s)}"
     if draft.gain_s <= 0:

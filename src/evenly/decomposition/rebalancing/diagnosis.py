@@ -1,12 +1,18 @@
-"""Why ranks took longer than predicted: slow ranks, misjudged terms, misjudged regions.
+"""Diagnosis of measured times: estimates which ranks are slow, and which terms and regions the cost model misjudges.
 
-One measurement can't tell a slow rank from a region that the cost model misjudges; several on different layouts can
-where points change hands, since a rank keeps its speed and a region its cost. So all measurements are explained
-at once: the logarithm of a rank's time is that of what the model predicts, plus the rank's slowness, plus a factor for
-each term of the model, plus a factor for each leaf that was ever measured, wherever its points are now. Each of these
-is as small as it can be, measured in how much it usually is (a Gaussian prior: ranks vary by `speed_spread`, the model
-by its known error), and what remains is noise. The most probable values follow from a few linear systems, one equation
-per measured rank (Gauss-Newton; A. Tarantola, Inverse Problem Theory, SIAM 2005, section 3.4.4).
+A single measurement can't tell a slow rank from a region that the cost model misjudges. Measurements on several layouts
+can, if points change owner: a rank keeps its speed, and a region keeps its cost. So one model is fitted to all
+measurements together. It predicts the logarithm of each rank's time from the cost model's prediction and these unknown
+factors, all logarithmic:
+
+- a slowness of each rank,
+- a factor for each term of the cost model,
+- a factor for each leaf of each measured layout, which stays with the region that the leaf covered, and
+- an overall factor for each measurement.
+
+Each unknown has a Gaussian prior of mean 0: ranks vary by `speed_spread`, and terms and regions by the cost model's
+known error. The residuals are noise. The maximum a posteriori estimate follows from a few linear systems with one
+equation per measured rank (Gauss-Newton; A. Tarantola, Inverse Problem Theory, SIAM 2005, section 3.4.4).
 """
 
 from __future__ import annotations
@@ -29,11 +35,11 @@ __all__ = ["Explanation", "Observation", "Spreads", "explain"]
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
-#: Equations that are solved at once; more ranks than this are explained by their speed alone.
+#: Most equations that are solved at once; with more ranks than this, only the ranks' speeds are estimated.
 MOST_EQUATIONS = 1024
-#: Blocks in which regions are kept; where cuts need more, regions aren't told apart.
+#: Most blocks for the regions; if the cuts need more, no regional factors are estimated.
 MOST_BLOCKS = 200_000
-#: How much more single terms are off than the shares of ranks, in which their errors average out.
+#: Prior spread of a term's factor over that of a rank's share; the errors of terms partly average out in a share.
 TERM_SPREAD = 4.0
 _ROUNDS = 30
 _CONVERGED = 1e-4
@@ -42,15 +48,16 @@ _ANY = 5.0
 
 @dataclass(frozen=True)
 class Observation:
-    """What was measured on a layout.
+    """A measurement: the ranks' times on one layout.
 
     Parameters
     ----------
     low, high : (leaves, 3)
-        Corners of the leaves, grid indices.
+        Corners of the leaves: first grid index and one past the last.
     owners : (leaves,)
+        The rank that owns each leaf.
     seconds : (ranks,)
-        Per step; 0 for ranks that own nothing.
+        Measured seconds per step of each rank; 0 for ranks that own nothing.
     noise : float
         Relative standard error of a rank's seconds.
     """
@@ -64,14 +71,14 @@ class Observation:
 
 @dataclass(frozen=True)
 class Spreads:
-    """How much things usually differ from what is expected, relative.
+    """Relative standard deviations of the prior.
 
     Parameters
     ----------
     speed : float
-        Ranks of each other.
+        Spread of the ranks' speeds.
     model : float
-        Terms and regions from the cost model.
+        Spread of terms and regions around the cost model.
     """
 
     speed: float
@@ -80,14 +87,14 @@ class Spreads:
 
 @dataclass(frozen=True)
 class Explanation:
-    """What measurements say about ranks and costs.
+    """Result of the diagnosis: the ranks' speeds and the corrected cost model.
 
     Parameters
     ----------
     speeds : (ranks,)
-        As a factor: a rank of speed 0.5 takes twice as long.
+        Relative speed of each rank: a rank of speed 0.5 takes twice as long.
     cost : CorrectedCost
-        In seconds of a rank of speed 1, as last measured.
+        Costs in seconds of a rank of speed 1, at the overall level of the last measurement.
     """
 
     speeds: Array
@@ -95,16 +102,17 @@ class Explanation:
 
 
 def explain(seen: Sequence[Observation], cell: Cell, cost: CostModel, spreads: Spreads) -> Explanation:
-    """Return the most probable explanation of measurements, the last of which counts most.
+    """Return the most probable speeds and costs given all measurements (maximum a posteriori).
 
     Parameters
     ----------
     seen : sequence of Observation
-        In the order in which they were made, all on as many ranks.
+        The measurements in time order, all with the same number of ranks.
     cell : Cell
     cost : CostModel
-        What is expected.
+        The cost model before correction.
     spreads : Spreads
+        Standard deviations of the prior.
     """
     ranks = len(seen[-1].seconds)
     if ranks > MOST_EQUATIONS:
@@ -128,11 +136,14 @@ def _by_speed(last: Observation, cell: Cell, cost: CostModel, spreads: Spreads) 
 
 @dataclass(frozen=True)
 class _Blocks:
-    """Blocks that no cut of any measurement crosses."""
+    """Blocks of the cell that no cut of any measured layout crosses, with the model's seconds (blocks,) in each.
+
+    The seconds cover only terms that grow with volume (`in_bulk`).
+    """
 
     edges: tuple[Ints, Ints, Ints]
     seconds: Array
-    #: Which leaf of each measurement a block lies in, (measurements, blocks).
+    #: The leaf of each measured layout in which each block lies, (measurements, blocks).
     leaf: Ints
 
     @classmethod
@@ -156,19 +167,19 @@ class _Blocks:
         return cls((x, y, z), np.maximum(seconds, 1e-12 * seconds.max()), leaf)
 
     def regions(self, factors: Array) -> Survey:
-        """Return the survey that `CorrectedCost` wants from the blocks' factors, (blocks,)."""
+        """Return the survey `CorrectedCost.regions` made from a factor for each block, (blocks,)."""
         shape = [len(e) - 1 for e in self.edges]
         values = np.stack([self.seconds, self.seconds * factors], axis=1)
         return Survey.of_blocks(self.edges, ("model", "measured"), values.reshape(*shape, 2))
 
 
 def _even(n: int) -> Ints:
-    """Blocks of a length at which costs inside a leaf may be taken as even."""
+    """Return the edges of at most 12 equal blocks along an axis of n points; costs inside a block count as even."""
     return np.unique(np.rint(np.linspace(0, n, min(n, 12) + 1)).astype(np.int64))
 
 
 def _leaf_of(seen: Observation, edges: tuple[Ints, Ints, Ints]) -> Ints:
-    """Return the leaf of each block, (blocks,)."""
+    """Return the leaf of a measured layout in which each block lies, (blocks,)."""
     found = np.zeros([len(e) - 1 for e in edges], dtype=np.int64)
     ends = [[np.searchsorted(e, corner[:, a]) for a, e in enumerate(edges)] for corner in (seen.low, seen.high)]
     for leaf in range(len(seen.low)):
@@ -178,7 +189,11 @@ def _leaf_of(seen: Observation, edges: tuple[Ints, Ints, Ints]) -> Ints:
 
 
 class _Problem:
-    """Equations of all measurements: unknowns are slowness, terms, one offset per measurement, and leaves."""
+    """The equations of all measurements.
+
+    The unknowns, all logarithms, are in this order: slowness of the ranks, factors of the terms (borders last), an
+    offset for each measurement, and factors of the leaves of each measurement.
+    """
 
     def __init__(self, seen: Sequence[Observation], cell: Cell, cost: CostModel, blocks: _Blocks | None) -> None:
         self._seen, self._blocks = seen, blocks
@@ -190,11 +205,11 @@ class _Problem:
         ends = np.cumsum([0, *sizes])
         self._parts = [slice(int(a), int(b)) for a, b in itertools.pairwise(ends)]
         self._size = int(ends[-1])
-        # What the whole takes over what it is predicted to, so that the unit of times plays no part.
+        # Measured over predicted total time of each measurement; dividing by it makes the unit of times irrelevant.
         self._levels = [self._level(number) for number in range(len(seen))]
 
     def solved(self, spreads: Spreads) -> Array:
-        """Return the most probable logarithms of all factors, (unknowns,)."""
+        """Return the maximum a posteriori estimate of all unknowns (logarithms of factors), (unknowns,)."""
         variance = np.full(self._size, spreads.model**2)
         variance[self._parts[0]] = spreads.speed**2
         variance[self._parts[1]] = (TERM_SPREAD * spreads.model) ** 2
@@ -216,7 +231,7 @@ class _Problem:
                 weighted @ slope.T + np.diag(noise), measured - predicted + slope @ state
             )
             change = wanted - state
-            # Offsets are linear; what else changes by more than a factor e at once may overshoot.
+            # The offsets enter linearly. The other unknowns change by at most 1 per round, lest the step overshoots.
             change[free] *= min(1.0, 1 / max(1e-300, float(np.abs(change[free]).max())))
             state = state + change
             if np.abs(change).max() < _CONVERGED:
@@ -228,7 +243,7 @@ class _Problem:
         return float(self._seen[number].seconds.sum() / (of_leaf.sum() + border.sum()))
 
     def _measured(self, number: int) -> Ints:
-        """Return the ranks that took part in a measurement and are predicted to."""
+        """Return the ranks whose measured and predicted times are both above 0."""
         (of_leaf, border), seen = self._charges[number], self._seen[number]
         predicted = np.bincount(seen.owners, of_leaf.sum(axis=1), self._ranks) + border
         return np.flatnonzero((seen.seconds > 0) & (predicted > 0))
@@ -254,7 +269,11 @@ class _Problem:
         return np.log(safe[rows]) + slow[rows] + offset[number], slope[rows]
 
     def _leaf_factors(self, state: Array, number: int) -> tuple[Array, list[Array]]:
-        """Return the regional factor of each leaf, and how it follows those of each measurement's leaves."""
+        """Return the regional factor of each leaf of a measurement, (leaves,), and its derivatives.
+
+        The derivatives are of the factor's logarithm by the unknowns of every measurement's leaves: one array (leaves,
+        other measurement's leaves) for each measurement.
+        """
         leaves = len(self._seen[number].low)
         if self._blocks is None:
             return np.ones(leaves), []
@@ -274,7 +293,7 @@ class _Problem:
         return np.asarray(np.exp(np.sum(logs, axis=0)))
 
     def explanation(self, state: Array, cost: CostModel) -> Explanation:
-        """Return what the unknowns mean."""
+        """Return the speeds and the corrected cost model that the unknowns stand for."""
         slow, term, offset = (state[part] for part in self._parts[:3])
         whole = np.exp(offset[-1]) * self._levels[-1]
         factors = {name: float(whole * np.exp(a)) for name, a in zip(self._terms, term, strict=False)}
@@ -285,7 +304,7 @@ class _Problem:
 
 
 def _charges(seen: Observation, cell: Cell, cost: CostModel) -> tuple[Array, Array]:
-    """Return the seconds that each term charges each leaf, (leaves, terms), and each rank's border, (ranks,)."""
+    """Return the model's seconds of each term in each leaf, (leaves, terms), and of each rank's borders, (ranks,)."""
     pieces = pieces_of(cell, seen.low, seen.high)
     program = program_named(cost.program)
     charges = program.amounts(pieces) * cost.vector[: len(program.terms)]

@@ -1,4 +1,4 @@
-"""Rebalancing between runs, from the measurement files that they left (`Simulation.measurement`)."""
+"""Rebalancing between runs, from the measurement files of earlier runs (`Simulation.measurement`)."""
 
 from __future__ import annotations
 
@@ -30,26 +30,26 @@ def decide_from(
     steps_left: float = math.inf,
     rebuild_s: float = math.nan,
 ) -> Decision:
-    """Return whether the next run should have another layout than the last measured one, which, and why.
+    """Return whether the next run should use another layout than the last measured run, which one, and why.
 
     Parameters
     ----------
     runs : sequence of Measurement
-        Of one cell on one number of ranks. Runs of one layout in a row are repetitions, from which noise is known; runs
-        of several layouts tell slow ranks from costly regions. Where a layout comes back after another one, ranks may
-        have changed in between: the runs before count less than those since.
+        Runs of one cell with the same number of ranks. Consecutive runs on one layout are repetitions and give the
+        noise. Runs on several layouts tell slow ranks from costly regions. If a layout returns after another one, the
+        ranks' speeds may have changed in between, so its earlier runs count less.
     cell : Cell
-        What was run.
+        The cell of the runs.
     cost : CostModel
     steps_left : float
-        Steps of the next run, where that is known: a change must pay within them.
+        Steps of the next run, within which a change must pay; infinite where not known.
     rebuild_s : float
-        Seconds that going over takes; nan where it takes nothing, or nobody knows.
+        Seconds that a change of layout takes; nan where it takes none or isn't known.
 
     Raises
     ------
     InputError
-        If the runs are of another cell, of different numbers of ranks, or lack a layout.
+        If the runs are of another cell, have different numbers of ranks, or hold no layout.
     """
     if not runs:
         raise InputError("Rebalancing needs a measurement of a run, but got none.")
@@ -64,12 +64,12 @@ def decide_from(
 
 
 def latest_of(runs: Sequence[Measurement]) -> list[Measurement]:
-    """Return the runs that a decision is about: the last one, and those of the same layout right before it."""
+    """Return the latest runs on one layout: the last run and those directly before it on the same layout."""
     return _in_a_row(runs)[-1]
 
 
 def _in_a_row(runs: Sequence[Measurement]) -> list[list[Measurement]]:
-    """Return runs in the order in which they were made, those of one layout in a row together."""
+    """Return the runs in time order, with consecutive runs on one layout grouped."""
     in_time = sorted(runs, key=lambda run: run.when)
     return [list(same) for _, same in itertools.groupby(in_time, key=lambda run: json.dumps(run.layout))]
 

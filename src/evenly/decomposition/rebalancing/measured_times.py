@@ -1,6 +1,6 @@
-"""What balancers know of a run: how long each rank worked, and where the chunks are.
+"""Input of the balancers: the measured working time of each rank, and the positions of the chunks.
 
-Both are plain numbers, so that they come from any program: `evenly.fdtd`
+Both are plain numbers, so that they can come from any program: `evenly.fdtd`
 (`evenly.decomposition.rebalancing.simulation_interface`), Meep (`evenly.adapters.meep`), or a file.
 
 >>> halves = [ChunkVolume((-2, -1, 0), (0, 1, 0), (20, 20, 1)), ChunkVolume((0, -1, 0), (2, 1, 0), (20, 20, 1))]
@@ -30,14 +30,14 @@ Index = tuple[int, int, int]
 
 @dataclass(frozen=True, eq=False)
 class Timings:
-    """How long ranks worked.
+    """Measured working time per step of each rank.
 
     Parameters
     ----------
     seconds : (ranks,)
-        CPU seconds of each rank per step, for its own points, transforms and borders; waiting left out.
+        CPU seconds per step of each rank, for its own points, transforms and borders, without waiting.
     steps : int
-        How many steps were measured.
+        Number of measured steps.
     noise : float
         Relative standard error of a rank's seconds; nan where it is not known.
 
@@ -71,11 +71,11 @@ class Timings:
 
     @property
     def imbalance(self) -> float:
-        """Slowest rank over the mean."""
+        """Imbalance: seconds of the slowest rank over the mean of all ranks."""
         return float(self.seconds.max() / self.seconds.mean())
 
     def since(self, earlier: Timings) -> Timings:
-        """Return those of the steps after earlier timings of the same clocks; their noise isn't known.
+        """Return the timings of the steps since `earlier` timings by the same clocks; their noise isn't known.
 
         Examples
         --------
@@ -89,12 +89,12 @@ class Timings:
 
 @dataclass(frozen=True)
 class ChunkVolume:
-    """Where a chunk is.
+    """Position and size of a chunk.
 
     Parameters
     ----------
     low, high : three floats
-        Its corners, in a from the centre of the cell; equal along axes on which nothing varies.
+        Corners of the chunk, in units of a, from the centre of the cell; equal along axes without extent.
     shape : three ints
         Grid points along x, y, z.
     """
@@ -117,16 +117,16 @@ class ChunkVolume:
 
 @dataclass(frozen=True)
 class Lattice:
-    """The grid of a cell, as far as cuts need it.
+    """The grid of a cell: origin, spacing and number of points, which place the cuts.
 
     Parameters
     ----------
     origin : three floats
-        Lowest corner of the cell, in a.
+        Lowest corner of the cell, in units of a.
     spacing : three floats
-        Between grid points; 1 along axes on which nothing varies.
+        Distance between grid points, in units of a; 1 along axes without extent.
     shape : three ints
-        Grid points.
+        Grid points along x, y, z.
     """
 
     origin: Vector
@@ -140,7 +140,7 @@ class Lattice:
         Raises
         ------
         InputError
-            If there are none, or they don't fill a box.
+            If there are no chunks, or they don't fill a box.
         """
         if not volumes:
             raise InputError("The volumes of the cell's chunks are needed to balance it, but got none.")
@@ -148,7 +148,7 @@ class Lattice:
         high = np.array([v.high for v in volumes], dtype=float)
         counts = np.array([v.shape for v in volumes], dtype=np.int64)
         extent = np.sum((high - low) * counts.prod(axis=1)[:, None], axis=0)
-        # All chunks have the same spacing; the mean over points evens out rounding of their corners.
+        # All chunks have the same spacing. The mean, weighted by points, averages out the rounding of their corners.
         spacing = extent / np.sum(counts * counts.prod(axis=1)[:, None], axis=0)
         spacing = np.where(spacing > 0, spacing, 1.0)
         shape = np.maximum(1, np.rint((high.max(axis=0) - low.min(axis=0)) / spacing)).astype(np.int64)

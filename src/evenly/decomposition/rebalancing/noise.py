@@ -1,7 +1,7 @@
-"""What chance does to measured and predicted times: how noisy a run is, and how slow the slowest of many ranks seems.
+"""Noise of measured and predicted times, and its effect on the slowest of many ranks.
 
-A step takes as long as its slowest rank, and the slowest of many equal ranks looks slow by chance alone. So errors of
-single ranks are carried on to the largest of them here.
+A step takes as long as its slowest rank, and the slowest of many equal ranks seems slow by chance alone. So this module
+computes the distribution of the maximum over ranks from the errors of the single ranks.
 
 >>> round(float(slowest(np.ones(8), np.full(8, 0.02), SURE)), 3)
 1.05
@@ -20,22 +20,22 @@ from evenly.decomposition.rebalancing.measured_times import Timings
 __all__ = ["MOST_WINDOWS", "SURE", "Windows", "measurement_doubt", "noise_of", "slowest", "standard_error"]
 
 Array = NDArray[np.float64]
-#: Probability with which a gain must be real.
+#: Probability of the error bounds that a gain must exceed.
 SURE = 0.95
-#: A run is told in so many windows at most, and half as many at least.
+#: The windows of a run stay below this number; when they reach it, they are merged in pairs.
 MOST_WINDOWS = 16
-#: Fewer windows than this tell no noise.
+#: Fewest windows from which noise is estimated.
 LEAST_WINDOWS = 4
-#: Relative standard error of a rank's seconds where it isn't known, and the least that is believed.
+#: Relative standard error of a rank's seconds if it isn't known, and a lower bound for known ones.
 USUAL_NOISE, LEAST_NOISE = 0.02, 1e-3
 _NORMAL = NormalDist()
 _HALVINGS = 50
 
 
 class Windows:
-    """Seconds of work of one process, step by step, kept as few windows of equally many steps.
+    """Working seconds of one process, kept as a small number of windows with equal numbers of steps.
 
-    Windows grow with the run, so they are long enough that what disturbs one is hardly felt in the next.
+    Windows become longer as the run goes on, so disturbances of one window hardly reach the next.
 
     Examples
     --------
@@ -52,7 +52,7 @@ class Windows:
         self._size, self._open, self._in_open = 1, 0.0, 0
 
     def add(self, seconds: float, steps: int = 1) -> None:
-        """Take in a step, or the sum of several, which then tell nothing of noise."""
+        """Add the seconds of one step, or of several together; these count in the total, but not in the windows."""
         self.seconds += seconds
         self.steps += steps
         if steps > 1:
@@ -68,18 +68,18 @@ class Windows:
 
     @property
     def rates(self) -> list[float]:
-        """Seconds per step of each full window, in order."""
+        """Seconds per step of each full window, in time order."""
         return [each / self._size for each in self._sums]
 
 
 def standard_error(rates: Array) -> float:
-    """Return the relative standard error of ranks' mean seconds per step, nan where there are too few windows.
+    """Return the relative standard error of a rank's mean seconds per step; nan with fewer than 4 windows.
 
     Parameters
     ----------
     rates : (ranks, windows)
-        Seconds per step of each rank in each window. What all ranks share, as when the machine slows down, doesn't
-        count, since it unbalances nothing.
+        Seconds per step of each rank in each window. Variation common to all ranks, as when the machine slows down,
+        doesn't count, since it causes no imbalance.
 
     Examples
     --------
@@ -102,21 +102,22 @@ def standard_error(rates: Array) -> float:
 
 
 def slowest(seconds: Array, errors: Array, level: float) -> float:
-    """Return what the largest of several uncertain times is below with a probability.
+    """Return a quantile, in seconds, of the maximum of independent normal times, by bisection.
 
     Parameters
     ----------
     seconds, errors : (ranks,)
-        Times and their standard errors, which are independent and normal.
+        Means and standard errors of the times.
     level : float
-        The probability.
+        Probability that the maximum is below the quantile.
     """
     sure = float(seconds[errors <= 0].max(initial=0.0))
     there = errors > 0
     if not there.any():
         return sure
     middle, error = seconds[there], errors[there]
-    # The largest is above any one's quantile, and below all of a quantile that leaves no more than 1 - level together.
+    # The quantile of the maximum is at least that of each single time. The union bound gives an upper limit: each time
+    # exceeds it with a probability of at most (1 - level) / n.
     low = float((middle + error * _NORMAL.inv_cdf(level)).max())
     high = float((middle + error * _NORMAL.inv_cdf(1 - (1 - level) / len(middle))).max())
     for _ in range(_HALVINGS):
@@ -129,12 +130,12 @@ def slowest(seconds: Array, errors: Array, level: float) -> float:
 
 
 def noise_of(timings: Timings) -> float:
-    """Return the relative standard error of a rank's seconds, the usual one where it isn't known."""
+    """Return the relative standard error of a rank's seconds, or a usual value if it isn't known."""
     return USUAL_NOISE if math.isnan(timings.noise) else max(timings.noise, LEAST_NOISE)
 
 
 def measurement_doubt(timings: Timings) -> float:
-    """Return by how many seconds the slowest rank may seem too slow by noise, with the probability `SURE`.
+    """Return the `SURE` quantile of the seconds by which noise makes the slowest of equal ranks seem too slow.
 
     Examples
     --------

@@ -1,8 +1,9 @@
-"""Better layouts from what is known: cuts moved, leaves handed over, or another tree.
+"""Proposals of better layouts: cuts moved, leaves handed over to other ranks, or a new tree.
 
-All are judged by the time that the slowest rank is likely to take, at the speeds that ranks have. What a rank keeps was
-measured; what comes or goes is known as well as the cost model knows it. Each rank may be wrong for itself, and a step
-takes as long as the slowest: a layout on which much changes hands must promise more.
+Proposals are compared by the likely time of the slowest rank, with the ranks' own speeds. The cost of points that a
+rank keeps was measured. The cost of points that change owner is known only as well as the cost model predicts it. The
+errors of ranks are independent, and a step takes as long as the slowest rank. So a layout on which many points change
+owner must promise a larger gain.
 """
 
 from __future__ import annotations
@@ -28,25 +29,25 @@ __all__ = ["Known", "Proposal", "Way", "best_proposal", "moved_share"]
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Way = Literal["stay", "move cuts", "hand over leaves", "new tree"]
-#: Relative spread of a rank's seconds from one start on a layout to the next: where arrays come to lie in memory.
+#: Relative spread of a rank's seconds from one start on a layout to the next, as arrays get other places in memory.
 RESTART = 0.01
-#: Pairs of leaves that are compared at most to tell what moves.
+#: Most pairs of old and new leaves that are compared to find which points change owner.
 _MOST_PAIRS = 4_000_000
 
 
 @dataclass(frozen=True)
 class Proposal:
-    """A layout with its predicted times.
+    """A proposed layout with its predicted times.
 
     Parameters
     ----------
     way : str
-        How it came from the present one.
+        The kind of change from the present layout.
     layout : BinaryPartition
     rank_s : (ranks,)
-        Seconds per step of each rank at its speed.
+        Predicted seconds per step of each rank at its speed.
     error_s : (ranks,)
-        Their standard errors.
+        Standard errors of `rank_s`, in seconds.
     """
 
     way: Way
@@ -56,33 +57,33 @@ class Proposal:
 
     @property
     def step_s(self) -> float:
-        """Seconds of the slowest rank, if all predictions hold."""
+        """Predicted seconds per step of the slowest rank, without errors."""
         return float(self.rank_s.max())
 
     @cached_property
     def likely_s(self) -> float:
-        """Seconds of whichever rank turns out to be the slowest: more or less with the same probability."""
+        """Median of the seconds of the slowest rank, given the errors of all ranks."""
         return slowest(self.rank_s, self.error_s, 0.5)
 
     @cached_property
     def doubt_s(self) -> float:
-        """By how much the slowest rank may be slower than predicted, with the probability `SURE`."""
+        """Seconds between `step_s` and the `SURE` quantile of the slowest rank's seconds."""
         return slowest(self.rank_s, self.error_s, SURE) - self.step_s
 
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of a cell and its ranks.
+    """Estimates from which proposals are made: costs of the cell and speeds of the ranks.
 
     Parameters
     ----------
     cell : Cell
     cost : CostModel
-        Corrected by what was measured.
+        The cost model, corrected by measurements.
     speeds : (ranks,)
-        How fast each rank is, as a factor.
+        Relative speed of each rank.
     error : float
-        Relative standard error of the cost of a rank whose points are all others than before.
+        Relative standard error of the predicted cost of points that change owner.
     """
 
     cell: Cell
@@ -91,7 +92,7 @@ class Known:
     error: float
 
     def proposal(self, way: Way, new: BinaryPartition, old: BinaryPartition) -> Proposal:
-        """Return what a layout promises."""
+        """Return the proposal of the layout `new`: predicted times and errors from the points that change owner."""
         rank_s = predict(self.cell, new, len(self.speeds), self.cost).rank_s / self.speeds
         came = moved_share(old, new, self.cell, len(self.speeds))
         went = moved_share(new, old, self.cell, len(self.speeds))
@@ -100,15 +101,15 @@ class Known:
 
 
 def best_proposal(layout: BinaryPartition, known: Known, ways: tuple[Way, ...]) -> Proposal:
-    """Return the layout on which the slowest rank is likely to be fastest.
+    """Return the proposal with the smallest likely time of the slowest rank (`Proposal.likely_s`).
 
     Parameters
     ----------
     layout : BinaryPartition
-        The present one; it is the answer where nothing is better.
+        The present layout; it is returned if no other is better.
     known : Known
     ways : tuple of "move cuts", "hand over leaves", "new tree"
-        Which to try.
+        Kinds of change to try.
     """
     cell, cost, speeds, ranks = known.cell, known.cost, known.speeds, len(known.speeds)
     found: list[tuple[Way, BinaryPartition]] = [("stay", layout)]
@@ -124,7 +125,7 @@ def best_proposal(layout: BinaryPartition, known: Known, ways: tuple[Way, ...]) 
 
 
 def _handed_over(layout: BinaryPartition, known: Known) -> BinaryPartition:
-    """Give leaves of the rank that needs longest to the one that then is done first, as long as that helps."""
+    """Return the layout after greedy moves of leaves from the slowest rank to the rank that then finishes first."""
     speeds = known.speeds
     owners = np.asarray(layout.owners, dtype=np.int64) % len(speeds)
     work = known.cost.chunk_seconds(known.cell, *corners(known.cell, layout))
@@ -137,7 +138,7 @@ def _handed_over(layout: BinaryPartition, known: Known) -> BinaryPartition:
         leaf, target = np.unravel_index(int(after.argmin()), after.shape)
         if after[leaf, target] >= done[slow] * (1 - 1e-9):
             break
-        # Of all leaves that may go there, the largest that leaves the target below the slowest.
+        # The largest leaf with which the target rank is still faster than the slowest rank was.
         fits = np.flatnonzero(after[:, target] < done[slow] * (1 - 1e-9))
         owners[own[fits[np.argmax(work[own[fits]])]]] = target
     return _with_owners(layout, owners)

@@ -1,4 +1,4 @@
-"""What balancers need of a simulation of `evenly.fdtd`: times, volumes and owners. All ranks must ask.
+"""Input of the balancers from a simulation of `evenly.fdtd`: times, volumes and owners. All ranks must call together.
 
 >>> from evenly.fdtd.simulation import Simulation
 >>> sim = Simulation(cell=(2, 2, 0), resolution=10)
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["WORK", "owners", "timings", "timings_of", "volume", "volumes", "work_seconds"]
 
-#: Phases of a rank's own work: waiting and output are not among them.
+#: Timer phases that count as a rank's own work; waiting and output don't.
 WORK = (
     "fused", "electric", "magnetic", "poles", "anisotropy", "nonlinear", "sources", "fourier", "boundary copies",
     "send/receive",
@@ -41,7 +41,7 @@ def work_seconds(sim: Simulation) -> float:
 
 
 def timings(sim: Simulation) -> Timings:
-    """Return what each rank took per step since the clocks were last reset.
+    """Return the CPU seconds of work per step of each rank since the clocks were last reset.
 
     Raises
     ------
@@ -54,12 +54,12 @@ def timings(sim: Simulation) -> Timings:
 
 
 def timings_of(runs: Sequence[Measurement]) -> Timings:
-    """Return the same from measurement files: means over repetitions of one run, their noise where there are several.
+    """Return the timings from measurement files: means over repetitions of one run, and the noise if there are several.
 
     Raises
     ------
     InputError
-        If they are of different layouts or numbers of ranks, or a run failed.
+        If the runs have different layouts or numbers of ranks, or a run failed.
     """
     first = runs[0]
     for run in runs:
@@ -78,7 +78,7 @@ def timings_of(runs: Sequence[Measurement]) -> Timings:
 
 
 def volumes(sim: Simulation) -> list[ChunkVolume]:
-    """Return where the chunks of all ranks are."""
+    """Return the position and size of each chunk of all ranks."""
     return [volume(sim.grid, chunk.box) for chunk in sim.chunk_boxes]
 
 
@@ -88,7 +88,7 @@ def owners(sim: Simulation) -> NDArray[np.int64]:
 
 
 def volume(grid: Grid, box: Box) -> ChunkVolume:
-    """Return where a box of grid points is."""
+    """Return the position and size of a box of grid points, in units of a."""
     low, high = ([o + (0 if t else i * grid.dx) for o, i, t in zip(grid.origin, corner, grid.thin, strict=True)]
                  for corner in (box.lo, box.hi))  # fmt: skip
     return ChunkVolume((low[0], low[1], low[2]), (high[0], high[1], high[2]), box.shape)

@@ -1,4 +1,4 @@
-"""A partition's tree as arrays: what whole levels of cuts need to be worked out at once.
+"""A partition's tree as arrays, so that all cuts of a level are computed at once.
 
 >>> tree = CutTree.of(BinaryPartition([("x", 0.0), 0, [("y", 1.0), 1, 2]]))
 >>> tree.axis.tolist(), tree.leaves_below(np.array([1.0, 2.0, 4.0])).tolist()
@@ -26,19 +26,20 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class CutTree:
-    """Nodes of a partition, depth first, parents before children.
+    """A binary tree of cuts as arrays over its nodes, in depth-first order, parents before children.
 
     Parameters
     ----------
     axis : (nodes,)
-        Axis of the cut, -1 at a leaf.
+        Axis of the cut; -1 at a leaf.
     position : (nodes,)
-        Where it cuts, in a; nan at a leaf.
+        Coordinate of the cut, in units of a; nan at a leaf.
     left, right : (nodes,)
-        Numbers of the children; -1 at a leaf.
+        Indices of the children; -1 at a leaf.
     first, last : (nodes,)
-        Number of the first leaf below a node, and one past that of the last.
+        Index of the first leaf below a node, and one past that of the last.
     owners : (leaves,)
+        The rank that owns each leaf.
     """
 
     axis: Ints
@@ -58,7 +59,7 @@ class CutTree:
         owners = np.array([node.owner for node in nodes if node.owner is not None], dtype=np.int64)
         left, right, first, last = (np.full(len(nodes), -1, dtype=np.int64) for _ in range(4))
         first[:] = np.cumsum(axis < 0) - (axis < 0)
-        # From the end: whatever comes after a node is finished, and its subtrees' roots lie on a stack.
+        # Backwards: all nodes after the present one are done, and the roots of their subtrees lie on the stack.
         stack: list[int] = []
         for n in range(len(nodes) - 1, -1, -1):
             if axis[n] < 0:
@@ -71,12 +72,12 @@ class CutTree:
 
     @cached_property
     def cuts(self) -> Ints:
-        """Numbers of the nodes that cut, parents first."""
+        """Indices of the inner nodes (those with a cut), parents first."""
         return np.flatnonzero(self.axis >= 0)
 
     @cached_property
     def levels(self) -> list[Ints]:
-        """Numbers of the nodes that cut, by depth."""
+        """Indices of the inner nodes, one array for each depth, from the root down."""
         found, level = [], self.cuts[:1]
         while len(level):
             found.append(level)
@@ -86,7 +87,7 @@ class CutTree:
 
     @cached_property
     def least(self) -> Ints:
-        """Fewest points along each axis that a node needs so that none of its leaves is empty, (nodes, 3)."""
+        """Smallest number of points along each axis that each node needs for non-empty leaves, (nodes, 3)."""
         least = np.ones((len(self.axis), 3), dtype=np.int64)
         for n in self.cuts[::-1]:
             one, other = least[self.left[n]], least[self.right[n]]
@@ -100,7 +101,7 @@ class CutTree:
         return np.asarray(sums[self.last] - sums[self.first])
 
     def leaf_at(self, points: Array) -> Ints:
-        """Return the number of the leaf in which each place (n, 3) lies."""
+        """Return the index of the leaf (n,) in which each point in space (n, 3) lies, in units of a."""
         node = np.zeros(len(points), dtype=np.int64)
         while (inner := np.flatnonzero(self.axis[node] >= 0)).size:
             at = node[inner]
@@ -109,25 +110,25 @@ class CutTree:
         return self.first[node]
 
     def points_of_leaves(self, volumes: Sequence[ChunkVolume]) -> Array:
-        """Return the grid points of each leaf, (leaves,), from those of chunks; a leaf may be several chunks."""
+        """Return the grid points of each leaf, (leaves,), from its chunks; a leaf may consist of several."""
         centers = np.array([volume.center for volume in volumes])
         return np.bincount(self.leaf_at(centers), [v.points for v in volumes], len(self.owners)).astype(float)
 
     def split(self, nodes: Ints, cuts: Ints, low: Ints, high: Ints) -> None:
-        """Write the children's corners into `low` and `high`, both (nodes, 3), where these nodes cut at `cuts`."""
+        """Write the corners of the children of `nodes` (m,), cut at `cuts` (m,), into `low` and `high`, (nodes, 3)."""
         for child in (self.left[nodes], self.right[nodes]):
             low[child], high[child] = low[nodes], high[nodes]
         high[self.left[nodes], self.axis[nodes]] = cuts
         low[self.right[nodes], self.axis[nodes]] = cuts
 
     def indices(self, lattice: Lattice) -> Array:
-        """Return where nodes cut as indices of the grid, not rounded, (nodes,); 0 at leaves."""
+        """Return the positions of the cuts as unrounded grid indices, (nodes,); 0 at leaves."""
         axis = np.maximum(self.axis, 0)
         at = (self.position - np.array(lattice.origin)[axis]) / np.array(lattice.spacing)[axis]
         return np.where(self.axis >= 0, at, 0.0)
 
     def room(self, nodes: Ints, low: Ints, high: Ints) -> tuple[Ints, Ints]:
-        """Return the lowest and the highest index at which nodes may cut so that no leaf becomes empty."""
+        """Return the lowest and the highest grid index of the cut of each node (m,) for which no leaf is empty."""
         axis = self.axis[nodes]
         return (
             low[nodes, axis] + self.least[self.left[nodes], axis],
@@ -135,7 +136,7 @@ class CutTree:
         )
 
     def partition(self, lattice: Lattice, indices: Array) -> BinaryPartition:
-        """Return the partition that cuts at these indices of the grid, (nodes,)."""
+        """Return the partition of this tree with its cuts at grid indices `indices`, (nodes,)."""
         tokens: list[Token] = []
         for n, axis in enumerate(self.axis.tolist()):
             if axis < 0:
