@@ -1,1 +1,1 @@
-"""How long a step of a simulation takes on so many ranks of a machine, before it is run."""
+"""Forecasts of the time per step of a simulation on a number of ranks of a machine, without running it there."""

@@ -1,7 +1,7 @@
-"""What is known of a simulation on so many ranks before it runs: what it holds, how it is cut, what that should take.
+"""Features of a simulation on a number of ranks before it runs: its contents, its layout, and predicted times.
 
-These are the inputs of the models that learn what is missing. The seconds of the slowest rank by the cost model and of
-messages by the machine's links are scales for computing and communicating; the rest are numbers without units.
+These are the inputs of the models that learn corrections. The slowest rank's seconds by the cost model and the seconds
+of messages by the machine's links are the scales of computation and communication. The other features have no units.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
 __all__ = ["SHARES", "Foresight", "foresee", "inputs_on", "shares_of"]
 
 Array = NDArray[np.float64]
-#: Kinds of points whose shares of the cell are inputs.
+#: Kinds of points; the share of each in the cell is a feature.
 SHARES = ("susceptibility", "transforms", "pml", "absorber", "dielectric")
-#: A share below this is as good as none.
+#: Lower bound of all shares, so that their logarithms are finite.
 LEAST = 1e-4
 
 
 @dataclass(frozen=True)
 class Foresight:
-    """A simulation cut for so many ranks.
+    """A simulation with its layout for a number of ranks, and the work and messages that follow.
 
     Parameters
     ----------
@@ -45,7 +45,9 @@ class Foresight:
     layout : BinaryPartition
     ranks : int
     load : Load
+        Predicted work of each rank.
     messages : Messages
+        Messages between ranks in a step.
     """
 
     cell: Cell
@@ -55,22 +57,23 @@ class Foresight:
     messages: Messages
 
     def on(self, machine: Machine) -> dict[str, float]:
-        """Return the inputs of models.
+        """Return the features on a machine, by name.
 
         Returns
         -------
         dict
-            ``points``, ``ranks``, ``share of …`` each kind, ``frequencies``; ``surface``, faces that the rank with most
-            shares; ``work_s``, seconds of the slowest rank by the cost model; ``message_s``, seconds of messages and of
-            waiting by the machine's links; ``imbalance``; ``latency share`` of those, ``waiting share``, ``outside
-            share`` of the bytes that leave a node, ``messages over work``.
+            ``points``, ``ranks``, ``share of …`` each kind, ``frequencies``; ``surface``, the largest number of faces
+            that a rank shares; ``work_s``, seconds of the slowest rank by the cost model; ``message_s``, seconds of
+            messages and of waiting by the machine's links; ``imbalance`` of the work; ``latency share`` and ``waiting
+            share`` of ``message_s``; ``outside share``, the share of bytes between nodes; ``messages over work``,
+            ``message_s`` over ``work_s``.
         """
         traits = {"points": float(self.cell.grid.box.volume), **shares_of(self.cell)}
         return inputs_on(machine, traits, self.load, self.messages)
 
 
 def foresee(cell: Cell, ranks: int, cost: CostModel, layout: BinaryPartition | None = None) -> Foresight:
-    """Return what is known of a cell on so many ranks.
+    """Return a cell with its layout for a number of ranks, its predicted work and its messages.
 
     Parameters
     ----------
@@ -78,14 +81,14 @@ def foresee(cell: Cell, ranks: int, cost: CostModel, layout: BinaryPartition | N
     ranks : int
     cost : CostModel
     layout : BinaryPartition, optional
-        How it is cut; as `evenly.partition` cuts it when left out.
+        The layout; by default the one that `evenly.partition` finds.
     """
     layout = partition(cell, ranks, cost).layout if layout is None else layout
     return Foresight(cell, layout, ranks, load_of(cell, layout, ranks, cost), messages_of(cell, layout, ranks))
 
 
 def inputs_on(machine: Machine, traits: Mapping[str, float], load: Load, messages: Messages) -> dict[str, float]:
-    """Return the inputs of models for a cut cell of these traits on a machine; see `Foresight.on`."""
+    """Return the features, by name, from a cell's traits, its ranks' work and its messages; see `Foresight.on`."""
     ranks = messages.ranks
     node = nodes_of(machine, ranks)
     work = crowded(load.seconds / machine.core_speed, load.memory_bytes, machine, node)
@@ -114,10 +117,11 @@ def inputs_on(machine: Machine, traits: Mapping[str, float], load: Load, message
 
 
 def shares_of(cell: Cell) -> dict[str, float]:
-    """Return the share of the cell's points that is of each kind, at least 10⁻⁴, and the frequencies of transforms.
+    """Return the share of each kind of points in a cell, at least 10⁻⁴, and the mean number of transform frequencies.
 
-    Susceptibility counts poles and components: three components with two poles on every point make 2. Transforms
-    count components: six on every point make 6. Layers are those of one axis or more.
+    Susceptibility counts poles, averaged over three components: two poles of all components on every point make 2.
+    Transforms count components: six on every point make 6. A point counts as PML or absorber if it lies in a layer
+    along at least one axis.
     """
     volume = float(cell.grid.box.volume)
     totals = cell.survey.totals
@@ -138,7 +142,7 @@ def shares_of(cell: Cell) -> dict[str, float]:
 
 
 def _longest(messages: Messages, latency: Array, ranks: int) -> Array:
-    """Return the longest latency that each rank waits for, exchanges added up, (ranks,)."""
+    """Return the longest latency of a message to each rank, summed over the exchanges of a step, (ranks,)."""
     found = np.zeros((EXCHANGES, ranks))
     np.maximum.at(found, (messages.exchange, messages.receiver), latency)
     return np.asarray(found.sum(axis=0))

@@ -1,7 +1,7 @@
-"""How long will it take, on how many cores, at what cost? The door to forecasts: `evenly.forecast`.
+"""Forecasts of the run time and the cost of a simulation on numbers of ranks: the public function `evenly.forecast`.
 
-A simulation that nobody has run is cut for each number of ranks, what every rank computes is predicted from what it
-holds, and the step is replayed on the machine's description, message by message.
+The simulation doesn't run. For each number of ranks it is decomposed, the computation of every rank is predicted from
+its chunks, and a step is simulated message by message on the machine's description (`replay`).
 """
 
 from __future__ import annotations
@@ -29,35 +29,36 @@ if TYPE_CHECKING:
 
 __all__ = ["Forecast", "forecast", "forecast_step"]
 
-#: By how much the logarithm of what replays take for communication is off beside real ranks; see docs/benchmarks.md.
+#: Error of the logarithm of replayed communication times against real ranks; see docs/benchmarks.md.
 REPLAY_ERROR = 0.65
-#: Log error of the slowest rank where nothing is known of the cost model's errors.
+#: Error of the logarithm of the slowest rank's time if the cost model's error isn't known.
 UNKNOWN_ERROR = 0.2
 
 
 @dataclass(frozen=True, repr=False)
 class Forecast:
-    """What a simulation is predicted to take.
+    """Predicted time and cost of a simulation for several numbers of ranks, and the recommended number.
 
     Parameters
     ----------
     curve : DataFrame
-        One row for each number of ranks: ``ranks``, ``nodes``, ``step_s`` seconds per step with ``lower_s`` and
-        ``upper_s``, of these ``computation_s`` by the slowest rank and ``communication_s``, ``communication_share``,
-        ``imbalance`` of computing, ``speedup`` and ``efficiency`` against the fewest ranks looked at, and of all steps
-        ``run_s`` with ``run_lower_s`` and ``run_upper_s``, ``core_hours`` and, with a price, ``money``.
+        One row for each number of ranks. Columns: ``ranks``, ``nodes``; seconds per step ``step_s`` with its interval
+        ``lower_s`` and ``upper_s``, and its parts ``computation_s`` (slowest rank) and ``communication_s``;
+        ``communication_share``; ``imbalance`` of the computation; ``speedup`` and ``efficiency`` relative to the
+        smallest number of ranks; for all steps ``run_s`` with ``run_lower_s`` and ``run_upper_s``, ``core_hours``
+        and, if the machine has a price, ``money``.
     ranks : int
-        The recommended number.
+        The recommended number of ranks.
     why : str
-        One sentence.
+        The reason for the recommendation, in one sentence.
     machine : Machine
     steps : int
-        That ``run_s`` and costs are of.
+        Number of steps of the whole run, for ``run_s`` and the costs.
     notes : tuple of str
-        What a user should know: where costs come from, in which inputs the simulation lies outside what was learned
-        from.
+        Notes for the user: where the costs were measured, and features in which the simulation lies outside the
+        training data.
     name : str
-        Of the cell.
+        Name of the cell.
     """
 
     curve: pd.DataFrame
@@ -73,7 +74,7 @@ class Forecast:
 
     @property
     def best(self) -> dict[str, float]:
-        """The row of the recommended number of ranks."""
+        """The row of `curve` for the recommended number of ranks."""
         row = self.curve[self.curve["ranks"] == self.ranks].iloc[0]
         return {str(name): float(value) for name, value in row.items()}
 
@@ -97,33 +98,34 @@ def forecast(
     level: float = 0.9,
     told: Callable[[int, int], None] | None = None,
 ) -> Forecast:
-    """Predict how long a step of a simulation takes on numbers of ranks of a machine, and what that costs.
+    """Predict the time per step and the cost of a simulation on several numbers of ranks of a machine.
 
     Parameters
     ----------
     simulation : Cell, evenly.fdtd.Simulation, or callable
-        Nothing of it is allocated. A callable takes a number of ranks and returns the cell as it is on so many.
+        The simulation; its fields aren't allocated. A callable takes a number of ranks and returns the cell for it.
     ranks : sequence of int
+        Numbers of ranks to predict for.
     machine : Machine
-        Must say what messages take within a node, and between nodes where the ranks need several.
+        Must describe the link within a node, and the link between nodes if the ranks need several nodes.
     model : StepModel or CostModel, optional
-        What ranks compute: learned from rehearsals, or by the linear cost model alone. Left out: what was learned on
-        this machine (`evenly train`), else what came with evenly.
+        Model of the ranks' computation: a step model learned from rehearsals, or a linear cost model. The default is
+        the step model learned on this machine (`evenly train`), else the model that comes with evenly.
     steps : int
-        Of the whole run.
+        Number of steps of the whole run.
     goal : Goal, optional
-        What the recommended number of ranks is for.
+        The goal by which the number of ranks is recommended.
     level : float
-        Probability that intervals cover.
+        Coverage probability of the intervals.
     told : callable, optional
-        Called after each number of ranks with how many are done and how many there are.
+        Progress callback: called after each number of ranks with how many are done and how many there are.
 
     Raises
     ------
     InputError
-        If the machine has too few cores or lacks a link, or a number breaks a rule.
+        If the machine has too few cores or lacks a link, or an argument is invalid.
     InfeasibleError
-        If nothing meets the goal.
+        If no number of ranks meets the goal.
     """
     counts = sorted({int(n) for n in ranks})
     if not counts or counts[0] < 1:
@@ -170,16 +172,17 @@ def _model(program: str) -> StepModel | CostModel:
 def forecast_step(
     seen: Foresight, known: StepModel | CostModel, machine: Machine, level: float = 0.9
 ) -> dict[str, float]:
-    """Predict how long a step of a cell takes as it is cut.
+    """Predict the time per step of a cell on one layout, by a replay on a machine.
 
     Parameters
     ----------
     seen : Foresight
-        The cell and how it is cut, as `evenly.decomposition.forecasting.features.foresee` gives it.
+        The cell and its layout, as `evenly.decomposition.forecasting.features.foresee` returns them.
     known : StepModel or CostModel
+        Model of the ranks' computation.
     machine : Machine
     level : float
-        Probability that the interval covers.
+        Coverage probability of the interval.
 
     Returns
     -------
@@ -191,10 +194,10 @@ def forecast_step(
     else:
         cost, seconds = known, seen.load.seconds
         error = UNKNOWN_ERROR if np.isnan(known.time_error) else known.time_error
-        # A mean magnitude of errors; intervals are of a normal distribution with it.
+        # `error` is a mean absolute error; the half width is that of a normal distribution with this mean.
         half = error * np.sqrt(np.pi / 2) * _normal(level)
     if np.isfinite(cost.pace_spread):
-        # Cores aren't equally fast at all times, which nothing that was learned at one pace knows of.
+        # The cores' speed varies in time. The models were learned at one speed, so this spread is added.
         half = float(np.hypot(half, cost.pace_spread * _normal(level)))
     found = replay(seconds, seen.messages, machine, memory_bytes=seen.load.memory_bytes, late=seen.load.late)
     share = found.communication_s / found.step_s
@@ -219,7 +222,7 @@ def _normal(level: float) -> float:
 
 
 def _finished(curve: pd.DataFrame, machine: Machine, steps: int) -> pd.DataFrame:
-    """Add what follows from the seconds of a step."""
+    """Add the columns that follow from the seconds per step: speed-up, efficiency, and totals of the run."""
     fewest = curve.iloc[0]
     curve["speedup"] = fewest["step_s"] / curve["step_s"] * fewest["ranks"]
     curve["efficiency"] = curve["speedup"] / curve["ranks"]

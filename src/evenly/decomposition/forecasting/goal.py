@@ -1,4 +1,4 @@
-"""Which numbers of ranks are looked at, and which of them is recommended.
+"""The numbers of ranks to predict for, and the choice of the recommended one by a goal.
 
 >>> counts_between(1, 512, cores_per_node=48)[:8], counts_between(1, 512, cores_per_node=48)[-4:]
 ([1, 2, 3, 4, 6, 8, 12, 16], [336, 384, 480, 512])
@@ -17,9 +17,10 @@ __all__ = ["Goal", "counts_between"]
 
 
 def counts_between(low: int, high: int, *, cores_per_node: int | None = None) -> list[int]:
-    """Return numbers of ranks from `low` to `high`, about four to an octave at most.
+    """Return numbers of ranks from `low` to `high`, at most about four per octave.
 
-    Powers of two and three halves of them within a node; beyond it whole nodes, where their size is known.
+    Within a node these are powers of two and 3/2 times powers of two. Beyond one node they are multiples of the cores
+    of a node, if this number is known. `low` and `high` themselves are always included.
     """
     found = {low, high}
     node = cores_per_node or high + 1
@@ -37,18 +38,20 @@ def counts_between(low: int, high: int, *, cores_per_node: int | None = None) ->
 
 @dataclass(frozen=True)
 class Goal:
-    """What the recommended number of ranks is for.
+    """The goal by which a number of ranks is recommended: efficiency, deadline or budget.
 
     Parameters
     ----------
     efficiency : float
-        Without budget and deadline: the most ranks that are used at least so well, compared with the fewest looked at.
+        Smallest parallel efficiency, relative to the smallest number of ranks. Without budget and deadline, the largest
+        number of ranks with at least this efficiency is recommended.
     deadline_s : float, optional
-        The whole run must end within so many seconds, with the interval's probability; the fewest core-hours that do.
+        Most seconds of the whole run. The number of ranks with the fewest core-hours whose upper bound keeps the
+        deadline is recommended; if there is none, one whose prediction keeps it.
     core_hours : float, optional
-        The whole run may cost so many; the fastest that does.
+        Budget of the whole run in core-hours. Without a deadline, the fastest number of ranks within it is recommended.
     money : float, optional
-        The same in the machine's currency.
+        Budget of the whole run in the machine's currency.
     """
 
     efficiency: float = 0.7
@@ -65,17 +68,17 @@ class Goal:
                 raise InputError(f"`{name}` must be above 0, but got {value!r}.")
 
     def choose(self, curve: pd.DataFrame, currency: str = "EUR") -> tuple[int, str]:
-        """Return the recommended number of ranks and why, one sentence.
+        """Return the recommended number of ranks and the reason, in one sentence.
 
         Parameters
         ----------
         curve : DataFrame
-            Of `Forecast`.
+            `Forecast.curve`.
 
         Raises
         ------
         InfeasibleError
-            If nothing looked at meets the deadline or the budget; the message says what comes nearest.
+            If no row meets the deadline or the budget; the message names the row that comes nearest.
         """
         if self.deadline_s is None and self.core_hours is None and self.money is None:
             return self._well_used(curve)
@@ -129,7 +132,7 @@ def _within(curve: pd.DataFrame, column: str, most: float, unit: str) -> pd.Data
 
 
 def _least(curve: pd.DataFrame, column: str, sign: int = 1) -> dict[str, float]:
-    """Return the row where a column is least, or largest with a sign of -1."""
+    """Return the row with the smallest value of a column, or with the largest for a sign of -1."""
     at = int(np.argmin(sign * curve[column].to_numpy(dtype=np.float64)))
     return {str(name): float(value) for name, value in curve.iloc[at].items()}
 

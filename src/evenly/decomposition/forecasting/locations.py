@@ -1,4 +1,4 @@
-"""Where step models are kept: the user's own of this machine, else those that come with evenly."""
+"""Paths of step models: the user's own for this machine, else those that come with evenly."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ __all__ = ["find_step_model", "rehearsal_file", "shipped_file", "step_model_file
 
 
 def step_model_file(program: str) -> Path:
-    """Return where what was learned of a program on this machine is kept."""
+    """Return the path of the step model that was learned for a program on this machine."""
     return cost_file(program).with_suffix(".steps.evenly")
 
 
 def rehearsal_file(program: str) -> Path:
-    """Return where the rehearsals that it was learned from are kept."""
+    """Return the path of the rehearsals from which a program's step model is learned."""
     return cost_file(program).with_suffix(".rehearsals.db")
 
 
 def shipped_file(program: str) -> Path:
-    """Return where the step model that comes with evenly is."""
+    """Return the path of a program's step model that comes with evenly."""
     return Path(__file__).parent / "shipped" / f"{program}.evenly"
 
 
 def find_step_model(program: str) -> StepModel | None:
-    """Return the step model of a program that fits this machine best; None where there is none.
+    """Return the step model of a program that fits this machine best, or None.
 
-    Costs that were calibrated later than the user's step model count more than it, and so do any calibrated ones
-    beside the model that came with evenly: its proportions between kinds of work are of another machine.
+    The user's own step model comes first. Without one, the step model that comes with evenly is used only if the user
+    has no calibrated costs: its proportions between kinds of work are those of another machine.
     """
     own = step_model_file(program)
     if own.exists():

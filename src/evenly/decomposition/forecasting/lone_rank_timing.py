@@ -1,9 +1,10 @@
-"""Ranks of a cut cell, each stepped alone: what they compute, for any number of ranks on one core.
+"""Computing times of the ranks of a cut cell, each stepped alone, for any number of ranks on one core.
 
-Up to so many ranks all are timed. Of more, the ones that are predicted to be slowest are, and others drawn at random;
-the rest takes what the cost model says times what it missed for the rank that does most alike, by the shares of a
-rank's time that its terms take. Times are those of the pace (see `evenly.decomposition.calibration.fdtd_runs`), so that
-what else the machine does counts little.
+Up to a given number of ranks, all are timed. With more ranks, those predicted to be slowest and a random sample of the
+others are timed. The time of an untimed rank is the cost model's prediction times the correction of the most similar
+timed rank; ranks are similar if the same terms take the same shares of their time. Times are measured relative to a
+reference workload, the pace (see `evenly.decomposition.calibration.fdtd_runs`), so other load on the machine matters
+little.
 """
 
 from __future__ import annotations
@@ -26,30 +27,30 @@ if TYPE_CHECKING:
 
 __all__ = ["Alone", "Load", "load_of", "lone_rank", "time_alone"]
 
-#: Times of one rank that differ by more than this factor were disturbed.
+#: If the times of one rank differ by more than this factor, the measurement was disturbed.
 _AGREE = 1.15
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
-#: Terms whose work is done while H's ghosts travel.
+#: Beginnings of the names of terms whose work is done while the ghosts of H travel.
 _LATE = ("polaris", "pole ", "transform", "patches", "gathered")
-#: The terms of programs that say what goes to memory and back.
+#: The terms that count bytes moved to and from memory.
 _MEMORY = ("uncached bytes", "memory bytes")
 
 
 @dataclass(frozen=True)
 class Load:
-    """What the ranks of a layout have to do in a step.
+    """Predicted work per step of the ranks of a layout.
 
     Parameters
     ----------
     seconds : (ranks,)
-        By the cost model, borders included.
+        Seconds per step by the cost model, borders included.
     profile : (ranks, terms)
-        Which terms take them; rows add up to 1.
+        Share of each term in a rank's seconds; rows sum to 1.
     late : (ranks,)
-        Share that is done while H's ghosts travel.
+        Share of a rank's seconds that is computed while the ghosts of H travel.
     memory_bytes : (ranks,)
-        What goes to memory and back.
+        Bytes per step moved to and from memory.
     """
 
     seconds: Array
@@ -60,16 +61,16 @@ class Load:
 
 @dataclass(frozen=True)
 class Alone:
-    """What ranks take when each runs alone.
+    """Computing times of ranks, measured alone or estimated from similar ranks.
 
     Parameters
     ----------
     seconds : (ranks,)
-        Computing per step.
+        Computing seconds per step of each rank.
     timed : (timed,)
-        Which of them were timed; the others are like one of these.
+        Indices of the ranks that were timed; the others are estimated from the most similar timed rank.
     pace_s : float
-        Seconds of the pace's step meanwhile.
+        Seconds of the reference workload (the pace) at the time of the measurement.
     """
 
     seconds: Array
@@ -78,7 +79,7 @@ class Alone:
 
 
 def load_of(cell: Cell, layout: BinaryPartition, ranks: int, cost: CostModel) -> Load:
-    """Return what the ranks of a layout have to do.
+    """Return the predicted work per step of the ranks of a layout, by a cost model.
 
     Parameters
     ----------
@@ -104,9 +105,9 @@ def load_of(cell: Cell, layout: BinaryPartition, ranks: int, cost: CostModel) ->
 def lone_rank(
     keywords: Mapping[str, Any], layout: BinaryPartition, rank: int, ranks: int, monitors: list[FourierMonitor]
 ) -> Simulation:
-    """Return the simulation of one rank, to be stepped alone; no other is built.
+    """Return the simulation of one rank, to be stepped alone; the other ranks aren't built.
 
-    Ghosts of off-diagonal media that other ranks would ask for are left out.
+    Ghosts of off-diagonal media that other ranks would request are left out.
     """
     from evenly.fdtd.simulation import Simulation
     from evenly.fdtd.stepping.stepper import Stepper
@@ -134,23 +135,24 @@ def time_alone(
     rounds: int = 1,
     seed: int = 0,
 ) -> Alone:
-    """Time the ranks of a cut cell, one after the other.
+    """Time some ranks of a cut cell, each alone, and estimate the others from the most similar timed rank.
 
     Parameters
     ----------
     keywords : mapping
-        Of `Simulation`, without layout.
+        Keyword arguments of `Simulation`, without the layout.
     monitors : callable
-        Makes the monitors anew for each rank.
+        Makes new monitors for each rank.
     layout : BinaryPartition
     load : Load
-        Of this layout.
+        Predicted work of this layout.
     most : int
-        How many ranks are timed at most.
+        Most ranks that are timed.
     rounds : int
-        How often each is timed, in turns; medians count. Ranks whose rounds disagree are timed as often again.
+        Number of times that each is timed, in turns; the median counts. If the rounds of a rank disagree, it is timed
+        as often again.
     seed : int
-        Draws the ones that aren't among the slowest.
+        Seed for drawing the timed ranks that aren't among the slowest.
     """
     ranks = len(load.seconds)
     timed = _chosen(load.seconds, most, np.random.default_rng(seed))
@@ -159,7 +161,7 @@ def time_alone(
     ratio, pace = np.array(
         [_settled(list(times), sim) for times, sim in zip(zip(*found, strict=True), sims, strict=True)]
     ).T
-    # What the cost model says is of another day's pace: only its proportions between ranks are used.
+    # The cost model was measured at another speed of the core, so only its proportions between ranks are used.
     missed = ratio / load.seconds[timed]
     like = _most_alike(load, timed)
     seconds = load.seconds * missed[like]
@@ -168,7 +170,7 @@ def time_alone(
 
 
 def _settled(times: list[tuple[float, float]], sim: Simulation) -> Array:
-    """Return the medians of a rank's ratios and paces, (2,); rounds that disagree are followed by as many others."""
+    """Return the medians of a rank's ratios and paces, (2,); if its rounds disagree, it is timed as often again."""
     ratios = np.array(times)[:, 0]
     if ratios.max() > _AGREE * ratios.min():
         times = [*times, *(paced_seconds(sim) for _ in times)]
@@ -176,7 +178,7 @@ def _settled(times: list[tuple[float, float]], sim: Simulation) -> Array:
 
 
 def _chosen(seconds: Array, most: int, random: np.random.Generator) -> Ints:
-    """Return the half that is slowest and as many others, in order."""
+    """Return the indices of at most `most` ranks to time: half of them the slowest, the others drawn at random."""
     if len(seconds) <= most:
         return np.arange(len(seconds))
     order = np.argsort(-seconds, kind="stable")
@@ -185,7 +187,7 @@ def _chosen(seconds: Array, most: int, random: np.random.Generator) -> Ints:
 
 
 def _most_alike(load: Load, timed: Ints) -> Ints:
-    """Return for each rank the place in `timed` of the one whose time is made up most like its own, (ranks,)."""
+    """Return for each rank the place in `timed` of the rank with the most similar profile and size, (ranks,)."""
     apart = np.abs(load.profile[:, None] - load.profile[timed][None]).sum(axis=2)
     sizes = np.log(load.seconds[:, None] / load.seconds[timed][None])
     return np.asarray(np.argmin(apart + 0.5 * np.abs(sizes), axis=1))

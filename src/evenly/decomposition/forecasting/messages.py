@@ -1,4 +1,4 @@
-"""Who sends how much to whom in a step: the messages of a layout, ghosts of E downwards and of H upwards.
+"""The messages between ranks in a step of a layout: ghosts of E are sent downwards, ghosts of H upwards.
 
 >>> from evenly.decomposition.cells.survey import Survey
 >>> from evenly.fdtd.cell.grid import Grid
@@ -26,7 +26,7 @@ __all__ = ["EXCHANGES", "Messages", "messages_of"]
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
-#: Exchanges of a step: E's ghosts, then H's.
+#: Number of exchanges in a step: the ghosts of E, then those of H.
 EXCHANGES = 2
 #: Components that cross a face in each exchange.
 _COMPONENTS = 2
@@ -34,18 +34,19 @@ _COMPONENTS = 2
 
 @dataclass(frozen=True)
 class Messages:
-    """What ranks send each other in a step.
+    """The messages between ranks in a step, sorted by exchange, receiver and sender.
 
     Parameters
     ----------
     ranks : int
     exchange : (messages,) of int
-        0 for E's ghosts, 1 for H's; sorted.
+        0 for the ghosts of E, 1 for those of H.
     sender, receiver : (messages,) of int
+        Ranks.
     size : (messages,)
         Bytes.
     faces : (ranks,)
-        Faces of points that each rank shares with others.
+        Number of faces of points that each rank shares with other ranks.
     """
 
     ranks: int
@@ -57,15 +58,15 @@ class Messages:
 
     @property
     def surface(self) -> float:
-        """Faces of the rank that shares most of them."""
+        """Largest number of faces that a rank shares with other ranks."""
         return float(self.faces.max(initial=0.0))
 
 
 def messages_of(cell: Cell, layout: BinaryPartition, ranks: int) -> Messages:
-    """Return the messages of a cell cut by a layout.
+    """Return the messages between the ranks of a cell with a layout.
 
-    E's ghosts lie above a box, so the rank above sends them down; H's lie below. What goes from one rank to another in
-    an exchange is one message.
+    The ghosts of E lie above a box, so the rank above sends them down; the ghosts of H lie below. All that one rank
+    sends to another in an exchange is one message.
 
     Parameters
     ----------
@@ -74,7 +75,8 @@ def messages_of(cell: Cell, layout: BinaryPartition, ranks: int) -> Messages:
         Owners are taken modulo `ranks`.
     ranks : int
     """
-    # Pairs of leaves that share faces, (pairs,), the one below the face first; then only those of different ranks.
+    # Pairs of leaves that share faces, (pairs,), as leaves below and above the face. Only pairs of leaves with
+    # different owners are kept.
     low, high = corners(cell, layout)
     owners = np.asarray(layout.owners, dtype=np.int64) % ranks
     first, second, faces = touching(low, high, cell.grid.shape, np.array(cell.periodic) & ~np.array(cell.grid.thin))
@@ -82,12 +84,12 @@ def messages_of(cell: Cell, layout: BinaryPartition, ranks: int) -> Messages:
     below, above = owners[below], owners[above]
     apart = below != above
     below, above, faces = below[apart], above[apart], faces[apart]
-    # Bytes of each pair. Both exchanges carry as much, E's ghosts downwards and H's upwards.
+    # Bytes of each pair; they are the same in both exchanges.
     each = cell.traits.get("float bytes", 8.0)
     size = faces * (_COMPONENTS * each * cell.parts)
     exchange = np.repeat([0, 1], len(size))
     sender, receiver = np.concatenate([above, below]), np.concatenate([below, above])
-    # One message for each exchange, receiver and sender, in this order: a number stands for the three.
+    # Sum the bytes for each (exchange, receiver, sender); one integer key encodes the three, in this order.
     key, place = np.unique((exchange * ranks + receiver) * ranks + sender, return_inverse=True)
     total = np.bincount(place, np.tile(size, 2), len(key)).astype(np.float64)
     shared = np.bincount(below, faces, ranks) + np.bincount(above, faces, ranks)
@@ -95,10 +97,10 @@ def messages_of(cell: Cell, layout: BinaryPartition, ranks: int) -> Messages:
 
 
 def _oriented(first: Ints, second: Ints, low: Ints, high: Ints, cell: Cell) -> tuple[Ints, Ints]:
-    """Return which box of each touching pair lies below the face and which above, around periodic sides too."""
+    """Return the box below and the box above the shared face of each touching pair, also over periodic sides."""
     forward = _lies_below(first, second, low, high, cell)
     backward = _lies_below(second, first, low, high, cell)
-    # Two boxes that touch on both sides of a periodic cell are two pairs, one each way.
+    # Two boxes that also touch over a periodic side make two pairs; one is taken in each direction.
     key = np.minimum(first, second) * len(low) + np.maximum(first, second)
     _, once = np.unique(key, return_index=True)
     again = np.ones(len(key), dtype=bool)

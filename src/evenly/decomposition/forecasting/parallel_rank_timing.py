@@ -1,8 +1,8 @@
-"""Ranks of a cut cell on real MPI ranks: what each computes beside the others, with messages that travel.
+"""Computing times of the ranks of a cut cell, measured on real MPI ranks that run side by side.
 
-As many as there are cores take what they take on a node; more share cores, so CPU time counts, in which waiting for
-others is left out. Beside `evenly.decomposition.forecasting.lone_rank_timing` it has what ranks do to each other:
-caches that the neighbour empties, memory that both want.
+The times are CPU times, which leave out waiting for others, so there may be more ranks than cores. Unlike
+`evenly.decomposition.forecasting.lone_rank_timing`, they include the effects of ranks on each other: shared caches and
+shared memory bandwidth.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from evenly.fdtd.cell.partition import BinaryPartition
 
 __all__ = ["time_together"]
 
-#: Steps of a run, all that is done only once in a while among them, and steps before.
+#: Timed steps of a run, enough to include work that isn't done in every step, and warm-up steps before them.
 STEPS, WARM_UP = 48, 3
 
 
@@ -32,20 +32,20 @@ def time_together(
     rounds: int = 1,
     timeout_s: float | None = None,
 ) -> Alone:
-    """Run a cut structure on real ranks and return what each of them computes.
+    """Run a cut structure on real MPI ranks and return the computing time of each rank.
 
     Parameters
     ----------
     structure : str
         One of `evenly.fdtd.structures`.
     parameters : mapping
-        Of the structure.
+        Parameters of the structure.
     layout : BinaryPartition
     ranks : int
     rounds : int
-        How often it is run; medians count.
+        Number of runs; the median counts.
     timeout_s : float, optional
-        When a run is given up.
+        Most seconds of a run.
 
     Returns
     -------
@@ -55,7 +55,7 @@ def time_together(
     Raises
     ------
     RunFailed
-        If a run doesn't come to its end.
+        If a run fails or doesn't end in time.
     """
     from evenly.fdtd.scaling.runs import run_once
 

@@ -1,8 +1,8 @@
-"""Rehearsals: cells cut for so many ranks, some of which were timed alone; kept, so that a model can learn from them.
+"""Rehearsals: measured training data for the step model, kept in a file.
 
-A rehearsal holds all that a replay on any machine needs, so that one day's timings serve for every machine. They lie in
-one SQLite file, one transaction per rehearsal: what a kill leaves is whole, and a second start
-makes those that are missing.
+A rehearsal is a cell cut for a number of ranks, some of which were timed. It holds everything that a replay on any
+machine needs, so the same timings serve for all machines. Rehearsals lie in one SQLite file, one transaction each. If
+the process is killed, the file stays valid, and a second start makes the missing rehearsals.
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ FORMAT_VERSION = 1
 
 @dataclass(frozen=True)
 class Setting:
-    """What is rehearsed.
+    """The configuration of a rehearsal: structure, parameters and number of ranks.
 
     Parameters
     ----------
     structure : str
         One of `evenly.fdtd.structures`.
     parameters : mapping
-        Of the structure.
+        Parameters of the structure.
     ranks : int
     source : {"alone", "mpi"}
-        Whether ranks are timed one after the other, or run as real ranks.
+        Whether ranks are timed alone, one after the other, or as real MPI ranks.
     """
 
     structure: str
@@ -56,14 +56,14 @@ class Setting:
 
     @property
     def key(self) -> str:
-        """Text that tells it from others."""
+        """A text that identifies the setting."""
         how = [] if self.source == "alone" else [self.source]
         return json.dumps([self.structure, dict(self.parameters), self.ranks, *how], sort_keys=True)
 
 
 @dataclass(frozen=True)
 class Rehearsal:
-    """A cut cell and what its ranks took, each alone.
+    """A cut cell with the measured computing times of its ranks.
 
     Parameters
     ----------
@@ -71,11 +71,12 @@ class Rehearsal:
     traits : mapping of str to float
         Points and shares of kinds; see `evenly.decomposition.forecasting.features.shares_of`.
     load : Load
+        Predicted work of each rank.
     messages : Messages
     seconds : (ranks,)
-        Computing of each rank per step at the speed at which the cost model was measured.
+        Computing seconds per step of each rank, at the core speed at which the cost model was measured.
     timed : (timed,)
-        Ranks that were timed; the others are like one of these.
+        Indices of the ranks that were timed; the others are estimated from the most similar timed rank.
     """
 
     setting: Setting
@@ -86,29 +87,29 @@ class Rehearsal:
     timed: Ints
 
     def inputs(self, machine: Machine) -> dict[str, float]:
-        """Return the inputs of models on a machine."""
+        """Return the features on a machine, by name; see `evenly.decomposition.forecasting.features.inputs_on`."""
         return inputs_on(machine, self.traits, self.load, self.messages)
 
     def replay(self, machine: Machine, seed: int = 0) -> Replay:
-        """Return what a step takes on a machine."""
+        """Return the replayed time of a step on a machine."""
         return replay(
             self.seconds, self.messages, machine, memory_bytes=self.load.memory_bytes, late=self.load.late, seed=seed
         )
 
 
 def rehearse(setting: Setting, cost: CostModel, *, most: int = 6, rounds: int = 1, seed: int = 0) -> Rehearsal:
-    """Cut a structure and time some of its ranks.
+    """Cut a structure by a cost model, time some of its ranks, and return the rehearsal.
 
     Parameters
     ----------
     setting : Setting
     cost : CostModel
     most : int
-        How many ranks are timed at most; all of a run on real ranks are.
+        Most ranks that are timed alone; real MPI ranks are all timed.
     rounds : int
-        How often each is timed.
+        Number of times that each is timed.
     seed : int
-        Draws the ones that aren't among the slowest.
+        Seed for drawing the timed ranks that aren't among the slowest.
     """
     from evenly.decomposition.cells.fdtd.cell import cell_of
     from evenly.fdtd.ranks.communicators import SerialCommunicator
@@ -135,19 +136,19 @@ def rehearse(setting: Setting, cost: CostModel, *, most: int = 6, rounds: int = 
 
 
 class RehearsalStore:
-    """Rehearsals in a file.
+    """Rehearsals in a SQLite file.
 
     Parameters
     ----------
     path : Path or str
-        Made when it isn't there.
+        The file; it is made if it doesn't exist.
     cost : CostModel
-        With which cells are cut; rehearsals with other costs stay in the file but are not seen.
+        The cost model by which cells are cut. Rehearsals with other cost models stay in the file, but aren't read.
 
     Raises
     ------
     ReadError
-        If it is something else.
+        If the file isn't a file of rehearsals.
     """
 
     def __init__(self, path: Path | str, cost: CostModel) -> None:
@@ -185,7 +186,7 @@ class RehearsalStore:
             yield _unpacked(data)
 
     def add(self, rehearsal: Rehearsal) -> None:
-        """Keep a rehearsal; one of the same setting is replaced."""
+        """Store a rehearsal; an earlier one with the same setting is replaced."""
         row = (rehearsal.setting.key, self._cost, FORMAT_VERSION, _packed(rehearsal))
         with self._base:
             self._base.execute("INSERT OR REPLACE INTO rehearsals VALUES (?, ?, ?, ?)", row)

@@ -1,13 +1,18 @@
-"""How long a step takes on a machine that is described by its numbers: ranks are simulated, message by message.
+"""Replay: the time of a step on a described machine, by a simulation of the ranks, message by message.
 
-Each rank's computing time is known, measured alone or predicted, and so are its messages. The machine says what a
-message takes, how many ranks share a node, its memory and its network card, and how much steps vary. Ranks then step
-together: each computes, sends, and begins the next part when all its neighbours' ghosts have come. Times found so are
-replayed, not measured, and are called so wherever they are shown.
+The input is each rank's computing time, measured alone or predicted, and its messages. The machine's description gives
+the time of a message, the number of ranks that share a node with its memory and its network card, and the variation of
+steps. The simulated ranks step together: each computes, sends, and begins the next part when all ghosts from its
+neighbours have arrived. The results are labelled as replayed, not measured, wherever they are shown.
 
-What is assumed: messages of at most 64 KiB travel while both sides compute, larger ones once both wait for them (MPI's
-eager and rendezvous protocols); a rank takes what it receives one after the other; all that reaches a node goes through
-its card; ranks fill one node after the other; computing varies from step to step by an exponential part.
+Assumptions:
+
+- Messages of at most 64 KiB travel while both sides compute; larger ones travel when both sides wait for them (the
+  eager and rendezvous protocols of MPI).
+- A rank receives its messages one after the other.
+- All messages from other nodes go through the node's network card.
+- Ranks fill one node after the other.
+- The computing time varies from step to step by an exponential part.
 
 >>> from evenly.decomposition.forecasting.messages import Messages
 >>> pair = Messages(2, np.array([0, 1]), np.array([1, 0]), np.array([0, 1]), np.array([1e6, 1e6]), np.array([1, 1]))
@@ -33,24 +38,24 @@ __all__ = ["EAGER", "Replay", "crowded", "nodes_of", "replay", "wire"]
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
-#: Bytes up to which a message travels while both sides compute.
+#: Largest message in bytes that travels while both sides compute (eager protocol).
 EAGER = 65536
-#: Steps that are replayed, and those before them that aren't counted.
+#: Replayed steps that count, and warm-up steps before them.
 STEPS, WARM_UP = 40, 8
 
 
 @dataclass(frozen=True)
 class Replay:
-    """What a step takes.
+    """Replayed time of a step.
 
     Parameters
     ----------
     step_s : float
         Mean seconds of a step.
     computation_s : float
-        Those that the slowest rank computes.
+        Computing seconds of the slowest rank per step.
     rank_s : (ranks,)
-        Those that each rank computes, memory shared with the others of its node.
+        Computing seconds of each rank per step, with the memory bandwidth shared within its node.
     """
 
     step_s: float
@@ -72,38 +77,39 @@ def replay(
     late: Array | None = None,
     seed: int = 0,
 ) -> Replay:
-    """Return what a step takes on a machine.
+    """Return the time of a step on a machine by a simulation of its ranks and messages.
 
     Parameters
     ----------
     seconds : (ranks,)
-        Computing time of each rank per step, alone on a core of speed 1.
+        Computing seconds of each rank per step, alone on a core of speed 1.
     messages : Messages
     machine : Machine
     memory_bytes : (ranks,), optional
-        Bytes that each rank moves to and from memory in a step; ranks of a node share its bandwidth.
+        Bytes that each rank moves to and from memory in a step; the ranks of a node share its bandwidth.
     late : (ranks,), optional
-        Share of its computing that a rank does after sending H's ghosts; none when left out.
+        Share of a rank's computation that comes after sending the ghosts of H; 0 by default.
     seed : int
-        Of the variation from step to step.
+        Seed of the variation from step to step.
 
     Raises
     ------
     InputError
-        If the machine has too few cores, or doesn't say what messages take.
+        If the machine has too few cores, or its description lacks a link.
     """
     ranks = len(seconds)
     node = nodes_of(machine, ranks)
     own = crowded(np.asarray(seconds, dtype=np.float64) / machine.core_speed, memory_bytes, machine, node)
     latency, transfer, card = wire(messages, machine, node)
     part = np.zeros(ranks) if late is None else np.asarray(late, dtype=np.float64)
-    # Exponential noise of mean 1 with standard deviation `jitter`, (steps, ranks), as operating systems cause it.
+    # Noise factors of mean 1 with an exponential part of standard deviation `jitter`, as caused by operating systems,
+    # (steps, ranks).
     random = np.random.default_rng(seed)
     shape = (STEPS + WARM_UP, ranks)
     noise = np.maximum(1 + machine.jitter * (random.standard_exponential(shape) - 1), 0.0)
-    # As many draws as there are steps needn't have the mean that the rank's time is.
+    # The sample mean of few draws differs from 1, so it is normalised for each rank.
     noise /= noise[WARM_UP:].mean(axis=0)
-    # Messages are sorted by exchange and receiver: where those to each rank begin, (2, ranks + 1).
+    # Messages are sorted by exchange and receiver; `bounds` is the first message to each rank, (2, ranks + 1).
     bounds = np.stack(
         [np.searchsorted(messages.exchange * ranks + messages.receiver, e * ranks + np.arange(ranks + 1))
          for e in range(EXCHANGES)]
@@ -112,14 +118,14 @@ def replay(
         own * (1 - part), own * part, noise, bounds, messages.sender, latency, transfer,
         messages.size <= EAGER, node, card,
     )  # fmt: skip
-    # The mean over steps after the first ones, in which ranks still drift apart.
+    # The mean over the steps after the warm-up, in which ranks still drift apart.
     step = float((finished[-1] - finished[WARM_UP - 1]) / STEPS)
     slowest = float(own.max())
     return Replay(max(step, slowest), slowest, own)
 
 
 def nodes_of(machine: Machine, ranks: int) -> Ints:
-    """Return the node of each rank, (ranks,): one is filled after the other.
+    """Return the node of each rank, (ranks,); nodes are filled one after the other.
 
     Raises
     ------
@@ -135,9 +141,9 @@ def nodes_of(machine: Machine, ranks: int) -> Ints:
 
 
 def crowded(seconds: Array, memory_bytes: Array | None, machine: Machine, node: Ints) -> Array:
-    """Return what ranks compute, (ranks,), when those of a node share its memory.
+    """Return the computing seconds of each rank, (ranks,), when the ranks of a node share its memory bandwidth.
 
-    A rank takes as long as alone, or as its bytes take at an equal part of the node's bandwidth if that is longer.
+    This is the larger of two times: that of the rank alone, and that of its bytes at an equal share of the bandwidth.
     """
     shared = machine.memory_bytes_per_s_per_node
     if memory_bytes is None or shared is None:
@@ -146,12 +152,15 @@ def crowded(seconds: Array, memory_bytes: Array | None, machine: Machine, node: 
 
 
 def wire(messages: Messages, machine: Machine, node: Ints) -> tuple[Array, Array, Array]:
-    """Return latency and transfer of each message (messages,), and seconds of each card in an exchange, (2, nodes).
+    """Return the time of messages and network cards, in seconds.
+
+    These are the latency and the transfer time of each message, both (messages,), and the time that each node's network
+    card needs for the messages of an exchange, (2, nodes).
 
     Raises
     ------
     InputError
-        If the machine doesn't say what messages take.
+        If the machine's description lacks a link.
     """
     inside = node[messages.sender] == node[messages.receiver]
     latency, whole = np.zeros(len(inside)), np.zeros(len(inside))

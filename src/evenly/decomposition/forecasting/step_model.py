@@ -1,7 +1,8 @@
-"""What the cost model misses, learned rank by rank from rehearsals, and by how much whole steps are then still off.
+"""Step models: corrections of a cost model, learned rank by rank from rehearsals, with the errors that remain.
 
-The cost model's seconds of a rank are the factor, as N/P is in T = W · N/P; the coefficient W depends on what the rank
-holds. So every timed rank is a row to learn from, and what is learned holds for any cut.
+The prediction is the cost model's seconds of a rank times a coefficient, which a model learns as a function of the
+rank's work (as the factor N/P and the coefficient W in T = W · N/P). Every timed rank is one row of training data, so
+the correction holds for any layout.
 """
 
 from __future__ import annotations
@@ -29,28 +30,29 @@ __all__ = ["StepModel", "rank_table"]
 Array = NDArray[np.float64]
 #: Method that learns the coefficients.
 LEARNER = "extra-trees"
-#: Method that learns next to nothing: one factor and one power for all ranks.
+#: Baseline method: one factor and one power of the cost model's seconds for all ranks.
 PLAIN = "power-law"
 FOLDS = 5
-#: A smaller share is as good as none.
+#: Lower bound of all shares, so that their logarithms are finite.
 LEAST_SHARE = 1e-3
 _FORMAT_VERSION = 1
 
 
 @dataclass(frozen=True)
 class StepModel:
-    """Corrects a cost model.
+    """A cost model with a learned correction.
 
     Parameters
     ----------
     cost : CostModel
-        The one that is corrected.
+        The cost model that is corrected.
     coefficients : Model
-        From rows of `rank_table` to seconds per step.
+        The learned model, from rows of `rank_table` to seconds per step.
     errors : (runs,)
-        By how much the logarithm of the slowest rank's seconds was off in cells that weren't learned from.
+        Cross-validation errors: absolute errors of the logarithm of the slowest rank's seconds in held-out cells,
+        sorted.
     overlap : Overlap
-        Of the cells learned from, to tell which cells are unlike them.
+        The training cells' features, to recognise cells unlike them.
     """
 
     cost: CostModel
@@ -68,20 +70,20 @@ class StepModel:
         effort: Effort = "normal",
         folds: int = FOLDS,
     ) -> StepModel:
-        """Learn from rehearsals.
+        """Learn a step model from rehearsals, with errors from k-fold cross-validation over cells.
 
         Parameters
         ----------
         rehearsals : sequence of Rehearsal
             At least ten.
         cost : CostModel
-            With which they were cut.
+            The cost model by which they were cut.
         learner : str
-            A method of `evenly.fit`. Where it is no better on cells left out than one power of the cost model's
-            seconds, that is taken.
+            A method of `evenly.fit`. If it is no better on held-out cells than one power of the cost model's seconds,
+            this power law is used instead.
         effort : {"quick", "normal", "thorough"}
         folds : int
-            Into so many parts cells are divided to find errors on cells not learned from.
+            Number of folds of the cross-validation.
 
         Raises
         ------
@@ -90,7 +92,7 @@ class StepModel:
         """
         if len(rehearsals) < 10:
             raise InputError(f"a step model needs at least 10 rehearsals to learn from, but got {len(rehearsals)}.")
-        # One power of the cost model's seconds may be all that there is to learn.
+        # The power law of the cost model's seconds is the baseline that the learner must beat.
         tried = {method: _left_out_errors(rehearsals, cost, method, effort, folds) for method in (PLAIN, learner)}
         best = min(tried, key=lambda method: float(np.mean(np.abs(tried[method]))))
         errors = tried[best]
@@ -99,22 +101,25 @@ class StepModel:
         return cls(dataclasses.replace(cost, measured=()), model, np.sort(np.abs(errors)), Overlap.learn(cells))
 
     def rank_seconds(self, loads: Sequence[Load]) -> list[Array]:
-        """Return the seconds per step of each rank, (ranks,), for each of several loads."""
+        """Return the predicted seconds per step of each rank, one array (ranks,) for each of several loads."""
         return _rank_seconds(self.coefficients, loads, self.cost)
 
     def half_width(self, level: float) -> float:
-        """Return within what the logarithm of the slowest rank's seconds is predicted, at a level such as 0.9."""
+        """Return the half width of the prediction interval of the slowest rank's log seconds, at a level such as 0.9.
+
+        It is a quantile of the cross-validation errors.
+        """
         n = len(self.errors)
         place = min(n - 1, int(np.ceil(level * (n + 1))) - 1)
         return float(self.errors[max(place, 0)])
 
     def save(self, path: Path | str) -> None:
-        """Write to a file that `load` reads; any model of evenly can be opened there, this one says what it is.
+        """Write the step model to a file that `load` reads; its format is that of all models of evenly.
 
         Raises
         ------
         InputError
-            If nothing can be written there.
+            If the file can't be written.
         """
         self.coefficients.training_ = {
             "step_model": _FORMAT_VERSION,
@@ -126,12 +131,12 @@ class StepModel:
 
     @classmethod
     def load(cls, path: Path | str) -> StepModel:
-        """Read what `save` wrote.
+        """Read a step model from a file that `save` wrote.
 
         Raises
         ------
         ReadError
-            If it is something else.
+            If the file holds no step model.
         """
         model = storage.load(path)
         about = model.training_ if isinstance(model, Model) else {}
@@ -143,15 +148,15 @@ class StepModel:
 
 
 def rank_table(load: Load, cost: CostModel, which: ArrayLike | None = None) -> pd.DataFrame:
-    """Return what ranks have to do as rows to learn from, those of `which`, all when left out.
+    """Return the features of ranks, one row per rank of `which` (all ranks by default).
 
-    Columns are ``work_s``, seconds by the cost model; ``memory``, bytes that go to memory and back in each of these
-    seconds, in GB; and the share of the seconds that each term takes; each at least 10⁻³.
+    The columns are ``work_s``, the seconds by the cost model; ``memory``, the memory traffic in GB per second of
+    ``work_s``; and each term's share of the seconds. ``memory`` and the shares are at least 10⁻³.
     """
     rows = np.arange(len(load.seconds)) if which is None else np.asarray(which)
     seconds = load.seconds[rows]
     names = [term.name for term in program_named(cost.program).all_terms]
-    # Never zero, so that logarithms can be taken of what no cell lacked and one that is asked for does.
+    # Never zero, since a model may take logarithms of a share that no training cell lacked and a new cell does.
     shares = np.maximum(load.profile[rows], LEAST_SHARE)
     memory = np.maximum(load.memory_bytes[rows] / seconds / 1e9, LEAST_SHARE)
     return pd.DataFrame({"work_s": seconds, "memory": memory, **dict(zip(names, shares.T, strict=True))})
@@ -160,7 +165,7 @@ def rank_table(load: Load, cost: CostModel, which: ArrayLike | None = None) -> p
 def _left_out_errors(
     rehearsals: Sequence[Rehearsal], cost: CostModel, learner: str, effort: Effort, folds: int
 ) -> Array:
-    """Return by how much the logarithm of each cell's slowest rank is off when the cell isn't learned from, (n,)."""
+    """Return the cross-validation errors of the log seconds of each cell's slowest rank, (n,): measured - predicted."""
     fold = np.random.default_rng(0).permutation(len(rehearsals)) % folds
     errors = np.zeros(len(rehearsals))
     for k in range(folds):
@@ -179,13 +184,13 @@ def _fitted(rehearsals: Sequence[Rehearsal], cost: CostModel, learner: str, effo
     inputs = {"computation": ["work_s"]} if learner == PLAIN else None
     model = Factorized(factors={"computation": "work_s"}, inputs=inputs, learner=learner, effort=effort)
     model.fit(table, seconds, parts={"computation": seconds})
-    # What lies outside is told by the traits of the whole cell.
+    # No warnings of extrapolation by single rows: `Overlap` checks the features of the whole cell.
     model._warned = True
     return model
 
 
 def _rank_seconds(model: Model, loads: Sequence[Load], cost: CostModel) -> list[Array]:
-    """Predict all ranks of all loads at once."""
+    """Return the predicted seconds of the ranks of each load; all loads are predicted in one call."""
     tables = [rank_table(load, cost) for load in loads]
     asked = pd.concat(tables, ignore_index=True)[model.space_.names]
     found = model.predict(asked)

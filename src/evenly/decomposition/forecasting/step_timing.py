@@ -1,7 +1,7 @@
-"""The compiled loop of `evenly.decomposition.forecasting.replay`: ranks that step together, message by message.
+"""The compiled loop of `evenly.decomposition.forecasting.replay`: simulated ranks step together, message by message.
 
-A trace-driven simulation of a bulk-synchronous program on the LogGP machine: a message of k bytes takes a latency and
-k times the seconds per byte (A. Alexandrov et al., "LogGP", SPAA 1995).
+This is a trace-driven simulation of a bulk-synchronous program on a LogGP machine: a message of k bytes takes a latency
+and k times the seconds per byte (A. Alexandrov et al., "LogGP", SPAA 1995).
 """
 
 from __future__ import annotations
@@ -30,30 +30,31 @@ def steps_together(
     node: Ints,
     card: Array,
 ) -> Array:
-    """Return when the slowest rank has finished each step, (steps,).
+    """Return the time in seconds at which the slowest rank has finished each step, (steps,).
 
     Parameters
     ----------
     early, late : (ranks,)
-        Seconds computed while E's ghosts travel, and while H's do.
+        Seconds of computation while the ghosts of E travel, and while those of H travel.
     noise : (steps, ranks)
-        By how much computing takes longer in each step.
+        Factor of the computing time in each step.
     starts : (2, ranks + 1)
-        Where the messages to each rank begin, in each exchange.
+        Index of the first message to each rank, for each exchange.
     sender, latency, transfer, at_once : (messages,)
-        Who sent, how long before it arrives, how long the receiver then needs, and whether it travels while both
-        compute.
+        Rank of the sender, seconds of latency, seconds that the receiver then needs, and whether the message travels
+        while both sides compute (eager protocol).
     node : (ranks,)
+        Node of each rank.
     card : (2, nodes)
-        Seconds that the network card of each node needs for all it receives in an exchange.
+        Seconds that each node's network card needs for all messages from other nodes in an exchange.
     """
-    # Seconds since the start at which each rank has finished what it did last, (ranks,).
+    # `now` (ranks,): seconds since the start at which each rank has finished its last exchange.
     steps, ranks = noise.shape
     nodes = card.shape[1]
     now = np.zeros(ranks)
     finished = np.zeros(steps)
     for step in range(steps):
-        # Exchange 0 sends E's ghosts, exchange 1 those of H.
+        # Exchange 0 sends the ghosts of E, exchange 1 those of H.
         for exchange in range(2):
             # A rank sends when the last exchange has ended for it, then computes what doesn't need the ghosts.
             sent = now.copy()
@@ -61,7 +62,7 @@ def steps_together(
             for r in range(ranks):
                 work = early[r] if exchange == 0 else late[r]
                 wait[r] = now[r] + work * noise[step, r]
-            # When the first message from another node sets out to each node: its card is busy from then on.
+            # Departure of the first message from another node to each node; the node's card is busy from then on.
             begun = np.full(nodes, np.inf)
             for r in range(ranks):
                 ready, copied = wait[r], 0.0
@@ -75,7 +76,7 @@ def steps_together(
                         begun[node[r]] = min(begun[node[r]], leaves)
                 # The last message decides when copying can begin; ghosts are copied one after the other.
                 now[r] = ready + copied
-            # No rank begins its next part before its node's card has received all.
+            # No rank continues before its node's card has received all messages of the exchange.
             for r in range(ranks):
                 if card[exchange, node[r]] > 0:
                     now[r] = max(now[r], begun[node[r]] + card[exchange, node[r]])

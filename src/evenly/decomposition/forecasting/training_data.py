@@ -1,4 +1,4 @@
-"""Which cells are rehearsed to learn from, and rehearsing them: random ones of every size, on every number of ranks.
+"""Training data of the step model: random cells of all sizes on all numbers of ranks, and their rehearsals.
 
 >>> settings = training_settings(3, seed=1)
 >>> [setting.structure for setting in settings], all(1 <= setting.ranks <= 4096 for setting in settings)
@@ -24,44 +24,46 @@ from evenly.fdtd.structures import build
 
 __all__ = ["POINTS", "RANKS", "gather", "log_uniform", "random_parameters", "real_settings", "training_settings"]
 
-#: Grid points of a cell and of a rank, and ranks, that are drawn.
+#: Range of grid points of a cell, range of grid points of a rank, and the largest number of ranks.
 POINTS, POINTS_PER_RANK, RANKS = (1e5, 10**7.5), (1.5e3, 1e6), 4096
 REAL_POINTS = (1e5, 1e6)
-#: Dispersive media, of 1, 2, 3 and 5 poles, and how often each is taken.
+#: Dispersive media, with 1, 2, 3 and 5 poles, and the probability of each.
 MATERIALS = {"indium tin oxide": 0.2, "passive silicon": 0.3, "silicon": 0.25, "silver": 0.25}
-#: How the room for regions is divided on average: susceptibility, transforms, dielectric, none of them.
+#: Parameters of the Dirichlet distribution that divides the room: susceptibility, transforms, dielectric, nothing.
 CONCENTRATION = (1.2, 0.55, 1.0, 0.5)
-#: Of that room, what regions may fill, and the least share of the cell of each.
+#: Share of the room that regions may fill, and the smallest share of the cell for each region.
 FILLED, LEAST = 0.9, 0.002
-#: How often regions lie in a medium rather than in vacuum, and reach into the absorber, as in real structures.
+#: Probability that regions lie in a medium instead of vacuum, and that they reach into the absorber.
 SURROUNDED, REACHING = 0.65, 0.5
-#: Of the cell, absorbing layers: those at two axes of a real structure take as much as thick ones at one.
+#: Range of the share of PML and of absorber in the cell. Random cells have thick layers at one axis; these take as much
+#: of the cell as the layers of real structures at two axes.
 PML, ABSORBER = (0.04, 0.45), (0.025, 0.88)
 FREQUENCIES = (2, 60)
-#: How often the dispersive region holds balls, and how many.
+#: Probability that the dispersive region holds balls, and the range of their number.
 HOLDING, BALLS = 0.25, (1.0, 64.0)
 
 
 def training_settings(count: int, *, seed: int = 0, first: int = 0) -> list[Setting]:
-    """Return random cells on numbers of ranks, every one a draw of its own.
+    """Return settings of random cells on random numbers of ranks, drawn independently.
 
-    Points are drawn evenly in their logarithm, so are the points of a rank; what a cell holds is drawn such that the
-    structures of `evenly.fdtd.structures` lie well inside (``benchmarks/random_cells.py`` shows how well).
+    The points of a cell and the points per rank are log-uniform. The contents of the cells are drawn such that the
+    structures of `evenly.fdtd.structures` lie well inside their range (``benchmarks/random_cells.py`` measures this).
 
     Parameters
     ----------
     count : int
+        Number of settings.
     seed : int
     first : int
-        Number of the first draw, to add to others of the same seed.
+        Number of the first draw, to extend earlier draws with the same seed.
     """
     return [_drawn(np.random.default_rng([seed, n])) for n in range(first, first + count)]
 
 
 def real_settings(count: int, *, most_ranks: int = 8, seed: int = 0) -> list[Setting]:
-    """Return random cells that are run on real ranks, up to so many, as `training_settings` draws them.
+    """Return settings of random cells to run on at most `most_ranks` real MPI ranks, drawn as in `training_settings`.
 
-    They hold 10⁵ to 10⁶ points, so that one takes seconds.
+    The cells have 10⁵ to 10⁶ points, so that a rehearsal takes seconds.
     """
     drawn = [_drawn(np.random.default_rng([seed, 1, n]), REAL_POINTS, most_ranks) for n in range(count)]
     return [replace(setting, source="mpi") for setting in drawn]
@@ -70,21 +72,22 @@ def real_settings(count: int, *, most_ranks: int = 8, seed: int = 0) -> list[Set
 def _drawn(random: np.random.Generator, some_points: tuple[float, float] = POINTS, most_ranks: int = RANKS) -> Setting:
     points = log_uniform(random, *some_points)
     ranks = int(np.clip(round(points / log_uniform(random, *POINTS_PER_RANK)), 1, most_ranks))
-    # Only what a cell holds is drawn again where it doesn't fit, or small cells, with less room, would be rarer.
+    # If the contents don't fit into the cell, only they are drawn again. Otherwise small cells, which have less room,
+    # would be too rare.
     while True:
         parameters = random_parameters(random, float(f"{points:.4g}"))
         try:
             build("random", **parameters)
         except InputError:
             continue
-        # Drawn last, so that cells without balls are those that they would be if there were none.
+        # Drawn last, so that the other parameters don't depend on whether there are balls.
         if random.random() < HOLDING:
             parameters["balls"] = round(log_uniform(random, *BALLS))
         return Setting("random", parameters, ranks)
 
 
 def random_parameters(random: np.random.Generator, points: float) -> dict[str, Any]:
-    """Return drawn parameters of a random cell; it may be that regions and layers don't fit into it."""
+    """Return random parameters of a cell; its regions and layers may not fit into it."""
     pml, absorber = log_uniform(random, *PML), log_uniform(random, *ABSORBER)
     reach = "absorber" if random.random() < REACHING else "interior"
     room = (1 - pml) * (1 if reach == "absorber" else 1 - absorber) * FILLED
@@ -100,7 +103,7 @@ def random_parameters(random: np.random.Generator, points: float) -> dict[str, A
 
 
 def log_uniform(random: np.random.Generator, low: float, high: float) -> float:
-    """Return a number whose logarithm is drawn evenly."""
+    """Return a log-uniform random number between `low` and `high`."""
     return float(np.exp(random.uniform(math.log(low), math.log(high))))
 
 
@@ -115,7 +118,7 @@ def gather(
     seconds: float = math.inf,
     told: Callable[[int, int, str], None] | None = None,
 ) -> int:
-    """Rehearse settings that the store doesn't have, in random order, and return how many were.
+    """Rehearse the settings that the store doesn't hold yet, in random order, and return how many succeeded.
 
     Parameters
     ----------
@@ -124,15 +127,16 @@ def gather(
         See `RehearsalStore`.
     cost : CostModel
     workers : int
-        Processes that rehearse side by side; one where real ranks run.
+        Number of processes that rehearse side by side; 1 if any setting uses real MPI ranks.
     most : int
-        Ranks of each setting that are timed at most.
+        Most ranks of each setting that are timed.
     rounds : int
-        How often each of them is timed.
+        Number of times that each of them is timed.
     seconds : float
-        No rehearsal is begun later than this after the first.
+        No rehearsal begins later than this many seconds after the start.
     told : callable, optional
-        Called with how many are done, how many there are, and what went wrong with the last (empty: nothing).
+        Progress callback: called with how many are done, how many there are, and the error of the last one (an empty
+        text if there was none).
     """
     import time
 

@@ -1,11 +1,11 @@
-"""Whether a simulation lies among those that a model of its time was trained on, and in which input it doesn't.
+"""Overlap with the training data: tells whether a simulation lies among those that a model was trained on.
 
-A learned correction is worth something where it interpolates. `Overlap` keeps a few hundred of the simulations that
-were learned from and measures how far others are from them: the logarithm of each input over its standard deviation
-among the training rows, the distance to the k-th nearest row, and that over its median among the training rows
-themselves, each left out. About 1 is as near as training rows are to each other. Distances to the k-th neighbour are
-the outlier score of S. Ramaswamy, R. Rastogi, K. Shim, "Efficient algorithms for mining outliers from large data
-sets", SIGMOD (2000).
+A learned correction is reliable where it interpolates. `Overlap` keeps a few hundred training simulations (rows) and
+measures the distance of other simulations from them. The coordinates are the logarithms of the inputs over their
+standard deviations among the training rows. The distance is that to the k-th nearest training row, the outlier score of
+S. Ramaswamy, R. Rastogi, K. Shim, "Efficient algorithms for mining outliers from large data sets", SIGMOD (2000). It is
+divided by its median among the training rows (leave-one-out). So a distance of about 1 is as near as training rows are
+to each other.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ __all__ = ["INPUTS", "Overlap"]
 
 #: Inputs whose logarithms make up the distance; points per rank are points over ranks.
 INPUTS = (*(f"share of {name}" for name in SHARES), "frequencies", "points", "points per rank")
-#: What is compared with the training range; the logarithm of ranks is a difference of two of the inputs.
+#: Quantities compared with the training range. The log of ranks is a difference of two inputs, so it isn't one itself.
 BOUNDED = (*INPUTS, "ranks")
-#: How far outside the training range is still inside: of the range's length, and at least in the logarithm.
+#: Tolerance around the training range in the logarithm: a fraction of the range's length, and at least this value.
 SLACK, LEAST_SLACK = 0.02, 0.01
-#: Beyond this share of the training rows' own distances a row is outside though each of its inputs is inside.
+#: A row farther away than this quantile of the training rows' own distances is outside, even if each input is inside.
 FAR = 0.995
 #: Quantiles between which `Overlap.coverage` counts.
 COVERED = (0.01, 0.99)
@@ -42,21 +42,21 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Overlap:
-    """A cloud of training rows, to tell what lies inside.
+    """Training rows, to test whether other rows lie among them.
 
-    Tables hold the columns ``points``, ``ranks``, ``share of …`` each of
-    `evenly.decomposition.forecasting.features.SHARES` and ``frequencies``, all above 0; other columns don't matter.
+    All tables have the columns ``points``, ``ranks``, ``share of …`` each of
+    `evenly.decomposition.forecasting.features.SHARES`, and ``frequencies``, all above 0; other columns are ignored.
 
     Parameters
     ----------
     rows : (kept, 8)
-        Logarithms of the inputs of training rows.
+        Logarithms of the inputs of the kept training rows.
     scale : (8,)
-        Standard deviation of each among all training rows.
+        Standard deviation of each logarithm among all training rows.
     bounds : (4, 9)
-        Logarithms of the least value of each input and of ranks, their 1 % and 99 % quantiles, and the largest value.
+        For the logarithms of the inputs and of ranks: minimum, 1 % quantile, 99 % quantile, and maximum.
     neighbours : int
-        Which nearest row distances are to.
+        k: distances are those to the k-th nearest row.
 
     Examples
     --------
@@ -79,17 +79,17 @@ class Overlap:
 
     @classmethod
     def learn(cls, table: pd.DataFrame, *, keep: int = 400, neighbours: int = 5, seed: int = 0) -> Overlap:
-        """Return the cloud of training rows.
+        """Return the overlap of a table of training rows.
 
         Parameters
         ----------
         table : DataFrame (n_rows, …)
         keep : int
-            How many rows are kept at most, drawn at random; ranges and spreads are those of all rows.
+            Most rows kept, drawn at random; `bounds` and `scale` are those of all rows.
         neighbours : int
-            Which nearest row distances are to.
+            k: distances are those to the k-th nearest row.
         seed : int
-            Of the draw.
+            Seed of the draw.
 
         Raises
         ------
@@ -111,7 +111,7 @@ class Overlap:
         return cls(inputs[chosen], scale, bounds, neighbours)
 
     def distance(self, table: pd.DataFrame) -> Array:
-        """Return how far rows are from the training rows, (n,): about 1 is as near as those are to each other.
+        """Return the relative distance of each row from the training rows, (n,); theirs among each other is about 1.
 
         Raises
         ------
@@ -122,11 +122,11 @@ class Overlap:
 
     @cached_property
     def own(self) -> Array:
-        """Distances of the training rows that were kept to each other, sorted, (kept,); their median is 1."""
+        """Leave-one-out distances of the kept training rows, sorted, (kept,); their median is 1."""
         return self._own / self._usual
 
     def percentile(self, table: pd.DataFrame) -> Array:
-        """Return which share of the training rows is nearer to the others than each row is, (n,), from 0 to 1.
+        """Return for each row the share of training rows with a smaller distance to the others, (n,), from 0 to 1.
 
         Raises
         ------
@@ -136,7 +136,7 @@ class Overlap:
         return np.searchsorted(self._own, self._distance(self._scaled(table))) / len(self._own)
 
     def coverage(self, table: pd.DataFrame) -> pd.Series:
-        """Return per input, and for ranks, the share of rows between training's 1 % and 99 % quantiles.
+        """Return for each input and for ranks the share of rows between the 1 % and 99 % quantiles of the training.
 
         Raises
         ------
@@ -145,16 +145,17 @@ class Overlap:
         """
         logs = _logs(table)
         _, first, last, _ = self.bounds
-        # A value that is stored and one that is computed may differ in the last digit.
+        # A stored value and a computed one may differ in the last digits.
         inside = (logs >= first - 1e-6) & (logs <= last + 1e-6)
         return pd.Series(inside.mean(axis=0), index=list(BOUNDED), name="coverage")
 
     def outside(self, table: pd.DataFrame) -> list[tuple[str, ...]]:
-        """Return per row the names of the inputs in which it lies outside the training rows; empty: it lies inside.
+        """Return for each row the names of the inputs in which it lies outside the training rows; empty if inside.
 
-        These are the inputs (ranks among them) outside the training range, plus a slack of 2 % of its length in the
-        logarithm. Where there are none but the row is further off than 99.5 % of the training rows are from each
-        other, they are the two inputs in which it differs most from its nearest rows: together they are unusual.
+        These are the inputs (ranks included) outside the training range, which is widened by 2 % of its length in the
+        logarithm. If there are none, but the row's distance exceeds the 99.5 % quantile of the training rows' own, the
+        combination of inputs is unusual. Then they are the two inputs in which the row differs most from its nearest
+        rows.
 
         Raises
         ------
@@ -173,7 +174,7 @@ class Overlap:
         ]
 
     def to_state(self) -> dict[str, Any]:
-        """Return plain numbers and lists that `from_state` takes."""
+        """Return the overlap as plain numbers and lists, for `from_state`."""
         return {
             "inputs": list(INPUTS),
             "neighbours": self.neighbours,
@@ -184,12 +185,12 @@ class Overlap:
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Overlap:
-        """Return what `to_state` kept.
+        """Return the overlap from the result of `to_state`.
 
         Raises
         ------
         InputError
-            If it is of other inputs or incomplete.
+            If the state has other inputs or is incomplete.
         """
         try:
             names, neighbours = tuple(state["inputs"]), int(state["neighbours"])
@@ -209,7 +210,7 @@ class Overlap:
 
     @cached_property
     def _own(self) -> Array:
-        """Distances of the training rows to the others, sorted; each is its own nearest."""
+        """Leave-one-out distances of the kept rows, sorted, (kept,): the (k+1)-th nearest, as the first is itself."""
         found, _ = self._tree.query(self.rows / self.scale, k=[self.neighbours + 1])
         return np.sort(np.asarray(found, dtype=np.float64)[:, 0])
 
@@ -231,7 +232,7 @@ class Overlap:
 
 
 def _logs(table: pd.DataFrame) -> Array:
-    """Return logarithms of the inputs and of ranks, (n, 9)."""
+    """Return the logarithms of the inputs and of ranks of a table's rows, (n, 9)."""
     needed = [name for name in BOUNDED if name != "points per rank"]
     if missing := [name for name in needed if name not in table.columns]:
         raise InputError(f"a table of simulations must have the columns {', '.join(needed)}, but {missing} are missing")
