@@ -1,8 +1,8 @@
-"""What can go wrong, one exception per kind of remedy.
+"""Exceptions and warnings of evenly; each class calls for another reaction of the caller.
 
-Every error of evenly is an `EvenlyError`, so one ``except`` catches them all. Messages say the rule, what
-was got, what is allowed, and what to do. The children carry what a program needs to react: the file and
-line, the constraint that can't be met, the extra that is missing. `did_you_mean` ends a message on an unknown name.
+Every error that evenly raises on purpose is an `EvenlyError`, so one ``except`` catches them all. A message states the
+broken rule, the value received, the allowed values, and the remedy. Subclasses have attributes for programs that react
+to an error: the file and line, the constraint that can't be met, the extra that is missing.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ __all__ = [
 
 
 class EvenlyError(Exception):
-    """Base of every error that evenly raises on purpose.
+    """Base class of every error that evenly raises on purpose.
 
-    It keeps its attributes when it is copied or sent to another process.
+    Copying or pickling an error keeps its attributes.
     """
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -38,14 +38,14 @@ class EvenlyError(Exception):
 
 
 def _restore(kind: type[EvenlyError], arguments: tuple[Any, ...], attributes: dict[str, Any]) -> EvenlyError:
-    # The children's __init__ builds the message from other arguments than those in `args`.
+    # `args` holds only the finished message, but the __init__ of a subclass takes other arguments: don't call it.
     error = kind.__new__(kind, *arguments)
     error.__dict__.update(attributes)
     return error
 
 
 class InputError(EvenlyError, ValueError):
-    """Something the user gave breaks a rule (the command line exits with 2)."""
+    """An input of the user breaks a rule (the command line then exits with status 2)."""
 
 
 class ReadError(InputError):
@@ -58,7 +58,7 @@ class ReadError(InputError):
     reason : str
         What is wrong with it, and what to do.
     line : int, optional
-        The line, counted from 1, where it goes wrong.
+        The number of the line with the error, counted from 1.
 
     Examples
     --------
@@ -75,12 +75,12 @@ class ReadError(InputError):
 
 
 class InfeasibleError(EvenlyError):
-    """The question is well put but has no answer (the command line exits with 1).
+    """The input is valid, but the problem has no solution (the command line then exits with status 1).
 
     Parameters
     ----------
     message : str
-        What was asked and why nothing satisfies it.
+        The problem, and why no solution satisfies it.
     constraint : str
         The name of the constraint that can't be met.
 
@@ -96,7 +96,7 @@ class InfeasibleError(EvenlyError):
 
 
 class RunFailed(EvenlyError):  # noqa: N818 - the public name of DESIGN.md
-    """A measured program failed; raised by the ``run`` callable that a search is given.
+    """A run of the measured program failed; raised by the ``run`` callable that the caller passes to a search.
 
     Parameters
     ----------
@@ -105,9 +105,9 @@ class RunFailed(EvenlyError):  # noqa: N818 - the public name of DESIGN.md
     exit_code : int, optional
         The program's exit status.
     output : str
-        The end of what it printed.
+        The last part of the program's output.
     at_least : float, optional
-        Where it was ended because it took too long: seconds after which it hadn't come to its end.
+        Only after a timeout: the seconds after which the program was stopped, a lower bound of its run time.
 
     Examples
     --------
@@ -125,7 +125,7 @@ class RunFailed(EvenlyError):  # noqa: N818 - the public name of DESIGN.md
 
 
 class MissingExtraError(EvenlyError, ImportError):
-    """An optional capability isn't installed; the message holds the command that brings it.
+    """The packages of an optional feature are not installed; the message holds the command that installs them.
 
     Examples
     --------
@@ -139,19 +139,19 @@ class MissingExtraError(EvenlyError, ImportError):
 
 
 class EvenlyWarning(UserWarning):
-    """Base of evenly's warnings."""
+    """Base class of evenly's warnings."""
 
 
 class ExtrapolationWarning(EvenlyWarning):
-    """A model was asked outside the range it was learned on."""
+    """A model predicts for configurations outside the range of its training data."""
 
 
 class SkippedFilesWarning(EvenlyWarning):
-    """Some files could not be read and were left out."""
+    """Some files could not be read and were skipped."""
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return `` (did you mean …?)`` with the nearest of the known names; nothing where none is near.
+    """Return the hint `` (did you mean …?)`` with the most similar known name, or "" if no name is similar.
 
     Examples
     --------
@@ -166,7 +166,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def check_keys(what: str, values: Iterable[str], known: Sequence[str]) -> None:
-    """Raise an `InputError` for the first key that is not known.
+    """Raise `InputError` for the first key in `values` that is not in `known`; `what` names the object with the keys.
 
     Examples
     --------

@@ -1,8 +1,9 @@
-"""How far predictions are from measurements.
+"""Error metrics: how far predicted values are from measured values.
 
-The expressions are those of Table 1 of the tensor-completion paper (Hutter and Solomonik), each a mean over the M
-pairs; SMAPE, MAPE and MSE are equations 2.8 to 2.10 of the core-assignment thesis too, there times 100 %. Only MLogQ
-and MLogQ2 treat a prediction twice too long and one half too long alike; they are what evenly's models are judged by.
+The formulas are those of Table 1 of the tensor-completion paper (Hutter and Solomonik), each a mean over the M pairs.
+SMAPE, MAPE and MSE are also equations 2.8 to 2.10 of the core-assignment thesis, there times 100 %. Only MLogQ and
+MLogQ2 give the same error to a prediction of twice the measured time and of half of it. evenly judges its models by
+these two.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from evenly.errors import InputError
 __all__ = ["METRICS", "lgmape", "mae", "mape", "mlogq", "mlogq2", "mse", "r2", "smape"]
 
 Floats = NDArray[np.float64]
-#: What a prediction at or below zero counts as where a logarithm is taken (section 2.2 of the paper).
+#: Replaces a prediction at or below zero before a logarithm is taken (section 2.2 of the paper).
 _TINY = 1e-16
 
 
@@ -37,7 +38,7 @@ def _above_zero(m: Floats) -> Floats:
 
 
 def mape(true: ArrayLike, predicted: ArrayLike) -> float:
-    """Mean absolute relative error, ``mean(|m - y| / y)``; 0.1 is 10 %.
+    """Mean absolute relative error (MAPE as a fraction), ``mean(|m - y| / y)``; 0.1 is 10 %.
 
     Parameters
     ----------
@@ -54,7 +55,7 @@ def mape(true: ArrayLike, predicted: ArrayLike) -> float:
 
 
 def mae(true: ArrayLike, predicted: ArrayLike) -> float:
-    """Mean absolute error, in the unit of the values.
+    """Mean absolute error, ``mean(|m - y|)``, in the unit of the values.
 
     Examples
     --------
@@ -66,7 +67,7 @@ def mae(true: ArrayLike, predicted: ArrayLike) -> float:
 
 
 def mse(true: ArrayLike, predicted: ArrayLike) -> float:
-    """Mean squared error, in the values' unit squared.
+    """Mean squared error, ``mean((m - y)²)``, in the squared unit of the values.
 
     Examples
     --------
@@ -90,7 +91,7 @@ def smape(true: ArrayLike, predicted: ArrayLike) -> float:
 
 
 def lgmape(true: ArrayLike, predicted: ArrayLike) -> float:
-    """Logarithm of the geometric mean of the relative errors, ``mean(ln(|m - y| / y))``; -inf where one is exact.
+    """Logarithm of the geometric mean of the relative errors, ``mean(ln(|m - y| / y))``; -inf if one is exact.
 
     Examples
     --------
@@ -105,7 +106,7 @@ def lgmape(true: ArrayLike, predicted: ArrayLike) -> float:
 def mlogq(true: ArrayLike, predicted: ArrayLike) -> float:
     """Mean absolute logarithm of the accuracy ratio, ``mean(|ln(m / y)|)``.
 
-    A prediction that is not above zero counts as 1e-16, as in the paper.
+    A prediction at or below zero is replaced by 1e-16, as in the paper.
 
     Examples
     --------
@@ -129,7 +130,7 @@ def mlogq2(true: ArrayLike, predicted: ArrayLike) -> float:
 
 
 def r2(true: ArrayLike, predicted: ArrayLike) -> float:
-    """Coefficient of determination, ``1 - Σ(m - y)² / Σ(y - ȳ)²``; NaN where all measured values are equal.
+    """Coefficient of determination, ``1 - Σ(m - y)² / Σ(y - ȳ)²``; NaN if all measured values are equal.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Plug-ins: what evenly and other packages offer under a name, as entry points of one group per kind."""
+"""Plug-ins of evenly and of other packages: named entry points, one entry-point group per kind of plug-in."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["installed", "load"]
 
 @cache
 def installed(group: str) -> dict[str, EntryPoint]:
-    """Return the entry points of a group by name; nothing is imported.
+    """Return the entry points of one group by name, without importing any plug-in.
 
     Examples
     --------
@@ -25,23 +25,23 @@ def installed(group: str) -> dict[str, EntryPoint]:
 
 
 def load(group: str, name: str, kind: str, others: Iterable[str] = ()) -> Any:
-    """Import one plug-in by name; no other plug-in is imported.
+    """Import one plug-in by name and return it; no other plug-in is imported.
 
     Parameters
     ----------
     group : str
         The entry-point group, as ``"evenly.models"``.
     name : str
-        The plug-in.
+        The name of the plug-in.
     kind : str
-        What a message calls it, as ``"method"``.
+        The word for this kind of plug-in in error messages, for example ``"method"``.
     others : iterable of str
-        Names that do not come from entry points, which a message lists too.
+        Further allowed names that are not entry points; error messages list them too.
 
     Raises
     ------
     InputError
-        If the group has no such name; the message lists the names.
+        If the group has no such name; the message lists the allowed names.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Parts of building and concatenating tables of runs: their space, their common units, their labels."""
+"""Helpers that build and concatenate tables of runs: their space, their common units, their label columns."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ __all__ = ["label_names", "shared_units", "space_of"]
 
 
 def space_of(source: pd.DataFrame, parameters: list[str], space: Space | None) -> Space:
-    """Return `space` if it has just these parameters, or the box that spans the table.
+    """Return `space` if it has exactly these parameters; without a space, the box of parameter ranges of the table.
 
     Raises
     ------
     InputError
-        If `space` has others.
+        If `space` has other parameters.
 
     Examples
     --------
@@ -36,17 +36,17 @@ def space_of(source: pd.DataFrame, parameters: list[str], space: Space | None) -
 
 
 def shared_units(parts: Sequence[tuple[Sequence[str], Mapping[str, str]]]) -> dict[str, str]:
-    """Return the units of all quantities of tables that are to be put together.
+    """Return the units of all quantities of several tables that will be concatenated.
 
     Parameters
     ----------
     parts : sequence of (parameters, quantities)
-        Of each table: the parameters' names, and the quantities' units.
+        For each table: the names of its parameters, and the unit of each of its quantities.
 
     Raises
     ------
     InputError
-        If parameters or units differ.
+        If the tables differ in their parameters, or in the unit of one quantity.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def shared_units(parts: Sequence[tuple[Sequence[str], Mapping[str, str]]]) -> di
 
 
 def label_names(space: Space) -> list[str]:
-    """Return the parameters that hold labels.
+    """Return the names of the categorical parameters.
 
     Examples
     --------

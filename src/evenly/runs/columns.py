@@ -20,12 +20,12 @@ __all__ = [
 
 Status = Literal["ok", "failed", "timed out"]
 
-#: Columns that every table has beside parameters and quantities.
+#: Columns that every table has besides its parameters and quantities.
 BOOKKEEPING = ("run", "repetition", "status", "machine", "when", "source")
 
 
 def check_columns(frame: pd.DataFrame, parameters: Sequence[str], time: str, quantities: Iterable[str]) -> None:
-    """Raise `InputError` unless the named columns are there and their names are free to use.
+    """Raise `InputError` if a named column is missing, is named twice, or has a name that evenly reserves.
 
     Examples
     --------
@@ -73,23 +73,23 @@ def status_of(source: pd.DataFrame) -> pd.Series[Any]:
 def measured(
     column: pd.Series[Any], unit: str, ok: NDArray[np.bool_], *, must_be_positive: bool
 ) -> NDArray[np.float64]:
-    """Return a measured column in its base unit, shape (n,), NaN where a failed run has no number.
+    """Return a measured column in its base unit, shape (n,); NaN where there is no finite number.
 
     Parameters
     ----------
     column : Series (n,)
-        In `unit`.
+        Measured values in `unit`.
     unit : str
-        See `evenly.runs.units.to_base`.
+        A unit that `evenly.runs.units.to_base` knows.
     ok : array (n,)
-        Which runs went well.
+        Whether each run succeeded (status ``"ok"``).
     must_be_positive : bool
-        For the time; another quantity may be zero, or missing where it was not measured.
+        True for the time. Any other quantity may be zero, or missing where it was not measured.
 
     Raises
     ------
     InputError
-        If a run that went well holds something else; the row is named.
+        If the value of a successful run is not allowed; the message names the row.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def measured(
 
 
 def add_bookkeeping(table: pd.DataFrame, source: pd.DataFrame, parameters: Sequence[str]) -> None:
-    """Add the columns of `BOOKKEEPING` to `table`, from `source` where it has them.
+    """Add the columns of `BOOKKEEPING` to `table` in place: from `source` where it has them, else defaults.
 
     Examples
     --------
@@ -143,7 +143,7 @@ def _repetition(source: pd.DataFrame, table: pd.DataFrame, parameters: Sequence[
 
 
 def as_text(column: pd.Series[Any]) -> pd.Series[Any]:
-    """Return a column as Python text, shape (n,); what is missing becomes "".
+    """Return a column as Python text, shape (n,); a missing value becomes "".
 
     Examples
     --------
@@ -156,7 +156,9 @@ def as_text(column: pd.Series[Any]) -> pd.Series[Any]:
 
 
 def group_ids(table: pd.DataFrame, names: Sequence[str]) -> pd.Series[int]:
-    """Number the distinct rows of some columns, shape (n,), in their sort order: numbers, then text, then None.
+    """Return for each row the number of its group, shape (n,); rows with equal values in `names` form one group.
+
+    Groups are numbered from 0 in sort order: numbers, then text, then None.
 
     Examples
     --------
@@ -176,22 +178,23 @@ def _ranks(column: pd.Series[Any]) -> NDArray[np.int64]:
 def summarised(
     table: pd.DataFrame, parameters: Sequence[str], quantities: Sequence[str], response: str, statistic: str
 ) -> pd.DataFrame:
-    """Condense the repetitions of each configuration; what `Runs.aggregate` does.
+    """Return one row per configuration that summarises its repetitions; `Runs.aggregate` calls this.
 
     Parameters
     ----------
     table : DataFrame (n_rows, …)
-        Rows that went well.
+        The successful runs.
     parameters, quantities : sequence of str
-        Columns.
+        Column names.
     response : str
-        The quantity whose repetitions are counted and whose spread is taken.
+        The quantity whose repetitions are counted and whose standard deviation is computed.
     statistic : {"median", "min", "mean"}
-        How the quantities are condensed.
+        The statistic of each quantity over the repetitions.
 
     Returns
     -------
     DataFrame (n_configurations, …)
+        The parameters, the quantities, ``count`` and ``spread``; see `Runs.aggregate`.
 
     Examples
     --------
@@ -215,7 +218,7 @@ def summarised(
 
 
 def longest_run(table: pd.DataFrame, parameters: Sequence[str], response: str) -> NDArray[np.float64]:
-    """Return the response of the steps of the run that has most rows, in order, shape (n_steps,).
+    """Return the response of each step of the run with the most rows, shape (n_steps,), ordered by repetition.
 
     Examples
     --------
@@ -231,7 +234,7 @@ def longest_run(table: pd.DataFrame, parameters: Sequence[str], response: str) -
 
 
 def stacked(tables: Sequence[pd.DataFrame], name: str) -> pd.Series[Any]:
-    """Put one column of several tables together, NaN where a table lacks it.
+    """Concatenate one column of several tables; NaN for the rows of a table without this column.
 
     Examples
     --------

@@ -1,7 +1,8 @@
-"""Tables of runs as files: CSV with one comment line on top, or Parquet with the same line among its metadata.
+"""Reading and writing tables of runs: CSV with one comment line on top, or Parquet with the same line as metadata.
 
-Numbers are written so that they come back exactly. Labels that are not text (true, 8, null) are written as JSON, and so
-is text that would be mistaken for it or holds line breaks; all other text stands as it is.
+Numbers are written so that reading restores them exactly. Labels that are not text (true, 8, null) are written as JSON.
+Text is written as JSON only if it could be read as JSON, starts with a quote, or has unprintable characters (line
+breaks); all other text is written unchanged.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _TEXTS = ("run", "status", "machine", "when", "source")
 
 
 def encode_text(text: str) -> str:
-    r"""Return text in a form that fits one line; `decode_text` reverses it.
+    r"""Return text in a form that fits on one line; `decode_text` restores the text.
 
     Examples
     --------
@@ -47,7 +48,7 @@ def decode_text(text: str) -> str:
     Raises
     ------
     ValueError
-        If quotes don't close.
+        If a quote is not closed.
 
     Examples
     --------

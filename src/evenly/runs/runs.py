@@ -160,14 +160,14 @@ class Runs:
 
     @classmethod
     def concat(cls, parts: Iterable[Runs]) -> Runs:
-        """Stack tables over the same parameters; quantities that a part lacks are left empty there.
+        """Concatenate tables with the same parameters; a quantity that a table lacks is NaN in its rows.
 
-        The space is the union of theirs, without constraints.
+        Each parameter's range is the union of its ranges in the tables. Constraints are dropped.
 
         Raises
         ------
         InputError
-            If parameters or units differ.
+            If the tables differ in their parameters, or in the unit of one quantity.
 
         Examples
         --------
@@ -189,7 +189,7 @@ class Runs:
 
     @property
     def parameters(self) -> list[str]:
-        """Names of the parameters."""
+        """The names of the parameters, in the order of the space."""
         return self.space.names
 
     def __len__(self) -> int:
@@ -217,24 +217,24 @@ class Runs:
     __hash__ = None  # type: ignore[assignment]
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a copy of the whole table, failed runs included."""
+        """Return a copy of the whole table, including failed runs."""
         return self._table.copy()
 
     @property
     def configurations(self) -> pd.DataFrame:
-        """Parameters of every row, shape (n_rows, n_parameters)."""
+        """The configuration of each row as a table, shape (n_rows, n_parameters)."""
         return self._table[self.parameters].copy()
 
     @property
     def values(self) -> NDArray[np.float64]:
-        """The response of every row in its base unit, shape (n_rows,); NaN where a run failed."""
+        """The response of each row in its base unit, shape (n_rows,); NaN for runs that failed or timed out."""
         return np.where(self._ok_mask(), self._table[self.response].to_numpy(dtype=np.float64), np.nan)
 
     def _ok_mask(self) -> NDArray[np.bool_]:
         return np.asarray(self._table["status"] == "ok", dtype=np.bool_)
 
     def where(self, condition: str | NDArray[np.bool_]) -> Runs:
-        """Return the rows for which `condition` (an expression or a mask, shape (n_rows,)) holds.
+        """Return the runs that satisfy `condition`: an expression, or a boolean mask of shape (n_rows,).
 
         Examples
         --------
@@ -253,7 +253,7 @@ class Runs:
         return Expression(condition).holds({str(name): x for name, x in self._table.items()}, len(self))
 
     def split(self, condition: str) -> tuple[Runs, Runs]:
-        """Return the rows for which `condition` holds (to train on) and the others (to test on).
+        """Split into the runs that satisfy `condition` (training data) and all other runs (test data).
 
         Examples
         --------
@@ -266,7 +266,7 @@ class Runs:
 
     @property
     def ok(self) -> Runs:
-        """The runs that went well."""
+        """The successful runs (status ``"ok"``)."""
         return self.where(self._ok_mask())
 
     @property
@@ -286,18 +286,19 @@ class Runs:
         return Runs(self._table, space=self.space, quantities=self.quantities, response=response)
 
     def aggregate(self, statistic: Statistic = "median") -> pd.DataFrame:
-        """Summarise the repetitions of each configuration that went well at least once.
+        """Summarise the successful repetitions of each configuration that has at least one.
 
         Parameters
         ----------
         statistic : {"median", "min", "mean"}
-            How the repetitions are condensed.
+            The statistic of each quantity over the repetitions.
 
         Returns
         -------
         DataFrame (n_configurations, …)
-            The parameters, sorted, every quantity, ``count`` (repetitions in which the response was measured) and
-            ``spread`` (standard deviation of the response over repetitions; 0 where there is only one).
+            One row per configuration, sorted by the parameters. Columns: the parameters, the quantities, ``count``
+            (repetitions with a measured response) and ``spread`` (sample standard deviation of the response over the
+            repetitions; 0 for a single one).
 
         Examples
         --------
@@ -313,7 +314,7 @@ class Runs:
         )
 
     def repetitions(self, configuration: Mapping[str, Any]) -> NDArray[np.float64]:
-        """Return the response of every ok repetition of one configuration, shape (n_repetitions,).
+        """Return the response of each successful repetition of one configuration, shape (n_repetitions,).
 
         Examples
         --------
@@ -331,7 +332,9 @@ class Runs:
         return self.values[mask]
 
     def steps(self) -> NDArray[np.float64]:
-        """Return the response of each step of the run that has most ok repetitions, in order, shape (n_steps,).
+        """Return the response of each time step of the longest run, in order, shape (n_steps,).
+
+        Each repetition of a run counts as one step; the longest run has the most successful repetitions.
 
         Examples
         --------
@@ -342,7 +345,7 @@ class Runs:
         return longest_run(self._table[self._ok_mask()], self.parameters, self.response)
 
     def save(self, path: str | Path) -> None:
-        """Write to ``.csv`` or ``.parquet``, with the format version and all that `load` needs to restore it.
+        """Write the table to ``.csv`` or ``.parquet``, with the format version and the metadata that `load` needs.
 
         Raises
         ------
@@ -364,14 +367,14 @@ class Runs:
 
     @classmethod
     def load(cls, path: str | Path) -> Runs:
-        """Read what `save` wrote.
+        """Read a table of runs from a file that `save` wrote.
 
         Raises
         ------
         ReadError
-            If the file is missing, damaged, of another version or not a file of runs.
+            If the file is missing, damaged, of another format version, or not a file of runs.
         MissingExtraError
-            If it is Parquet and reading that isn't installed.
+            If it is a Parquet file and the packages that read Parquet are not installed.
 
         Examples
         --------

@@ -1,7 +1,7 @@
 """Units of measured quantities, converted on reading to seconds, bytes and joules.
 
-A rate (simulated years per day, steps per second) is the inverse of a time; it is turned into the seconds that one unit
-of work takes, so that every later step sees a time.
+A rate (simulated years per day, steps per second) is the inverse of a time. It is converted to the seconds that one
+unit of work takes, so that all later code handles times only.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from evenly.errors import InputError
 
-if TYPE_CHECKING:  # the command line asks which units there are, and numpy takes a while to import
+if TYPE_CHECKING:  # the command line reads only the names of the units, and importing numpy is slow
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
@@ -33,7 +33,7 @@ SECONDS_PER: dict[str, float] = {
     "h": 3600.0,
     "d": SECONDS_PER_DAY,
 }
-#: Rates: seconds for one unit of work = this number / value.
+#: Rates: the seconds for one unit of work are this number divided by the measured rate.
 _SECONDS_TIMES_RATE: dict[str, float] = {
     "sypd": SECONDS_PER_DAY,  # simulated years per day → seconds per simulated year
     "sdpd": SECONDS_PER_DAY,  # simulated days per day → seconds per simulated day
@@ -50,7 +50,7 @@ _JOULES: dict[str, float] = {"J": 1, "kJ": 1e3, "MJ": 1e6, "Wh": 3600.0, "kWh": 
 
 
 def base_unit(unit: str) -> str:
-    """Return the unit that values in `unit` are kept in: ``"s"``, ``"B"``, ``"J"`` or ``"1"``.
+    """Return the base unit to which values in `unit` are converted: ``"s"``, ``"B"``, ``"J"`` or ``"1"``.
 
     Examples
     --------
@@ -77,18 +77,19 @@ def to_base(values: ArrayLike, unit: str) -> NDArray[np.float64]:
     values : array_like (n,)
         Measured values in `unit`.
     unit : str
-        A time (``"s"``, ``"ms"``, ``"us"``, ``"ns"``, ``"min"``, ``"h"``, ``"d"``), ticks of a given rate in hertz
-        (``"ticks@2.4e9"``), a rate (``"SYPD"``, ``"SDPD"``, ``"1/s"``, …), a size (``"GiB"``) or an energy (``"kWh"``).
+        A time (``"s"``, ``"ms"``, ``"us"``, ``"ns"``, ``"min"``, ``"h"``, ``"d"``), clock ticks with the clock's rate
+        in hertz (``"ticks@2.4e9"``), a rate (``"SYPD"``, ``"SDPD"``, ``"1/s"``, …), a size (``"GiB"``), an energy
+        (``"kWh"``), or ``"1"`` for a number without a unit.
 
     Returns
     -------
     array (n,)
-        In the base unit. A rate gives the seconds per unit of work: SYPD the seconds for one simulated year.
+        Values in the base unit. A rate becomes the seconds per unit of work: SYPD becomes seconds per simulated year.
 
     Raises
     ------
     InputError
-        If the unit is not known; the message lists what there is.
+        If the unit is not known; the message lists the known units.
 
     Examples
     --------
