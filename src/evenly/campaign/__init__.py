@@ -1,4 +1,4 @@
-"""Measuring: a study says what, a campaign runs it and keeps what it measured."""
+"""Measurement: a `Study` defines the runs, and a `Campaign` makes them and stores their results."""
 
 from evenly.campaign.measuring import Campaign, measure
 from evenly.campaign.study import Study

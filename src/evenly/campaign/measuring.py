@@ -1,4 +1,7 @@
-"""A campaign: the runs of a study, one after the other. Each is stored as soon as it ends, and none is made twice."""
+"""A campaign makes the runs of a study one after the other, and stores each run as soon as it ends.
+
+An interrupted campaign continues from the stored runs, so no run is made twice.
+"""
 
 from __future__ import annotations
 
@@ -35,23 +38,24 @@ def measure(
     Parameters
     ----------
     study : Study or path
-        What to measure; see `evenly.campaign.study` for the file.
+        The study, or its file; `evenly.campaign.study` describes the file.
     store : path, optional
-        Where runs are kept; beside the study, with the ending ``.db``, when left out.
+        File in which runs are stored; by default a file beside the study with the suffix ``.db``.
     advisor : callable, optional
-        Proposes configurations, where the study's design is "advisor": gets `Runs` and how many are asked for.
+        Function that proposes configurations; needed where the study's design is "advisor" or "tune". It takes the
+        `Runs` so far and the number of proposals.
     progress : callable, optional
-        Called with each run as it ends, and with the campaign's progress.
+        Called after each run, with the run's record and the campaign's progress.
 
     Returns
     -------
     Runs
-        Failed runs included.
+        All runs of the study, failed runs included.
 
     Raises
     ------
     InputError
-        If the study breaks a rule, its program can't be started, or no run went well.
+        If the study is invalid, its program can't be started, or no run was successful.
     """
     with Campaign(study if isinstance(study, Study) else Study.load(study), store, advisor=advisor) as campaign:
         campaign.run(progress)
@@ -64,7 +68,7 @@ def place_of(study: Study) -> Path:
 
 
 class Campaign:
-    """A study and what was measured of it.
+    """A study, with the schedule and the store of its runs.
 
     Parameters
     ----------
@@ -77,7 +81,7 @@ class Campaign:
     Raises
     ------
     InputError
-        If the file holds runs of another program, or another campaign is writing to it.
+        If the file holds runs of another study, or another campaign is writing to it.
 
     Examples
     --------
@@ -114,10 +118,10 @@ class Campaign:
         self.store.close()
 
     def _check_same(self) -> None:
-        """Raise if the file holds runs of another study; a new file notes what its runs measure."""
+        """Raise `InputError` if the file holds runs of another study; record in a new file what its runs measure."""
         now, before = self.study.measured_as(), self.store.about("measured_as")
         if before is None or not any(record.status == "ok" for record in self.store.records()):
-            # A file without one good run is no result that could be lost: a corrected study replaces it.
+            # A file without a successful run holds no results, so a corrected study may replace its contents.
             if before is not None and before != now:
                 self.store.clear()
             self.store.note("measured_as", now)
@@ -135,21 +139,21 @@ class Campaign:
         self.store.forget_running()
         known = self.store.configurations()
         planned = self.store.add_configurations(first_configurations(self.study))
-        # Those that an advisor proposed come after the first ones, in the order they came.
+        # Configurations proposed by an advisor follow the first ones, in the order of the proposals.
         advised = [number for number in known if number not in set(planned)] if self.study.plan.is_advised else []
         return Schedule(self.study, [*planned, *advised], self.store.records(), self.store.about("anchor"))
 
     def run(self, progress: Callable[[Record, Progress], None] | None = None) -> None:
-        """Make all runs that are still to be made.
+        """Make all runs that the study still needs.
 
         Raises
         ------
         InputError
             If the program can't be started.
         StoreFullError
-            If there is no room for a run's result.
+            If the disk is too full to store a run.
         KeyboardInterrupt
-            If it is interrupted; all finished runs are kept.
+            If the campaign is interrupted; all finished runs stay stored.
         """
         while (turn := self._next()) is not None:
             record = self._made(turn)
@@ -158,7 +162,7 @@ class Campaign:
                 progress(record, self._schedule.progress)
 
     def _made(self, turn: Turn) -> Record:
-        """Make a run and store it; an interrupted run is not left marked as running."""
+        """Make one run and store it; if it is interrupted, delete its mark as a running run."""
         mark = uuid.uuid4().hex
         configuration = self._ordered(self.store.configuration(turn.configuration))
         fastest = self._fastest(configuration)
@@ -182,7 +186,7 @@ class Campaign:
         return record
 
     def _fastest(self, configuration: Mapping[str, Any]) -> Record | None:
-        """Return the fastest run so far of a configuration's task."""
+        """Return the fastest successful run so far of the configuration's task; None if there is none."""
         tasks, known = self.study.plan.tasks, self.store.configurations()
         like = [
             record
@@ -192,10 +196,11 @@ class Campaign:
         return min(like, key=lambda record: record.quantities["seconds"], default=None)
 
     def _bounded(self, record: Record, fastest: Record | None) -> Record:
-        """Add a lower bound of its seconds to a run that was ended early, where one is known.
+        """Add a lower bound of the seconds to a run that timed out, where a bound is known.
 
-        The study may time only a part of a run. A run that lasted r times as long as the fastest has a timed part of at
-        least r times that of the fastest: what all runs have in common only makes the ratio r smaller.
+        The study may time only a part of a run. Suppose that the run lasted r times as long as the fastest run. Then
+        its timed part takes at least r times as long as that of the fastest run. The reason: the untimed part takes
+        the same time in all runs, and so it only makes r smaller.
         """
         if record.status != "timed out":
             return record
@@ -208,14 +213,14 @@ class Campaign:
         return dataclasses.replace(record, quantities={"at_least": at_least})
 
     def retry(self) -> int:
-        """Delete failed runs, so that they are made again; return their number."""
+        """Delete failed and timed-out runs, so that they are made again; return their number."""
         dropped = self.store.drop_failed()
         self._schedule = self._resumed()
         return dropped
 
     @property
     def progress(self) -> Progress:
-        """Runs made and runs left."""
+        """Number of runs made, number of runs left, and the expected time of the runs left."""
         return self._schedule.progress
 
     @property
@@ -228,7 +233,7 @@ class Campaign:
 
     @property
     def missing(self) -> dict[int, int]:
-        """Runs that each configuration still needs, as far as is known, by its number."""
+        """Number of runs that each configuration still needs, as far as is known, by configuration number."""
         return self._schedule.missing
 
     def _next(self) -> Turn | None:
@@ -248,7 +253,7 @@ class Campaign:
         order.extend(added)
         return self._schedule.next() if added else None
 
-    # ---- what was measured ------------------------------------------------------------------------------------
+    # ---- results ----------------------------------------------------------------------------------------------
 
     def runs(self) -> Runs:
         """Return all runs so far, failed ones included.
@@ -256,7 +261,7 @@ class Campaign:
         Raises
         ------
         InputError
-            If none was made, or none went well.
+            If there are no runs, or none was successful.
         """
         records = self.store.records()
         well = [r for r in records if r.status == "ok"]
@@ -284,7 +289,7 @@ class Campaign:
         return pd.DataFrame([{**known[r.configuration], **vars(r)} for r in self.store.records()])
 
     def drift(self) -> Drift:
-        """Return the drift of the machine, from the runs of the anchor."""
+        """Return the drift of the machine, estimated from the runs of the anchor configuration."""
         anchor = self._schedule.anchor
         its = [r for r in self.store.records() if r.configuration == anchor and r.status == "ok"]
         return drift_of([r.started for r in its], [r.quantities["seconds"] for r in its])

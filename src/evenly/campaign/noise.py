@@ -1,4 +1,4 @@
-"""Noise of a machine: intervals of repetitions, drift of the anchor, load of other processes."""
+"""Noise of a machine: confidence intervals of repetitions, drift of the anchor's time, CPU time of all processes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Drift", "busy_seconds", "drift_of", "half_width"]
 _LEVEL = 0.95
 #: A drift below this fraction is not reported.
 _DRIFT = 0.05
-#: With a larger error the runs don't show whether there is a drift.
+#: With a larger error of the change, the runs can't show whether the machine drifted.
 _CLEAR = 0.2
 
 
@@ -25,7 +25,7 @@ def half_width(seconds: Sequence[float]) -> float:
     Parameters
     ----------
     seconds : sequence of float (n,)
-        Repetitions; one alone tells nothing.
+        Times of the repetitions; a single one has an infinite half-width.
 
     Examples
     --------
@@ -49,7 +49,7 @@ class Drift:
     runs : int
         Runs of the anchor.
     change : float
-        Fraction by which its time rose from the first run to the last, by the line through log times.
+        Fraction by which the anchor's time rose from the first run to the last: a linear fit to the log times.
     error : float
         Half-width of the 95 % interval of `change`.
     """
@@ -60,7 +60,7 @@ class Drift:
 
     @property
     def matters(self) -> bool:
-        """Whether the change is larger than its error, and than 5 %."""
+        """Whether the change is larger than both its error and 5 %."""
         return abs(self.change) > max(self.error, _DRIFT)
 
     def __str__(self) -> str:
@@ -73,7 +73,7 @@ class Drift:
 
 
 def drift_of(when: ArrayLike, seconds: ArrayLike) -> Drift:
-    """Return the drift that the anchor's runs show.
+    """Return the drift over the anchor's runs, by least squares on log time.
 
     Parameters
     ----------
@@ -92,10 +92,10 @@ def drift_of(when: ArrayLike, seconds: ArrayLike) -> Drift:
 
 
 def _line(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[float, float]:
-    """Return the slope of the least-squares line through x, y (n,) and the half-width of its 95 % interval, as shares.
+    """Return the slope of the least-squares line through x, y (n,) and its 95 % half-width, as relative changes.
 
-    In logarithms a slope b is a change by exp(b) - 1; the interval's upper end is exp(b + w) - 1, so the half-width is
-    exp(b) (exp(w) - 1).
+    On log times, a slope b is a relative change of exp(b) - 1. With a half-width w of b, the interval's upper end is
+    exp(b + w) - 1. The half-width of the change is the distance to this end: exp(b) (exp(w) - 1).
     """
     from scipy.stats import linregress, t
 
@@ -105,11 +105,11 @@ def _line(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[float, float]
 
 
 def busy_seconds() -> float | None:
-    """Return the CPU seconds all processes of this machine have used since it began; None where it doesn't tell."""
+    """Return the CPU seconds of all processes since the machine started; None where it doesn't report them."""
     try:
         first = Path("/proc/stat").read_text(encoding="ascii").split("\n", 1)[0].split()
     except OSError:
         return None
-    # user nice system idle iowait irq softirq: all but the two that wait.
+    # Fields: user, nice, system, idle, iowait, irq, softirq. All count as busy except idle and iowait.
     ticks = [int(x) for x in first[1:8]]
     return (sum(ticks) - ticks[3] - ticks[4]) / os.sysconf("SC_CLK_TCK")

@@ -1,4 +1,4 @@
-"""One run of a study's program: fill in its command, run it to its end, and find its time."""
+"""One run of a study's program: fill in the command, run it, and read the run's time and other quantities."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Runner:
         configuration : mapping
             Values of all parameters.
         mark : str
-            Names the run, so that its processes are found.
+            Identifier of the run, by which its processes can be found.
         limit_s : float, optional
             Wall seconds after which the run is ended; the study's own time-out may end it earlier.
 
@@ -146,7 +146,7 @@ class Runner:
 
 
 def _reason(result: Path) -> str:
-    """Return the message with which a function failed; "" if there is none."""
+    """Return the error message that a callable wrote to its result file; "" if there is none."""
     return str(json.loads(result.read_text(encoding="utf-8")).get("failed", "")) if result.exists() else ""
 
 

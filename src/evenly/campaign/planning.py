@@ -1,4 +1,4 @@
-"""The order of runs: rounds over the planned configurations, in random order, until each is known well enough."""
+"""The order of runs: rounds over the configurations, in random order, until each mean is precise enough."""
 
 from __future__ import annotations
 
@@ -19,19 +19,23 @@ __all__ = ["Advisor", "Progress", "Schedule", "Turn", "first_configurations", "r
 
 #: Takes the measured runs and a number n, and returns n configurations to run next, the best first.
 Advisor = Callable[[Runs, int], pd.DataFrame]
-#: Draws that are tried to find enough distinct configurations, each twice as large as the one before.
+#: Most attempts to draw enough distinct configurations; each attempt draws twice as many as the one before.
 _DRAWS = 8
-#: Least fraction of the median time that an anchor takes.
+#: The anchor takes at least this fraction of the median time.
 _QUICK = 0.1
 
 
 def first_configurations(study: Study) -> list[dict[str, Any]]:
-    """Return the configurations that a study lists or draws, distinct, in random order; none for a search.
+    """Return the study's first configurations, distinct and in random order: all of the space, or a sample of it.
+
+    The list is empty for the design "tune", where the advisor proposes every configuration.
 
     Raises
     ------
-    InputError, InfeasibleError
-        If the space can't be listed where all are asked for, or has no configuration.
+    InputError
+        If all configurations are wanted but can't be listed.
+    InfeasibleError
+        If the space has no configuration.
     """
     plan, space = study.plan, study.space
     if plan.design == "tune":
@@ -57,7 +61,7 @@ def _distinct(study: Study, runs: int) -> pd.DataFrame:
         runs = min(runs, plan.first or max(4, 2 * len(study.space)))
     design = "sobol" if plan.design == "advisor" else plan.design
     found = pd.DataFrame()
-    # Integer and ordinal parameters draw equal configurations, so ever more are drawn until enough differ.
+    # Samples of integer and ordinal parameters contain duplicates, so the sample grows until enough rows differ.
     for attempt in range(_DRAWS):
         drawn = study.space.sample(runs * 2**attempt, design=design, seed=plan.seed)  # type: ignore[arg-type]
         found = drawn.drop_duplicates(ignore_index=True).head(runs)
@@ -73,7 +77,7 @@ def rows_of(table: pd.DataFrame) -> list[dict[str, Any]]:
 
 @dataclass(frozen=True)
 class Turn:
-    """A run to be made: the configuration's number, which repetition it is, and why."""
+    """The next run to make: the configuration's number, the repetition's number, and the purpose."""
 
     configuration: int
     repetition: int
@@ -89,7 +93,7 @@ class Progress:
     done, left : int
         Runs made, and runs still to be made as far as is known.
     seconds_left : float
-        Expected seconds of the runs left, by the medians of the runs made.
+        Expected seconds of the runs left, estimated from the medians of the runs made.
     """
 
     done: int
@@ -99,14 +103,14 @@ class Progress:
 
 @dataclass
 class _Known:
-    """What was measured of one configuration."""
+    """The measurements of one configuration."""
 
     seconds: list[float] = field(default_factory=list)
     took: list[float] = field(default_factory=list)
     failed: bool = False
 
     def missing(self, wanted: Repetitions) -> int:
-        """Return the fewest runs that it still needs; 0 when its mean is known well enough."""
+        """Return the least number of runs that are still needed; 0 where the mean is precise enough."""
         n = len(self.seconds)
         if self.failed or n >= wanted.most:
             return 0
@@ -116,11 +120,12 @@ class _Known:
 
 
 class Schedule:
-    """Picks the next run from the runs made so far.
+    """Chooses the next run from the runs made so far.
 
-    Configurations are run in rounds: all once, all twice, and then those that aren't known well enough. So a campaign
-    that is cut short knows a little of everything, and slow changes of the machine spread over all. One that failed is
-    not run again. The anchor is a quick configuration that is run again from time to time.
+    Configurations are run in rounds: all once, all twice, and so on. Later rounds contain only the configurations whose
+    mean is not yet precise enough. So an interrupted campaign has data on all configurations, and slow changes of the
+    machine affect all of them alike. A failed configuration is not run again. The anchor is a quick configuration that
+    is repeated at regular intervals to detect drift.
 
     Parameters
     ----------
@@ -128,9 +133,9 @@ class Schedule:
     order : iterable of int
         Numbers of the planned configurations.
     records : iterable of Record
-        What was measured before.
+        Runs made earlier.
     anchor : int, optional
-        Which configuration is the anchor; chosen when it is first needed.
+        Number of the anchor configuration; by default chosen when it is first needed.
     """
 
     def __init__(
@@ -145,7 +150,7 @@ class Schedule:
             self.add(record)
 
     def add(self, record: Record) -> None:
-        """Take note of a run."""
+        """Add a finished run."""
         known = self._known.setdefault(record.configuration, _Known())
         known.took.append(record.took)
         known.failed |= record.status != "ok"
@@ -154,14 +159,14 @@ class Schedule:
         self._since_anchor = 0 if record.configuration == self.anchor else self._since_anchor + 1
 
     def next(self) -> Turn | None:
-        """Return the next run; None if all is known well enough, or the budget is used up."""
+        """Return the next run; None if all means are precise enough, or the budget is spent."""
         if self.is_spent:
             return None
-        # Round by round: the configuration with the fewest good runs, and of these the first in order.
+        # Rounds: of the configurations with the fewest successful runs, the first one in order comes next.
         waiting = [(len(self._of(c).seconds), at, c) for at, c in enumerate(self.order) if self._missing(c)]
         if not waiting:
             return None
-        # The anchor's turn comes after so many other runs; it is chosen once some runs have told what is quick.
+        # The anchor is repeated after `anchor_every` other runs. It is chosen only then, from the measured times.
         every = self._study.plan.anchor_every
         if every and self._since_anchor >= every:
             self.anchor = self.anchor or self._quick()
@@ -171,12 +176,12 @@ class Schedule:
 
     @property
     def is_spent(self) -> bool:
-        """Whether all runs together used up the budget."""
+        """Whether all runs together have taken the budget's time or more."""
         budget = self._study.plan.budget_s
         return budget is not None and sum(sum(known.took) for known in self._known.values()) >= budget
 
     def _quick(self) -> int | None:
-        """Return the quickest configuration that takes a tenth of the median time or more; shorter runs are noise."""
+        """Return the quickest configuration that takes at least a tenth of the median time: shorter ones are noisy."""
         took = {c: float(np.median(k.took)) for c, k in self._known.items() if k.seconds and not k.failed}
         if not took:
             return None
@@ -194,8 +199,9 @@ class Schedule:
 
     @property
     def progress(self) -> Progress:
-        """Runs made and runs left."""
-        # What a run takes by its own median, or, where a configuration has no run yet, by the median of all medians.
+        """Number of runs made, number of runs left, and the expected time of the runs left."""
+        # A run is expected to take its configuration's median time. A configuration without runs takes the median of
+        # all these medians.
         each = [k.took for k in self._known.values() if k.took]
         usual = float(np.median([np.median(took) for took in each])) if each else 0.0
         missing, plan = self.missing, self._study.plan
@@ -209,5 +215,5 @@ class Schedule:
 
     @property
     def missing(self) -> dict[int, int]:
-        """Runs that each planned configuration still needs, as far as is known."""
+        """Number of runs that each planned configuration still needs, as far as is known."""
         return {configuration: self._missing(configuration) for configuration in self.order}

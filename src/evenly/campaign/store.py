@@ -1,6 +1,7 @@
-"""The file of a campaign: an SQLite database in which each run is one transaction, so that none is stored in part.
+"""The file of a campaign: an SQLite database.
 
-One process writes at a time. It holds a lock that the system releases when the process ends, in whatever way.
+Each run is stored in one transaction, so no run is stored in part. Only one process writes at a time. It holds a file
+lock, which the operating system releases when the process ends for any reason.
 """
 
 from __future__ import annotations
@@ -51,18 +52,18 @@ class Record:
         From 0.
     status : {"ok", "failed", "timed out"}
     quantities : mapping of str to float
-        What was measured, in base units; empty if nothing was.
+        Measured quantities in base units; empty if nothing was measured.
     purpose : {"plan", "anchor"}
-        Why it was run.
+        Reason for the run: a planned repetition, or a repetition of the anchor.
     exit_code : int or None
     message, output : str
-        What went wrong, and the end of what it printed then.
+        The reason why the run failed, and the end of its output; both empty for a successful run.
     started : float
-        Seconds since the epoch.
+        Start time, in seconds since the epoch.
     took : float
         Wall seconds from start to end.
     other_load : float or None
-        How many cores others kept busy meanwhile; None where the system doesn't tell.
+        Mean number of cores that other processes kept busy during the run; None where the system doesn't report it.
     machine : str
     """
 
@@ -90,9 +91,9 @@ class Store:
     Raises
     ------
     InputError
-        If another campaign is using it, or it can't be written.
+        If another campaign is using the file, or it can't be written.
     ReadError
-        If it isn't such a file.
+        If it isn't the file of a campaign.
 
     Examples
     --------
@@ -142,17 +143,17 @@ class Store:
         )
 
     def about(self, key: str) -> Any:
-        """Return the value noted under a key; None if there is none."""
+        """Return the value stored under a key; None if there is none."""
         row = self._database.execute("SELECT value FROM about WHERE key = ?", (key,)).fetchone()
         return None if row is None else json.loads(row[0])
 
     def note(self, key: str, value: Any) -> None:
-        """Note something about the campaign, for JSON."""
+        """Store a value (valid in JSON) about the campaign under a key."""
         with self._transaction() as database:
             database.execute("INSERT OR REPLACE INTO about VALUES (?, ?)", (key, json.dumps(value)))
 
     def add_configurations(self, configurations: Sequence[Mapping[str, Any]]) -> list[int]:
-        """Keep configurations, and return their numbers; those that are there already keep theirs."""
+        """Store configurations and return their numbers; a configuration that is stored already keeps its number."""
         texts = [json.dumps(dict(one), sort_keys=True) for one in configurations]
         with self._transaction() as database:
             database.executemany("INSERT OR IGNORE INTO configurations (parameters) VALUES (?)", [(t,) for t in texts])
@@ -160,7 +161,7 @@ class Store:
         return [known[text] for text in texts]
 
     def configurations(self) -> dict[int, dict[str, Any]]:
-        """Return all configurations by their number, in the order they came."""
+        """Return all configurations by their number, in the order in which they were stored."""
         rows = self._database.execute("SELECT id, parameters FROM configurations ORDER BY id")
         return {number: json.loads(text) for number, text in rows}
 
@@ -171,12 +172,12 @@ class Store:
         return found
 
     def begin(self, mark: str, launcher: str, configuration: int) -> None:
-        """Note that a run is under way, so that its processes are found if this one is killed."""
+        """Mark a run as running, so that a later process can find its processes if this one is killed."""
         with self._transaction() as database:
             database.execute("INSERT INTO running VALUES (?, ?, ?)", (mark, launcher, configuration))
 
     def left_running(self) -> list[tuple[str, str]]:
-        """Return mark and launcher of runs that were under way when the process before this one ended."""
+        """Return the mark and the launcher of each run that was still running when an earlier process ended."""
         return list(self._database.execute("SELECT mark, launcher FROM running"))
 
     def forget_running(self) -> None:
@@ -220,7 +221,7 @@ class Store:
         return [Record(number, again, status, json.loads(found), *rest) for number, again, status, found, *rest in rows]
 
     def table(self, source: str) -> pd.DataFrame:
-        """Return one row per run: parameters, quantities and bookkeeping."""
+        """Return a table with one row per run: its parameters, quantities, status, machine, time and source."""
         known = self.configurations()
         return pd.DataFrame(
             {
@@ -237,7 +238,7 @@ def _when(started: float) -> str:
 
 def _locked(path: Path) -> IO[str]:
     try:
-        # Beside the database: SQLite closes and locks its own file as it likes.
+        # A separate lock file, since SQLite locks and closes the database file itself.
         lock = path.with_name(path.name + ".lock").open("a", encoding="utf-8")
     except OSError as error:
         raise InputError(f"{path} can't be written: {error.strerror}") from None
@@ -253,12 +254,13 @@ def _opened(path: Path) -> sqlite3.Connection:
     database = sqlite3.connect(path)
     try:
         database.execute("PRAGMA journal_mode = WAL")
-        # A run is kept once it is on the disk, even if the power goes.
+        # A stored run survives a power failure: each commit waits until the data are on the disk.
         database.execute("PRAGMA synchronous = FULL")
         tables = {name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         if not tables:
             with database:
-                # Without it, Python commits each table by itself, and a kill leaves a file without some of them.
+                # One transaction for all tables: otherwise Python commits each table separately, and a killed process
+                # could leave a file that lacks some tables.
                 database.execute("BEGIN IMMEDIATE")
                 for statement in _TABLES.split(";"):
                     database.execute(statement)

@@ -1,6 +1,6 @@
-r"""A study: which program is run, what varies, what is timed, how often, and which runs come next.
+r"""A study: the program to run, its parameters, the time to measure, repetitions, and the choice of configurations.
 
-It is a TOML file::
+A study is a TOML file::
 
     constraints = ["ranks * threads <= 16"]
 
@@ -28,10 +28,10 @@ It is a TOML file::
     runs = 40
     design = "sobol"
 
-    [conditions]                                              # where parameters matter that don't matter everywhere
+    [conditions]                                              # where a parameter matters, if not everywhere
     threads = "ranks < 4"
 
-    [factors]                                                 # what is known of how the time scales, if anything
+    [factors]                                                 # how parts of the time scale, if known
     work = "size / (ranks * threads)"
 """
 
@@ -57,7 +57,7 @@ from evenly.space.space import Space
 
 __all__ = ["Plan", "Program", "Repetitions", "Study"]
 
-#: Places that commands may have beside parameters.
+#: Placeholders that commands may contain in addition to parameters.
 PLACES = ("run", "repetition", "study")
 _PLACES = re.compile(r"\{[^{}]*\}")
 Draw = Literal["all", "advisor", "tune"] | Design
@@ -65,24 +65,26 @@ Draw = Literal["all", "advisor", "tune"] | Design
 
 @dataclass(frozen=True)
 class Program:
-    """What is run.
+    """The program of a study: a command or a Python function, and how it is started.
 
     Parameters
     ----------
     command : str or sequence of str
-        With places for values: ``"./solve {size}"``; words as a shell splits them, but no shell is started.
+        The command, with placeholders for values: ``"./solve {size}"``. It is split into words as in a shell, but no
+        shell is started.
     callable : str
-        Instead, a Python function ``"module:function"`` that takes a configuration (dict) and returns seconds.
+        Instead of a command, a Python function ``"module:function"``. It takes a configuration (dict) and returns
+        seconds.
     launcher : str
-        Where it runs: ``"local"``, ``"mpi"``, or what other packages bring.
+        ``"local"``, ``"mpi"``, or the name of a launcher from another package.
     ranks : str or int
-        How many MPI ranks, for the launcher that starts them.
+        Number of MPI ranks, for a launcher that starts ranks; may contain placeholders.
     folder : str
-        Where it runs, from the study's folder; made where it is missing.
+        Working folder, relative to the study's folder; created if it is missing. May contain placeholders.
     environment : mapping of str to str
-        Variables, with places too.
+        Environment variables; values may contain placeholders.
     timeout_s : float, optional
-        How long a run may take.
+        Longest wall time of a run, in seconds.
     """
 
     command: str | Sequence[str] = ""
@@ -115,7 +117,7 @@ class Program:
         if not isinstance(self.command, str):
             return tuple(Template(str(word)) for word in self.command)
         places: list[str] = _PLACES.findall(self.command)
-        # Blanks within braces separate no words.
+        # Blanks within braces do not separate words, so placeholders are masked while the command is split.
         bare = _PLACES.sub("\0", self.command)
         try:
             words = shlex.split(bare)
@@ -125,21 +127,21 @@ class Program:
         return tuple(Template(re.sub("\0", lambda _: next(inside), word)) for word in words)
 
     def templates(self) -> list[Template]:
-        """Return all texts with places."""
+        """Return all texts that may contain placeholders."""
         return [*self.words, Template(self.folder), Template(str(self.ranks or 1)),
                 *(Template(str(text)) for text in self.environment.values())]  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Repetitions:
-    """How often each configuration is run.
+    """The number of repetitions of each configuration.
 
     Parameters
     ----------
     least, most : int
-        Bounds.
+        Fewest and most repetitions.
     within : float
-        Between them, until the 95 % interval of the mean log time is no wider than this to either side: 0.05 is 5 %.
+        Repetitions end once the half-width of the 95 % interval of the mean log time is at most `within`: 0.05 is 5 %.
     """
 
     least: int = 2
@@ -156,30 +158,31 @@ class Repetitions:
 
 @dataclass(frozen=True)
 class Plan:
-    """Which configurations are run.
+    """The choice of the configurations that are run.
 
     Parameters
     ----------
     runs : int, optional
-        How many; all there are when left out.
+        Number of configurations; by default all configurations of the space.
     design : {"all", "random", "uniform", "log-uniform", "sobol", "lhs", "advisor", "tune"}
-        How they are drawn (`Space.sample`); "all" takes every one. "advisor" draws the `first` by Sobol points, then
-        those that lower the uncertainty of a model of what was measured most per second they take. "tune" looks for
-        the fastest (`evenly tune`).
+        Sampling method (`Space.sample`); "all" takes every configuration. "advisor" starts with `first` Sobol points.
+        It then chooses configurations that reduce the uncertainty of a model of the runs most per second of run time.
+        "tune" searches for the fastest configuration (`evenly tune`).
     first : int, optional
-        Twice as many as parameters, and four at least, when left out.
+        Number of Sobol points with which "advisor" starts; by default twice the number of parameters, at least four.
     seed : int
-        Of the draw, and of the order of runs.
+        Seed of the sample and of the order of runs.
     budget_s : float, optional
-        Seconds of all runs together, after which no run is started.
+        Total seconds of all runs after which no further run is started.
     anchor_every : int
-        Number of runs after which a quick configuration is run once more, which shows drift of the machine; 0: never.
+        Number of runs after which a quick configuration, the anchor, is repeated to detect drift of the machine; 0
+        means never.
     tasks : sequence of str
-        Of a search: parameters that tell tasks apart, each of which has a fastest configuration of its own.
+        For a search: parameters that define the task. Each task has its own fastest configuration.
     limit : float, optional
-        Of a search: a run is ended once it takes `limit` times as long as the fastest run of its task.
+        For a search: a run is ended once it takes `limit` times as long as the fastest run of its task.
     production : float, optional
-        Of a search: number of production runs afterwards. The search ends when the next run is expected to take longer
+        For a search: number of production runs afterwards. The search ends when the next run is expected to take longer
         than it is expected to save in production.
     """
 
@@ -215,13 +218,13 @@ class Plan:
 
     @property
     def is_advised(self) -> bool:
-        """Whether what is run next depends on what was measured."""
+        """Whether the choice of the next configuration depends on the measurements so far."""
         return self.design in ("advisor", "tune")
 
 
 @dataclass(frozen=True)
 class Study:
-    """What a campaign measures.
+    """The definition of a campaign: program, parameter space, timing, repetitions and plan.
 
     Parameters
     ----------
@@ -232,16 +235,18 @@ class Study:
     repetitions : Repetitions
     plan : Plan
     folder : Path
-        Where relative paths begin.
+        Folder to which relative paths refer.
     factors : mapping of str to str
-        What each part of the time is proportional to, by and large, in parameters: ``{"work": "cells * steps / ranks",
-        "surface": "(cells / ranks) ** (2 / 3)"}``. ``evenly.fit(runs, method="factorized", factors=study.factors)``
-        then learns the rest; parts that [time.quantities] measures under the same names have models of their own.
+        An expression of the parameters to which each part of the time is roughly proportional: ``{"work": "cells *
+        steps / ranks", "surface": "(cells / ranks) ** (2 / 3)"}``. ``evenly.fit(runs, method="factorized",
+        factors=study.factors)`` learns the deviation from these factors. Parts that [time.quantities] measures under
+        the same names get their own models.
 
     Raises
     ------
     InputError
-        If a place in a command is no parameter, or parameters can't be listed where all are asked for.
+        If a placeholder, factor or task is not a parameter, if no part of the program depends on a parameter, or if a
+        parameter has a reserved name.
 
     Examples
     --------
@@ -292,7 +297,7 @@ class Study:
         Raises
         ------
         ReadError
-            If it can't be read, or something in it breaks a rule.
+            If the file can't be read, or its contents are invalid.
         """
         path = Path(path)
         try:
@@ -310,12 +315,12 @@ class Study:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any], *, name: str, folder: Path) -> Self:
-        """Build a study from what a file holds.
+        """Return a study from the contents of a study file.
 
         Raises
         ------
         InputError
-            If something is missing, unknown or breaks a rule.
+            If a key is missing or unknown, or a value is invalid.
 
         Examples
         --------
@@ -345,7 +350,7 @@ class Study:
         )
 
     def measured_as(self) -> dict[str, Any]:
-        """Return what makes runs comparable: two studies that differ in it have runs of different things."""
+        """Return the settings that decide whether runs of two studies are comparable: they must be equal."""
         program = self.program
         return {
             "command": [word.text for word in program.words],
@@ -372,7 +377,7 @@ def _parameter(name: str, value: Any) -> Parameter:
 
 
 def _kind(value: Any) -> Parameter:
-    """A list of numbers is ordinal, of anything else categorical; a range says ``low`` and ``high``."""
+    """Return a parameter: ordinal from a list of numbers, categorical from another list, a range from low and high."""
     if isinstance(value, list):
         numbers = value and all(isinstance(x, int | float) and not isinstance(x, bool) for x in value)
         return Ordinal(*value) if numbers else Categorical(*value)

@@ -1,4 +1,4 @@
-"""Text with places for values: ``solve --cells {size} --ranks {ranks * threads}``."""
+"""Templates: text with placeholders for values, such as ``solve --cells {size} --ranks {ranks * threads}``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WORDS = re.compile(r"[^\W\d]\w*( \w+)+")
 
 
 class Template:
-    """Text whose braces hold names or expressions of numbers; ``{{`` and ``}}`` stand for braces.
+    """Text with placeholders: names or arithmetic expressions in braces; ``{{`` and ``}}`` are literal braces.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class Template:
     Attributes
     ----------
     names : frozenset of str
-        What must be given.
+        Names of the values that `fill` needs.
 
     Raises
     ------
@@ -52,7 +52,7 @@ class Template:
         self.names = frozenset(names)
 
     def fill(self, values: Mapping[str, Any]) -> str:
-        """Return the text with values in its places; whole numbers are written without a point."""
+        """Return the text with values in place of the placeholders; whole numbers have no decimal point."""
         return _PLACES.sub(lambda match: _filled(match, values), self.text)
 
 

@@ -1,4 +1,4 @@
-"""The time of a run: by the clock, from its output by a pattern, or from a file by a reader."""
+"""The time of a run: from a clock, from a pattern in the run's output, or from a file that a reader understands."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CLOCKS_S = 1.0
 
 @dataclass(frozen=True)
 class Pattern:
-    r"""A number in text.
+    r"""A regular expression that finds a number with a unit in text.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class Pattern:
     unit : str
         See `evenly.runs.units.to_base`.
     file : str
-        Where to look, from the run's folder; what the program printed when left out.
+        File to search, relative to the run's folder; by default the program's output is searched.
 
     Examples
     --------
@@ -71,22 +71,22 @@ class Pattern:
 
 @dataclass(frozen=True)
 class Timing:
-    """Where a run's seconds come from.
+    """The source of a run's seconds and of its further quantities.
 
     Parameters
     ----------
     clock : {"wall", "cpu"}
-        The clock, where neither a pattern nor a reader is given; "cpu" is the time of all processes together.
+        The clock, used where neither a pattern nor a reader is given; "cpu" is the CPU time of all processes together.
     time : Pattern, optional
-        The number in its output that is the time.
+        Pattern of the time in the run's output or file.
     reader : str, optional
-        A format that `evenly.read` knows, or ``"any"``; the median of what it holds counts.
+        A format that `evenly.read` knows, or ``"any"``; the median of the times in the file is used.
     path : str
-        What the reader reads, from the run's folder.
+        File for the reader, relative to the run's folder.
     options : mapping
         Options of the reader, as ``{ time = "wall", unit = "ms" }`` for tables.
     more : mapping of str to Pattern
-        Further quantities.
+        Patterns of further quantities, by name.
     """
 
     clock: Literal["wall", "cpu"] = "wall"
@@ -98,7 +98,7 @@ class Timing:
 
     @property
     def is_wall(self) -> bool:
-        """Whether a run's seconds are those of the whole run by the clock."""
+        """Whether a run's seconds are the wall time of the whole run."""
         return self.clock == "wall" and self.time is None and self.reader is None
 
     def __post_init__(self) -> None:
@@ -143,14 +143,14 @@ class Timing:
         return cls(time=time, more=more, **given)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what makes times comparable; further quantities don't count."""
+        """Return the settings that decide whether times are comparable, without the further quantities."""
         pattern = {f"time.{key}": value for key, value in vars(self.time).items()} if self.time else {}
         read = {"time.reader": self.reader, "time.path": self.path, "time.options": dict(self.options)}
         return {"time.clock": self.clock, **pattern, **(read if self.reader else {})}
 
     @property
     def quantities(self) -> dict[str, str]:
-        """Names and base units of what is measured, the time first."""
+        """Names and base units of the measured quantities, the time first."""
         return {"seconds": "s"} | {name: base_unit(p.unit) for name, p in self.more.items()}
 
     def of(
@@ -162,16 +162,16 @@ class Timing:
         ----------
         outcome : Outcome
         folder : Path
-            Where it ran.
+            The run's working folder.
         returned : mapping of str to float
             The quantities that a callable returned.
         since : float
-            When it began (seconds since the epoch): files that are older are not its own.
+            Start of the run (seconds since the epoch); files older than this belong to an earlier run.
 
         Raises
         ------
         RunFailed
-            If the time isn't where the study says, or not above zero.
+            If the time isn't found where the study says, or is not above zero.
         """
         clock = {"wall": outcome.seconds, "cpu": outcome.cpu_seconds}[self.clock]
         seconds = clock if self.clock == "cpu" else returned.get("seconds", clock)
@@ -204,7 +204,7 @@ def _text(outcome: Outcome, folder: Path, file: str, since: float) -> str:
 
 
 def _check_new(path: Path, name: str, since: float) -> None:
-    """Raise unless the run wrote the file: what an earlier one left would be taken for its time."""
+    """Raise `RunFailed` unless this run wrote the file, since an earlier run's file has another time."""
     try:
         written = path.stat().st_mtime
     except OSError as error:
