@@ -1,1 +1,1 @@
-"""The performance model normal form (PMNF): its terms and the exact search for the best of them."""
+"""The performance model normal form (PMNF): its terms, the exact search for the best sums, and their average."""

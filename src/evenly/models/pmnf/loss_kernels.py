@@ -1,14 +1,14 @@
-"""Losses of one candidate on left-out runs, compiled; see `evenly.models.pmnf.search_kernels` for the shortcuts.
+"""Compiled leave-one-out and k-fold losses of one candidate; `evenly.models.pmnf.search_kernels` calls them.
 
 A candidate is two columns, ``u = left[a]`` and ``v = right[b]``, each (m,) for m runs, with coefficients cu and cv. The
-constant, and the prefix of further terms, are projected out of u, v and the response z (m,); `free` (m,) is 1 minus the
-leverage of what was projected out. The leverage that u and v add is ``p u² + q u v + r v²``, where p, q / 2 and r are
-the entries of the inverse of their 2 × 2 normal matrix. So the residual of run i when it is left out of the fit is
+constant and any further terms (the prefix) have been projected out of u, v and the response z (m,). `free` (m,) is 1
+minus the leverage of these projected columns. u and v add the leverage ``p u² + q u v + r v²``, where p, q / 2 and r
+are the entries of the inverse of their 2 × 2 normal matrix. So the leave-one-out residual of run i is
 
     r_i = (z_i - cu u_i - cv v_i) / f_i,    f_i = free_i - (p u_i² + q u_i v_i + r v_i²)
 
-(the PRESS residual: residual over 1 minus leverage). It is exact, and needs no second fit. `weight` (m,) is the weight
-of each run in the loss, `scale` (m,) turns r_i into a relative error (`Problem.loss_rule`).
+(the PRESS residual: residual divided by 1 minus leverage). It is exact, and needs no second fit. `weight` (m,) is the
+weight of each run in the loss. `scale` (m,) converts r_i to a relative error (`Problem.loss_rule`).
 """
 
 from __future__ import annotations
@@ -30,21 +30,22 @@ from evenly.models.pmnf.problem import (
 
 __all__ = ["fold_loss", "left_out_loss", "rss_limit", "single_loss"]
 
-#: Runs that are summed before the sum is compared with the limit.
+#: Number of runs summed between two comparisons of the sum with the limit.
 _CHUNK = 64
-#: Stands for infinity: the kernels are compiled with fast reductions.
+#: Used instead of infinity, because kernels are compiled with fast-math reductions.
 _HUGE = 1e29
-#: Least distance of a leverage from 1; beyond, the value left out is not determined by the others.
+#: If 1 minus a run's leverage is below this, the other runs don't determine the run's prediction.
 _FREE = 1e-9
 _FAST = {"reassoc", "contract", "nsz", "arcp"}
 
 
 @njit(cache=True)
 def rss_limit(kind, limit, least_weight, least_scale):  # type: ignore[no-untyped-def]
-    """Return the residual sum of squares from which on the loss is at least `limit` for certain.
+    """Return the residual sum of squares (RSS) at and above which the loss is certainly at least `limit`.
 
-    A left-out residual is at least as large as the fitted one. The losses f are concave in the squared residual, and
-    f(0) = 0, so their sum is at least ``f(RSS)`` at the least weight and scale; this solves ``f(RSS) = limit``.
+    A leave-one-out residual is at least as large as the residual of the fit. All losses f are concave in the squared
+    residual, with f(0) = 0. So the sum of the losses is at least ``f(RSS)`` at the least weight and scale. This
+    function solves ``f(RSS) = limit`` for RSS.
     """
     t = limit / least_weight
     if kind == QUADRATIC:
@@ -66,7 +67,7 @@ def rss_limit(kind, limit, least_weight, least_scale):  # type: ignore[no-untype
 
 @njit(cache=True)
 def single_loss(kind, r, scale):  # type: ignore[no-untyped-def]
-    """Return the loss of one residual `r` (measured - predicted, weighted); ``r * scale`` is the relative error."""
+    """Return the loss of one weighted residual `r` (measured - predicted); ``r * scale`` is the relative error."""
     if kind == QUADRATIC:
         return r * r
     if kind == SMAPE:
@@ -87,7 +88,7 @@ def single_loss(kind, r, scale):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, fastmath=_FAST, error_model="numpy")
 def _quadratic(left, a, right, b, z, free, weight, cu, cv, p, q, r, start, stop):  # type: ignore[no-untyped-def]
-    """Sum of squared residuals of runs left out, from run `start` to `stop`; _HUGE where others don't determine one."""
+    """Sum the squared leave-one-out residuals of runs `start` to `stop`; _HUGE if one is not determined."""
     total = 0.0
     for i in range(np.uintp(start), np.uintp(stop)):
         u, v = left[np.uintp(a), i], right[np.uintp(b), i]
@@ -99,9 +100,10 @@ def _quadratic(left, a, right, b, z, free, weight, cu, cv, p, q, r, start, stop)
 
 @njit(cache=True, fastmath=_FAST, error_model="numpy")
 def _log_bounds(square, left, a, right, b, z, free, weight, scale, cu, cv, p, q, r, start, stop):  # type: ignore[no-untyped-def]
-    """Bound a sum of absolute or squared log ratios from below; _HUGE where a prediction is not above zero.
+    """Return a lower bound of a sum of absolute or squared log ratios; _HUGE if a prediction is not above zero.
 
-    ``log(1 + x) = 2 atanh(t)`` with ``t = x / (2 + x)``, and the series of atanh has positive terms only.
+    ``|log(1 + x)| = 2 atanh(|t|)`` with ``t = x / (2 + x)``. All terms of the series of atanh are positive, so its
+    first terms are a lower bound.
     """
     total = 0.0
     for i in range(np.uintp(start), np.uintp(stop)):
@@ -119,7 +121,7 @@ def _log_bounds(square, left, a, right, b, z, free, weight, scale, cu, cv, p, q,
 
 @njit(cache=True, fastmath=_FAST, error_model="numpy")
 def _symmetric_errors(left, a, right, b, z, free, weight, scale, cu, cv, p, q, r, start, stop):  # type: ignore[no-untyped-def]
-    """Sum of symmetric relative errors; 2 where a prediction is not above zero."""
+    """Sum the symmetric relative errors of runs `start` to `stop`; a prediction not above zero counts as 2."""
     total = 0.0
     for i in range(np.uintp(start), np.uintp(stop)):
         u, v = left[np.uintp(a), i], right[np.uintp(b), i]
@@ -134,10 +136,11 @@ def _symmetric_errors(left, a, right, b, z, free, weight, scale, cu, cv, p, q, r
 
 @njit(cache=True, fastmath=_FAST, error_model="numpy")
 def _log_fit_bounds(kind, left, a, right, b, z, free, weight, scale, cu, cv, p, q, r, start, stop):  # type: ignore[no-untyped-def]
-    """Bound a sum of losses of a model of the logarithm from below; that of absolute log ratios is exact.
+    """Return a lower bound of a sum of losses of a model of the logarithm; exact for absolute log ratios.
 
-    A residual y of the logarithm is a symmetric error ``2 tanh(|y| / 2)`` and a relative error ``exp(-y) - 1``, which
-    grow with tanh; the even convergents of its continued fraction lie below it.
+    A residual y of the logarithm corresponds to the symmetric error ``2 tanh(|y| / 2)`` and to the relative error
+    ``exp(-y) - 1``. Both sizes grow with ``tanh(|y| / 2)``, and even convergents of the continued fraction of tanh are
+    lower bounds of it.
     """
     total = 0.0
     for i in range(np.uintp(start), np.uintp(stop)):
@@ -155,7 +158,7 @@ def _log_fit_bounds(kind, left, a, right, b, z, free, weight, scale, cu, cv, p, 
 
 @njit(cache=True)
 def _exact(kind, left, a, right, b, z, free, weight, scale, cu, cv, p, q, r, limit):  # type: ignore[no-untyped-def]
-    """Sum of losses of runs left out, with logarithms and exponentials; ends where it reaches the limit."""
+    """Sum the exact leave-one-out losses of all runs; stop once the sum reaches `limit`."""
     total = 0.0
     for i in range(z.shape[0]):
         u, v = left[a, i], right[b, i]
@@ -170,8 +173,8 @@ def _exact(kind, left, a, right, b, z, free, weight, scale, cu, cv, p, q, r, lim
 
 @njit(cache=True)
 def left_out_loss(kind, left, a, right, b, z, free, weight, scale, cu, cv, p, q, r, limit):  # type: ignore[no-untyped-def]
-    """Return the leave-one-out loss, or any bound of it that is at least `limit`."""
-    # Bounds, or the loss itself where it is cheap, chunk by chunk: most candidates end here.
+    """Return the leave-one-out loss if it is below `limit`, otherwise a lower bound of it that is at least `limit`."""
+    # Sum cheap lower bounds (or the loss itself, if it is cheap) chunk by chunk; most candidates reach the limit here.
     m = z.shape[0]
     total = 0.0
     start = 0
@@ -189,7 +192,7 @@ def left_out_loss(kind, left, a, right, b, z, free, weight, scale, cu, cv, p, q,
         if total >= limit:
             return total
         start = stop
-    # What survives its bound is computed exactly.
+    # Compute the exact loss of candidates whose bound stays below the limit.
     if kind == MLOGQ2 or kind == MLOGQ or kind == LOG_FIT_SE or kind == LOG_FIT_SMAPE:  # noqa: SIM109 - the compiler wants it plain
         return _exact(kind, left, a, right, b, z, free, weight, scale, cu, cv, p, q, r, limit)
     return total
@@ -197,9 +200,9 @@ def left_out_loss(kind, left, a, right, b, z, free, weight, scale, cu, cv, p, q,
 
 @njit(cache=True)
 def _solve_spd(matrix, vector):  # type: ignore[no-untyped-def]
-    """Solve in place by Cholesky; return False where the matrix is not positive definite."""
+    """Solve A x = b in place by Cholesky decomposition; return False if A is not positive definite."""
     n = vector.shape[0]
-    # A = L L': L takes the place of the lower half.
+    # A = L L': L overwrites the lower triangle of A.
     for i in range(n):
         for j in range(i + 1):
             s = matrix[i, j]
@@ -225,7 +228,7 @@ def _solve_spd(matrix, vector):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _fold_system(basis, z, bounds, fold, matrix, vector):  # type: ignore[no-untyped-def]
-    """Subtract what the rows of one fold contribute: ``matrix -= B_S' B_S``, ``vector = B_S' e_S``."""
+    """Set up the equations of one fold S: ``matrix -= B_S' B_S`` (lower triangle), ``vector = B_S' e_S``."""
     n = vector.shape[0]
     for a in range(n):
         total = 0.0
@@ -241,11 +244,12 @@ def _fold_system(basis, z, bounds, fold, matrix, vector):  # type: ignore[no-unt
 
 @njit(cache=True)
 def fold_loss(kind, basis, inverse, residual, weight, scale, bounds, limit):  # type: ignore[no-untyped-def]
-    """Return the k-fold loss: ``(I - B_S M B_S')^-1 e_S = e_S + B_S (M^-1 - B_S' B_S)^-1 B_S' e_S`` per fold S.
+    """Return the k-fold loss, or a partial sum of it that is at least `limit`.
 
-    Left-out residuals of a fold from residuals e of the fit to all runs, by the Sherman-Morrison-Woodbury identity.
-    `basis` (n, m) holds all columns B of the fit, `inverse` (n, n) is M^-1, the normal matrix; `bounds` (folds + 1,)
-    says where each fold begins.
+    With e the residuals of the fit to all runs, the residuals of fold S in the fit without S are
+    ``(I - B_S M B_S')^-1 e_S = e_S + B_S (M^-1 - B_S' B_S)^-1 B_S' e_S`` (Sherman-Morrison-Woodbury identity).
+    `basis` (n, m) holds all columns B of the fit. `inverse` (n, n) is M^-1, the normal matrix. `bounds` (folds + 1,)
+    holds the first run of each fold.
     """
     n = basis.shape[0]
     matrix = np.empty((n, n))

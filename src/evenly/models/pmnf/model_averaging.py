@@ -1,4 +1,4 @@
-"""From the best candidates to one model: refit, weigh against rivals, average. See `pmnf` for why."""
+"""Averaging of the best PMNF candidates and their rivals: refit, weights, predictions. See `pmnf` for the reasons."""
 
 from __future__ import annotations
 
@@ -25,50 +25,54 @@ __all__ = ["Member", "average_formula", "predict", "refit", "residuals", "rivals
 
 Floats = NDArray[np.float64]
 
-#: What a coefficient of a law that was planted costs, in 2 log-likelihoods: Akaike's 2 without his correction for small
-#: samples, which nothing of three coefficients survives at 5 runs.
+#: Penalty per coefficient of the power law and of a law of fixed form, in units of -2 log-likelihood. This is AIC's 2,
+#: without the small-sample correction, with which no model of three coefficients could take part at 5 runs.
 _PLANTED = 2.0
-#: Share of a law in averages, relative to the power law. Laws that bend only upwards, averaged on an equal footing,
-#: move predictions of curves that are power laws up; at 1/64 a bend that 4 runs of 3 % noise show still wins.
+#: Prior weight of a law of fixed form in averaged predictions, relative to the power law. Laws bend only upwards, so
+#: with equal weights they would raise predictions of curves that are power laws. With 1/64, a bend that shows in 4 runs
+#: of 3 % noise still gives a law most of the weight.
 _LAW_SHARE = 1 / 64
 _MOST_MEMBERS = 24
-#: Members of less than this share of the largest weight are left out.
+#: Members with less than this share of the largest weight are dropped.
 _LEAST_SHARE = 1e-3
-#: Mean squared log errors below this are rounding, and no reason to prefer one candidate to another.
+#: Mean squared log errors below this are rounding errors and count as equal.
 _ROUNDING = 1e-16
-#: What choosing exponents counts as, in coefficients, beside the prior.
+#: The search for exponents counts as this many coefficients, in addition to the prior 1 / N.
 _SEARCHED = 0.25
-#: A sum of terms is not followed below this share of the power law: outside the range asked it may turn negative.
+#: Predictions are at least this share of the smallest prediction above zero of any member. Outside the prediction
+#: range, a sum of terms may become negative.
 _FLOOR = 1e-3
 
 
 @dataclass(frozen=True)
 class Member:
-    """One of the models averaged.
+    """One model of the average.
 
     Attributes
     ----------
     kind : str
-        "pmnf" or "log-pmnf" if found by search, "power-law", "log-quadratic", or that of a law (`_laws.Law`).
+        "pmnf" or "log-pmnf" if found by search, "power-law", "log-quadratic", or the `kind` of a law
+        (`evenly.models.scaling_laws.laws.Law`).
     weight : float
-        Share in the average.
+        Weight in averaged predictions.
     credibility : float
-        Share in the interval; see `evenly.models.scaling_laws.credible_bounds`.
+        Weight in the interval; see `evenly.models.scaling_laws.credible_bounds`.
     loss : float
         Mean squared log error on left-out runs.
     coefficients : int
-        Fitted coefficients.
+        Number of fitted coefficients.
     left_out : array (n_runs,)
-        Prediction of each run by the fit without it.
+        Leave-one-out prediction of each run.
     formula : Formula or None
-        For ``"log-pmnf"`` of the logarithm.
+        The member as a formula; for ``"log-pmnf"`` the formula of the logarithm.
     spread : array (n_terms, n_terms)
-        Inverse Gram matrix of the formula's terms as fitted; empty for rivals, which know their own.
+        Inverse Gram matrix of the formula's terms; empty if `rival` is set, which has its own.
     rival : PowerLaw or LogQuadratic, optional
+        The fitted model, if the member is one of these.
     unit : float
-        What a rival's predictions are multiplied by.
+        Factor by which the predictions of `rival` are multiplied.
     share : float
-        Part of its kind's prior weight.
+        The member's share of the prior weight of its kind.
     """
 
     kind: str
@@ -89,7 +93,7 @@ class Member:
         return self.kind in ("pmnf", "log-pmnf")
 
     def leverage(self, table: pd.DataFrame) -> Floats:
-        """Return the variance of the logarithm at each row over that of one run, as far as coefficients cause it."""
+        """Return the leverage at each row, (n,): the variance of the log prediction, in units of one run's variance."""
         if self.rival is not None:
             return self.rival._fit.leverage(self.rival._design(table))
         assert self.formula is not None  # noqa: S101 - for the type checker: only rivals lack one
@@ -97,7 +101,7 @@ class Member:
         return relative_leverage(self.formula, self.spread, points, of_logarithm=self.kind == "log-pmnf")
 
     def predict(self, table: pd.DataFrame) -> Floats:
-        """Return values for a table (n, d); a sum of terms may be zero or less outside the range asked."""
+        """Return predictions for a table (n, d), (n,); a sum of terms may be negative outside the prediction range."""
         if self.rival is not None:
             return self.unit * self.rival._predict(table)
         assert self.formula is not None  # noqa: S101 - for the type checker: only rivals lack one
@@ -132,9 +136,10 @@ class Member:
 def rivals(
     table: pd.DataFrame, values: Floats, weights: Floats, conditions: Conditions, search: Search
 ) -> list[Member]:
-    """Fit the power law, the log-quadratic model and the laws; those not as monotone as asked are left out and counted.
+    """Fit the rivals of searched candidates: power law, log-quadratic model and laws of fixed form.
 
-    In place of a power law that is not, there is one whose wrong exponents are zero, so that there always is a rival.
+    Rivals that violate the conditions are dropped and counted in `search`. The power law is always kept; its exponents
+    of the wrong sign are set to zero.
     """
     fitted = [_power_law(table, values, weights, conditions, search)]
     quadratic = LogQuadratic()
@@ -146,7 +151,7 @@ def rivals(
     if quadratic.degree_ != "linear":
         laws.insert(0, _as_rival(quadratic, values, weights))
     for member in laws:
-        # Without a formula a slope is not known.
+        # The signs of the slopes can't be checked without a formula.
         unknown: Fault | None = "not monotone" if conditions.signs else None
         broken = unknown if member.formula is None else fault(member.formula, conditions)
         if broken is None:
@@ -165,7 +170,7 @@ def _as_rival(model: PowerLaw | LogQuadratic, values: Floats, weights: Floats) -
 
 
 def _power_law(table: pd.DataFrame, values: Floats, weights: Floats, conditions: Conditions, search: Search) -> Member:
-    """Fit a power law; parameters whose exponents have the wrong sign are held constant, one by one."""
+    """Fit a power law; while an exponent has the wrong sign, hold the worst such parameter constant and refit."""
     held = table.copy()
     wrong: list[int] = []
     while True:
@@ -177,21 +182,21 @@ def _power_law(table: pd.DataFrame, values: Floats, weights: Floats, conditions:
         if worst[0] >= 0:
             break
         wrong.append(worst[1])
-        # The least value, as it decides between a power and an exponential.
+        # Use the least value: it decides whether the parameter's coordinate is its logarithm.
         held[table.columns[worst[1]]] = table.iloc[:, worst[1]].min()
     if wrong:
         search.add("not monotone", 1)
-        # Rounding leaves the coefficient of a constant column near zero.
+        # The coefficient of a constant column is zero but for rounding: set it to zero.
         model._fit = replace(model._fit, coefficients=np.append(model._fit.coefficients[:1], exponents))
         model._finish()
     return _as_rival(model, values, weights)
 
 
 def refit(problem: Problem, terms: TermSet, found: Sequence[Candidate], names: Sequence[str]) -> list[Member]:
-    """Fit candidates to all runs; without those that, fitted without some run, predict nothing above zero for it.
+    """Fit candidates to all runs; drop a candidate if some leave-one-out prediction isn't above zero.
 
-    The least-squares problem of a candidate is solved by a QR decomposition of its columns, which are orthogonal to the
-    constant's and of unit length, with sqrt(ridge) times the identity below them.
+    The columns of a candidate are projected orthogonally to the constant and scaled to unit length. The least-squares
+    problem is solved by a QR decomposition of these columns with sqrt(ridge) times the identity below them.
     """
     roots = problem.roots
     length = math.sqrt(float(roots @ roots))
@@ -199,7 +204,7 @@ def refit(problem: Problem, terms: TermSet, found: Sequence[Candidate], names: S
     z = roots * problem.response
     tables, members = terms.tables(problem.points), []
     for candidate in found:
-        # Columns (k, m): the constant's part taken off, and scaled.
+        # Columns (k, m), projected orthogonally to the constant and scaled to unit length.
         raw = terms.from_tables(tables, np.array(candidate.terms, dtype=np.int64)) * roots
         along = raw @ intercept
         columns = raw - along[:, None] * intercept
@@ -208,7 +213,7 @@ def refit(problem: Problem, terms: TermSet, found: Sequence[Candidate], names: S
         k = len(columns)
         q, r = np.linalg.qr(np.concatenate([columns.T, math.sqrt(problem.ridge) * np.eye(k)]))
         fitted = np.linalg.solve(r, q.T @ np.concatenate([z, np.zeros(k)])) if k else np.zeros(0)
-        # Left-out predictions from residuals over 1 minus the leverage, as in `loss_kernels`.
+        # Leave-one-out residuals are residuals divided by 1 minus the leverage, as in `loss_kernels`.
         free = 1.0 - intercept**2 - np.einsum("ij,ij->i", q[: len(z)], q[: len(z)])
         residuals = z - (intercept @ z) * intercept - fitted @ columns
         with np.errstate(all="ignore"):
@@ -216,7 +221,7 @@ def refit(problem: Problem, terms: TermSet, found: Sequence[Candidate], names: S
             logs = np.log(predictions / problem.values)
         if not np.isfinite(logs).all() or not (free > 0).all():
             continue
-        # Back to the terms as they are: undo the scaling, and give the constant what the terms' parts along it take.
+        # Coefficients of the original terms: undo the scaling, and correct the constant for the projection.
         slopes = fitted / norms
         constant = (intercept @ z - slopes @ along) / length
         listed = [Term(float(constant), (0.0,) * len(names), (0.0,) * len(names))]
@@ -239,25 +244,26 @@ def weigh(
     *,
     unit: float,
 ) -> list[Member]:
-    """Weigh members, and keep those that matter and obey the conditions everywhere, the largest weight first.
+    """Weigh members; return those of enough weight that meet the conditions everywhere, the largest weight first.
 
     Parameters
     ----------
     problem : Problem
+        The runs.
     members : sequence of Member
-        Rivals, of which the first is never left out, and refitted candidates.
+        Rivals, the power law first, and refitted candidates.
     counts : sequence of int
         Number of candidates of 0, 1, … terms.
     conditions : Conditions
-        Of which candidates have seen only the points.
+        Conditions to check on the whole range; so far, candidates were checked at ``points`` only.
     search : Search
-        Counts those that don't obey.
+        Counts members that violate the conditions.
     unit : float
-        What values are to be multiplied by.
+        Factor by which values are multiplied to get the original unit.
     """
     members, checked = list(members), set[int]()
     while True:
-        # Only members that matter are checked everywhere; without those that fail, others come to matter.
+        # Only members of enough weight are checked. Without those that fail, weights change, and others are checked.
         weights, tails = _weights(members, counts, len(problem.values))
         kept = _kept(weights) | _kept(tails)
         new = [members[k] for k in np.flatnonzero(kept) if id(members[k]) not in checked]
@@ -285,10 +291,10 @@ def weigh(
 def _weights(members: Sequence[Member], counts: Sequence[int], runs: int) -> tuple[Floats, Floats]:
     """Return the members' weights in predictions and in intervals, each (n_members,).
 
-    In predictions: ``share · prior · exp(-S / 2)`` over the sum of all, S from `_score`; everything on the first if no
-    weight is finite. In intervals: `credibilities`.
+    The weights in predictions are ``share · prior · exp(-S / 2)``, normalized, with S from `_score`. If none is finite,
+    the first member has all the weight. The weights in intervals are `credibilities`.
     """
-    # A search starts with the weight of one power law, shared by its candidates of as many terms.
+    # All searched candidates of the same number of terms together have the prior weight of one power law.
     priors = np.array([-math.log(counts[m.coefficients - 1]) if m.searched else math.log(m.share) for m in members])
     shares = [0.0 if m.searched or m.rival is not None else math.log(_LAW_SHARE) for m in members]
     logs = np.array(shares) + priors - 0.5 * np.array([_score(m, runs) for m in members])
@@ -302,7 +308,7 @@ def _weights(members: Sequence[Member], counts: Sequence[int], runs: int) -> tup
 
 
 def _kept(weights: Floats) -> NDArray[np.bool_]:
-    """Mark the largest weights, as many as there may be members, down to a share of the largest, (n_members,)."""
+    """Mark the largest weights, (n_members,): at most `_MOST_MEMBERS`, and at least `_LEAST_SHARE` of the largest."""
     largest = np.argsort(-weights, kind="stable")[:_MOST_MEMBERS]
     kept = np.zeros(len(weights), dtype=np.bool_)
     kept[largest] = weights[largest] >= _LEAST_SHARE * weights[largest[0]]
@@ -310,21 +316,21 @@ def _kept(weights: Floats) -> NDArray[np.bool_]:
 
 
 def _score(member: Member, m: int) -> float:
-    """Return S of `evenly.models.pmnf.pmnf` without the prior; infinite where too few runs are left to judge by."""
+    """Return S of `evenly.models.pmnf.pmnf` without the prior; infinite if m runs are too few for the coefficients."""
     k = member.coefficients
     if not math.isfinite(member.loss):
         return math.inf
     fit = m * math.log(max(member.loss, _ROUNDING))
     if not member.searched and member.kind != "log-quadratic":
         return fit + _PLANTED * k if m > k else math.inf
-    # Akaike's criterion for small samples, with the noise and the search among the coefficients.
+    # AICc; the noise and the search for exponents count as coefficients.
     all_in = k + 1 + (_SEARCHED if member.searched else 0.0)
     left = m - all_in - 1
     return fit + 2 * all_in + 2 * all_in * (all_in + 1) / left if left > 0 else math.inf
 
 
 def _finished(member: Member, problem: Problem, unit: float) -> Member:
-    """Turn a member fitted to values over `unit` into one of values; a searched one gets its inverse Gram matrix."""
+    """Rescale a member from values divided by `unit` to values; add the inverse Gram matrix of a searched member."""
     formula, spread = member.formula, member.spread
     if member.searched and formula is not None and formula.terms:
         columns = [term.values(problem.points) / term.coefficient for term in formula.terms]
@@ -348,7 +354,7 @@ def _in_unit(formula: Formula | None, unit: float) -> Formula | None:
 
 
 def who_leads(members: Sequence[Member]) -> list[str]:
-    """Say so where most of the weight is not on candidates that were searched."""
+    """Return a note if searched candidates have less than half of the weight, otherwise no note."""
     searched = sum(member.weight for member in members if member.searched)
     if searched >= 0.5:
         return []
@@ -356,7 +362,7 @@ def who_leads(members: Sequence[Member]) -> list[str]:
 
 
 def average_formula(members: Sequence[Member]) -> Formula | None:
-    """Return the weighted sum of all members as one formula; None if one has none, or is one of the logarithm."""
+    """Return the weighted sum of all members as one formula; None if a member has none or models the logarithm."""
     if any(member.formula is None or member.kind == "log-pmnf" for member in members):
         return None
     terms = [
@@ -369,9 +375,9 @@ def average_formula(members: Sequence[Member]) -> Formula | None:
 
 
 def residuals(members: Sequence[Member], values: Floats) -> Floats:
-    """Return the root mean square, over members by credibility, of each run's log residual when left out, (n_runs,).
+    """Return each run's leave-one-out log residual, (n_runs,), as the credibility-weighted RMS over the members.
 
-    Not of the average's residual: where members are chosen by these residuals, the best of them are small by luck.
+    The residuals of the average itself would be too small, since members are weighted by these same residuals.
     """
     with np.errstate(invalid="ignore", divide="ignore"):
         squares = [
@@ -381,11 +387,11 @@ def residuals(members: Sequence[Member], values: Floats) -> Floats:
 
 
 def predict(members: Sequence[Member], table: pd.DataFrame) -> tuple[Floats, Floats]:
-    """Return the average's values (n,) and the logarithms of its members' (n_members, n)."""
+    """Return the averaged predictions (n,) and the logarithms of the members' predictions (n_members, n)."""
     with np.errstate(over="ignore"):
         each = np.array([member.predict(table) for member in members])
     shares = np.array([member.weight for member in members])
-    # No member is followed below a share of the least that is above zero.
+    # Predictions are clipped at a share of the smallest member prediction above zero.
     least = _FLOOR * np.min(np.where(each > 0, each, np.inf), axis=0)
     least = np.maximum(np.where(np.isfinite(least), least, 0.0), np.finfo(np.float64).tiny)
     return np.clip(shares @ each, least, 1e300), np.log(np.clip(each, least, 1e300))

@@ -1,31 +1,31 @@
-"""The performance model normal form: sums of products of powers and logarithms, found by exact search.
+"""The performance model normal form (PMNF): sums of products of powers and logarithms, found by exact search.
 
 ``f(p) = c_0 + Σ_k c_k · Π_l p_l^i_kl · log2(p_l)^j_kl``, equations 2.6 (one parameter, PMNF) and 2.12 (several,
 EPMNF) of the thesis on core assignment for coupled simulations, after Calotoiu et al. The exponents come from finite
-sets; each combination of n terms is a candidate. Every candidate is fitted in closed form and judged by its exact
-loss on runs left out of the fit, millions of candidates a second (``benchmarks/pmnf_speed.py``).
+sets. Each combination of n terms is a candidate. Each candidate is fitted in closed form and ranked by its exact loss
+on left-out runs, at millions of candidates a second (``benchmarks/pmnf_speed.py``).
 
-**Why the best candidate alone is not the model.** Among thousands of candidates and few runs, the smallest loss is a
-lottery. So the model is an average over the best candidates, a `PowerLaw` and a `LogQuadratic`, with weights
-``exp(-S / 2)`` (``benchmarks/extrap.py`` compares it with a tool that takes one candidate),
+**Model averaging.** With thousands of candidates and few runs, the candidate of the smallest loss often wins by chance.
+So the model is a weighted average of the best candidates, a `PowerLaw` and a `LogQuadratic`. The weights are
+``exp(-S / 2)`` with
 
-    S = m · log(L) + 2 k + 2 k (k + 1) / (m - k - 1) + 2 log(N):
+    S = m · log(L) + 2 k + 2 k (k + 1) / (m - k - 1) + 2 log(N).
 
-L is the mean squared log error on left-out runs; k counts the coefficients, the noise, and a quarter for exponents
-that were searched (Akaike's criterion for small samples); N is the number of candidates with as many terms that were
-searched: each of them starts with the N-th part of the weight of one power law.
+m is the number of runs and L the mean squared log error on left-out runs. k counts the coefficients, the noise, and a
+quarter for exponents that were searched (AICc, Akaike's criterion for small samples). N is the number of searched
+candidates with the same number of terms: each has 1/N of the prior weight of one power law. ``benchmarks/extrap.py``
+compares the average with a tool that takes one candidate.
 
-Times are averaged, not their logarithms, so that the model stays a sum of terms, which can be read, differentiated and
+Times are averaged, not their logarithms. So the model is again a sum of terms, which can be read, differentiated and
 bounded.
 
-**Few runs of one parameter.** Akaike's criterion for small samples leaves nothing with 4 runs, and no model of three
-coefficients with 5. So laws that are plausible a priori for counts of cores (`evenly.models.scaling_laws.laws`: perfect
-scaling, and a power law, with a constant, a logarithm, or growth, coefficients of zero or more) take part with ``S = m
-log(L) + 2 k``, and 1/64 of a power law's prior weight each: on an equal footing, laws that bend only upwards would move
-predictions of curves that are power laws. ``benchmarks/interval_coverage.py`` prints how predictions and intervals do
-up to 8 × the largest of 4 to 10 counts.
+**Few runs of one parameter.** AICc allows no model with 4 runs, and no model of three coefficients with 5. So scaling
+laws of fixed form take part too, if the parameter can be a core count (`evenly.models.scaling_laws.laws`). For these
+laws and for the power law, ``S = m log(L) + 2 k``. Each kind of law has 1/64 of the power law's prior weight. With
+equal weights, the laws, which bend only upwards, would bias predictions of curves that are power laws.
+``benchmarks/interval_coverage.py`` measures predictions and intervals up to 8 times the largest of 4 to 10 core counts.
 
-**Intervals** contain what the runs can't tell apart; see `evenly.models.scaling_laws.credible_bounds`.
+**Intervals** account for model uncertainty; see `evenly.models.scaling_laws.credible_bounds`.
 """
 
 from __future__ import annotations
@@ -55,77 +55,79 @@ __all__ = ["PMNF"]
 Floats = NDArray[np.float64]
 Slope = Literal["decreasing", "increasing"]
 
-#: Quarter steps as in the thesis' equation 2.7, and the negative ones that strong scaling needs.
+#: Quarter steps as in equation 2.7 of the thesis, and negative ones, which strong scaling needs.
 _EXPONENTS = tuple(k / 4 for k in range(-8, 13))
 _LOG_EXPONENTS = (0, 1, 2)
-#: The range asked by default reaches this far beyond what was measured, as a ratio.
+#: The default prediction range reaches from the smallest measured value divided by 2 to the largest times 4.
 _BELOW, _ABOVE = 2.0, 4.0
+#: Points of the prediction range at which a search checks its candidates.
 _POINTS = 256
-#: Rows that a search looks at: beyond these, the ranking of candidates changes less than their coefficients do.
+#: The search uses at most about this many runs: more of them hardly change the ranking of candidates.
 _SEARCHED_RUNS = 2048
-#: Candidates that are fitted to all rows where there are more.
+#: If the search used a sample of the runs, this many of its candidates are fitted to all runs.
 _REFITTED = 48
-#: What choosing among models counts as, in coefficients, where few runs tell how large errors are.
+#: The choice among models counts as this many coefficients in the degrees of freedom of the interval.
 _CHOSEN = 0.5
 
 
 @final
 class PMNF(Model):
-    """Averages the best sums of products of powers and logarithms, a power law and a log-quadratic model.
+    """Weighted average of the best sums of products of powers and logarithms, a power law and a log-quadratic model.
 
     Parameters
     ----------
     terms : int
-        Terms beside the constant (n). With few runs fewer are used: at least two runs stay for judging them
-        (`search_` says so).
+        Number of terms n besides the constant. With few runs it is reduced, so that at least two runs are left to
+        judge candidates by; `search_` notes this.
     exponents, log_exponents : sequence of float
-        Values that powers (I) and powers of logarithms (J) may take; fractions and negatives too.
+        The sets of exponents of parameters (I) and of their logarithms (J); fractions and negative numbers are allowed.
     search : {"auto", "full", "hierarchical", "golden-section"}
-        ``"full"`` judges every combination. ``"hierarchical"`` finds the best factors of each parameter first (the
-        other parameters' effects divided out by a power law) and combines these and the commonest;
-        ``"golden-section"`` finds these factors with fewer fits, ordered by growth. ``"auto"`` is full as far as
-        `effort` allows, then hierarchical.
+        ``"full"`` ranks every combination of terms. ``"hierarchical"`` first finds the best factors of each parameter,
+        with the effects of the other parameters divided out by a power law. Then it combines these factors and common
+        ones. ``"golden-section"`` finds the factors with fewer fits, by a golden-section search along their growth.
+        ``"auto"`` is full if `effort` allows, otherwise hierarchical.
     residuals : {"relative", "absolute", "log"}
-        What least squares minimise: relative errors (which strong scaling needs), errors in seconds, or errors of
-        logarithms (the sum of terms then models the logarithm of the response).
+        Errors whose squares the fit minimizes: relative errors (needed for strong scaling), errors in seconds, or
+        errors of logarithms. With ``"log"`` the sum of terms models the logarithm of the response.
     ridge : float
         Penalty on the squared coefficients of terms scaled to unit length.
     validation : "loo" or int
-        Leave-one-out, or the number of folds.
+        Leave-one-out, or the number of folds of k-fold cross-validation.
     loss : {"mlogq2", "mlogq", "smape", "se"}
         Loss on left-out runs by which candidates are ranked: mean squared or absolute log ratio, symmetric relative
-        error (equation 2.8), or squared error (2.10); see `evenly.metrics`.
+        error (equation 2.8 of the thesis), or squared error (2.10); see `evenly.metrics`.
     positive : bool
-        Reject candidates that are not above zero on the asked range: a search tries 256 points; what is averaged is
-        proven with one parameter above zero, and tried at 100,000 points with several.
+        Reject candidates that are not above zero on the prediction range. The search checks 256 points and the runs.
+        The members of the average are checked again: by a proof with one parameter above zero, otherwise at 100,000
+        points.
     monotone : {"decreasing", "increasing"} or dict of str to these, optional
-        Reject candidates whose slope has the wrong sign on the asked range, checked likewise; a dict for chosen
-        parameters. A power law of the wrong slope is replaced by one of slope 0.
+        Reject candidates whose slope has the wrong sign on the prediction range, with the same checks. A dict names the
+        parameters to which it applies. In the power law, an exponent of the wrong sign is replaced by 0.
     asked : dict of str to tuple of two floats, optional
-        Range that predictions will be asked on. By default from half the smallest to four times the largest measured
-        value of parameters above zero, and the measured range of others.
+        Prediction range of parameters. By default it reaches from half the smallest to four times the largest measured
+        value for parameters above zero, and is the measured range for others.
     effort : {"quick", "normal", "thorough"}
-        Candidates that an automatic search judges at most: 2 million, 50 million (seconds), 1,000 million (minutes).
+        Largest full search that ``"auto"`` allows: 2 million candidates, 50 million (seconds), 1,000 million (minutes).
     progress : callable, optional
-        Called with the share of the search that is done, 0 to 1.
+        Called during the search with the share that is done, 0 to 1.
 
     Attributes
     ----------
     formula_ : Formula or None
-        The model as a sum of terms; None if it models the logarithm or a member has no formula.
+        The average as one sum of terms; None if it models the logarithm or if a member has no formula.
     leading_ : Formula or None
-        The member of the largest weight alone, for people to read.
+        The formula of the member with the largest weight, for people to read.
     members_ : list of Member
-        What is averaged, with weights and losses on left-out runs; the largest weight first.
+        The averaged models with their weights and their losses on left-out runs, the largest weight first.
     search_ : Search
-        What was searched and what was rejected, counted; its ``notes`` say if there were fewer terms than asked for and
-        why, if only some of the rows were searched on, and if a law of fixed form leads.
+        Counts of searched and rejected candidates. Its ``notes`` say if `terms` was reduced and why, if the search used
+        a sample of the runs, and if most of the weight is not on searched candidates.
     asked_ : dict of str to tuple of two floats
-        Where `positive` and `monotone` were enforced.
+        The prediction range, on which `positive` and `monotone` are enforced.
 
     Notes
     -----
-    There are more arguments than elsewhere because each is a choice that the field names and users of such models vary.
+    This class has more arguments than other models: each is a standard choice of the method that its users vary.
 
     Examples
     --------
@@ -181,13 +183,13 @@ class PMNF(Model):
         table, values, weights = table[used].reset_index(drop=True), values[used], weights[used]
         points, order, folds = self._in_order(table, values)
         table, points, weights = table.iloc[order].reset_index(drop=True), points[order], weights[order]
-        # Values of geometric mean 1, so that the unit of time decides no comparison.
+        # Scale values to geometric mean 1, so that the unit of time has no effect.
         unit = float(np.exp(np.log(values[order]).mean()))
         values = values[order] / unit
         self.asked_ = self._asked_range(table)
         problem = Problem(points, values, weights, self.residuals, self.loss, float(self.ridge), folds)
         factors, poles = search_space.usable_factors(points, self.exponents, self.log_exponents, self.asked_)
-        # Search: which sums of terms do best on left-out runs.
+        # Search for the sums of terms with the smallest loss on left-out runs.
         sample = problem.some(_SEARCHED_RUNS)
         n, notes = _affordable_terms(int(self.terms), len(np.unique(points, axis=0)), folds)
         conditions = self._conditions(sample.points)
@@ -195,17 +197,17 @@ class PMNF(Model):
             sample, factors, poles, n, conditions,
             method=self.search, budget=search_space.BUDGETS[self.effort], progress=self.progress,
         )  # fmt: skip
-        # Laws of fixed form are fitted beside what the search found, and all are weighed together.
+        # Fit the rivals: power law, log-quadratic model and laws of fixed form.
         rivals = model_averaging.rivals(table, values, weights, conditions, self.search_)
         if sample is not problem:
             found = found[:_REFITTED]
             notes.append(f"searched on {len(sample.values):,} of {len(values):,} rows, fitted and weighed on all")
-        # Average: N of the module's docstring for each number of terms, then weights exp(-S / 2).
+        # Average all by weights exp(-S / 2); counts[k] is N of the module's docstring for k terms.
         counts = [math.comb(terms.size, k) for k in range(n + 1)]
         members = [*rivals, *model_averaging.refit(problem, terms, found, list(self.asked_))]
         self.members_ = model_averaging.weigh(problem, members, counts, conditions, self.search_, unit=unit)
         self.search_.notes += notes + model_averaging.who_leads(self.members_)
-        # Scores of left-out runs are divided by the leverage that a power law gives them.
+        # Conformal scores: leave-out residuals, divided by sqrt(1 + the leverage of the run on a power law).
         self._coordinates = Coordinates.learn(table)
         design = np.column_stack([np.ones(len(table)), self._coordinates.columns(table)[0]])
         self._local = LogLinear.learn(design, np.log(values * unit), weights)
@@ -242,11 +244,14 @@ class PMNF(Model):
             raise InputError(f"asked names {strange[0]!r}, but the parameters are {', '.join(table.columns)}")
 
     def _in_order(self, table: pd.DataFrame, values: Floats) -> tuple[Floats, NDArray[Any], NDArray[np.int64] | None]:
-        """Return the points, an order of the runs that does not depend on the order given, and folds for it."""
+        """Return the points (n, d), an order of the runs (n,), and the folds (n,) of the ordered runs (None for "loo").
+
+        The order doesn't depend on the order of the runs passed in.
+        """
         points = table.to_numpy(dtype=np.float64)
         sorted_rows = np.lexsort((values, *points.T[::-1]))
         if self.validation == "loo" or int(self.validation) >= len(values):
-            # Mixed, so that the first rows that the search looks at stand for all.
+            # Shuffled by a fixed seed, so that the first runs of the order are a sample of all.
             return points, sorted_rows[np.random.default_rng(0).permutation(len(values))], None
         # Every k-th of the sorted runs makes a fold, so that each fold spans the range.
         folds = np.arange(len(values)) % int(self.validation)
@@ -258,7 +263,7 @@ class PMNF(Model):
         for name in table.columns:
             x = table[name].to_numpy(dtype=np.float64)
             low, high = float(x.min()), float(x.max())
-            # Whole numbers stay at 1 or more: they are counts.
+            # Whole numbers are taken as counts, so the lower end is at least 1.
             if low > 0:
                 whole = bool(np.all(x == np.round(x)))
                 low, high = max(low / _BELOW, 1.0) if whole else low / _BELOW, high * _ABOVE
@@ -278,7 +283,7 @@ class PMNF(Model):
         for name, slope in monotone.items():
             _check_choice("the parameters of monotone", name, names)
             _check_choice("monotone", slope, ("decreasing", "increasing"))
-        # The search tries conditions on a low-discrepancy set of points and on the runs; see `Conditions`.
+        # The search checks conditions at a low-discrepancy set of points and at the runs; see `Conditions`.
         signs = {names.index(name): 1.0 if slope == "increasing" else -1.0 for name, slope in monotone.items()}
         bounds = tuple(self.asked_.values())
         grid = spread_points(bounds, _POINTS)
@@ -302,7 +307,7 @@ class PMNF(Model):
         return credible_bounds(centre, logs, widths, shares, level)
 
     def monotone_pieces(self, low: int, high: int) -> list[Piece]:
-        """Cut whole numbers from `low` to `high` into ranges on which predictions are certainly monotone.
+        """Split the whole numbers from `low` to `high` into ranges on which predictions are certainly monotone.
 
         Raises
         ------
@@ -345,7 +350,10 @@ def _check_choice(name: str, got: Any, allowed: Sequence[str]) -> None:
 
 
 def _affordable_terms(wanted: int, distinct: int, folds: NDArray[np.int64] | None) -> tuple[int, list[str]]:
-    """Return how many terms leave two runs beyond the coefficients in every fit, at most `wanted`, and why if fewer."""
+    """Return the number of terms that the runs support, at most `wanted`, and notes that explain a smaller number.
+
+    In each fit without a run or fold, there must be two different configurations more than coefficients.
+    """
     left_out = 1 if folds is None else int(np.bincount(folds).max())
     n = max(0, min(wanted, distinct - left_out - 3))
     if n == wanted:

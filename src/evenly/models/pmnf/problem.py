@@ -1,4 +1,4 @@
-"""What a search of PMNF candidates is given and what it gives: runs, candidates, counts."""
+"""Data classes of a PMNF search: the problem with its runs, the candidates found, and the counts of the search."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ __all__ = [
 Floats = NDArray[np.float64]
 Fit = Literal["relative", "absolute", "log"]
 Loss = Literal["mlogq2", "mlogq", "smape", "se"]
-#: What the kernels sum over runs: squares, symmetric errors, squared or absolute log ratios of a fit of values, then
-#: squared errors, symmetric errors or absolute log ratios of a fit of logarithms.
+#: Numbers of the losses that the kernels compute. First for a fit of values: squared errors, symmetric relative errors,
+#: squared and absolute log ratios. Then for a fit of logarithms: squared errors, symmetric errors, absolute log ratios.
 QUADRATIC, SMAPE, MLOGQ2, MLOGQ, LOG_FIT_SE, LOG_FIT_SMAPE, LOG_FIT_MLOGQ = range(7)
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A combination of terms, its loss on left-out runs (mean over runs), best first when sorted."""
+    """A combination of terms (by their numbers in a `TermSet`) and its mean loss on left-out runs."""
 
     loss: float
     terms: tuple[int, ...]
@@ -42,25 +42,26 @@ class Candidate:
 
 @dataclass
 class Search:
-    """What was searched: every candidate asked for is counted once.
+    """Report of a search: how many candidates it covered, and what happened to them.
 
     Attributes
     ----------
     method : str
         "full", "hierarchical" or "golden-section".
     asked : int
-        Candidates in the full space.
+        Number of candidates in the full space.
     considered : int
-        Candidates that this search looked at.
+        Number of candidates that this search covered.
     first_stage : int
-        Fits of one parameter alone, that are no candidates: by these a search that is not full chose what to combine.
+        Number of fits of one parameter alone, by which a search that isn't full chose the factors to combine. They
+        don't count as candidates.
     counts : dict of str to int
-        Of those considered: ``evaluated`` (loss on left-out runs computed as far as needed), ``pruned`` (a bound showed
-        that the loss can't be among the best), and the rejected by reason: ``pole``, ``ill-conditioned``, and, among
-        those good enough to be kept and the laws of fixed form,
-        ``negative`` and ``not monotone``.
+        Number of candidates by outcome. ``evaluated``: the loss on left-out runs was computed as far as needed.
+        ``pruned``: a bound proved that the loss can't be among the best. ``pole`` and ``ill-conditioned``: rejected
+        without a loss. ``negative`` and ``not monotone``: rejected because of `Conditions`, although the loss was good
+        enough; these include rivals such as laws of fixed form.
     notes : list of str
-        What else a reader must know: fewer terms than asked for, rows left out of the search, who leads.
+        Remarks for the user: a reduced number of terms, a search on a sample of the runs, or a rival that leads.
     """
 
     method: str
@@ -71,7 +72,7 @@ class Search:
     first_stage: int = 0
 
     def add(self, name: str, number: int) -> None:
-        """Count."""
+        """Add a number to one of the counts."""
         self.counts[name] = self.counts.get(name, 0) + int(number)
 
     def __str__(self) -> str:
@@ -86,20 +87,22 @@ class Search:
 
 @dataclass(frozen=True)
 class Problem:
-    """Measured runs, and how candidates are fitted and judged.
+    """Measured runs, and the rules by which candidates are fitted and ranked.
 
     Attributes
     ----------
     points : array (n_runs, d)
+        Parameter values of each run.
     values : array (n_runs,)
-        Above zero, of geometric mean about 1.
+        Measured values, above zero, of geometric mean about 1.
     weights : array (n_runs,)
         Relative weight of each run.
     fit, loss : str
+        Kind of the residuals of the fit, and loss on left-out runs; see `PMNF` (``residuals``, ``loss``).
     ridge : float
         Penalty on the squared coefficients of terms scaled to unit length.
     folds : array (n_runs,) of int, optional
-        Fold of each run, 0 … k - 1, in ascending order; leave-one-out without.
+        Fold of each run, 0 … k - 1, in ascending order; None for leave-one-out.
     """
 
     points: Floats
@@ -113,24 +116,23 @@ class Problem:
     @cached_property
     def roots(self) -> Floats:
         """Square roots of the weights of the least-squares fit, (n_runs,)."""
-        # Relative errors (ŷ - y) / y are errors of weight 1 / y².
+        # Squared relative errors ((ŷ - y) / y)² are squared errors of weight 1 / y².
         weights = self.weights / self.values**2 if self.fit == "relative" else self.weights
         return np.asarray(np.sqrt(weights), dtype=np.float64)
 
     @cached_property
     def response(self) -> Floats:
-        """What is fitted: the values or their logarithms, (n_runs,)."""
+        """The fitted response: the values or their logarithms, (n_runs,)."""
         return np.log(self.values) if self.fit == "log" else self.values
 
     def some(self, n: int) -> Problem:
-        """Return the problem with about `n` of its runs, the extremes of every parameter and of the values included.
+        """Return the problem with a sample of about `n` of its runs, drawn by a fixed seed.
 
-        The choice is a fixed one, and even: the runs come mixed, or spread evenly over folds.
+        The sample includes the runs with the least and the largest value of each parameter and of the response.
         """
         m = len(self.values)
         if m <= n:
             return self
-        # A fixed random sample, and the rows that hold the least or the largest of some column.
         columns = np.column_stack([self.points, self.values])
         mixed = np.random.default_rng(0).permutation(m)[:n]
         chosen = np.unique(np.concatenate([mixed, columns.argmin(axis=0), columns.argmax(axis=0)]))
@@ -140,25 +142,29 @@ class Problem:
         )
 
     def extremes_first(self) -> Problem:
-        """Return the same problem with its runs in the order in which they tell candidates apart; folds stay."""
+        """Return the same problem with its runs sorted by distance from the median log value, the farthest first.
+
+        With folds the order stays as it is.
+        """
         if self.folds is not None:
             return self
-        # Far from the median first: there candidates err most, and sums reach the limit soonest.
+        # Candidates have the largest errors far from the median, so their sums of losses reach the limit early.
         logs = np.log(self.values)
         order = np.argsort(-np.abs(logs - np.median(logs)), kind="stable")
         return replace(self, points=self.points[order], values=self.values[order], weights=self.weights[order])
 
     def predicted(self, response: Floats) -> Floats:
-        """Turn fitted responses into values."""
+        """Convert fitted responses (n_runs,) to values (n_runs,)."""
         return np.exp(response) if self.fit == "log" else response
 
     @cached_property
     def loss_rule(self) -> tuple[int, Floats, Floats]:
-        """The kernels' number of the loss, each run's weight in it, and a scale; see `loss_kernels.single_loss`.
+        """Number of the loss in the kernels, weights (n_runs,) and scales (n_runs,); see `loss_kernels.single_loss`.
 
-        The scale turns the weighted residual of a run into its relative error, or into the error of its logarithm.
+        The scale converts the weighted residual of a run to its relative error, or to the error of its logarithm.
         """
-        # The kernels see residuals times sqrt(weight); 1 / sqrt(weight) takes that back, and 1 / y makes them relative.
+        # Residuals in the kernels are multiplied by sqrt(weight). Dividing by it undoes this; 1 / y makes them
+        # relative.
         with np.errstate(divide="ignore"):
             unweighted = np.where(self.roots > 0, 1 / self.roots, 0.0)
         if self.fit == "log":

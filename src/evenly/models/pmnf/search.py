@@ -1,7 +1,8 @@
-"""Search of PMNF candidates: which terms, by exact loss on left-out runs, in bounded memory.
+"""Exhaustive search for the PMNF candidates of the smallest loss on left-out runs, in bounded memory.
 
-`search_all` goes through every combination of n terms and returns the best. Columns are made in blocks, inner products
-come from BLAS one block pair at a time, and the kernels of `evenly.models.pmnf.search_kernels` do the rest.
+`search_all` evaluates every combination of n terms and returns the best. Columns of terms are computed in blocks, and
+inner products by BLAS for one pair of blocks at a time. The kernels of `evenly.models.pmnf.search_kernels` compute the
+losses.
 """
 
 from __future__ import annotations
@@ -23,27 +24,28 @@ __all__ = ["search_all"]
 Floats = NDArray[np.float64]
 Progress = Callable[[float], None]
 
-#: Terms in a block, and how many blocks are kept.
+#: Number of terms in a block, and number of blocks that are cached.
 _BLOCK = 1024
 _KEPT_BLOCKS = 12
-#: Squared length, after the others are projected out, below which a column of unit length adds nothing.
+#: A column of unit length counts as linearly dependent if its squared length after projection is at most this.
 _LEAST_LENGTH2 = 1e-9
 
 
 class Block(NamedTuple):
-    """Columns of B terms, projected and scaled to unit length, with m rows; G conditions on each.
+    """Columns of B terms at m runs, projected and scaled to unit length, and their parts in G conditions.
 
     Attributes
     ----------
     columns : array (B, m)
+        The columns.
     diagonal : array (B,)
-        Of the normal matrix: 1, and the ridge beside it.
+        Diagonal of the normal matrix: 1 plus the ridge (relative to the squared length of the column).
     products : array (B,)
-        With the response.
+        Inner products of the columns with the response.
     conditions : array (B, G)
         What each column adds to each condition, per unit of its coefficient.
     usable : array (B,)
-        Whether the column lies outside the span of what was projected out.
+        Whether the column is linearly independent of the columns projected out.
     offset : int
         Number of the first term.
     """
@@ -57,15 +59,16 @@ class Block(NamedTuple):
 
 
 class Target(NamedTuple):
-    """The response z (m,), `free` (m,), `weight` (m,) and `scale` (m,) as in `loss_kernels`, and what bounds need.
+    """The response z (m,), `free` (m,), `weight` (m,) and `scale` (m,) as in `loss_kernels`, and data for bounds.
 
     Attributes
     ----------
     rss : float
         Squared length of the response.
     least_weight, least_scale : float
+        The smallest weight above zero in the loss, and the smallest scale of such a run.
     prune : bool
-        Whether the bound from the normal equations holds: no ridge, and no run of weight 0.
+        Whether the bound from the normal equations is valid: there is no ridge, and no run has weight 0.
     """
 
     z: Floats
@@ -79,9 +82,9 @@ class Target(NamedTuple):
 
 
 class ConditionRows(NamedTuple):
-    """What must stay above zero: `base` (G,) is the part of the columns projected out.
+    """The G values and slopes that must be above zero: `base` (G,) is the part of the columns projected out.
 
-    The first `n_positive` rows are values, the others slopes.
+    The first `n_positive` rows are values, the others are slopes.
     """
 
     base: Floats
@@ -89,11 +92,11 @@ class ConditionRows(NamedTuple):
 
 
 class _Columns:
-    """Columns of terms with their rows of conditions, in blocks; see `set_prefix` for what is projected out of them.
+    """Columns of terms and their rows of conditions, in blocks, with the constant and a prefix projected out.
 
-    A column is ``sqrt(w_i) t(x_i)`` for m runs; a row of conditions is what the term adds to each of G values and
-    slopes that must stay above zero. Both go through the same operations, so that coefficients found for the columns
-    are those of the rows.
+    A column is ``sqrt(w_i) t(x_i)`` for m runs. A row of conditions is the part of the term in each of the G values and
+    slopes that must be above zero. Both undergo the same linear operations, so coefficients of the columns are valid
+    for the rows too.
     """
 
     def __init__(self, problem: Problem, terms: TermSet, conditions: Conditions) -> None:
@@ -116,10 +119,10 @@ class _Columns:
         self.set_prefix(())
 
     def set_prefix(self, prefix: tuple[int, ...]) -> None:
-        """Project the constant and the terms in `prefix` out of everything: what is left is a fit of two columns.
+        """Project the constant and the terms in `prefix` out of the response, the conditions and the columns.
 
-        With a ridge, the least-squares problem has one more row per term of the prefix, which holds sqrt(ridge) in that
-        term's column and zero in the response.
+        After this, a candidate is a least-squares fit of two columns. With a ridge, the problem has one more row per
+        term of the prefix. This row holds sqrt(ridge) in that term's column and zero in the response.
         """
         prefix = tuple(number for number in prefix if number != self.constant)
         z = self.problem.roots * self.problem.response
@@ -134,7 +137,7 @@ class _Columns:
             self._project(number, position)
 
     def _project(self, number: int, position: int) -> None:
-        """Take one more term of the prefix out of the response, the conditions and 1 minus the leverage."""
+        """Project one more term of the prefix out of the response and the conditions, and update the leverages."""
         columns, conditions, usable = self._raw(np.array([number]))
         m, row = columns.shape[1], conditions[0].copy()
         column = np.concatenate([columns[0], np.zeros(len(self.z) - m)])
@@ -158,7 +161,7 @@ class _Columns:
         self._projections.append((column, row))
 
     def _raw(self, numbers: NDArray[Any]) -> tuple[Floats, Floats, NDArray[np.bool_]]:
-        """Return columns (B, m) of unit length and orthogonal to the constant, conditions (B, G), which to use (B,)."""
+        """Return columns (B, m) of unit length, orthogonal to the constant, conditions (B, G) and usable terms (B,)."""
         columns = self.terms.from_tables(self._tables, numbers) * self.problem.roots
         rows = np.concatenate(
             [sign * self.terms.from_tables(tables, numbers) for sign, tables in self._condition_tables]
@@ -166,7 +169,7 @@ class _Columns:
             axis=1,
         )
         with np.errstate(all="ignore"):
-            # Twice: the first projection leaves rounding errors of the constant's size.
+            # Project twice: the first projection leaves rounding errors of the constant's size.
             for time in range(2):
                 length = np.sqrt(np.einsum("ij,ij->i", columns, columns))[:, None]
                 columns, rows = columns / length, rows / length
@@ -179,13 +182,13 @@ class _Columns:
             columns, rows = columns / np.sqrt(squared)[:, None], rows / np.sqrt(squared)[:, None]
         usable &= np.isfinite(columns).all(axis=1) & np.isfinite(rows).all(axis=1)
         columns[~usable], rows[~usable] = 0.0, 0.0
-        # The constant's column is zero here: with it, a candidate of n terms is one of fewer.
+        # The constant's column is zero here. A candidate with the constant as a term is a candidate of fewer terms.
         if self.constant is not None:
             usable |= numbers == self.constant
         return columns, rows, usable
 
     def block(self, start: int) -> Block:
-        """Return the terms from `start` on, with the prefix projected out."""
+        """Return the block of terms from number `start` on, with the prefix projected out."""
         if start not in self._kept:
             if len(self._kept) >= _KEPT_BLOCKS:
                 self._kept.pop(next(iter(self._kept)))
@@ -206,7 +209,7 @@ class _Columns:
             usable = usable & ((squared > _LEAST_LENGTH2) | null)
             length2 = np.where(usable & ~null, squared, 1.0)
             columns, rows = columns / np.sqrt(length2)[:, None], rows / np.sqrt(length2)[:, None]
-            # Coefficients of columns that were shorter are larger: the ridge counts for more.
+            # The ridge applies to the coefficients of the columns before this scaling, so it is divided by length².
             diagonal = 1.0 + self.ridge / length2
         return Block(
             np.ascontiguousarray(columns), diagonal, columns @ self.z, np.ascontiguousarray(rows), usable, start
@@ -214,7 +217,7 @@ class _Columns:
 
 
 class _Best:
-    """The best candidates so far: one heap per thread, merged after each block."""
+    """The best candidates so far: one heap per thread, and the list that heaps are merged into."""
 
     def __init__(self, keep: int, threads: int) -> None:
         self.keep = keep
@@ -227,11 +230,11 @@ class _Best:
 
     @property
     def cut(self) -> float:
-        """Losses from here on are of no interest."""
+        """The worst loss of a full list (huge before); candidates with this loss or more are dropped."""
         return self.found[-1].loss if len(self.found) >= self.keep else 1e28
 
     def merge(self, prefix: tuple[int, ...], nothing: int) -> None:
-        """Move what the threads found into one sorted list; `nothing` is the number that stands for no second term."""
+        """Move the candidates of all threads into one sorted list; the term number `nothing` means no second term."""
         losses, firsts, seconds = self.heaps
         for t, k in np.argwhere(np.isfinite(losses)):
             pair = (int(firsts[t, k]), int(seconds[t, k]))
@@ -256,20 +259,20 @@ def search_all(
     Parameters
     ----------
     problem, terms, conditions
-        What was measured, what may be combined, what must hold.
+        The measured runs, the terms to combine, and the conditions that candidates must meet.
     n : int
-        Terms beside the constant.
+        Number of terms besides the constant.
     keep : int
-        How many to return at most.
+        Largest number of candidates to return.
     search : Search
-        Counters, added to.
+        Its counts are increased in place.
     progress : callable, optional
-        Called with the share done.
+        Called with the share of the search that is done, 0 to 1.
 
     Returns
     -------
     list of Candidate
-        ``loss`` is the mean over runs.
+        ``loss`` is the weighted mean over runs.
     """
     from numba import get_num_threads
 
@@ -296,7 +299,7 @@ def search_all(
     for name, number in totals.items():
         search.add(name, int(number))
     seen = sum(int(totals[name]) for name in ("pruned", "evaluated", "ill-conditioned"))
-    # What never reached a kernel has a term that the others, or the constant, already express.
+    # All other candidates were skipped: one of their terms is linearly dependent on the constant or the prefix.
     search.add("ill-conditioned", math.comb(n_terms, n) - seen)
     return [Candidate(c.loss / float(problem.weights.sum()), c.terms) for c in best.found]
 
@@ -304,7 +307,7 @@ def search_all(
 def _search_prefix(
     columns: _Columns, best: _Best, counts: NDArray[np.int64], first: int, n: int, progress: Progress | None
 ) -> None:
-    """Judge the prefix with every pair of terms (or, if n is 1, every term) from number `first` on."""
+    """Evaluate the prefix with every pair of terms (or every single term, if n is 1) from number `first` on."""
     from evenly.models.pmnf import search_kernels as kernels
 
     problem = columns.problem
@@ -316,7 +319,7 @@ def _search_prefix(
     rss = float(columns.z @ columns.z)
     target = Target(columns.z[:m].copy(), columns.free, weight, scale, rss, *least, prune)
     conditions = ConditionRows(columns.base, columns.n_positive)
-    # Stands for "no second term".
+    # A block with one zero column, for candidates without a second term.
     nothing = Block(
         np.zeros((1, len(columns.z))), np.ones(1), np.zeros(1), np.zeros((1, len(columns.base))),
         np.ones(1, dtype=np.bool_), n_terms,
@@ -329,12 +332,12 @@ def _search_prefix(
             continue
         if left is None or left.offset != a:
             left = columns.block(a)
-            # Terms before the first came with some other prefix.
+            # Combinations with lower term numbers belong to other prefixes.
             numbers = np.arange(a, a + len(left.usable))
             left = left._replace(usable=left.usable & (numbers >= first))
         right = nothing if b == n_terms else columns.block(b)
         gram = left.columns @ right.columns.T
-        # Rows of the ridge count in inner products, but are no runs.
+        # The ridge's rows enter the inner products, but not the losses, since they are no runs.
         u, v = (one._replace(columns=np.ascontiguousarray(one.columns[:, :m])) for one in (left, right))
         arguments = (kind, u, v, gram, target, conditions, best.cut, best.heaps, counts)
         if problem.folds is None:

@@ -1,18 +1,20 @@
-"""Compiled kernels of the PMNF search: exact leave-one-out losses of millions of candidates a second.
+"""Compiled kernels of the PMNF search: exact leave-one-out or k-fold losses of millions of candidates a second.
 
-A candidate is two columns ``u`` and ``v`` beside columns that are already projected out (the constant and, for more
-than two terms, a prefix of further terms). With ``z`` the projected response, the normal equations are 2 × 2, the
-residual left out is ``e / (1 - h)``, and nothing but the two columns is read. Three exact shortcuts keep most
-candidates cheap:
+A candidate is two columns ``u`` and ``v``. Other columns are projected out of them beforehand: the constant and, for
+more than two terms, a prefix of further terms. With ``z`` the projected response, the normal equations are 2 × 2, and
+the leave-one-out residual is ``e / (1 - h)``. Only the two columns are read. Three exact shortcuts make most candidates
+cheap:
 
-1. *Bound from the Gram matrix, O(1).* A residual left out is never smaller than the same residual fitted, so the loss
-   is at least ``f(RSS)``, where f is the loss of a single residual whose square is RSS: all losses here are concave in
-   the squared residual with f(0) = 0, hence subadditive. `rss_limit` inverts f.
-2. *Rows in chunks.* The sum over the first rows already exceeds the best losses kept for most candidates.
-3. *No logarithm unless it matters.* The first terms of a series bound ``|log(1 + x)|`` from below for one division per
-   row; logarithms are taken of what survives. Likewise exponentials, where a model is one of the logarithm.
+1. *Bound from the Gram matrix, O(1).* A leave-one-out residual is never smaller than the residual of the fit. All
+losses
+   here are concave in the squared residual with f(0) = 0, hence subadditive. So the loss is at least ``f(RSS)``, the
+   loss of a single residual whose square is the residual sum of squares. `rss_limit` inverts f.
+2. *Rows in chunks.* For most candidates, the sum over the first chunks already exceeds the worst loss kept.
+3. *Few logarithms.* The first terms of a series give a lower bound of ``|log(1 + x)|`` for one division per row.
+   Logarithms are computed only if the bound doesn't reject the candidate. Exponentials of models of the logarithm are
+   bounded likewise.
 
-Nothing is approximated: a candidate is dropped only when it provably can't enter the list of the best.
+Nothing is approximated: a candidate is dropped only if it provably can't be among the best.
 """
 
 from __future__ import annotations
@@ -26,17 +28,17 @@ from evenly.models.pmnf.loss_kernels import fold_loss, left_out_loss, rss_limit
 
 __all__ = ["COUNTERS", "search_folds", "search_pairs"]
 
-#: What happened to candidates, in the order of a counter row.
+#: Outcomes of candidates, in the order of the columns of the counters.
 COUNTERS = ("pruned", "evaluated", "ill-conditioned", "negative", "not monotone")
 _PRUNED, _EVALUATED, _ILL, _NEGATIVE, _NOT_MONOTONE = range(5)
 
-#: Least squared sine between two columns of unit length; beyond, the condition number exceeds ~1e9.
+#: Least squared sine of the angle between two columns of unit length; below it, the condition number exceeds ~1e9.
 _SINE2 = 1e-9
 
 
 @njit(cache=True)
 def _push(losses, firsts, seconds, loss, first, second):  # type: ignore[no-untyped-def]
-    """Replace the worst of a max-heap: sift the new entry down from the root."""
+    """Replace the largest loss of a max-heap by a new entry, and sift it down from the root."""
     n = losses.shape[0]
     i = 0
     while True:
@@ -54,7 +56,7 @@ def _push(losses, firsts, seconds, loss, first, second):  # type: ignore[no-unty
 
 @njit(cache=True)
 def _first_violation(base, cu, u, cv, v):  # type: ignore[no-untyped-def]
-    """Return the first condition that is not above zero, or the number of conditions."""
+    """Return the number of the first condition that is not above zero, or the number of conditions if all are."""
     for g in range(base.shape[0]):
         if not base[g] + cu * u[g] + cv * v[g] > 0.0:
             return g
@@ -63,7 +65,7 @@ def _first_violation(base, cu, u, cv, v):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _admit(loss, cu, cv, a, b, first, second, base, left_c, right_c, n_positive, heap, counts):  # type: ignore[no-untyped-def]
-    """Keep a candidate that is good enough, unless it breaks a condition; count what it breaks."""
+    """Add a candidate to the heap, or count it as rejected if it violates a condition."""
     losses, firsts, seconds = heap
     violated = _first_violation(base, cu, left_c[a], cv, right_c[b])
     if violated < n_positive:
@@ -76,22 +78,26 @@ def _admit(loss, cu, cv, a, b, first, second, base, left_c, right_c, n_positive,
 
 @njit(cache=True, parallel=True)
 def search_pairs(kind, left, right, gram, target, conditions, cut, heaps, counts):  # type: ignore[no-untyped-def]
-    """Evaluate all pairs of a block of columns with another, keeping the best in one heap per thread.
+    """Evaluate all pairs of a column of one block with a column of another; keep the best in one heap per thread.
 
     Parameters
     ----------
     kind : int
-        The loss.
-    left, right : Block of `evenly.models.pmnf.search`, as the next ones
+        Number of the loss, such as `evenly.models.pmnf.problem.MLOGQ2`.
+    left, right : evenly.models.pmnf.search.Block
+        The two blocks of columns.
     gram : array (B_left, B_right)
-        Inner products.
-    target : Target
-    conditions : ConditionRows
+        Inner products of the columns.
+    target : evenly.models.pmnf.search.Target
+        The response and the data of the loss.
+    conditions : evenly.models.pmnf.search.ConditionRows
+        What must stay above zero.
     cut : float
-        Losses from here on are of no interest.
+        Candidates with this loss or more are dropped.
     heaps : tuple of arrays (n_threads, K)
-        Losses, first and second index.
+        Losses, first and second term number of the best candidates, changed in place.
     counts : array (n_threads, len(COUNTERS))
+        Counts of outcomes, added to in place.
     """
     u_all, u_diag, u_prod, u_cond, u_ok, u_offset = left
     v_all, v_diag, v_prod, v_cond, v_ok, v_offset = right
@@ -104,7 +110,7 @@ def search_pairs(kind, left, right, gram, target, conditions, cut, heaps, counts
         heap = (losses[thread], firsts[thread], seconds[thread])
         limit = min(cut, losses[thread, 0])
         most = rss_limit(kind, limit, least_weight, least_scale) if prune else math.inf
-        # Threads take the rows of the triangle by turns, since these get shorter.
+        # Only pairs with first < second are evaluated, so later rows are shorter: threads take rows in turn.
         for a in range(thread, u_all.shape[0], n_threads):
             if not u_ok[a]:
                 continue
@@ -143,9 +149,10 @@ def search_pairs(kind, left, right, gram, target, conditions, cut, heaps, counts
 
 @njit(cache=True, parallel=True)
 def search_folds(kind, left, right, gram, target, conditions, cut, heaps, counts, fixed, bounds):  # type: ignore[no-untyped-def]
-    """Do as `search_pairs` does, for k folds: rows are sorted by fold, `bounds` (k + 1,) says where each begins.
+    """Evaluate pairs of columns as `search_pairs` does, by their loss on k folds.
 
-    `fixed` (P, m) holds the orthonormal columns projected out.
+    Runs are sorted by fold; `bounds` (k + 1,) holds the first run of each fold. `fixed` (P, m) holds the orthonormal
+    columns that were projected out.
     """
     u_all, u_diag, u_prod, u_cond, u_ok, u_offset = left
     v_all, v_diag, v_prod, v_cond, v_ok, v_offset = right
@@ -182,7 +189,8 @@ def search_folds(kind, left, right, gram, target, conditions, cut, heaps, counts
                     count[_PRUNED] += 1
                     continue
                 count[_EVALUATED] += 1
-                # B and M^-1 of `fold_loss`: the fixed columns are orthonormal, so only the last two meet.
+                # B and M^-1 of `fold_loss`. The fixed columns are orthonormal and orthogonal to u and v, so only the
+                # entries of u and v in M^-1 differ from the identity.
                 basis[n_fixed] = u_all[a]
                 basis[n_fixed + 1] = v_all[b]
                 inverse[n_fixed, n_fixed] = du

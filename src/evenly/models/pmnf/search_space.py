@@ -1,4 +1,4 @@
-"""Which candidates of the PMNF are looked at: all, or those that single-parameter fits suggest."""
+"""Choice of the PMNF candidates to search: all, or combinations of factors that single-parameter fits suggest."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ Progress = Callable[[float], None]
 
 @dataclass(frozen=True)
 class Budget:
-    """What a search may cost.
+    """Limits on the size of a search.
 
     Attributes
     ----------
     full : int
-        Candidates up to which an automatic search is full.
+        Largest number of candidates for which an automatic search is full.
     combined : int
-        Candidates in the second stage of a hierarchical search.
+        Largest number of candidates in the second stage of a hierarchical search.
     factors : int
-        Factors that each parameter brings to that stage.
+        Largest number of factors of each parameter in that stage.
     """
 
     full: int
@@ -41,14 +41,14 @@ class Budget:
     factors: int
 
 
-#: At some ten million candidates a second: blinks, seconds, minutes.
+#: At about ten million candidates a second, full searches take below a second, seconds, and minutes.
 BUDGETS = {
     "quick": Budget(2_000_000, 500_000, 8),
     "normal": Budget(50_000_000, 5_000_000, 13),
     "thorough": Budget(1_000_000_000, 100_000_000, 20),
 }
-#: What work, communication trees and strong scaling bring about. Fits of one parameter alone miss some of these where
-#: two terms mix: perfect scaling and a logarithm together look like a weaker power.
+#: Common factors of work, communication trees and strong scaling. Fits of one parameter alone miss some of them: for
+#: example, perfect scaling plus a logarithm looks like a weaker power.
 _COMMON: tuple[Factor, ...] = (
     (-1.0, 0.0),
     (0.0, 1.0),
@@ -58,10 +58,10 @@ _COMMON: tuple[Factor, ...] = (
     (-0.5, 0.0),
     (2.0, 0.0),
 )
-#: Candidates that a search returns.
+#: Number of candidates that a search returns at most.
 _KEEP = 128
 _ONE: Factor = (0.0, 0.0)
-#: For fits of one parameter.
+#: Fits of one parameter alone have no conditions.
 _NO_CONDITIONS = Conditions(np.zeros((0, 1)), {}, False)
 
 
@@ -71,9 +71,10 @@ def usable_factors(
     log_exponents: Sequence[float],
     asked: Mapping[str, tuple[float, float]],
 ) -> tuple[tuple[tuple[Factor, ...], ...], int]:
-    """Return each parameter's factors without poles on the range asked, and the number of terms before that.
+    """Return each parameter's factors without a pole on its prediction range, and the number of all terms.
 
-    A parameter with one measured value keeps only the factor 1: its effect can't be told from the constant.
+    The number includes terms with poles. A parameter with a single measured value has the factor 1 only, since its
+    effect can't be distinguished from the constant.
     """
     everything = all_factors(exponents, log_exponents)
     kept = []
@@ -94,28 +95,31 @@ def find(
     budget: Budget,
     progress: Progress | None,
 ) -> tuple[list[Candidate], TermSet, Search]:
-    """Search candidates of 1 … n terms.
+    """Search for the best candidates of 1 to n terms.
 
     Parameters
     ----------
     problem, conditions
-        What was measured, what must hold.
+        The measured runs, and the conditions that candidates must meet.
     factors : tuple of tuples
-        Each parameter's usable factors.
+        Each parameter's factors without poles.
     n_terms : int
-        Terms before those with poles were removed, for the count.
+        Number of terms including those with poles, for the counts.
     n : int
-        Terms of a candidate beside the constant; 0 finds nothing.
+        Number of terms of a candidate besides the constant; with 0 there are no candidates.
     method : {"auto", "full", "hierarchical", "golden-section"}
+        See `PMNF` (``search``).
     budget : Budget
+        Limits on the size of the search.
     progress : callable, optional
+        Called with the share of the search that is done, 0 to 1.
 
     Returns
     -------
     candidates, terms, search
-        Candidates of n and of fewer terms, each without the constant term.
+        The best candidates of n and of fewer terms, without the constant term; the terms by whose numbers they are
+        given; and the report of the search.
     """
-    # Full where the effort allows; else only what fits of one parameter suggest is combined.
     terms = TermSet(factors)
     size = math.comb(terms.size, min(n, terms.size))
     if method == "auto":
@@ -130,7 +134,7 @@ def find(
         terms = TermSet(_suggested(problem, factors, n, search, budget, golden=method == "golden-section"))
     found = search_all(problem, terms, min(n, len(terms)), conditions, keep=_KEEP, search=search, progress=progress)
     for fewer in range(1, min(n, len(terms))):
-        # Counted already: the constant term makes them candidates of n terms.
+        # The full search counted these already, as candidates of n terms with the constant term.
         found += search_all(problem, terms, fewer, conditions, keep=_KEEP, search=Search("full", 0))
     if progress is not None:
         progress(1.0)
@@ -142,7 +146,7 @@ def _without_constant(found: list[Candidate], constant: int | None) -> list[Cand
     for candidate in found:
         numbers = tuple(sorted(k for k in candidate.terms if k != constant))
         distinct.setdefault(numbers, Candidate(candidate.loss, numbers))
-    # No term at all is a power law of exponent 0, which is among the rivals.
+    # The candidate without terms is a constant: a power law of exponent 0, and the rivals include a power law.
     distinct.pop((), None)
     return sorted(distinct.values(), key=lambda c: (c.loss, c.terms))
 
@@ -156,7 +160,7 @@ def _suggested(
     *,
     golden: bool,
 ) -> tuple[tuple[Factor, ...], ...]:
-    """Return each parameter's most promising factors, by turns with common ones, as many as can be combined."""
+    """Return each parameter's most promising factors, mixed with common ones, as many as the budget can combine."""
     ranked = []
     first_stage = Search("full", 0)
     for k, mine in enumerate(factors):
@@ -164,11 +168,11 @@ def _suggested(
         choose = _by_golden_section if golden else _by_all_pairs
         found = choose(alone, mine, n, first_stage)
         common = [factor for factor in _COMMON if factor in mine]
-        # Two that the fits suggest, then a common one.
+        # In turn, two factors that the fits suggest and a common one.
         turns = itertools.zip_longest(found[::2], found[1::2], common)
         ranked.append([f for f in dict.fromkeys(itertools.chain(*turns)) if f is not None and f != _ONE])
     search.first_stage = first_stage.considered
-    # As many of each parameter as the budget can combine.
+    # Reduce the number of factors until the budget covers all combinations.
     most = budget.factors
     while most > 1 and math.comb(math.prod(1 + min(most, len(r)) for r in ranked), n) > budget.combined:
         most -= 1
@@ -176,8 +180,8 @@ def _suggested(
 
 
 def _adjusted(problem: Problem, k: int) -> Floats:
-    """Divide out, by a power law, what the parameters other than the k-th do."""
-    # Least squares of ln(y) on ln(x), or on x where it isn't above zero; only the k-th slope stays in the values.
+    """Return the values (n_runs,) with the effects of all parameters but the k-th divided out by a power law."""
+    # Least squares of ln(y) on ln(x), or on x if it isn't above zero. All effects but the k-th are subtracted.
     x = problem.points
     z = np.where(x.min(axis=0) > 0, np.log(np.where(x > 0, x, 1.0)), x)
     z = z - z.mean(axis=0)
@@ -188,7 +192,7 @@ def _adjusted(problem: Problem, k: int) -> Floats:
 
 
 def _by_all_pairs(alone: Problem, factors: tuple[Factor, ...], n: int, search: Search) -> list[Factor]:
-    """Rank factors by the best combinations, of as many terms as asked but two at most, that they are part of."""
+    """Rank the factors of one parameter by the best sums of at most min(n, 2) terms in which they occur."""
     terms = TermSet((factors,))
     ranked: dict[Factor, None] = {}
     lists = [
@@ -203,10 +207,10 @@ def _by_all_pairs(alone: Problem, factors: tuple[Factor, ...], n: int, search: S
 
 
 def _by_golden_section(alone: Problem, factors: tuple[Factor, ...], n: int, search: Search) -> list[Factor]:  # noqa: ARG001
-    """Rank the factors that a golden-section search along their growth looks at (section 2.2.1 of the thesis).
+    """Rank the factors that a golden-section search along their growth evaluates (section 2.2.1 of the thesis).
 
-    Growth is the elasticity ``i + j / ln(x)`` at the largest value: ``x f' / f``, which orders as the derivative does
-    but needs no fit.
+    Growth is the elasticity ``x f' / f = i + j / ln(x)`` at the largest value of x. It gives the same order as the
+    derivative, but needs no fit.
     """
     largest = float(alone.points.max())
     by_growth = sorted(factors, key=lambda f: f[0] + (f[1] / math.log(largest) if largest > 1 else f[1]))
@@ -219,7 +223,7 @@ def _by_golden_section(alone: Problem, factors: tuple[Factor, ...], n: int, sear
             losses[index] = found[0].loss if found else math.inf
         return losses[index]
 
-    # Golden-section search over whole numbers: the bracket shrinks to the side of the smaller loss.
+    # Golden-section search over the factors' ranks: the bracket shrinks to the side of the smaller loss.
     low, high = 0, len(by_growth) - 1
     ratio = (math.sqrt(5) - 1) / 2
     while high - low > 2:

@@ -1,7 +1,7 @@
-"""The terms that a PMNF search may combine: products over the parameters of ``p^i · log2(p)^j``.
+"""The terms that a PMNF search may combine: products over the parameters of factors ``p^i · log2(p)^j``.
 
-A `TermSet` is the product of one list of factors per parameter, so that it takes no memory however many terms it holds;
-terms are known by their number and evaluated in blocks.
+A `TermSet` stores one list of factors per parameter; its terms are all products of one factor from each list. So even
+millions of terms need little memory. Terms are identified by their number and evaluated in blocks.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ __all__ = ["TermSet", "all_factors", "without_poles"]
 
 
 def all_factors(exponents: Sequence[float], log_exponents: Sequence[float]) -> list[Factor]:
-    """Return all pairs (i, j), the constant factor (0, 0) first if it is among them."""
-    # A set first: exponents may be given twice, as 1 and 1.0.
+    """Return all pairs (i, j) of exponents, sorted, with the constant factor (0, 0) first if it is one of them."""
+    # The set removes duplicates, such as 1 and 1.0.
     pairs = {(float(i), float(j)) for i in exponents for j in log_exponents}
     return sorted(pairs, key=lambda f: (f != (0.0, 0.0), f))
 
 
 def without_poles(factors: Sequence[Factor], measured: Floats, low: float, high: float) -> list[Factor]:
-    """Return the factors that are finite at the measured values and everywhere from `low` to `high`.
+    """Return the factors that are finite at the measured values and on the whole range from `low` to `high`.
 
-    ``log2(1) = 0`` is a pole for negative j; zero and below are none of the domain of logarithms and of fractional or
-    negative powers.
+    A negative power j of the logarithm has a pole at 1, where ``log2(1) = 0``. Logarithms and negative powers aren't
+    finite at 0, and logarithms and fractional powers aren't defined below 0.
     """
-    # Where a factor can have a pole: at 1, where log2 is zero, at 0, and below, which the ends stand for.
+    # Poles can lie at 1 and at 0 only. If a factor is undefined below 0, it is so at `low`.
     probes = np.concatenate([measured, [low, high], [1.0] if low <= 1.0 <= high else [], [0.0] if low <= 0.0 else []])
     return [factor for factor in factors if np.isfinite(factor_values(probes, factor)).all()]
 
 
 @dataclass(frozen=True)
 class TermSet:
-    """All products of one factor per parameter.
+    """The set of all products of one factor per parameter.
 
     Examples
     --------
@@ -70,14 +70,17 @@ class TermSet:
         return tuple(f[k] for f, k in zip(self.factors, np.unravel_index(number, self._shape), strict=True))
 
     def constant(self) -> int | None:
-        """Return the number of the term that is 1 everywhere, if there is one."""
+        """Return the number of the constant term 1, or None if the set has none."""
         if any((0.0, 0.0) not in f for f in self.factors):
             return None
         return int(np.ravel_multi_index([f.index((0.0, 0.0)) for f in self.factors], self._shape))
 
     def tables(self, points: Floats, derivative: int | None = None) -> list[Floats]:
-        """Return each parameter's factors at `points` (n, d): arrays (n_factors, n)."""
-        # The derivative of a product in one parameter touches that parameter's factor only.
+        """Return the values of each parameter's factors at `points` (n, d): one array (n_factors, n) per parameter.
+
+        For the parameter number `derivative`, its factors' derivatives are returned.
+        """
+        # Each factor depends on one parameter, so the product rule replaces one factor by its derivative.
         rules = [factor_derivatives if k == derivative else factor_values for k in range(len(self.factors))]
         return [
             np.array([rule(points[:, k], factor) for factor in self.factors[k]]).reshape(len(self.factors[k]), -1)
@@ -85,8 +88,8 @@ class TermSet:
         ]
 
     def from_tables(self, tables: list[Floats], numbers: NDArray[Any]) -> Floats:
-        """Return terms by their numbers, shape (n_terms, n), from what `tables` returned."""
-        # A term's number is its factors' numbers in a mixed radix: the term is the product of one row per table.
+        """Return the values of terms, (n_terms, n), from the result of `tables`."""
+        # A term's number encodes the numbers of its factors in a mixed radix. The term is the product of their rows.
         index = np.unravel_index(numbers, self._shape)
         result: Floats = tables[0][index[0]].copy()
         for table, rows in zip(tables[1:], index[1:], strict=True):
@@ -94,5 +97,5 @@ class TermSet:
         return result
 
     def values(self, points: Floats, numbers: NDArray[Any]) -> Floats:
-        """Return terms by their numbers at `points` (n, d), shape (n_terms, n)."""
+        """Return the values of terms at `points` (n, d), shape (n_terms, n)."""
         return self.from_tables(self.tables(points), numbers)
