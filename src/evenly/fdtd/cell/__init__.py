@@ -1,1 +1,1 @@
-"""What a cell is before anything is computed: grid, sides, chunks, and how many points there are of each kind."""
+"""The cell: its Yee grid, its boundaries, and its partition into chunks."""

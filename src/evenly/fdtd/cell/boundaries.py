@@ -1,13 +1,13 @@
-"""What happens at the sides of a cell: absorbing layers, periodicity, metal walls.
+"""Boundary conditions at the sides of a cell: absorbing layers, periodicity, metal walls.
 
-A perfectly matched layer stretches the coordinate along its axis by κ + σ/(α - iω) (J. A. Roden and S. D. Gedney,
-Microw. Opt. Technol. Lett. 27, 334 (2000)): the derivative ∂f in each curl becomes ∂f/κ + ψ with
+A perfectly matched layer (PML) stretches the coordinate along its axis by κ + σ/(α - iω) (J. A. Roden and S. D. Gedney,
+Microw. Opt. Technol. Lett. 27, 334 (2000)). The derivative ∂f in each curl becomes ∂f/κ + ψ with
 
     ψ ← b ψ + a ∂f,   b = exp(-(σ/κ + α) dt),   a = σ (b - 1) / (κ (σ + κ α))
 
-σ rises as a power of the depth so that a wave that crosses the layer twice keeps the fraction `reflection` of its
-amplitude. An absorber is the plainer choice for media that reach into the layer unevenly: an equal conductivity of
-E and H that rises in the same way.
+σ rises as a power of the depth. Its maximum is chosen so that a wave that crosses the layer twice keeps the fraction
+`reflection` of its amplitude. An absorber is a simpler layer: an equal conductivity of E and H that rises in the same
+way. It suits media that are not uniform inside the layer.
 
 >>> from evenly.fdtd.cell.grid import Grid
 >>> layers = resolve([PML(1.0), Periodic("y")], Grid((8, 8, 0), 10))
@@ -40,7 +40,7 @@ SIDES: tuple[Side, Side] = ("low", "high")
 
 @dataclass(frozen=True)
 class _Layer:
-    """What both kinds of layer share."""
+    """The common parameters of `PML` and `Absorber`."""
 
     thickness: float
     axis: str | int | None = None
@@ -69,26 +69,27 @@ class PML(_Layer):
     Parameters
     ----------
     thickness : float
-        In a; half the longest wavelength of interest is usually enough.
+        In a. Half the longest wavelength of interest is usually enough.
     axis : "x", "y" or "z", optional
-        All axes that are not thin when left out.
+        Default: all axes that are not thin.
     side : "low" or "high", optional
-        Both when left out.
+        Default: both sides.
     order : float
-        Power of the depth with which the absorption rises. One wavelength at 20 (10) points per wavelength reflects
-        4e-8 (1e-4) of the amplitude at normal incidence with 4, and 2e-6 (5e-5) with 3.
+        The absorption rises as this power of the depth. At normal incidence, a layer of one wavelength with 20 (10)
+        points per wavelength reflects 4e-8 (1e-4) of the amplitude with order 4, and 2e-6 (5e-5) with order 3.
     reflection : float
-        Amplitude that a wave at normal incidence keeps after crossing the layer twice (without discretisation).
+        Fraction of its amplitude that a wave at normal incidence keeps after it has crossed the layer twice, without
+        the effect of discretisation.
     kappa : float
-        Largest real stretch, at least 1: above 1 it damps evanescent waves too.
+        Largest real stretch κ, at least 1. Values above 1 damp evanescent waves too.
     alpha : float
-        Largest frequency shift in c/a, at the inner border; above 0 it absorbs waves of very low frequency better.
+        Largest frequency shift α in c/a, at the inner border. Values above 0 absorb waves of very low frequency better.
 
     Notes
     -----
-    Waves whose phase runs against their energy grow in any such layer: on surfaces of metals with little loss, or
-    between a pole's frequency and that where ε vanishes (E. Bécache, P. Joly, V. Vinoles, Math. Comp. 87, 1775 (2018)).
-    End such objects before the layer, give them loss, or use an `Absorber`.
+    Backward waves (phase and energy run in opposite directions) grow in any such layer. They occur on surfaces of
+    metals with little loss, and between a pole's frequency and the frequency where ε vanishes (E. Bécache, P. Joly,
+    V. Vinoles, Math. Comp. 87, 1775 (2018)). End such objects before the layer, give them loss, or use an `Absorber`.
     """
 
     kappa: float = 1.0
@@ -110,7 +111,7 @@ class Absorber(_Layer):
     Parameters
     ----------
     thickness, axis, side, order, reflection
-        As in `PML`; it reflects more than a PML, so make it a few wavelengths thick.
+        As in `PML`. An absorber reflects more than a PML, so make it a few wavelengths thick.
     """
 
     order: float = 3.0
@@ -119,7 +120,7 @@ class Absorber(_Layer):
 
 @dataclass(frozen=True)
 class _Sides:
-    """What the kinds of sides that are no layers share."""
+    """The common parameter of `Periodic`, `Bloch` and `Metal`."""
 
     axes: str = "xyz"
 
@@ -145,7 +146,7 @@ class Bloch(_Sides):
     axes : str
         Letters, e.g. ``"xy"``.
     k : three floats
-        Bloch vector in 2π/a: in vacuum a plane wave's k has the length of its frequency.
+        Bloch vector in 2π/a. In these units, |k| of a plane wave in vacuum equals its frequency.
     """
 
     k: Vector = (0.0, 0.0, 0.0)
@@ -160,7 +161,7 @@ class Bloch(_Sides):
 
 @dataclass(frozen=True)
 class Metal(_Sides):
-    """Perfectly conducting walls along `axes`: the default of an axis that nothing is said about."""
+    """Perfectly conducting walls at both sides of each of `axes`; the default of an axis that isn't given."""
 
 
 Boundary = PML | Absorber | Periodic | Bloch | Metal
@@ -168,7 +169,7 @@ Boundary = PML | Absorber | Periodic | Bloch | Metal
 
 @dataclass(frozen=True)
 class Coefficients:
-    """Vectors of a stretched derivative along one axis: ψ ← b ψ + a ∂f, ∂f → inverse_kappa ∂f + ψ."""
+    """PML coefficients along one axis, one value per index: ψ ← b ψ + a ∂f, ∂f → inverse_kappa ∂f + ψ."""
 
     b: Array
     a: Array
@@ -177,16 +178,18 @@ class Coefficients:
 
 @dataclass(frozen=True)
 class Layers:
-    """What the sides of a cell are, in grid points; made by `resolve`.
+    """The boundary conditions of a cell, with layers in grid points; made by `resolve`.
 
     Attributes
     ----------
     kinds : three of "metal", "periodic"
-        What the walls behind any layers are (thin axes are periodic).
+        Kind of the walls along x, y, z, behind any layers. Thin axes are periodic.
     pml, absorber : per axis (low, high)
-        Points in the layers.
+        Thickness of the layers in points.
     bloch : three floats
         Bloch vector in 2π/a.
+    made : dict of (axis, side) to PML or Absorber
+        The layer at each side that has one.
     """
 
     grid: Grid
@@ -198,11 +201,11 @@ class Layers:
 
     @property
     def complex_fields(self) -> bool:
-        """Whether a Bloch phase other than 1 and -1 makes the fields complex."""
+        """Whether the fields are complex: a Bloch phase factor is neither 1 nor -1."""
         return any(abs(self.phase(a).imag) > 1e-12 for a in range(3))
 
     def phase(self, axis: int) -> complex:
-        """Return the factor of the fields from one period to the next along `axis`: f(x + L) = phase f(x)."""
+        """Return the Bloch phase factor along `axis`: f(x + L) = phase f(x)."""
         if self.kinds[axis] != "periodic" or self.grid.thin[axis]:
             return 1.0 + 0.0j
         turn = (self.bloch[axis] * self.grid.shape[axis] * self.grid.dx) % 1.0
@@ -222,10 +225,10 @@ class Layers:
         return Box((x0, y0, z0), (x1, y1, z1))
 
     def coefficients(self, axis: int, field_name: str, start: int, stop: int) -> Coefficients:
-        """Return the PML's vectors, length stop - start, for indices start … stop-1 along `axis`.
+        """Return the PML coefficients, arrays of length stop - start, for indices start … stop-1 along `axis`.
 
-        `field_name` is ``"E"`` (positions at whole indices: derivatives of H) or ``"H"`` (half indices).
-        Outside the layers b = a = 0 and inverse_kappa = 1.
+        `field_name` is the field that is updated: ``"E"`` (derivatives of H, at whole indices) or ``"H"`` (derivatives
+        of E, at half indices). Outside the layers b = a = 0 and inverse_kappa = 1.
         """
         n = stop - start
         result = Coefficients(np.zeros(n), np.zeros(n), np.ones(n))
@@ -237,7 +240,7 @@ class Layers:
         return result
 
     def conductivity(self, component: str, axis: int, start: int, stop: int) -> Array:
-        """Return the absorber's σ, length stop - start, at `component`'s positions along `axis`."""
+        """Return the absorber's σ in c/a, of length stop - start, at the positions of `component` along `axis`."""
         sigma = np.zeros(stop - start)
         for side in SIDES:
             layer = self.made.get((axis, side))
@@ -256,20 +259,20 @@ class Layers:
 
 
 def resolve(boundaries: Iterable[Boundary], grid: Grid) -> Layers:
-    """Return what each side of the cell is.
+    """Return the boundary conditions of all sides of the cell.
 
     Parameters
     ----------
     boundaries : iterable of PML, Absorber, Periodic, Bloch, Metal
-        In any order; an axis that none names has metal walls.
+        In any order. Axes without walls given (`Periodic`, `Bloch`, `Metal`) get metal walls.
     grid : Grid
         The cell.
 
     Raises
     ------
     InputError
-        If something is given twice, lies along a thin axis, is thinner than a point, or two layers together are
-        thicker than the cell.
+        If a side is given twice, a layer lies along a thin axis or is thinner than a point, or two layers together
+        are thicker than the cell.
 
     Examples
     --------
@@ -356,7 +359,7 @@ def _largest_sigma(layer: PML | Absorber, thickness: float) -> float:
 
 
 def _power(depth: Array, order: float) -> Array:
-    # Python's pow on one number at a time: NumPy's may differ in the last digit with the position in the array.
+    # Python's pow, one number at a time: NumPy's result may depend in its last digit on the position in the array.
     return np.array([float(d) ** order for d in depth])
 
 

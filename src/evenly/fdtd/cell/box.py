@@ -1,4 +1,4 @@
-"""Boxes of grid points: what a chunk owns, what a message carries, what a monitor covers.
+"""Boxes of grid points: the points of a chunk, of a message or of a monitor.
 
 A box is half open, ``lo <= index < hi`` along x, y and z, in global indices of the cell's grid.
 """
@@ -67,7 +67,7 @@ class Box:
         return Box(_each(int.__add__, self.lo, by), _each(int.__add__, self.hi, by))
 
     def grow(self, by: int | Index) -> Box:
-        """Return the box with `by` points more on both sides (of each axis)."""
+        """Return the box with `by` more points on both sides of each axis."""
         more = (by, by, by) if isinstance(by, int) else by
         return Box(_each(int.__sub__, self.lo, more), _each(int.__add__, self.hi, more))
 
@@ -84,12 +84,12 @@ class Box:
         return Box((low[0], low[1], low[2]), (high[0], high[1], high[2]))
 
     def split(self, axis: int, at: int) -> tuple[Box, Box]:
-        """Return the parts below and from index `at` on along `axis`; one of them may be empty."""
+        """Return the parts with indices < `at` and >= `at` along `axis`; one of them may be empty."""
         at = min(max(at, self.lo[axis]), self.hi[axis])
         return self.replace(axis, self.lo[axis], at), self.replace(axis, at, self.hi[axis])
 
     def slabs(self, axis: int, points: int) -> list[Box]:
-        """Return slabs across `axis` of at most about `points` points each (at least one layer)."""
+        """Return slabs normal to `axis` with at most `points` points each, but at least one layer each."""
         layer = max(1, self.volume // max(1, self.shape[axis]))
         step = max(1, points // layer)
         starts = range(self.lo[axis], self.hi[axis], step)

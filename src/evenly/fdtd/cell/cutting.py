@@ -1,4 +1,4 @@
-"""Cutting boxes further: absorbing layers become chunks of their own, and threads get parts of equal size.
+"""Cuts boxes of grid points: absorbing layers become separate chunks, and threads get parts of equal size.
 
 >>> from evenly.fdtd.cell.box import Box
 >>> [part.shape for part in divide(Box((0, 0, 0), (10, 4, 4)), 3)]
@@ -44,9 +44,9 @@ class ChunkBox:
     owner : int
         The rank that steps them.
     leaf : int
-        Number of the partition's leaf they belong to, depth first.
+        Number of the partition's leaf that the points belong to, depth first.
     pml, absorber : three bools
-        Whether all of them lie in a perfectly matched layer, or absorber, along x, y, z; else none does.
+        Per axis x, y, z: whether all points lie in a perfectly matched layer (absorber). If False, no point does.
 
     Examples
     --------
@@ -62,7 +62,7 @@ class ChunkBox:
 
 
 def layer_pieces(box: Box, grid: Grid, layers: HasLayers | None, *, owner: int, leaf: int) -> list[ChunkBox]:
-    """Return the parts of `box` such that each is wholly inside or outside every absorbing layer.
+    """Return `box` cut into parts that each lie wholly inside or wholly outside every absorbing layer.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def layer_pieces(box: Box, grid: Grid, layers: HasLayers | None, *, owner: int, 
     grid : Grid
         The cell.
     layers : optional
-        Points of the layers; none when left out.
+        Thickness of the layers in points; without it there are no layers.
     owner, leaf : int
         Passed on to every piece.
 
@@ -117,7 +117,7 @@ def _ranges(depths: Depths, grid: Grid) -> list[tuple[Range, Range]]:
 
 
 def _runs(box: Box, axis: int, kinds: list[tuple[Range, Range]]) -> list[_Run]:
-    """Return start, stop and, per kind of layer, whether it holds the points, along one axis of `box`."""
+    """Return the intervals of one axis of `box` as (start, stop, whether each kind of layer holds these points)."""
     lo, hi = box.lo[axis], box.hi[axis]
     borders = {edge for low, high in kinds for edge in (low[1], high[0])}
     edges = sorted({lo, hi} | {edge for edge in borders if lo < edge < hi})
@@ -129,9 +129,9 @@ def _within(start: int, stop: int, sides: tuple[Range, Range]) -> bool:
 
 
 def divide(box: Box, parts: int) -> list[Box]:
-    """Return `parts` boxes of equal size, to one layer, one above the other along the longest axis of `box`.
+    """Return `box` cut into `parts` slabs along its longest axis; their thicknesses differ by at most one layer.
 
-    There are fewer where that axis has fewer points.
+    If that axis has fewer points than `parts`, there is one slab per point.
 
     Raises
     ------
@@ -155,9 +155,9 @@ def divide(box: Box, parts: int) -> list[Box]:
 
 
 def split_for_threads(chunks: Iterable[ChunkBox], threads: int) -> list[ChunkBox]:
-    """Return `chunks` divided such that none holds more than about 1/`threads` of its owner's points.
+    """Return the chunks cut further, so that each holds at most about 1/`threads` of its owner's points.
 
-    Each chunk that is larger is cut across its longest axis; owner, leaf and layers stay.
+    A chunk that is larger is cut across its longest axis. Its parts keep its owner, leaf and layers.
 
     Raises
     ------
@@ -193,11 +193,11 @@ def equal_parts(grid: Grid, box: Box, n: int, owners: Iterator[int]) -> Any:
     grid : Grid
         The cell.
     box : Box
-        At least `n` points of it.
+        A box of at least `n` points of the cell.
     n : int
-        How many chunks.
+        Number of chunks.
     owners : iterator of int
-        Numbers for the leaves, depth first.
+        Owners of the leaves, depth first.
 
     Examples
     --------
@@ -213,7 +213,8 @@ def equal_parts(grid: Grid, box: Box, n: int, owners: Iterator[int]) -> Any:
 
 
 def _parts(box: Box, axis: int, n: int) -> list[tuple[Box, int]]:
-    """Return boxes one above the other along `axis` with the number of chunks each is to become."""
+    """Return `box` cut along `axis` into boxes, and the number of chunks that each is to be cut into."""
+    # As many equal slabs as the largest prime factor of n, if each slab has enough points; else two parts.
     points, start, prime = box.shape[axis], box.lo[axis], _largest_prime(n)
     layer = box.volume // points
     if points >= prime and layer * (points // prime) >= n // prime:

@@ -1,13 +1,14 @@
-"""Weights of grid points for a point, line, plane or volume that need not fit the grid.
+"""Weights of grid points for a point, line, plane or volume at any position relative to the grid.
 
-What varies between grid points is taken as linear, so a point x acts through hat functions: the two points around it
-get 1 - distance each. An extent [lo, hi] is the integral of points over it: grid point i gets
-∫ hat((x - x_i)/dx) dx / dx, which is 1 inside and a fraction at the ends. Weights of an extent add up to its
-length over dx exactly, and they shrink to those of a point.
+Fields are interpolated linearly between grid points, so the weights are hat functions. For a point x, each of the two
+grid points around it gets 1 - |x - x_i|/dx. For an extent [lo, hi], grid point i gets the integral
+∫ hat((x - x_i)/dx) dx / dx over the extent, which is 1 inside and a fraction at the ends. The weights of an extent add
+up exactly to its length divided by dx.
 
-Ends of the cell: a point past the last one is the first one of the next period; the phase between them is 1 for a
-periodic and exp(ikL) for a Bloch axis. Next to a wall, what is half a spacing from it has a mirror image of the same
-sign (E along the wall's normal, H along the wall), so weights past the end are folded back.
+At the ends of the cell: along a periodic axis, a point past the last one is the first point of the next period. The
+phase factor between them is 1, or exp(ikL) along a Bloch axis. Along an axis with walls, components half a spacing
+from the wall have a mirror image of the same sign (E normal to the wall, H along it). So their weights past the end are
+added to the last point inside.
 """
 
 from __future__ import annotations
@@ -31,16 +32,16 @@ Phase = complex | None
 
 @dataclass(frozen=True)
 class Run:
-    """Consecutive grid points of one axis.
+    """Consecutive grid points along one axis, with their weights.
 
     Parameters
     ----------
     start : int
         First index, inside the cell.
     weights : array of shape (n,)
-        Real, or complex where a Bloch phase was passed.
+        Real, or complex for points in another period of a Bloch axis.
     shift : int
-        What to add to an index to get the point that was meant, before it was moved by a period.
+        Add this to an index to get the original index, which may lie outside the cell by a period.
     """
 
     start: int
@@ -54,7 +55,7 @@ class Run:
 
 
 def hat_weights(low: float, high: float) -> tuple[int, NDArray[np.float64]]:
-    """Return the first index and the weights of grid points for an extent in fractional indices.
+    """Return the first index and the weights of the grid points for a point or extent in fractional indices.
 
     Parameters
     ----------
@@ -65,7 +66,7 @@ def hat_weights(low: float, high: float) -> tuple[int, NDArray[np.float64]]:
     -------
     start : int
     weights : array of shape (n,)
-        Sums to ``high - low``, to 1 for a point.
+        Their sum is ``high - low``, or 1 for a point.
 
     Examples
     --------
@@ -88,23 +89,23 @@ def hat_weights(low: float, high: float) -> tuple[int, NDArray[np.float64]]:
 
 
 def runs(grid: Grid, component: str, axis: int, low: float, high: float, phase: Phase = None) -> list[Run]:
-    """Return the weighted points of `component` along `axis` for an extent in coordinates.
+    """Return the weights of the points of `component` along `axis` for a point or extent in coordinates.
 
     Parameters
     ----------
     grid : Grid
     component : str
-        A field component, or two of them with a common place within the plane given as an offset name.
+        A field component, or "node" or "centre".
     axis : int
     low, high : float
         Coordinates in a, inside the cell; equal for a point.
     phase : complex, optional
-        exp(ikL) along a periodic axis (1 without Bloch); None where nothing repeats.
+        exp(ikL) along a periodic axis (1 without Bloch); None along an axis with walls.
 
     Returns
     -------
     list of Run
-        One, and further ones for what lies past an end of the cell.
+        One run inside the cell, and further ones for points past an end of the cell, moved by a period.
 
     Examples
     --------
@@ -125,7 +126,7 @@ def runs(grid: Grid, component: str, axis: int, low: float, high: float, phase: 
 
 
 def merged(found: list[Run]) -> list[Run]:
-    """Return runs without overlaps: where runs meet around a periodic cell, their weights are added.
+    """Return the runs merged so that none overlap; weights of the same grid point are added.
 
     Examples
     --------
@@ -157,7 +158,7 @@ def hull(along: Sequence[Run]) -> Box:
 
 
 def weights_in(along: Sequence[Run], box: Box) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return the weights along x, y, z that runs give to the points of a box inside their hull.
+    """Return the weights along x, y, z of the points of `box`, which must lie inside the hull of the runs.
 
     Examples
     --------
@@ -182,12 +183,12 @@ def edges(grid: Grid, axis: int) -> tuple[float, float]:
 
 
 def check_region(center: Sequence[float] | float, size: Sequence[float] | float, name: str) -> tuple[Vector, Vector]:
-    """Return centre and size of a region as three floats each.
+    """Return the centre and size of a region as three floats each, after checking them.
 
     Raises
     ------
     InputError
-        They are no finite numbers, or a size is negative.
+        If they are not finite numbers, or a size is negative.
 
     Examples
     --------
@@ -201,12 +202,12 @@ def check_region(center: Sequence[float] | float, size: Sequence[float] | float,
 
 
 def check_inside(grid: Grid, center: Vector, size: Sequence[float], name: str) -> None:
-    """Check that a region lies inside the cell; along a thin axis, that it touches the cell.
+    """Check that a region lies inside the cell; along a thin axis, check that it contains coordinate 0.
 
     Raises
     ------
     InputError
-        With `name`, the axis, and the cell's ends.
+        If it doesn't; the message holds `name`, the axis, and the cell's ends.
 
     Examples
     --------
@@ -215,7 +216,7 @@ def check_inside(grid: Grid, center: Vector, size: Sequence[float], name: str) -
     for axis in range(3):
         low, high = center[axis] - size[axis] / 2, center[axis] + size[axis] / 2
         start, end = edges(grid, axis)
-        # A cell's size is rounded to whole points: what fits the size asked for is inside.
+        # The cell is rounded to whole points, so a region that fits the given size may reach half a point further.
         slack = 0.5 * grid.dx * (1 + 1e-6)
         if grid.thin[axis]:
             if low > _SNAP or high < -_SNAP:
@@ -237,7 +238,7 @@ def _hat_integral(x: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _snapped(index: float) -> float:
-    # Coordinates are sums of decimal fractions: 2.9999999 is meant as 3.
+    # Coordinates carry round-off: 2.9999999 means 3. Indices are snapped to whole and half numbers.
     nearest = round(2 * index) / 2
     return nearest if abs(index - nearest) < _SNAP else index
 
@@ -258,7 +259,10 @@ def _folded(start: int, weights: NDArray[np.float64], count: int) -> Run:
 
 
 def _wrapped(start: int, weights: NDArray[np.float64], count: int, phase: complex) -> list[Run]:
-    """Points k periods on carry exp(ikL)^k of the first period's field, so their weights carry the inverse."""
+    """Return runs inside the cell for points in this and the two neighbouring periods, with Bloch phases.
+
+    A point m periods further has the field of the cell's point times phase^m. The factor here is phase^-m.
+    """
     phase = phase.real if complex(phase).imag == 0 else phase
     found = []
     for period in (0, -1, 1):

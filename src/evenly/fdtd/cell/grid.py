@@ -1,12 +1,13 @@
-"""The Yee grid: where each field component lives, in space and in time.
+"""The Yee grid: the positions of the field components in space and in time.
 
 Units: the speed of light is 1, lengths are in the user's unit *a*, times in a/c, frequencies in c/a (so the
 vacuum wavelength is 1/frequency). The origin of coordinates is the centre of the cell. Point ``(i, j, k)`` of the
-grid has its node at ``(i, j, k) / resolution - size / 2``; the six components sit half a spacing away from it:
-E along its own axis, H along the two others (K. S. Yee, IEEE Trans. Antennas Propag. 14, 302 (1966)). E is known
-at whole time steps, H half a step later.
+grid has its node at ``(i, j, k) / resolution - size / 2``. A component of E is half a spacing from the node along its
+own axis, and a component of H is half a spacing from it along both other axes (K. S. Yee, IEEE Trans. Antennas Propag.
+14, 302 (1966)). E is known at whole time steps, H half a step later.
 
-An axis of size 0 is *thin*: one point, nothing varies along it; two thin axes make the cell one-dimensional.
+An axis of size 0 is *thin*: it has one point, and nothing varies along it. A cell with two thin axes is
+one-dimensional.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ Vector = tuple[float, float, float]
 
 
 def axis_index(axis: str | int) -> int:
-    """Return 0, 1 or 2 of an axis given as a letter or a number.
+    """Return the number 0, 1 or 2 of an axis that is given as a letter or a number.
 
     Examples
     --------
@@ -64,9 +65,9 @@ def vector(value: Sequence[float] | float, name: str, *, length: int = 3) -> Vec
 
 
 def offset(component: str) -> Vector:
-    """Return how far `component` sits from its node, in grid spacings along x, y, z.
+    """Return the position of `component` relative to its node, in grid spacings along x, y, z.
 
-    ``"node"`` (the corners, where E's off-diagonal terms are kept) and ``"centre"`` (H's) are understood too.
+    `component` may also be ``"node"`` (position of the off-diagonal elements for E) or ``"centre"`` (for H).
 
     Examples
     --------
@@ -92,7 +93,7 @@ class Grid:
     resolution : float
         Points per a.
     courant : float
-        Time step times resolution; the scheme is stable up to n/sqrt(dimensions) for the smallest index n.
+        Time step times resolution. The scheme is stable up to n/sqrt(dimensions), with n the smallest refractive index.
 
     Examples
     --------
@@ -164,9 +165,9 @@ class Grid:
         return x, y, z
 
     def coordinates(self, component: str, axis: int, start: int, stop: int) -> NDArray[np.float64]:
-        """Return the coordinates, in a, of indices start … stop-1 of `component` along `axis`.
+        """Return the coordinates, in a, of indices start … stop-1 of `component` along `axis`; 0 along a thin axis.
 
-        `component` is a field component, ``"node"`` or ``"centre"``; 0 along a thin axis.
+        `component` is a field component, ``"node"`` or ``"centre"``.
         """
         if self.thin[axis]:
             return np.zeros(stop - start)
@@ -174,12 +175,12 @@ class Grid:
         return self.origin[axis] + (indices + offset(component)[axis]) * self.dx
 
     def points(self, component: str, box: Box) -> tuple[NDArray[np.float64], ...]:
-        """Return coordinates x, y, z of a box's points, shaped to broadcast: (nx, 1, 1), (1, ny, 1), (1, 1, nz)."""
+        """Return coordinates x, y, z of a box's points, with shapes (nx, 1, 1), (1, ny, 1), (1, 1, nz)."""
         along = [self.coordinates(component, a, box.lo[a], box.hi[a]) for a in range(3)]
         return along[0][:, None, None], along[1][None, :, None], along[2][None, None, :]
 
     def index(self, position: float, axis: int, component: str = "node") -> float:
-        """Return the fractional index of a coordinate along `axis` on the lattice of `component`."""
+        """Return the fractional index of coordinate `position` along `axis`, in the points of `component`."""
         if self.thin[axis]:
             return 0.0
         return (position - self.origin[axis]) * self.resolution - offset(component)[axis]

@@ -1,4 +1,4 @@
-"""What a layout was made for: a cell and a number of ranks. It goes into the layout's file and is checked on use.
+"""The cell and the number of ranks that a layout was made for; saved in the layout's file and checked on use.
 
 >>> from evenly.fdtd.cell.grid import Grid
 >>> made_for = MadeFor.of(Grid((4.0, 2.0, 0.0), 10), ranks=4)
@@ -26,28 +26,28 @@ __all__ = ["MadeFor"]
 
 @dataclass(frozen=True)
 class MadeFor:
-    """The cell and the ranks that a layout was made for.
+    """The cell and the number of ranks that a layout was made for.
 
     Parameters
     ----------
     size : three floats
-        Of the cell, in a; 0 along a thin axis.
+        Edge lengths of the cell, in a; 0 along a thin axis.
     resolution : float
         Points per a.
     points : three ints
         Grid points along x, y, z.
     ranks : int
     program : str
-        Whose cell it is, ``"fdtd"`` or ``"meep"``.
+        The program that simulates the cell, ``"fdtd"`` or ``"meep"``.
     center : three floats
-        Where the middle of the cell is in the coordinates of the layout's cuts.
+        Centre of the cell in the coordinates of the layout's cuts.
     source : str
-        The file it was read from, for messages; not stored.
+        The file that this was read from, for messages; not stored.
 
     Raises
     ------
     InputError
-        If a number is none, or breaks a rule.
+        If a number is not finite or out of range.
     """
 
     size: Vector
@@ -69,17 +69,17 @@ class MadeFor:
 
     @classmethod
     def of(cls, grid: Grid, ranks: int, *, program: str = "fdtd", center: Vector = (0.0, 0.0, 0.0)) -> MadeFor:
-        """Return what a layout of a grid for so many ranks is made for."""
+        """Return the record for a layout of a grid's cell on `ranks` ranks."""
         return cls(grid.size, float(grid.resolution), grid.shape, ranks, program, center)
 
     @classmethod
     def of_dict(cls, stored: Any, source: str = "") -> MadeFor:
-        """Read what `to_dict` gave.
+        """Return the record from the data that `to_dict` returned.
 
         Raises
         ------
         InputError
-            If it is something else.
+            If `stored` is not such data.
         """
         try:
             given = dict(stored)
@@ -99,7 +99,7 @@ class MadeFor:
             ) from None
 
     def to_dict(self) -> Mapping[str, Any]:
-        """Return everything that goes into a file."""
+        """Return the data for a file."""
         return {
             "program": self.program,
             "size": list(self.size),
@@ -111,12 +111,12 @@ class MadeFor:
         }
 
     def moved(self, by: Vector) -> MadeFor:
-        """Return the same in coordinates whose numbers are so much larger."""
+        """Return the same record in coordinates that are larger by `by`."""
         x, y, z = (old + step for old, step in zip(self.center, by, strict=True))
         return replace(self, center=(x, y, z))
 
     def check(self, grid: Grid) -> None:
-        """Refuse a grid of another cell. Another resolution is allowed; sizes may differ by one grid spacing then.
+        """Check that a grid is that of this cell. With another resolution, sizes may differ by one grid spacing.
 
         Raises
         ------

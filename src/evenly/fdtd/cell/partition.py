@@ -1,10 +1,11 @@
-"""Which rank owns which part of the cell: a binary tree of cuts.
+"""The partition of the cell among the ranks: a binary tree of cuts.
 
-A partition is written as nested lists ``[(axis, position), left, right]``: a cut across `axis` (``"x"``, ``"y"``,
-``"z"`` or 0, 1, 2) at `position` (in a, the origin is the centre of the cell), then what lies below and above it, each
-another cut or the number of the rank that owns that chunk. One rank may own several chunks; numbers are taken modulo
-the number of ranks, and ranks that own nothing stay idle. The form is that of Meep's ``BinaryPartition`` (A. F. Oskooi
-et al., Comput. Phys. Commun. 181, 687 (2010), section 2.2, on chunks and owned points).
+A partition is written as nested lists ``[(axis, position), left, right]``. It cuts across `axis` (``"x"``, ``"y"``,
+``"z"`` or 0, 1, 2) at `position` (in a; the origin is the centre of the cell). `left` is the part below the cut and
+`right` the part above. Each is another such list, or the number of the rank that owns that chunk. A rank may own
+several chunks. Owners are taken modulo the number of ranks, and ranks that own nothing stay idle. The form is that of
+Meep's ``BinaryPartition`` (A. F. Oskooi et al., Comput. Phys. Commun. 181, 687 (2010), section 2.2, on chunks and
+owned points).
 
 >>> from evenly.fdtd.cell.grid import Grid
 >>> cell = Grid((10.0, 5.0, 0.0), 10)
@@ -36,29 +37,29 @@ __all__ = ["BinaryPartition", "ChunkBox"]
 
 
 class BinaryPartition:
-    """A binary tree of cuts through the cell with the owners of the chunks at its leaves.
+    """A binary tree of cuts through the cell; each leaf is a chunk and holds the chunk's owner.
 
     Parameters
     ----------
     data : int, nested lists, or BinaryPartition
-        The number of the owner of everything, or ``[(axis, position), left, right]`` with `left` and `right` again
-        of these three kinds.
+        One owner for the whole cell, or ``[(axis, position), left, right]``. `left` and `right` are again of these
+        three kinds.
     made_for : MadeFor, optional
-        What it was made for.
+        The cell and the number of ranks that the partition was made for.
 
     Attributes
     ----------
     left, right : BinaryPartition or None
-        What lies below and above the cut; None at a leaf.
+        The subtrees below and above the cut; None at a leaf.
     made_for : MadeFor or None
-        The cell and the ranks that the whole tree was made for, where that is known (see `for_cell`). It goes into the
-        file, is checked where the tree meets a grid, and doesn't count when layouts are compared.
+        The cell and the number of ranks that the whole tree was made for; None if unknown (see `for_cell`). It is
+        saved in the file and checked when the tree is applied to a grid. Equality of partitions ignores it.
 
     Raises
     ------
     InputError
-        If a node is neither a cut nor an owner, or an owner is not an integer >= 0; the message names the node by its
-        way from the root, such as ``right.left``.
+        If a node is neither a cut nor an owner, or an owner is not an integer >= 0. The message names the node by its
+        path from the root, such as ``right.left``.
 
     Examples
     --------
@@ -96,7 +97,7 @@ class BinaryPartition:
 
     @property
     def owner(self) -> int | None:
-        """Number of the rank that owns a leaf; None where there is a cut."""
+        """Number of the rank that owns this leaf; None if this node is a cut."""
         return self._token if isinstance(self._token, int) else None
 
     @property
@@ -106,7 +107,7 @@ class BinaryPartition:
 
     @property
     def position(self) -> float | None:
-        """Where this node cuts, in a from the centre of the cell; None at a leaf."""
+        """Coordinate of this node's cut, in a, from the centre of the cell; None at a leaf."""
         return None if isinstance(self._token, int) else self._token[1]
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -125,7 +126,7 @@ class BinaryPartition:
         return f"BinaryPartition({self.to_list()!r})"
 
     def walk(self) -> Iterator[tuple[str, BinaryPartition]]:
-        """Yield every node with its way from the root, depth first.
+        """Yield every node and its path from the root, depth first.
 
         Examples
         --------
@@ -144,7 +145,7 @@ class BinaryPartition:
 
     @property
     def leaves(self) -> list[tuple[str, int]]:
-        """Way from the root and owner of each chunk, depth first.
+        """Path from the root, and owner, of each chunk; depth first.
 
         Examples
         --------
@@ -160,11 +161,11 @@ class BinaryPartition:
 
     @property
     def depth(self) -> int:
-        """Cuts between the root and the deepest chunk; 0 when nothing is cut."""
+        """Number of cuts between the root and the deepest leaf; 0 if nothing is cut."""
         return max(0 if where == "root" else where.count(".") + 1 for where, _ in self.walk())
 
     def to_list(self) -> Any:
-        """Return the nested lists that make the same partition, axes as letters.
+        """Return the partition as nested lists, with axes as letters.
 
         Examples
         --------
@@ -174,7 +175,9 @@ class BinaryPartition:
         return nest(self._tokens())
 
     def for_cell(self, grid: Grid, ranks: int | None = None) -> BinaryPartition:
-        """Return the same partition that knows the cell and the ranks (those of its owners) it was made for.
+        """Return the same partition with a record of the cell and the number of ranks that it was made for.
+
+        Without `ranks`, the number follows from the owners.
 
         Examples
         --------
@@ -185,11 +188,11 @@ class BinaryPartition:
 
     @property
     def ranks(self) -> int:
-        """Number of ranks it was made for, at least one more than the highest owner."""
+        """Number of ranks that the partition was made for; at least the highest owner plus 1."""
         return max(max(self.owners) + 1, 1 if self.made_for is None else self.made_for.ranks)
 
     def misfit(self, ranks: int) -> str:
-        """Return what happens on another number of ranks than it was made for, one clause; empty on the same number.
+        """Return a warning text if `ranks` differs from the number it was made for, else an empty string.
 
         Examples
         --------
@@ -210,7 +213,7 @@ class BinaryPartition:
         return f"{made}, ranks take up to {most} of its shares, so they may be far from even"
 
     def to_json(self) -> str:
-        """Return the partition as JSON text with its format's name and version, and what it was made for."""
+        """Return the partition as JSON text, with the format's name and version and with `made_for`."""
         return dump(self.to_list(), None if self.made_for is None else self.made_for.to_dict())
 
     def save(self, path: Path | str) -> Path:
@@ -242,7 +245,7 @@ class BinaryPartition:
         Raises
         ------
         ReadError
-            If it can't be read, is something else, is damaged, or is of a version that is not known.
+            If the file can't be read, is damaged, is not a partition, or has an unknown version.
         """
         try:
             data, made_for = read(Path(path).read_text(encoding="utf-8"), path)
@@ -256,11 +259,11 @@ class BinaryPartition:
 
     @classmethod
     def equal(cls, grid: Grid, n: int) -> BinaryPartition:
-        """Return `n` chunks of equal volume (to a layer of points), owned by 0 … n-1 depth first.
+        """Return a partition into `n` chunks of equal volume (to a layer of points), owned by 0 … n-1 depth first.
 
-        The cell is cut into as many slabs as `n`'s largest prime factor, across its longest axis, then each slab by
-        the next factor across its own longest axis, and so on. Where an axis has fewer points than the factor, the
-        points are halved instead, owners in proportion.
+        The cell is cut across its longest axis into as many slabs as `n`'s largest prime factor. Each slab is then cut
+        by the next factor across its own longest axis, and so on. Where there are fewer points than the factor
+        needs, the box is halved instead, and the chunks are shared between the halves in proportion.
 
         Raises
         ------
@@ -283,14 +286,14 @@ class BinaryPartition:
     def boxes(self, grid: Grid) -> list[Box]:
         """Return the grid points of each chunk, depth first (in the order of `owners`).
 
-        A cut goes between the two grid points whose nodes are nearest to it: points from index
-        ``floor((position + size/2) resolution + 1/2)`` on are on its upper side.
+        A cut lies between the two grid points whose nodes are nearest to its position. Points with index
+        ``floor((position + size/2) resolution + 1/2)`` or higher are on its upper side.
 
         Raises
         ------
         InputError
-            If the partition was made for another cell, or a cut is outside its parent, leaves no point on one side, or
-            is across an axis that the cell is thin along; the message names the node and the rule.
+            If the partition was made for another cell. Also if a cut is outside its parent, leaves no point on one
+            side, or is across a thin axis; the message then names the node and the rule.
         """
         if self.made_for is not None:
             self.made_for.check(grid)
@@ -321,22 +324,22 @@ class BinaryPartition:
         self.boxes(grid)
 
     def chunks(self, grid: Grid, layers: HasLayers | None = None, ranks: int = 1) -> list[ChunkBox]:
-        """Return the chunks that ranks step: the leaves' boxes with absorbing layers split off.
+        """Return the chunks that the ranks step: the boxes of the leaves, with the absorbing layers split off.
 
         Parameters
         ----------
         grid : Grid
             The cell.
         layers : optional
-            Anything with `pml` and `absorber`: points of the low and high layer along x, y, z, as
-            `evenly.fdtd.cell.boundaries.resolve` returns.
+            Any object with `pml` and `absorber`: the thickness in points of the low and high layer along x, y, z, as
+            in the result of `evenly.fdtd.cell.boundaries.resolve`.
         ranks : int
-            How many ranks there are; owners are taken modulo this.
+            Number of ranks; owners are taken modulo this number.
 
         Returns
         -------
         list of ChunkBox
-            In the order of the leaves; pieces of one leaf follow each other and have its owner.
+            In the order of the leaves. All pieces of a leaf follow each other and have the leaf's owner.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""The written form of a partition: nested lists in a program, JSON in a file.
+"""Reads and writes a partition as nested lists and as JSON text.
 
 >>> parse([("y", 1.5), 0, [(0, -2), 1, 2]])
 [(1, 1.5), 0, (0, -2.0), 1, 2]
@@ -23,19 +23,19 @@ __all__ = ["Token", "below", "dump", "nest", "parse", "read"]
 
 FORMAT = "evenly binary partition"
 FORMAT_VERSION = 1
-# Saved files and error messages nest as deep as the tree, and Python's own nesting ends at 1000.
+# Saved files and error messages nest as deep as the tree. Python's recursion limit is 1000.
 DEEPEST = 400
 
 Token = int | tuple[int, float]
 
 
 def parse(data: Any) -> list[Token]:
-    """Return the nodes of nested lists, depth first: an owner, or (axis, position) of a cut.
+    """Return the nodes of nested lists, depth first: an owner for a leaf, (axis, position) for a cut.
 
     Raises
     ------
     InputError
-        If a node is neither; the message names it by its way from the root.
+        If a node is neither; the message names it by its path from the root.
     """
     tokens: list[Token] = []
     stack: list[tuple[str, int, Any]] = [("root", 0, data)]
@@ -57,7 +57,7 @@ def parse(data: Any) -> list[Token]:
 
 
 def nest(tokens: Sequence[Token]) -> Any:
-    """Return the nested lists of nodes given depth first, axes as letters.
+    """Return nested lists from nodes in depth-first order, with axes as letters; the inverse of `parse`.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def nest(tokens: Sequence[Token]) -> Any:
 
 
 def below(where: str, side: str) -> str:
-    """Return the way from the root to the `side` ("left" or "right") branch of the node at `where`.
+    """Return the path from the root to the `side` ("left" or "right") child of the node at path `where`.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def below(where: str, side: str) -> str:
 
 
 def dump(data: Any, made_for: Mapping[str, Any] | None = None) -> str:
-    """Return nested lists as JSON text with the format's name and version, and what the layout was made for.
+    """Return nested lists as JSON text, with the format's name and version and with `made_for`.
 
     Examples
     --------
@@ -94,19 +94,19 @@ def dump(data: Any, made_for: Mapping[str, Any] | None = None) -> str:
 
 
 def read(text: str, path: Path | str) -> tuple[Any, Any]:
-    """Return the nested lists in JSON text that `dump` made, and what the layout was made for: None if it isn't told.
+    """Return the nested lists and `made_for` (None if missing) from JSON text that `dump` made.
 
     Parameters
     ----------
     text : str
         The JSON.
     path : Path or str
-        Where it is from, for messages.
+        The file's path, for error messages.
 
     Raises
     ------
     ReadError
-        If it is something else, damaged, or of a version that is not known.
+        If the text is damaged, is not a partition, or has an unknown version.
 
     Examples
     --------

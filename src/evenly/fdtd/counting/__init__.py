@@ -1,1 +1,1 @@
-"""Counting before a run: a simulation's points by kind, its chunks, the memory it takes."""
+"""Counts before a run: grid points of each kind per chunk and rank, and bytes of memory per rank."""

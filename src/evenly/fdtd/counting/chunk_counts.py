@@ -1,7 +1,7 @@
-"""What chunks and ranks of a simulation hold, before anything is allocated: grid points of each kind.
+"""Counts the grid points of each kind in every chunk and rank of a simulation, before its fields are allocated.
 
-Counting samples the structure slab by slab; ranks share the work, so all of them must ask.
-`evenly.fdtd.counting.memory` tells the bytes.
+The structure is sampled slab by slab. The ranks share this work, so all of them must make the calls.
+`evenly.fdtd.counting.memory` computes the bytes.
 
 >>> from evenly.fdtd.cell.partition import BinaryPartition
 >>> from evenly.fdtd.simulation import Simulation
@@ -37,17 +37,17 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Tally:
-    """What one chunk holds.
+    """The counts of one chunk.
 
     Parameters
     ----------
     index : int
-        Its number in the layout.
+        The chunk's number in the layout.
     chunk : ChunkBox
     counts : Counts
-        Surface and neighbours are those of chunks.
+        ``surface`` and ``neighbours`` refer to all other chunks, also those of the same rank.
     faces : mapping of rank to int
-        Faces of points that it shares with chunks of each rank, its own among them.
+        Number of point faces that the chunk shares with the chunks of each rank, its own rank included.
     """
 
     index: int
@@ -57,15 +57,15 @@ class Tally:
 
 
 def tallies(sim: Fields, *, ranks: int | None = None, monitors: Iterable[FourierMonitor] = ()) -> list[Tally]:
-    """Return what every chunk of the cell holds, on all ranks, in the order of the layout.
+    """Return the tally of every chunk of the cell, in the order of the layout; collective, all ranks must call it.
 
     Parameters
     ----------
     sim : Fields
     ranks : int, optional
-        As if the job had so many ranks; as many as it has when left out.
+        Number of ranks to count for; default: the number of ranks of this job.
     monitors : iterable of FourierMonitor
-        Monitors beside those that were added, which would make the chunks.
+        Further monitors to count. Adding them to `sim` instead would build its chunks.
     """
     chunks = sim.chunk_boxes if ranks is None else sim.boxes_on(ranks)
     patches = fourier_patches(sim, monitors)
@@ -90,7 +90,7 @@ def tallies(sim: Fields, *, ranks: int | None = None, monitors: Iterable[Fourier
 
 
 def fourier_patches(sim: Fields, monitors: Iterable[FourierMonitor] = ()) -> list[Patch]:
-    """Return component, box and number of frequencies of all that monitors transform."""
+    """Return the component, box and number of frequencies of each Fourier transform of the monitors."""
     return [
         (region.component, region.box, len(monitor.frequencies))
         for monitor in [*sim.monitors, *monitors]
@@ -99,7 +99,7 @@ def fourier_patches(sim: Fields, monitors: Iterable[FourierMonitor] = ()) -> lis
 
 
 def cell_counts(found: Sequence[Tally]) -> Counts:
-    """Return the counts of the whole cell, which shares no faces with anything.
+    """Return the sum of the chunks' counts: those of the whole cell, without shared faces and neighbours.
 
     Examples
     --------
@@ -141,9 +141,9 @@ def chunk_counts(sim: Fields, *, ranks: int | None = None, monitors: Iterable[Fo
 
 
 def rank_counts(sim: Fields, *, ranks: int | None = None, monitors: Iterable[FourierMonitor] = ()) -> list[Row]:
-    """Return one row per rank: rank, chunks, and the number of points of each kind.
+    """Return one row per rank: the rank, its number of chunks, and its number of points of each kind.
 
-    ``surface`` are the faces shared with other ranks and ``neighbours`` those ranks.
+    ``surface`` is the number of point faces shared with other ranks, ``neighbours`` the number of those ranks.
 
     Parameters
     ----------
@@ -163,13 +163,14 @@ def rank_counts(sim: Fields, *, ranks: int | None = None, monitors: Iterable[Fou
 
 
 def faces_with(box: Box, low: NDArray[np.int64], high: NDArray[np.int64], layers: Layers) -> NDArray[np.int64]:
-    """Return the faces of points that a box shares with others, over periodic sides too.
+    """Return the number of point faces that a box shares with each of n others, across periodic sides too.
 
     Parameters
     ----------
     box : Box
     low, high : (n, 3) ints
-        First indices and one past the last of the others; a box itself among them shares what wraps around.
+        First indices of the n boxes, and one past the last. If `box` is among them, it shares its periodic sides with
+        itself.
     layers : Layers
 
     Returns
@@ -196,13 +197,13 @@ def faces_with(box: Box, low: NDArray[np.int64], high: NDArray[np.int64], layers
 
 
 def pole_counts(counts: Counts) -> dict[str, int]:
-    """Return the points of each pole by its name."""
+    """Return the number of points of each pole, by the pole's name."""
     found = {pole_name(pole): n for pole, n in counts.electric_poles.items()}
     return found | {f"magnetic {pole_name(pole)}": n for pole, n in counts.magnetic_poles.items()}
 
 
 def pole_name(pole: Pole) -> str:
-    """Return what tables call a pole.
+    """Return the name of a pole in tables: its type, frequency and damping rate γ.
 
     Examples
     --------

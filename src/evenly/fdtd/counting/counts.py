@@ -1,6 +1,6 @@
-"""How many grid points of each kind a box holds: the input of a cost model, without stepping.
+"""Counts the grid points of each kind in a box: the features of a cost model, known before any step.
 
-Only what can be seen counts: an object hidden by a later one adds nothing. The box is sampled slab by slab.
+An object that is hidden by a later one adds nothing to the counts. The box is sampled slab by slab.
 
 >>> from evenly.fdtd.media.geometry import Block
 >>> from evenly.fdtd.cell.grid import Grid
@@ -29,7 +29,7 @@ from evenly.fdtd.media.structure import Response, Sample, Structure, Value
 
 __all__ = ["Counts", "Patch", "count", "masks", "shared_faces"]
 
-# A component's Fourier transform on a box at a number of frequencies.
+# A Fourier transform: component, box, number of frequencies.
 Patch = tuple[str, Box, int]
 Mask = bool | NDArray[np.bool_]
 SLAB = 500_000
@@ -37,36 +37,37 @@ SLAB = 500_000
 
 @dataclass(frozen=True)
 class Counts:
-    """Numbers of grid points; all but `surface` and `neighbours` of a box are the sums over its parts.
+    """Numbers of grid points of each kind; all but `surface` and `neighbours` add up over the parts of a box.
 
     Attributes
     ----------
     volume : int
         All points.
     electric_poles, magnetic_poles : mapping of unit pole to int
-        Points where a component has the pole.
+        Number of points where a component has the pole, for each pole.
     pml_1d, pml_2d, pml_3d : int
         Points in the PML of one, two, three axes.
     absorber : int
         Points in absorbers.
     electric_conductivity, magnetic_conductivity : int
-        Points with a conductivity of their medium, outside absorbers.
+        Points outside absorbers whose medium has a conductivity.
     electric_anisotropic, magnetic_anisotropic : int
-        Nodes (centres) with off-diagonal elements.
+        Nodes (centres) with off-diagonal elements of 1/ε (1/μ).
     nonlinear : int
         Points with χ2 or χ3.
     dielectric, magnetic : int
-        Points with an instantaneous ε (μ) other than 1 along some axis.
+        Points whose instantaneous ε (μ) differs from 1 along some axis.
     interface : int
-        Points with an interface in the box around one of their components.
+        Points where an interface passes through the box (one grid spacing wide) around one of their components.
     complex : int
         Points with complex fields.
     fourier, fourier_frequencies : int
-        Component · points of Fourier transforms, and those times their frequencies.
+        Sum of the points of all Fourier transforms (one component each); the same sum weighted by the number of
+        frequencies.
     surface : int
-        Faces of points shared with the rest of the cell (over periodic sides too).
+        Point faces shared with the rest of the cell, across periodic sides too.
     neighbours : int
-        Other chunks that share such a face.
+        Number of other chunks that share such a face.
     """
 
     volume: int = 0
@@ -97,11 +98,11 @@ class Counts:
 
     @property
     def poles(self) -> int:
-        """Pole · points, of E and H together."""
+        """Sum over all poles of E and H of the number of points of each."""
         return sum(self.electric_poles.values()) + sum(self.magnetic_poles.values())
 
     def as_dict(self) -> dict[str, int]:
-        """Return the counts as plain numbers, poles summed up, for tables.
+        """Return the counts as plain numbers for tables; poles are summed up.
 
         Examples
         --------
@@ -121,9 +122,9 @@ def count(structure: Structure, box: Box, *, fourier: Sequence[Patch] = (), chun
     box : Box
         Any box of the cell.
     fourier : sequence of (component, Box, number of frequencies)
-        Fourier transforms of the whole cell.
+        All Fourier transforms of the cell.
     chunks : sequence of Box
-        All chunks, to count neighbours; the box itself may be among them.
+        All chunks, to count the neighbours. The box itself may be among them.
 
     Returns
     -------
@@ -137,7 +138,7 @@ def count(structure: Structure, box: Box, *, fourier: Sequence[Patch] = (), chun
 
 
 def shared_faces(box: Box, other: Box, layers: Layers) -> int:
-    """Return the faces of points that two disjoint boxes share, over periodic sides too.
+    """Return the number of point faces that two disjoint boxes share, across periodic sides too.
 
     Examples
     --------
@@ -161,9 +162,9 @@ def shared_faces(box: Box, other: Box, layers: Layers) -> int:
 
 
 def masks(structure: Structure, sample: Sample) -> dict[str, Mask | dict[Pole, Mask]]:
-    """Return where the points of a sample are of each kind that media make, named as in `Counts`.
+    """Return, for each kind of point in `Counts` that depends on media, a mask of the sample's points of that kind.
 
-    A mask is one truth value where all points share it.
+    A mask is a single bool if all points share it.
 
     Examples
     --------
@@ -225,7 +226,8 @@ def _geometric(structure: Structure, box: Box, fourier: Sequence[Patch], chunks:
 
 
 def _overlaps(layers: Layers, box: Box) -> list[int]:
-    """Return the points in 0, 1, 2 and 3 layers: the product of (outside + inside t) over the axes, by powers of t."""
+    """Return the number of points in the PML of 0, 1, 2 and 3 axes."""
+    # These are the coefficients of t^0 … t^3 in the product of (outside + inside t) over the axes.
     powers = [1]
     for axis in range(3):
         inside = 0
@@ -256,7 +258,7 @@ def _conductive(response: Response, box: Box, outside: Box) -> Mask:
 
 
 def _nodes(response: Response, own: slice, structure: Structure) -> Mask:
-    # Each box counts the node at each of its points' own index, so that parts add up.
+    # A box counts only nodes that have the index of one of its points, so that the counts of parts add up.
     if response.off_diagonal is None:
         return False
     index = tuple(slice(None) if thin else own for thin in structure.grid.thin)

@@ -1,6 +1,6 @@
-"""How many bytes a simulation will take on each rank, before it takes them.
+"""Estimates the bytes that a simulation will take on each rank, before it allocates them.
 
-The structure is sampled slab by slab, as chunks do when they are made, and what each array will need is added up.
+The structure is sampled slab by slab, as when the chunks are built, and the sizes of all arrays are added up.
 
 >>> from evenly.fdtd.simulation import Simulation
 >>> sim = Simulation(cell=(6, 6, 6), resolution=10)
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 __all__ = ["rank_bytes"]
 
 SLAB_POINTS = 500_000
-#: A run of points with extra physics is three integers.
+#: Bytes of a run of points with extra physics (see `stepping.kernels.runs`): three integers of 8 bytes.
 RUN_BYTES = 24
 
 
 @dataclass
 class _Held:
-    """What one field of a chunk needs beside itself, found slab by slab."""
+    """The memory that E or H of a chunk needs besides the field itself, summed up slab by slab."""
 
     factors: list[set[tuple[float, float]]] = field(default_factory=lambda: [set(), set(), set()])
     varied: bool = False
@@ -74,36 +74,36 @@ class _Held:
 
     @property
     def arrays(self) -> int:
-        """Full arrays of factors."""
+        """Number of full arrays of factors: three of c if it varies, and three of a if the medium is lossy."""
         varied = self.varied or self.lossy or any(len(values) > 1 for values in self.factors)
         return 3 * varied + 3 * self.lossy
 
     def bytes(self, size: int, parts: int, item: int) -> int:
-        """Return the bytes of all that is held on `size` points."""
-        # Twice the polarisation; weights, and strengths where they differ.
+        """Return the bytes of this memory, for `size` points, `parts` (2 if complex) and `item` bytes per number."""
+        # Per pole point: the polarisation of two time steps, and a weight and a strength if the factors vary.
         poles = self.pole_points * item * (2 * parts + 2 * self.varied) + self.pole_rows * RUN_BYTES
         nodes = self.nodes * 3 * item + (3 * size * item if self.nodes and self.lossy else 0)
         return self.arrays * size * item + poles + nodes + self.nonlinear * item * (3 + 3 * parts)
 
 
 def rank_bytes(sim: Fields, *, ranks: int | None = None, monitors: Iterable[FourierMonitor] = ()) -> list[int]:
-    """Return how many bytes the fields, media and transforms of each rank will take; nothing of them is allocated.
+    """Return the bytes that the fields, media and Fourier transforms of each rank will take, without allocating them.
 
-    It is right to about a tenth. Python itself, MPI's buffers and the compiled code are not in it (about 200 MB per
-    rank). All ranks must ask.
+    The estimate is accurate to about 10 %. It doesn't include Python itself, MPI's buffers and the compiled code (about
+    200 MB per rank). The call is collective: all ranks must make it.
 
     Parameters
     ----------
     sim : Fields
     ranks : int, optional
-        As if the job had so many ranks; as many as it has when left out.
+        Number of ranks to estimate for; default: the number of ranks of this job.
     monitors : iterable of FourierMonitor
-        Monitors beside those that were added.
+        Monitors to count besides those of `sim`.
 
     Returns
     -------
     list of int
-        Per rank.
+        Bytes of each rank.
     """
     chunks = sim.chunk_boxes if ranks is None else sim.boxes_on(ranks)
     me, size = sim.communicator.rank, sim.communicator.size
@@ -142,7 +142,7 @@ def _chunk_bytes(sim: Fields, chunk: ChunkBox, held: dict[str, _Held], increment
 
 
 def _edges(mask: NDArray[np.bool_], box: Box) -> Box:
-    """Return the box of the edges around nodes, given on a box and one layer more above (E) or below (H)."""
+    """Return a box around all edges that meet at the nodes in `mask`, which covers `box` and one more layer."""
     for axis in range(3):
         there = np.flatnonzero(mask.any(axis=tuple(a for a in range(3) if a != axis)))
         first = box.lo[axis] - 1

@@ -1,1 +1,1 @@
-"""What is where: media, objects, and what each grid point is made of."""
+"""Media, geometric objects, and the material properties at each grid point."""

@@ -1,4 +1,4 @@
-"""Permittivities given point by point: by a function of position, or by an array (also in an HDF5 file).
+"""Permittivities that vary in space: given by a function of position, or by an array (also in an HDF5 file).
 
 >>> graded = FunctionMaterial(lambda x, y, z: 2.25 + 0.1 * x)
 >>> graded.epsilon([0.0, 1.0], 0.0, 0.0).tolist()
@@ -27,7 +27,7 @@ Quantity = Literal["epsilon", "index"]
 
 
 class _PointByPoint:
-    """What materials share that are given point by point."""
+    """The common part of materials that are given point by point."""
 
     quantity: Quantity
     smallest: float
@@ -62,12 +62,12 @@ class FunctionMaterial(_PointByPoint):
     Parameters
     ----------
     function : callable
-        ``function(x, y, z)`` with coordinate arrays in a that broadcast; returns an array of their shape or one
-        number. A function of single numbers works too (slowly).
+        ``function(x, y, z)`` of coordinate arrays in a that broadcast. It returns an array of their shape or one
+        number. A function of single numbers works too, but is slow.
     quantity : "epsilon" or "index"
-        What it returns.
+        The quantity that the function returns.
     smallest : float
-        Smallest ε that it returns anywhere: it limits the time step, and a smaller value is an error.
+        Smallest ε anywhere. It limits the time step, and a smaller value is an error.
     name : str
         Used in messages.
     """
@@ -88,7 +88,7 @@ class FunctionMaterial(_PointByPoint):
         Raises
         ------
         InputError
-            If the function fails, or returns something below `smallest` or not finite.
+            If ε is below `smallest` or not finite somewhere.
         """
         points = np.broadcast_arrays(*(np.asarray(v, dtype=np.float64) for v in (x, y, z)))
         return self._as_epsilon(np.array(np.broadcast_to(self._call(points), points[0].shape)))
@@ -111,17 +111,17 @@ class ArrayMaterial(_PointByPoint):
     Parameters
     ----------
     values : array (nx, ny, nz) or path
-        The values at the centres of nx × ny × nz equal boxes; or an HDF5 file, of which only the parts that a chunk
-        needs are read.
+        The values at the centres of nx × ny × nz equal boxes, or the path of an HDF5 file with such an array. Of a
+        file, only the part that a chunk needs is read.
     size, center : three floats
-        The region that the lattice fills, in a; nothing varies along an axis of size 0. Outside, the value of the
-        nearest point holds.
+        The region that the lattice fills, in a. Nothing varies along an axis of size 0. Outside the region, the value
+        of the nearest lattice point holds.
     dataset : str
         Name of the data set in the file.
     quantity : "epsilon" or "index"
-        What the values are.
+        The quantity that the values give.
     smallest : float
-        Smallest ε anywhere: it limits the time step, and a smaller value is an error.
+        Smallest ε anywhere. It limits the time step, and a smaller value is an error.
     name : str
         Used in messages.
 
@@ -211,7 +211,7 @@ Custom = FunctionMaterial | ArrayMaterial
 
 
 def as_material(material: Any, owner: str) -> Medium | Custom:
-    """Return a material as an object; a plain function of position gives ε.
+    """Return a material as an object: None is vacuum, and a function of position is taken as ε(x, y, z).
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""An object's surface inside the small boxes around grid points."""
+"""Describes the surface of an object inside the boxes around grid points."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from evenly.fdtd.cell.grid import Vector
 __all__ = ["TOUCH", "Faces", "Piece", "dot", "meet", "moved_out", "reach_along", "slab", "unit_vectors"]
 
 Array = NDArray[np.float64]
-# A face this close to the border of a grid point's box (in box sizes) doesn't cut it: it is round-off.
+# A face nearer than this to the border of a grid point's box (in box sizes) doesn't count as cutting it (round-off).
 TOUCH = 1e-7
 
 
 @dataclass(frozen=True)
 class Faces:
-    """An object's surface inside boxes around n points: it fills low < normal · (x - point) < high.
+    """The surface of an object inside boxes around n points: the object fills low < normal · (x - point) < high.
 
     Attributes
     ----------
@@ -29,9 +29,9 @@ class Faces:
     low, high : (n,)
         Infinite where there is no face; low >= high where the object is absent.
     flat : (n,) of bool
-        Whether the slice describes the object in the whole box.
+        Whether this slice is exactly the object's part of the box.
     aligned : (n,) of bool
-        Whether all its faces in the box are across grid axes.
+        Whether all faces of the object in the box are normal to grid axes.
     """
 
     normal: Array
@@ -46,7 +46,7 @@ Piece = tuple[Array, Array, NDArray[np.bool_], NDArray[np.bool_]]
 
 
 def slab(along: Array, half: Any, reach: Any) -> Piece:
-    """Return what a slab |along| <= half is of boxes whose centres are at `along` and that reach to +- `reach`."""
+    """Return the piece of a slab |s| <= half in boxes with centres at s = `along` that extend by ± `reach`."""
     low, high = -half - along, half - along
     near = reach * (1 - 2 * TOUCH)
     low, high = np.where(low <= -near, -np.inf, low), np.where(high >= near, np.inf, high)
@@ -71,7 +71,7 @@ def meet(normals: Sequence[Array], pieces: Sequence[Piece], aligned: Sequence[An
 
 
 def moved_out(value: float, border: float, by: float) -> float:
-    """Return where a face at `value` goes that is moved by `by` if it lies on the border of the cell.
+    """Return the new position of a face at `value`: moved by `by` if it lies on the cell's `border`, else unchanged.
 
     Examples
     --------
@@ -82,18 +82,18 @@ def moved_out(value: float, border: float, by: float) -> float:
 
 
 def dot(left: Any, right: Any) -> Any:
-    """Return the product of two vectors whose components are numbers or arrays."""
-    # Written out: a library's matrix product may round differently from one array shape to the next.
+    """Return the scalar product of two vectors whose components are numbers or arrays."""
+    # Written out, because the rounding of a library's matrix product may depend on the arrays' shapes.
     return left[0] * right[0] + left[1] * right[1] + left[2] * right[2]
 
 
 def reach_along(direction: Any, half: Vector) -> Any:
-    """Return how far a box of half edges `half` reaches along a direction."""
+    """Return how far a box with half edge lengths `half` extends from its centre along a direction."""
     return dot(np.abs(direction), half)
 
 
 def unit_vectors(vectors: Array) -> tuple[Array, Array]:
-    """Return directions and lengths of vectors (n, 3); the direction of a vector 0 is 0."""
+    """Return unit vectors (n, 3) and lengths (n,) of vectors (n, 3); a zero vector gives a zero vector."""
     x, y, z = vectors.T
     norm = np.sqrt(x * x + y * y + z * z)
     return vectors / np.where(norm > 0, norm, 1.0)[:, None], norm

@@ -1,7 +1,7 @@
-"""Which objects fill which share of the small boxes around grid points at interfaces.
+"""Volume fractions: which share of the box around a grid point each object fills, at interfaces.
 
-Where all surfaces in a box are flat and parallel (also several thin films) the shares are exact; at edges, corners
-and junctions the box is sampled at a lattice of points.
+If all surfaces in a box are flat and parallel (also several thin films), the shares are exact. At edges, corners
+and junctions, the box is sampled at a lattice of points.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ __all__ = ["Mixture", "mixtures", "share_below", "total"]
 Array = NDArray[np.float64]
 Ints = NDArray[np.intp]
 Bools = NDArray[np.bool_]
-# Shares this small are round-off of a surface that only touches a box.
+# Smaller shares are round-off of a surface that only touches a box; they are set to 0.
 NEGLIGIBLE = 1e-9
 
 
 @dataclass(frozen=True)
 class Mixture:
-    """What fills the boxes around some grid points.
+    """The contents of the boxes around n grid points: s segments per box, each within one object.
 
     Attributes
     ----------
     rows : (n,)
-        Which of the points.
+        Indices of the points.
     owner : (n, s)
-        Index of the object in each of s segments.
+        Index of the object in each segment.
     share : (n, s)
-        Share of the box in each segment; rows add up to 1.
+        Each segment's share of the box; rows add up to 1.
     normal : (n, 3)
         Unit normal of the surface; 0 where it has none.
     lattice : tuple of three ints, or None
-        Where the segments are equal cells (x, y, z in C order) cut by faces across grid axes only.
+        Number of segments along x, y, z, if they are equal cells (in C order) and all faces are normal to grid axes.
     """
 
     rows: Ints
@@ -68,7 +68,7 @@ class _Records:
 
 
 def total(terms: Array) -> Array:
-    """Return the sum over the last axis, term by term, so that a row's result doesn't depend on its neighbours.
+    """Return the sum over the last axis, term by term, so that the rounding doesn't depend on the array's shape.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def total(terms: Array) -> Array:
 
 
 def share_below(position: Array, normal: Array, half: Vector) -> Array:
-    """Return the share of a box below a plane: exact (R. Scardovelli, S. Zaleski, J. Comput. Phys. 164, 228, 2000).
+    """Return the exact share of a box below planes (R. Scardovelli, S. Zaleski, J. Comput. Phys. 164, 228, 2000).
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def share_below(position: Array, normal: Array, half: Vector) -> Array:
     widths = np.abs(normal) * np.asarray(half)
     reach = total(widths)
     m = np.sort(widths / np.where(reach > 0, reach, 1.0)[:, None], axis=1)
-    # Directions that hardly matter are left out: their formula divides by their weight.
+    # Directions with a tiny weight m_i are ignored, because the formula divides by m_i.
     m = np.where(m < 1e-6, 0.0, m)
     m1, m2, m3 = (m[:, i, None] / total(m)[:, None] for i in range(3))
     level = np.clip((position / np.where(reach > 0, reach, 1.0)[:, None] + 1) / 2, 0.0, 1.0)
@@ -114,7 +114,7 @@ def _small_share(a: Array, m1: Array, m2: Array, m3: Array) -> Array:
     """Return the volume below a plane m·x = a, a <= ½, of the unit cube, with m1 <= m2 <= m3 of sum 1."""
     with np.errstate(divide="ignore", invalid="ignore"):
         all_three = 6 * m1 * m2 * m3
-        # One formula for each range of a: up to m1, up to m2, up to m3 or m1 + m2, and beyond the lesser of these.
+        # One formula for each range of a: up to m1, up to m2, up to min(m3, m1 + m2), and above.
         corner = a**3 / all_three
         first = np.where(m2 > 0, m1 * m1 / (6 * m2 * m3), 0.0)
         two = np.where(m2 > 0, a * (a - m1) / (2 * m2 * m3) + first, a / m3)
@@ -130,20 +130,20 @@ def _small_share(a: Array, m1: Array, m2: Array, m3: Array) -> Array:
 def mixtures(
     objects: Sequence[GeometricObject], medium: Ints, label: Array, points: Array, half: Vector
 ) -> Iterator[Mixture]:
-    """Yield what fills the boxes that hold more than one medium.
+    """Yield the mixtures of those boxes that hold more than one medium.
 
     Parameters
     ----------
     objects : sequence
-        In order of appearance; the first fills the whole cell.
+        In the order of painting; the first fills the whole cell.
     medium : (objects,)
-        Row of each object's medium.
+        Row of each object's medium in the palette's tables.
     label : (media,)
-        A number per medium; a surface's normal points where it changes.
+        A number per medium (see `Palette.label`). At edges and junctions, the normal points along its gradient.
     points : (n, 3)
         Centres of the boxes.
     half : three floats
-        Their half edges.
+        Half the edge lengths of the boxes.
     """
     base, records = _surfaces(objects, points, half)
     if not records.box.size:
@@ -171,7 +171,7 @@ def mixtures(
 
 
 def _surfaces(objects: Sequence[GeometricObject], points: Array, half: Vector) -> tuple[Ints, _Records]:
-    """Return the last object that fills each box, and the surfaces of later ones."""
+    """Return the last object that fills each box completely, and the surfaces of later objects in the box."""
     base = np.zeros(len(points), dtype=np.intp)
     found = [_no_records()]
     for k, thing in enumerate(objects[1:], 1):
@@ -204,7 +204,7 @@ def _no_records() -> _Records:
 
 
 def _in_plane(normal: Array, low: Array, high: Array, half: Vector) -> tuple[Array, Array, Array]:
-    """Return faces as the axes that aren't thin see them."""
+    """Return the faces projected onto the axes that aren't thin."""
     if min(half) > 0:
         return normal, low, high
     inside = normal * (np.asarray(half) > 0)
@@ -214,7 +214,7 @@ def _in_plane(normal: Array, low: Array, high: Array, half: Vector) -> tuple[Arr
 
 
 def _films(base: Ints, records: _Records, at: Ints, low: Array, high: Array, half: Vector) -> Mixture:
-    """Return the shares of parallel films, painted one over the other; `at` (n, count) are their records."""
+    """Return the shares of parallel films, painted one over the other; `at` (n, count) holds their record numbers."""
     rows, normal = records.box[at[:, 0]], records.normal[at[:, 0]]
     reach = total(np.abs(normal) * np.asarray(half))[:, None]
     ends = np.clip(np.concatenate([low[at], high[at]], axis=1), -reach, reach)
@@ -255,7 +255,7 @@ def _junctions(
 
 
 def _lattice(half: Vector) -> tuple[Array, tuple[int, int, int]]:
-    """Return the points, (s, 3), that stand for equal cells of a box, and their number along x, y, z."""
+    """Return the centres (s, 3) of equal cells of a box, relative to its centre, and their number along x, y, z."""
     each = 4 if min(half) > 0 else 8
     x, y, z = (each if h > 0 else 1 for h in half)
     along = [(2 * np.arange(n) + 1 - n) / n * h for n, h in zip((x, y, z), half, strict=True)]
@@ -263,7 +263,7 @@ def _lattice(half: Vector) -> tuple[Array, tuple[int, int, int]]:
 
 
 def _pieces(mixture: Mixture, medium: Ints) -> Iterator[Mixture]:
-    """Yield the mixture without the boxes of a single medium."""
+    """Yield the mixture without the boxes that hold a single medium; nothing if none is left."""
     row = np.where(mixture.share > 0, medium[mixture.owner], -1)
     largest = row.max(axis=1)
     mixed = np.any((row >= 0) & (row != largest[:, None]), axis=1)
@@ -272,7 +272,7 @@ def _pieces(mixture: Mixture, medium: Ints) -> Iterator[Mixture]:
 
 
 def _with_normal(mixture: Mixture, label: Array, half: Vector) -> Mixture:
-    """Return the mixture with the direction in which its medium changes, from the first moment of the label."""
+    """Return the mixture with its normals: the direction of the first moment of the media's labels in each box."""
     offsets, _ = _lattice(half)
     value = label[mixture.owner]
     value = value - total(value)[:, None] / value.shape[1]

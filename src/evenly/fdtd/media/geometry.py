@@ -1,4 +1,4 @@
-"""Everything that a structure is built of: solids, and materials given point by point."""
+"""All parts of a structure in one place: solids, and materials that are given point by point."""
 
 from __future__ import annotations
 

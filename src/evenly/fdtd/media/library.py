@@ -1,11 +1,11 @@
-"""Real media as pole fits from the literature; the unit of length is 1 µm (`scaled` changes it).
+"""Real media, as fits with poles from the literature; the unit of length is 1 µm (`scaled` changes it).
 
 >>> index = medium("silicon").index_at(1 / 0.6)
 >>> round(index.real, 2), round(index.imag, 3)
 (3.95, 0.02)
 
-A pole far above the frequencies of interest shortens the stable time step as one within them does; the media named
-after an index have none. `valid_um` holds the wavelengths that each fit is meant for.
+Every pole reduces the stable time step, also one far above the frequencies of interest. The media that are given by a
+refractive index have no poles. `valid_um` returns the range of wavelengths of each fit.
 
 Sources
 -------
@@ -39,7 +39,7 @@ __all__ = ["medium", "names", "scaled", "valid_um"]
 # 1 eV as a frequency in c/µm: 1 / (hc in eV µm).
 PER_EV = 1 / 1.239841984
 
-# Tables of the file beside this one, each with a function below that makes its media.
+# Tables of library.toml; `_makers` assigns a function to each that makes its media.
 _TABLES = ("metals", "sellmeier", "one_resonance", "index")
 
 
@@ -61,7 +61,7 @@ def names() -> list[str]:
 
 
 def valid_um(name: str) -> tuple[float, float]:
-    """Return the shortest and longest wavelength, in µm, that a medium's fit is meant for.
+    """Return the shortest and longest wavelength, in µm, of the range of a medium's fit.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def medium(name: str) -> Medium:
     Raises
     ------
     InputError
-        If there is none of that name.
+        If the library has no medium of that name.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def medium(name: str) -> Medium:
 
 
 def scaled(material: Medium, unit_um: float) -> Medium:
-    """Return a medium for a unit of length of `unit_um` µm: frequencies in c/a grow with it.
+    """Return a medium converted from a = 1 µm to a = `unit_um` µm: its frequencies in c/a are multiplied by `unit_um`.
 
     Examples
     --------
@@ -139,7 +139,7 @@ def _silicon(name: str) -> Medium:
     if name == "passive silicon":
         passive = (LorentzPole(3.34174, 0.0, 8.44097), LorentzPole(2.67916, 10**-0.82261, 1.52024))
         return Medium(epsilon=1.88425, electric_poles=passive, name=name)
-    # The third term is negative: it takes away from the tails of the others. Widths are half their γ.
+    # The third term is negative: it reduces the tails of the other two. γ is twice the width of the published fit.
     poles = (LorentzPole(3.64, 0.0, 8.0), LorentzPole(2.76, 2 * 0.063, 2.85), LorentzPole(1.73, 2 * 2.5, -0.107))
     return Medium(electric_poles=poles, name=name)
 

@@ -1,12 +1,12 @@
-"""What the points of a cell are made of: instantaneous response, poles, conductivity, nonlinearity.
+"""Media: instantaneous response, poles, conductivity and nonlinearity.
 
 A medium's relative permittivity at frequency f (in c/a; fields vary as exp(-i ω t), ω = 2πf) is
 
     ε(f) = ε∞ (1 + i σ / ω) + Σ_n χ_n(f)
 
 with the real symmetric matrix ε∞, the (diagonal) conductivity σ, and the susceptibility χ_n of each pole; μ likewise.
-The nonlinear polarisation of component c is χ2_c E_c² + χ3_c |E|² E_c, of the field at the same instant.
-Measured media are in `evenly.fdtd.media.library`.
+The nonlinear polarisation of component c is χ2_c E_c² + χ3_c |E|² E_c, with the field at the same time.
+Real media are in `evenly.fdtd.media.library`.
 
 >>> glass = Medium(index=1.5)
 >>> glass.epsilon
@@ -31,12 +31,12 @@ __all__ = ["DrudePole", "LorentzPole", "Medium", "Pole", "symmetric", "vacuum"]
 
 @dataclass(frozen=True)
 class _Oscillator:
-    """What all poles share."""
+    """The common part of `LorentzPole` and `DrudePole`."""
 
     frequency: float
     gamma: float = 0.0
     sigma: float | Vector = 1.0
-    # Whether a force pulls the charges back to where they were.
+    # Whether there is a restoring force on the charges.
     restored: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -49,7 +49,7 @@ class _Oscillator:
                 f"{self.gamma!r}."
             )
         sigma = _three(self.sigma, "sigma", f"a {kind}")
-        # One spelling of equal strengths, so that equal poles are equal as keys.
+        # Three equal strengths are stored as one number, so that equal poles compare equal and have equal hashes.
         object.__setattr__(self, "sigma", sigma[0] if sigma[0] == sigma[1] == sigma[2] else sigma)
         object.__setattr__(self, "frequency", float(self.frequency))
         object.__setattr__(self, "gamma", float(self.gamma))
@@ -60,10 +60,10 @@ class _Oscillator:
         return _three(self.sigma, "sigma", "pole")
 
     def recursion(self, dt: float) -> tuple[float, float, float]:
-        """Return (2π f0 dt)², πγ dt and the restoring term of the pole's equation in central differences.
+        """Return stiffness (2π f0 dt)², loss πγ dt and restoring term of the pole's equation in central differences.
 
-        With them P(n+1) - 2 P(n) + P(n-1) + loss (P(n+1) - P(n-1)) + restoring P(n) = stiffness σ E(n); see
-        `evenly.fdtd.stepping.kernels.poles`.
+        The equation is P(n+1) - 2 P(n) + P(n-1) + loss (P(n+1) - P(n-1)) + restoring P(n) = stiffness σ E(n); see
+        `evenly.fdtd.stepping.kernels.poles`. The restoring term equals the stiffness, or 0 for a Drude pole.
 
         Examples
         --------
@@ -74,7 +74,7 @@ class _Oscillator:
         return stiffness, math.pi * self.gamma * dt, stiffness if self.restored else 0.0
 
     def unit(self) -> Self:
-        """Return the pole of strength 1: the same motion, so the same work array."""
+        """Return the same pole with strength 1; it identifies poles that differ only in strength."""
         return replace(self, sigma=1.0)
 
 
@@ -89,7 +89,7 @@ class LorentzPole(_Oscillator):
     gamma : float
         Width γ in c/a (not angular), not negative.
     sigma : float or three floats
-        Strength: what the pole adds to ε at zero frequency, along x, y, z.
+        Strength: the pole's contribution to ε at zero frequency, along x, y, z.
 
     Raises
     ------
@@ -153,17 +153,17 @@ class Medium:
     epsilon : float or three floats
         Relative permittivity ε∞ (its diagonal) far above all resonances.
     epsilon_off_diagonal : three floats
-        Its elements xy, xz, yz; the matrix must be positive definite.
+        Elements xy, xz, yz of ε∞; the matrix must be positive definite.
     mu, mu_off_diagonal
         The same for the permeability.
     electric_poles, magnetic_poles : sequence of LorentzPole and DrudePole
         Resonances added to ε and μ.
     electric_conductivity, magnetic_conductivity : float or three floats
-        Normalised conductivity σ in c/a: the current is σ ε∞ E (σ μ∞ H), fields alone decay as exp(-σ t).
+        Normalised conductivity σ in c/a: the current is σ ε∞ E (σ μ∞ H), and a uniform field decays as exp(-σ t).
     chi2, chi3 : float or three floats
-        Nonlinear susceptibilities of second order (each component's own square) and third order (the square of all E).
+        Nonlinear susceptibilities of second order (with E_c²) and third order (with |E|² E_c).
     index : float, optional
-        Refractive index; instead of `epsilon`, ε∞ = index² / μ.
+        Refractive index, instead of `epsilon`: ε∞ = index² / μ.
     name : str
         Used in messages and tables.
 
@@ -203,7 +203,7 @@ class Medium:
             object.__setattr__(self, part, _poles(getattr(self, part), part, owner))
         for quantity in ("epsilon", "mu"):
             _check_positive_definite(getattr(self, f"{quantity}_matrix"), quantity, owner)
-        # The index is spent: kept, it would clash with ε when a copy with other fields is made.
+        # Reset the index: `replace` would pass it on together with ε, which is an error.
         object.__setattr__(self, "index", None)
 
     def _epsilon_diagonal(self, owner: str) -> Vector:
@@ -259,12 +259,12 @@ class Medium:
 
     @property
     def is_vacuum(self) -> bool:
-        """Whether it is vacuum in all but name."""
+        """Whether all properties except the name are those of vacuum."""
         return self == vacuum
 
     @property
     def is_magnetic(self) -> bool:
-        """Whether H sees anything but vacuum."""
+        """Whether the magnetic response differs from that of vacuum."""
         one = (1.0, 1.0, 1.0)
         return bool(
             self.mu != one or any(self.mu_off_diagonal) or self.magnetic_poles or np.any(self.magnetic_conductivity)
@@ -272,13 +272,13 @@ class Medium:
 
     @property
     def slowest_index(self) -> float:
-        """Smallest index that a wave of any polarisation sees far above the resonances: it limits the time step."""
+        """Lower bound of the refractive index, for any polarisation, far above all poles; it limits the time step."""
         smallest = [float(np.linalg.eigvalsh(m)[0]) for m in (self.epsilon_matrix, self.mu_matrix)]
         return math.sqrt(smallest[0] * smallest[1])
 
 
 def symmetric(diagonal: Any, off_diagonal: Vector) -> NDArray[np.float64]:
-    """Return the symmetric (3, 3) matrix of a diagonal and the elements xy, xz, yz.
+    """Return the symmetric (3, 3) matrix with a given diagonal and given elements xy, xz, yz.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Which medium each point of a lattice lies in, and where interfaces pass: objects are painted in order."""
+"""Finds the medium at each point of a lattice, and the interfaces: objects are painted in order over each other."""
 
 from __future__ import annotations
 
@@ -21,30 +21,30 @@ __all__ = ["Lattice", "covered", "paint"]
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.intp]
-# Points this near a face (in grid spacings) are on it: their coordinates carry round-off.
+# Points nearer to a face than this (in grid spacings) count as on it, because coordinates carry round-off.
 ON_FACE = 1e-9
 
 
 @dataclass(frozen=True)
 class Lattice:
-    """The points of one component in a box.
+    """The points of one component in a box, with the object at each point and the mixtures at interfaces.
 
     Attributes
     ----------
     shape : tuple of three ints
         Points along x, y, z.
     along : three arrays
-        Their coordinates along each axis.
+        Coordinates of the points along each axis.
     owners : array of int (shape) or int
-        Number of the object that each point lies in; an int where all points share it and no interface is near.
+        Number of the object that each point lies in; an int if it is the same for all and no interface is near.
     rows : (objects,)
         Row of each object's medium in the palette's tables.
     where : (n,)
         Flat indices of the points whose boxes may hold an interface.
     points : (n, 3)
-        Their coordinates.
+        Coordinates of these points.
     mixtures : list of Mixture
-        What fills the boxes that do.
+        The contents of those boxes that hold several media.
     """
 
     shape: Index
@@ -62,7 +62,7 @@ class Lattice:
 
     @property
     def media(self) -> int:
-        """Row of the one medium of a uniform lattice."""
+        """Row of the medium of a uniform lattice; -1 if the lattice isn't uniform."""
         return int(self.rows[self.owners]) if isinstance(self.owners, int) else -1
 
     @cached_property
@@ -72,13 +72,13 @@ class Lattice:
 
 
 def half_edges(grid: Grid) -> Vector:
-    """Return the half edges of the box around a grid point."""
+    """Return half the edge lengths of the box around a grid point, in a; 0 along thin axes."""
     x, y, z = (0.0 if thin else grid.dx / 2 for thin in grid.thin)
     return x, y, z
 
 
 def covered(grid: Grid, objects: Sequence[GeometricObject], name: str, box: Box) -> bool:
-    """Whether an object with a surface that may be slanted comes near the box."""
+    """Return whether an object whose surface may be slanted is within one grid spacing of the box."""
     half = grid.dx
     for thing in objects[1:]:
         if thing.slanted:
@@ -99,18 +99,18 @@ def paint(
     *,
     subpixel: bool,
 ) -> Lattice:
-    """Return what the points of component `name` in `box` lie in.
+    """Return the object at each point of component `name` in `box`, and the mixtures at interfaces.
 
     Parameters
     ----------
     grid, layers
-        The cell; positions beyond a periodic side are those on the opposite one.
+        The cell; positions beyond a periodic side are moved to the opposite side.
     objects : sequence
-        In order of appearance; the first fills the cell.
+        In the order of painting; the first fills the cell.
     name : str
         A component, "node" or "centre".
     box : Box
-        Which points.
+        The points.
     tables : Palette
         The objects' media.
     subpixel : bool
@@ -162,7 +162,7 @@ def _coordinates(grid: Grid, layers: Layers, name: str, box: Box) -> tuple[Array
 
 
 def _inside_bounds(thing: GeometricObject, along: Sequence[Array], reach: float) -> tuple[slice, slice, slice] | None:
-    """Return the part of the lattice that the object may touch."""
+    """Return the part of the lattice that lies within `reach` of the object's bounds; None if it is empty."""
     parts = []
     for low, high, c in zip(*thing.bounds(), along, strict=True):
         hit = np.flatnonzero((c >= low - reach) & (c <= high + reach))

@@ -1,4 +1,4 @@
-"""The media of a structure as tables, one row per medium: what sampling looks up at each grid point."""
+"""The media of a structure as tables with one row per medium, for lookup at each grid point."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Side = Literal["electric", "magnetic"]
 
 @dataclass(frozen=True)
 class Palette:
-    """Tables of m media for one of E and H.
+    """Tables of m media for E, or for H.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class Palette:
     matrix, inverse : (m, 3, 3)
         ε∞ (μ∞) and its inverse; the identity for custom materials, whose values are in `custom`.
     custom : tuple of m
-        The function or array of a material given point by point, else None.
+        The material if it is given point by point, else None.
     conductivity, chi2, chi3 : (m, 3)
         As in `Medium`.
     poles : dict of unit pole to (m, 3)
@@ -48,7 +48,7 @@ class Palette:
 
     @cached_property
     def plain(self) -> bool:
-        """Whether every medium's instantaneous response is vacuum's."""
+        """Whether every medium has the instantaneous response of vacuum."""
         return bool(np.all(self.matrix == np.eye(3)) and not any(self.custom))
 
     @cached_property
@@ -70,7 +70,7 @@ class Palette:
 
     @cached_property
     def label(self) -> Array:
-        """A number that differs between media and grows with their response: where it rises tells a surface's side."""
+        """A number per medium, shape (m,), that grows with its response; its gradient gives a surface's normal."""
         label = np.trace(self.matrix, axis1=1, axis2=2)
         for strengths in self.poles.values():
             label = label + np.abs(strengths).sum(axis=1)

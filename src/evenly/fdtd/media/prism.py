@@ -1,4 +1,4 @@
-"""A polygon drawn out along an axis of the grid.
+"""A prism: a polygon extruded along an axis of the grid.
 
 >>> wedge = Prism(vertices=[(0, 0), (2, 0), (0, 2)], height=1, base=-0.5)
 >>> wedge.contains([0.5, 1.5], 0.9, 0.0).tolist()
@@ -28,20 +28,20 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, kw_only=True)
 class Prism(GeometricObject):
-    """A straight prism over any simple polygon.
+    """A right prism over any simple polygon.
 
     Parameters
     ----------
     vertices : sequence of pairs
-        Corners in order, either way round, in a: (x, y) for an axis along z, (y, z) for x, (z, x) for y.
+        Corners in a, clockwise or anticlockwise: (x, y) for an axis along z, (y, z) for x, (z, x) for y.
     height : float
         In a; `math.inf` (with base = -inf or 0) fills the cell.
     axis : "x", "y" or "z"
-        Along which it is drawn out.
+        Axis of the prism.
     base : float
-        Where it begins along the axis; centred on 0 by default.
+        Lower end along the axis, in a; by default the prism is centred on 0.
     material, name
-        What it is made of, and what messages call it.
+        Material, and name for messages.
 
     Raises
     ------
@@ -64,7 +64,7 @@ class Prism(GeometricObject):
 
     @cached_property
     def _edges(self) -> tuple[Array, Array, Array]:
-        """Starts, ends and outward unit normals, (n, 2) each."""
+        """Starts, ends and outward unit normals of the edges, (n, 2) each."""
         start = np.array(self.vertices)
         end = np.roll(start, -1, axis=0)
         along = end - start
@@ -97,7 +97,7 @@ class Prism(GeometricObject):
         return np.asarray(np.maximum(outline, np.abs(w - self._middle) - self.height / 2))
 
     def _to_edges(self, u: Any, v: Any) -> list[tuple[Any, Any]]:
-        """Return per edge the squared distance, and the distance outward from its line."""
+        """Return, per edge, the points' squared distance from it and their signed distance from its line (out: +)."""
         result = []
         for (u0, v0), (u1, v1), (nu, nv) in zip(*self._edges, strict=True):
             du, dv = u1 - u0, v1 - v0
@@ -107,7 +107,7 @@ class Prism(GeometricObject):
         return result
 
     def _inside(self, u: Any, v: Any) -> Any:
-        # A ray along u crosses the outline an odd number of times.
+        # A point is inside if a ray from it along u crosses the outline an odd number of times.
         inside: Any = False
         for (u0, v0), (u1, v1) in zip(*self._edges[:2], strict=True):
             if v0 != v1:
@@ -146,7 +146,8 @@ class Prism(GeometricObject):
     @staticmethod
     def _side(outward: Array, width: Array, alone: Any, near: Any, inside: Any) -> Piece:
         low, high, absent, cut = slab(outward, 0.0, width)
-        # Only one edge is a face; a box near none is wholly in or out, one near several is left to sampling.
+        # A box near exactly one edge is cut by its face. A box near none is wholly inside or outside. A box near
+        # several edges is sampled later.
         absent = np.where(alone, high <= -width * (1 - 2 * TOUCH), ~near & ~inside)
         cut = alone & np.isfinite(high) & ~absent
         return np.full(len(low), -np.inf), np.where(alone, high, np.inf), absent, cut

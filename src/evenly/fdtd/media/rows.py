@@ -1,4 +1,4 @@
-"""How long the unbroken rows of points with poles are along each axis: what decides how a chunk lies in memory.
+"""Mean length of rows of consecutive points with poles along each axis, for the choice of a chunk's memory order.
 
 >>> from evenly.fdtd.cell.grid import Grid
 >>> from evenly.fdtd.media.materials import LorentzPole, Medium
@@ -28,9 +28,9 @@ Mask = NDArray[np.bool_]
 
 
 def mean_rows(structure: Structure, box: Box) -> tuple[float, float, float]:
-    """Return the mean length of rows of points with poles in a box along x, y, z; infinite where there are none.
+    """Return the mean length of rows of points with poles in a box, along x, y, z; infinite if there are none.
 
-    Every component counts by itself, whatever poles it has.
+    Each component has its own rows; different poles of a component are not distinguished.
     """
     hull = _hull(structure, box)
     values, rows = 0, [0, 0, 0]
@@ -50,7 +50,7 @@ def mean_rows(structure: Structure, box: Box) -> tuple[float, float, float]:
 
 
 def _hull(structure: Structure, box: Box) -> Box:
-    """Return a box around all that may have poles in `box`, a point more for components beside their index."""
+    """Return a box around all points of `box` that may have poles, with a margin since components are off the nodes."""
     grid = structure.grid
     low, high = list(box.hi), list(box.lo)
     for thing in structure.objects:
@@ -68,7 +68,7 @@ def _index(place: float, box: Box, axis: int) -> int:
 
 
 def _polarised(response: Response, box: Box) -> list[Mask]:
-    """Return where each component has a pole; none where no point of the field has."""
+    """Return a mask for each component: where it has a pole. The list is empty if the field has no poles at all."""
     if not response.poles:
         return []
     found = [np.zeros(box.shape, dtype=bool) for _ in range(3)]

@@ -1,13 +1,14 @@
-"""Subpixel averaging: what stands for the media in a grid point's box where an interface passes through it.
+"""Subpixel averaging: the effective medium in the box around a grid point where an interface passes through the box.
 
-Across an interface D's normal part and E's tangential part are continuous, so 1/ε is averaged along the normal and ε
-across it (V. G. Veselago's limit for scalars; A. Farjadpour et al., Opt. Lett. 31, 2972 (2006)), for matrices by the
-transform τ of C. Kottke, A. Farjadpour, S. G. Johnson, Phys. Rev. E 77, 036611 (2008). This keeps the scheme of
-second order in the grid spacing. At edges between faces across the grid's axes the matrix is diagonal: 1/ε is
-averaged along each component over slices in which ε is averaged.
+At an interface, the normal part of D and the tangential part of E are continuous. So 1/ε is averaged for the normal
+direction and ε for the tangential directions (A. Farjadpour et al., Opt. Lett. 31, 2972 (2006)). For matrices ε, the
+average uses the transform τ of C. Kottke, A. Farjadpour, S. G. Johnson, Phys. Rev. E 77, 036611 (2008). This keeps the
+scheme of second order in the grid spacing. At edges between faces that are normal to the grid's axes, the averaged
+matrix is diagonal. For the component along an axis, ε is averaged in each slice normal to the axis, and 1/ε over the
+slices.
 
-Poles, conductivity and nonlinear strengths are averaged over the box for components along the surface; across it
-those of the medium at the point hold.
+Strengths of poles, conductivities and nonlinear terms are averaged over the box for components parallel to the surface.
+For the component normal to it, the value of the medium at the grid point is used.
 """
 
 from __future__ import annotations
@@ -25,15 +26,15 @@ __all__ = ["inverse_diagonal", "inverse_off_diagonal", "limited", "mean_strength
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.bool_]
-# Symmetric 3 x 3 matrices at n points (and s segments): rows of arrays.
+# Symmetric 3 x 3 matrices at n points (and s segments): each element is an array over the points.
 Matrix = list[list[Array]]
-# Smallest eigenvalue that the operator's blocks keep, relative to their diagonal part.
+# Lower limit of the eigenvalues of the operator's 3 x 3 blocks, relative to their diagonal part (see `limited`).
 MARGIN = 0.02
 
 
 @dataclass(frozen=True)
 class _Segments:
-    """Media of a mixture's segments (n, s), ε where it is scalar, and whether all in a row are isotropic, diagonal."""
+    """The media of a mixture's segments (n, s), their scalar ε, and whether all in a row are isotropic or diagonal."""
 
     medium: NDArray[np.intp]
     scalar: Array
@@ -56,7 +57,7 @@ def _segments(tables: Palette, mixture: Mixture, points: Array) -> _Segments:
 
 
 def _sorted(tables: Palette, mixture: Mixture, points: Array) -> tuple[_Segments, Rows, Rows, Rows]:
-    """Return the segments, and which rows are averaged by slices, by a flat surface's two means, by Kottke's τ."""
+    """Return the segments, and masks of the rows averaged by slices, by a flat surface's two means, by Kottke's τ."""
     parts = _segments(tables, mixture, points)
     sliced = parts.diagonal & (mixture.lattice is not None)
     flat = parts.isotropic & ~sliced
@@ -71,9 +72,9 @@ def inverse_diagonal(tables: Palette, mixture: Mixture, points: Array, axis: int
     tables : Palette
         The media.
     mixture : Mixture
-        What fills the boxes, n of them.
+        The contents of n boxes.
     points : (m, 3)
-        Centres of all boxes, which ``mixture.rows`` counts.
+        Centres of all boxes; ``mixture.rows`` are indices into them.
     axis : int
         0, 1 or 2.
     """
@@ -109,18 +110,18 @@ def inverse_off_diagonal(tables: Palette, mixture: Mixture, points: Array) -> Ar
 def mean_strength(
     tables: Palette, mixture: Mixture, strengths: Array, at_point: Array, axis: int, *, weigh: bool = False
 ) -> Array:
-    """Return a strength's average in each box, shape (n,).
+    """Return the average of a strength (of a pole, conductivity or nonlinear term) in each box, shape (n,).
 
     Parameters
     ----------
     tables, mixture, axis
-        As above.
+        As in `inverse_diagonal`.
     strengths : (media,)
         The strength along the axis in each medium.
     at_point : (n,)
         The strength at the box's centre.
     weigh : bool
-        Whether the strength multiplies ε (a conductivity): the averages are of the product.
+        Whether the strength is weighted with ε (for a conductivity, which multiplies ε).
     """
     medium = tables.medium[mixture.owner]
     share = mixture.share * tables.matrix[medium, axis, axis] if weigh else mixture.share
@@ -130,11 +131,12 @@ def mean_strength(
 
 
 def limited(off: Array, around: Array) -> Array:
-    """Return off-diagonal elements small enough that the whole operator ε^-1 stays positive definite.
+    """Return off-diagonal elements reduced where necessary to keep the whole operator ε^-1 positive definite.
 
-    With the diagonal on the edges and the rest on the nodes, D·ε^-1·D is a sum over nodes. A node's part, with half of
-    each of its six edges, is at least ¼ S·(diag(h) + off)·S, where S_c adds D_c on the two edges along c and h_c is
-    the harmonic mean of ε^-1 on them (Cauchy-Schwarz). So it is enough that each diag(h) + off is positive definite.
+    The diagonal of ε^-1 is on the edges and the rest on the nodes, so D·ε^-1·D is a sum over nodes. A node's term
+    contains half of each of its six edges. By Cauchy-Schwarz it is at least ¼ S·(diag(h) + off)·S, where S_c is the sum
+    of D_c on the two edges along c, and h_c is the harmonic mean of ε^-1 on these edges. So it is enough that
+    diag(h) + off is positive definite at each node.
 
     Parameters
     ----------
@@ -159,10 +161,11 @@ def limited(off: Array, around: Array) -> Array:
 
 
 def _smallest_eigenvalue(yz: Array, zx: Array, xy: Array) -> Array:
-    """Return that of symmetric matrices with zero diagonal, a root of λ³ - p λ - q, or slightly less.
+    """Return the smallest eigenvalue of symmetric matrices with zero diagonal, or a slightly lower value.
 
-    Newton's method from the lowest possible value, -2 √(p/3), rises to the root without passing it; and unlike the
-    cosine formula it uses nothing that may round differently from one array shape to the next.
+    It is the smallest root of λ³ - p λ - q. Newton's method starts from the lowest possible value, -2 √(p/3), and rises
+    to the root without passing it. Unlike the cosine formula, it uses no function whose rounding may depend on the
+    array's shape.
     """
     p = yz * yz + zx * zx + xy * xy
     q = 2 * yz * zx * xy
@@ -183,7 +186,7 @@ def _along(tables: Palette, parts: _Segments, axis: int) -> Array:
 
 
 def _slices(values: Array, lattice: tuple[int, int, int] | None, axis: int) -> Array:
-    """Return the mean, over slices across `axis`, of one over their mean ε."""
+    """Return the mean of 1/ε_s over the slices s normal to `axis`, where ε_s is the mean ε in a slice."""
     cells = np.moveaxis(values.reshape(len(values), *(lattice or ())), axis + 1, 1)
     slices = total(np.ascontiguousarray(cells).reshape(len(values), cells.shape[1], -1))
     return np.asarray(total(1 / slices) * (values.shape[1] / cells.shape[1] ** 2))
@@ -210,8 +213,8 @@ def _tensor(tables: Palette, parts: _Segments, mixture: Mixture, rows: NDArray[n
 
 def _kottke(e: Matrix, share: Array) -> Matrix:
     """Return τ^-1 of the mean of τ(ε), with ε in the frame (normal, tangents) of the surface."""
-    # τ(ε) of Kottke, Farjadpour and Johnson: what relates the parts of D and E that a flat surface leaves continuous
-    # (normal D, tangential E) to those that jump. So it may be averaged where ε may not.
+    # τ(ε) of Kottke, Farjadpour and Johnson relates the parts of D and E that are continuous at a flat surface (normal
+    # D, tangential E) to the discontinuous parts. So τ(ε) may be averaged where ε may not.
     t00 = total(share * (-1 / e[0][0]))
     t0 = [total(share * (e[0][i] / e[0][0])) for i in (1, 2)]
     t = [[total(share * (e[i][j] - e[i][0] * e[0][j] / e[0][0])) for j in (1, 2)] for i in (1, 2)]
@@ -222,10 +225,10 @@ def _kottke(e: Matrix, share: Array) -> Matrix:
 
 
 def _frame(normal: Array) -> Matrix:
-    """Return unit vectors normal, tangent, tangent at each row; exact where the normal is along the grid."""
+    """Return unit vectors (normal, tangent, tangent) of each row; exact if the normal is along a grid axis."""
     n = np.where(np.any(normal, axis=1)[:, None], normal, np.array([1.0, 0.0, 0.0]))
     x, y, z = n.T
-    # From the axis least along the normal, so that the cross product is never short.
+    # The first tangent is the cross product with the grid axis least parallel to the normal: it is never near 0.
     least = np.argmin(np.abs(n), axis=1)
     a, b, c = (np.where(least == axis, 1.0, 0.0) for axis in range(3))
     t = [y * c - z * b, z * a - x * c, x * b - y * a]
@@ -235,14 +238,14 @@ def _frame(normal: Array) -> Matrix:
 
 
 def _turn(matrix: Matrix, frame: Matrix) -> Matrix:
-    """Return frame · matrix · frameᵀ, written out so that a row's result doesn't depend on its neighbours."""
+    """Return frame · matrix · frameᵀ, written out so that the rounding of a row doesn't depend on other rows."""
     r = range(3)
     half = [[dot(frame[i], [matrix[k][j] for k in r]) for j in r] for i in r]
     return [[dot(half[i], frame[j]) for j in r] for i in r]
 
 
 def _inverted(m: Matrix) -> Matrix:
-    # By Cramer's rule: cofactors over the determinant, row by row alike.
+    # By Cramer's rule: cofactors over the determinant, with the same rounding in every row.
     c: Matrix = [
         [
             m[(i + 1) % 3][(j + 1) % 3] * m[(i + 2) % 3][(j + 2) % 3]

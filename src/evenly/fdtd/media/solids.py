@@ -1,8 +1,8 @@
-"""Solids that a structure is built of: block, sphere, cylinder, prism. Later objects hide earlier ones.
+"""The solids of a structure: block, sphere, cylinder, prism. Later objects hide earlier ones.
 
-An object says where it is in two ways: `distance`, a signed distance (negative inside) that finds the grid points
-near its surface, and `faces`, which describes the surface inside a small box as one flat slice where it is one, so
-that the share of the box that the object fills is exact for any flat surface at any angle.
+An object describes its place by two methods. `distance` is a signed distance (negative inside), which finds the grid
+points near the surface. `faces` describes the surface inside a small box as one flat slice, where that is possible.
+Then the object's share of the box is exact for any flat surface at any angle.
 
 >>> ball = Sphere(radius=1.0, center=(0, 0, 2), material=Medium(index=1.5))
 >>> bool(ball.contains(0, 0, 2.5)), ball.bounds()
@@ -39,8 +39,8 @@ INFINITE = 1e20
 class GeometricObject(ABC):
     """A solid of one material.
 
-    Laws: ``contains`` holds where ``distance`` <= 0; distances at two points differ by no more than the points are
-    apart; the solid lies inside ``bounds()``.
+    Invariants: ``contains`` is true where ``distance`` <= 0. The distances at two points differ by at most the
+    distance between the points. The solid lies inside ``bounds()``.
     """
 
     material: Material = field(default=vacuum)
@@ -72,19 +72,19 @@ class GeometricObject(ABC):
         return self.distance(x, y, z) <= 0
 
     def faces(self, points: Array, half: Vector) -> Faces:  # noqa: ARG002 - for those that can
-        """Return the surface inside boxes of half edges `half` around points (n, 3): here, never flat."""
+        """Return the surface inside boxes around points (n, 3); `half` is half their edges. By default never flat."""
         n = len(points)
         none = np.zeros(n, dtype=bool)
         return Faces(np.zeros((n, 3)), np.full(n, -np.inf), np.full(n, np.inf), none, none)
 
     def extended(self, lo: Vector, hi: Vector, by: float) -> GeometricObject:  # noqa: ARG002 - for those that can
-        """Return the object with faces on the borders `lo`, `hi` of the cell moved out by `by`, where it has any."""
+        """Return the object with those of its faces that lie on the cell's borders `lo`, `hi` moved out by `by`."""
         return self
 
 
 @dataclass(frozen=True, kw_only=True)
 class Block(GeometricObject):
-    """A box, possibly turned.
+    """A rectangular block, possibly rotated.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ class Block(GeometricObject):
     axes : three vectors
         Directions of the edges, at right angles; x, y, z by default.
     material, name
-        What it is made of, and what messages call it.
+        Material, and name for messages.
 
     Raises
     ------
@@ -126,7 +126,7 @@ class Block(GeometricObject):
 
     @property
     def slanted(self) -> bool:
-        """Whether it is turned."""
+        """Whether the block is rotated relative to the grid."""
         return not all(_is_grid_axis(axis) for axis in self.axes)
 
     def _local(self, x: ArrayLike, y: ArrayLike, z: ArrayLike) -> list[Any]:
@@ -163,7 +163,7 @@ class Block(GeometricObject):
 
 @dataclass(frozen=True, kw_only=True)
 class Sphere(GeometricObject):
-    """A ball.
+    """A solid sphere.
 
     Parameters
     ----------
@@ -172,7 +172,7 @@ class Sphere(GeometricObject):
     center : three floats
         In a.
     material, name
-        What it is made of, and what messages call it.
+        Material, and name for messages.
 
     Examples
     --------
@@ -210,18 +210,18 @@ class Sphere(GeometricObject):
 
 @dataclass(frozen=True, kw_only=True)
 class Cylinder(GeometricObject):
-    """A round rod.
+    """A circular cylinder.
 
     Parameters
     ----------
     radius, height : float
         In a; the height may be `math.inf`.
     center : three floats
-        Middle of the rod, in a.
+        Centre of the cylinder, in a.
     axis : letter or three floats
-        Its direction.
+        Direction of its axis.
     material, name
-        What it is made of, and what messages call it.
+        Material, and name for messages.
 
     Examples
     --------
@@ -270,7 +270,7 @@ class Cylinder(GeometricObject):
         caps = slab(along, self.height / 2, reach_along(self._direction, half))
         ends = np.broadcast_to(np.asarray(self._direction), points.shape)
         faces = meet([normal, ends], [side, caps], [False, _is_grid_axis(self._direction)])
-        # A mantle that bends within a box is no plane there: such boxes are left to sampling.
+        # A lateral surface that is strongly curved within a box can't count as flat: such boxes are sampled.
         curved = (self.radius <= 4 * max(half)) & (np.abs(dot(faces.normal.T, self._direction)) < 0.5)
         return replace(faces, flat=faces.flat & ~(curved & np.any(faces.normal, axis=1)))
 
@@ -296,12 +296,12 @@ def _around(center: Sequence[float], reach: Sequence[float]) -> tuple[Vector, Ve
 
 
 def finite(value: float) -> float:
-    """Return a length that stands for infinity where it is infinite."""
+    """Return a length, with infinity replaced by the large finite number `INFINITE`."""
     return min(value, INFINITE)
 
 
 def length(value: Any, what: str, label: str) -> float:
-    """Return a length, or say which one of which object isn't."""
+    """Return `value` as a float, checked to be a length; an error names the parameter and the object."""
     try:
         number = float(value)
     except (TypeError, ValueError):
@@ -326,7 +326,7 @@ def _direction(axis: Any, label: str) -> Vector:
     norm = math.sqrt(x * x + y * y + z * z)
     if norm == 0:
         raise InputError(f"`axis` of {label} must be a letter or a vector other than 0, but got {axis!r}.")
-    # Round-off of a direction meant to be along the grid would make its faces slanted.
+    # Small components are round-off of a direction along the grid; they would make the faces slanted.
     x, y, z = (0.0 if abs(v) < 1e-12 * norm else v / norm for v in (x, y, z))
     return x, y, z
 

@@ -1,9 +1,9 @@
-"""Whether a time step is stable for the media of a cell.
+"""The largest stable time step for the media of a cell.
 
-Leapfrog is stable while the largest eigenvalue of the operator that accelerates the fields is below 4/dt². In a
-medium of index n with lossless poles ω_i of strengths σ_i (for a plasma: ω_i = 0 in the restoring force) that
-operator couples the field, largest 4 D/(n dx)² in D dimensions, with each polarisation; damping doesn't narrow the
-limit of the central differences used.
+The leapfrog scheme is stable if 4/dt² is above the largest eigenvalue of the operator A in ∂²u/∂t² = -A u. In a medium
+of index n with lossless poles of frequencies ω_i and strengths σ_i, A couples the field with the polarisation of each
+pole. The field's own part is at most 4 D/(n dx)² in D dimensions. A Drude pole has no restoring force. Damping doesn't
+reduce the limit, because central differences are used.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ USUAL_COURANT = 0.5
 
 
 def largest_courant(material: Medium | FunctionMaterial | ArrayMaterial, grid: Grid) -> float:
-    """Return the largest stable Courant number of a material on a grid's spacing.
+    """Return the largest stable Courant number of a material for a grid's spacing.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def _limit(curl: float, medium: Medium, grid: Grid, side: str) -> float:
 
 
 def safe_courant(grid: Grid, materials: Iterable[Any]) -> float:
-    """Return the usual Courant number, 0.5, or less where a medium asks for less (then 5 % below its limit).
+    """Return the usual Courant number, 0.5; if that is unstable for a medium, 95 % of the stability limit.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def safe_courant(grid: Grid, materials: Iterable[Any]) -> float:
 
 
 def check_time_step(grid: Grid, objects: Sequence[GeometricObject]) -> None:
-    """Raise where the time step is too long for a medium.
+    """Check that the time step is stable for the media of all objects.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def check_time_step(grid: Grid, objects: Sequence[GeometricObject]) -> None:
     Raises
     ------
     InputError
-        Naming the object and the largest stable Courant number.
+        If it isn't; the message names the object and the largest stable Courant number.
     """
     for thing in objects:
         material: Any = thing.material

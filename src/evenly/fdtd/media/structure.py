@@ -1,7 +1,7 @@
-"""A structure: objects in a background on a grid, and what its grid points are made of.
+"""A structure: objects in a background on a grid, and the material properties at its grid points.
 
-Nothing is kept for the whole cell: `Structure.sample` answers for any box, and a box's answer is the same, to the
-last bit, whatever boxes its surroundings are asked in.
+Nothing is stored for the whole cell: `Structure.sample` computes the properties in any box. The result at a point is
+the same, to the last bit, for every box that contains the point.
 
 >>> from evenly.fdtd.media.solids import Block
 >>> from evenly.fdtd.media.materials import Medium
@@ -42,19 +42,19 @@ Values = tuple[Value, Value, Value]
 
 @dataclass(frozen=True)
 class Response:
-    """What E (or, with μ for ε, H) sees at the points of a box; a float is a value that all points share.
+    """The material properties for E (or for H, with μ for ε) at the points of a box; a float holds at all points.
 
     Attributes
     ----------
     inverse : three of float or array (box.shape)
         Diagonal of ε∞^-1 at the component's own positions.
     conductivity : None or three of float or array
-        Normalised conductivity σ in c/a, with the absorber's.
+        Normalised conductivity σ in c/a, including the absorbers' σ.
     off_diagonal : None or three arrays
         Elements yz, zx, xy of ε∞^-1 at nodes lo … hi (E) or centres lo-1 … hi-1 (H), inclusive, along axes that
         aren't thin.
     poles : dict of unit pole to three of None, float or array
-        Strength of each pole present; None along axes where it has none.
+        Strength of each pole along x, y, z; None where it is 0 at all points.
     chi2, chi3 : None or three of float or array
         Nonlinear susceptibilities.
     """
@@ -69,16 +69,16 @@ class Response:
 
 @dataclass(frozen=True)
 class Sample:
-    """What the points of a box are made of.
+    """The material properties at the points of a box.
 
     Attributes
     ----------
     box : Box
-        Which points.
+        The points.
     electric, magnetic : Response
-        What E and H see.
+        The properties for E and for H.
     interface : bool or array of bool (box.shape)
-        Where an interface passes through the box around one of the point's components.
+        Whether an interface passes through the box (one grid spacing wide) around one of the point's components.
     """
 
     box: Box
@@ -97,21 +97,22 @@ class Structure:
     geometry : sequence of objects
         Later ones hide earlier ones.
     material : Medium, FunctionMaterial, ArrayMaterial or function
-        What is where no object is.
+        The background medium.
     subpixel : bool
-        Whether interfaces are averaged; otherwise each point is made of the medium that it lies in.
+        Whether media are averaged at interfaces. If False, each point has the medium that it lies in.
     layers : Layers, optional
-        What the cell's sides are; metal walls when left out.
+        Boundary conditions; default: metal walls.
 
     Raises
     ------
     InputError
-        If something isn't an object, or the time step is unstable for one of the media.
+        If `geometry` holds something that isn't an object, or the time step is unstable for one of the media.
 
     Notes
     -----
-    Faces that lie on the cell's border (along a periodic axis: on both borders) are moved out, so that a film as wide
-    as the cell has no gap at the sides. Objects that cross a periodic border are not repeated on the other side.
+    An object's faces that lie on the cell's border are moved out, so that a film as wide as the cell has no gap at the
+    sides. Along a periodic axis this is done only for objects that reach both borders. Objects that cross a periodic
+    border are not repeated on the other side.
     """
 
     def __init__(
@@ -148,12 +149,12 @@ class Structure:
         return thing.extended((lo[0], lo[1], lo[2]), (hi[0], hi[1], hi[2]), 2 * self.grid.dx)
 
     def sample(self, box: Box) -> Sample:
-        """Return what the points of `box` are made of; memory grows with the box.
+        """Return the material properties at the points of `box`; memory grows with the box.
 
         Parameters
         ----------
         box : Box
-            Any box of the cell; ask slab by slab for large ones (`Box.slabs`).
+            Any box of the cell. Split large boxes into slabs (`Box.slabs`) to save memory.
 
         Returns
         -------
@@ -166,7 +167,7 @@ class Structure:
 
 
 class _Sampler:
-    """One side (E or H) of one box."""
+    """Computes the response for one field (`side` 0: E, 1: H) in one box."""
 
     def __init__(self, structure: Structure, box: Box, side: int) -> None:
         self.structure, self.box, self.side = structure, box, side
@@ -231,7 +232,7 @@ class _Sampler:
         return np.asarray(values)
 
     def _off_diagonal(self) -> Array | None:
-        """Return elements yz, zx, xy at the nodes (centres) around the box, or None where all are 0."""
+        """Return elements yz, zx, xy of ε^-1 at the nodes (centres) around the box, or None if all are 0."""
         s = self.structure
         name = ("node", "centre")[self.side]
         x, y, z = (0 if thin else 1 for thin in self.grid.thin)
@@ -255,8 +256,8 @@ class _Sampler:
         around = np.empty((3, 2, len(at[0])))
         for axis, values in enumerate(full):
             for above in (0, 1):
-                # Node 0 of `off` has its edge below at 0 of `full` along its own axis and is at 1 along the others;
-                # centres begin one point earlier.
+                # `full` covers the box grown by one point. Node 0 of `off` (E) has index 1 in it; along `axis`, the
+                # node's edges below and above have indices 0 and 1. Centres (H) begin one point earlier.
                 first = 1 - self.side
                 index = [
                     i + (0 if thin else (above if a == axis else first))
@@ -313,7 +314,7 @@ def _collapsed(values: Value) -> Value:
     if isinstance(values, float) or values.size == 0:
         return values
     first = float(values.flat[0])
-    # The last point tells most boxes that aren't uniform without reading them all.
+    # Comparing the last point first avoids reading the whole array in most boxes that aren't uniform.
     return first if values.flat[-1] == first and bool(np.all(values == first)) else values
 
 

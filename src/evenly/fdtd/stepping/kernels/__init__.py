@@ -1,8 +1,8 @@
-"""The inner loops: compiled once by numba, cached on disk, free of the interpreter's lock.
+"""The inner loops of the time step, compiled by numba; they run without Python's global interpreter lock (GIL).
 
-They see flat arrays in memory order and know nothing of ranks, chunks or materials. Compiled without
-reassociation or fused multiply-adds, so that a field's value does not depend on how the cell is cut.
+They work on flat arrays in memory order and know nothing of ranks, chunks or materials. The field updates are compiled
+without reassociation and without fused multiply-adds, so that a field's value does not depend on the partition.
 
-numba keeps what it compiled until the file of the kernel itself changes. After a change in a file that other kernels
-call (`arguments`, `stretching`, `walls`), delete ``__pycache__``.
+numba caches the compiled code on disk until the file of the kernel itself changes. After a change in a file that other
+kernels import (`arguments`, `stretching`, `walls`), delete ``__pycache__``.
 """

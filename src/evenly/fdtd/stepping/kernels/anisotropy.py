@@ -1,8 +1,8 @@
-"""Off-diagonal elements of 1/ε and 1/μ, kept at nodes so that the update is symmetric and so stable.
+"""Update with the off-diagonal elements of 1/ε and 1/μ, which are stored at nodes.
 
-A node averages the increments G of the field's two edges per axis that meet there, multiplies with its off-diagonal
-elements, and hands half of the result to each of the two edges along every axis (G. R. Werner and J. R. Cary,
-J. Comput. Phys. 226, 1085 (2007)).
+Along each axis, two edges of the field meet at a node. The node averages the increments G of these two edges and
+multiplies the averages with its off-diagonal elements. Each of the two edges along an axis gets half of the result
+(G. R. Werner and J. R. Cary, J. Comput. Phys. 226, 1085 (2007)). This makes the update symmetric, and therefore stable.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ _PIECE = 256
 
 @njit(cache=True, nogil=True)
 def apply_nodes(F, G, runs, off_diagonal, drives, factor, strides, own):
-    """Add to F what the off-diagonal elements make of the increments G.
+    """Add to F the off-diagonal elements times the increments G.
 
     Parameters
     ----------
     F, G : three flat arrays each
         Field and increments (curl minus currents), ghosts of G included.
     runs : (n_runs, 6) ints
-        Nodes: flat index, number of nodes, packed offset, index along each axis.
+        Runs of nodes: flat index, number of nodes, packed offset, index along each axis.
     off_diagonal : (3, n_nodes)
         Elements yz, zx, xy (of the axes in memory order).
     drives : three flat arrays
-        What an edge multiplies its increment with; length 1 for `factor` everywhere.
+        Factor at each edge; length 1 where `factor` holds everywhere.
     factor : scalar
         dt.
     strides : three ints
-        From a node's second edge back to the edge with the node's own index, negated: positive for E, whose nodes have
-        the index of the edge above them, negative for H; 0 along thin axes.
+        Flat index of the edge with the node's own index minus that of the node's other edge, per axis. Positive for E
+        (a node has the index of the edge above it), negative for H, 0 along thin axes.
     own : (2, 3) ints
         First index and one past the last of the edges to update.
     """
@@ -49,11 +49,11 @@ def apply_nodes(F, G, runs, off_diagonal, drives, factor, strides, own):
         for piece in range(0, runs[r, 1], _PIECE):
             n = min(_PIECE, runs[r, 1] - piece)
             o, p, k = runs[r, 0] + piece, runs[r, 2] + piece, runs[r, 5] + piece
-            # At the nodes: off-diagonal elements times the mean increments, and half of that.
+            # At the nodes: off-diagonal elements times the mean increments, times the half that each edge gets.
             _act(t0, G1, G2, xy, zx, quarter, (o, p, n), (sy, sz))
             _act(t1, G0, G2, xy, yz, quarter, (o, p, n), (sx, sz))
             _act(t2, G0, G1, zx, yz, quarter, (o, p, n), (sx, sy))
-            # To the two edges of each axis at every node, as far as they are the chunk's own.
+            # Add to the two edges of each axis at every node, if the chunk owns them.
             first, last = max(k, own[0, 2]) - k, min(k + n, own[1, 2]) - k
             below_first, below_last = max(k - sz, own[0, 2]) - k + sz, min(k - sz + n, own[1, 2]) - k + sz
             if y0:
@@ -69,7 +69,7 @@ def apply_nodes(F, G, runs, off_diagonal, drives, factor, strides, own):
 
 @njit(cache=True, nogil=True)
 def _act(t, P, Q, p_element, q_element, quarter, run, strides):
-    """T = a quarter of two off-diagonal elements times the sums of both edges' increments, for one component.
+    """Set t, for one component: ¼ of two off-diagonal elements times the sums of both edges' increments.
 
     `run` holds the nodes' flat index, their packed offset and their number.
     """
@@ -82,7 +82,7 @@ def _act(t, P, Q, p_element, q_element, quarter, run, strides):
 
 @njit(cache=True, nogil=True)
 def _hand(F, t, drive, o, first, last, factor, wanted):
-    """Add the drive times t to the edges from o on, as far as they are the chunk's own."""
+    """Add the drive times t to the edges o + first … o + last - 1, which the chunk owns, if `wanted`."""
     if not wanted or last <= first:
         return
     o, first, last = np.uint64(o), np.uint64(first), np.uint64(last)

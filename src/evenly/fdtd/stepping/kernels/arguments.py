@@ -1,8 +1,8 @@
-"""What the kernels are told about a chunk and its media, by name.
+"""Named arguments of the kernels: constants, and tuples that describe a chunk and its media.
 
-All arrays of a chunk are flat, in memory order (axes 0, 1, 2, rows along axis 2), and include one ghost point on either
-side of each axis that is not thin. Units: the speed of light is 1, E and H are in units in which 1/ε and 1/μ are 1 in
-vacuum, and all factors of a curl hold dt/dx already.
+All arrays of a chunk are flat, in memory order (axes 0, 1, 2; rows lie along axis 2). They include one ghost point at
+either end of each axis that is not thin. Units: the speed of light is 1, E and H are in units in which 1/ε and 1/μ are
+1 in vacuum. All factors of a curl already contain dt/dx.
 """
 
 from __future__ import annotations
@@ -14,29 +14,30 @@ __all__ = [
     "WALLS", "WRAPPED", "Medium", "Update",
 ]  # fmt: skip
 
-# How a field's factors come: one number per component, c per point, or c and a per point.
+# Form of a field's factors: one number per component, c per point, or c and a per point.
 SCALAR, PER_POINT, LOSSY = 0, 1, 2
-# What lies above the last point of a row: another chunk, a wall (E = 0 there), the row's own beginning.
+# Neighbour above the last point of a row: another chunk, a wall (E = 0 there), or the row's own first point.
 OPEN, CLOSED, WRAPPED = 0, 1, 2
-# Where `flags` of a chunk, 11 ints, hold what: how E's and H's factors come; whether axes 0, 1, 2 cross a perfectly
-# matched layer; what lies above a row; the index of the plane along axes 0, 1, 2 where a wall holds E at zero (0 where
-# there is none); whether axes 0 and 1 are thin.
+# Positions in a chunk's `flags` (11 ints): form of the factors of E (1 int) and of H (1); whether axes 0, 1, 2 cross a
+# perfectly matched layer (3); neighbour above a row (1); index of the plane along axes 0, 1, 2 where a wall holds E at
+# zero, 0 if there is none (3); whether axes 0 and 1 are thin (2).
 E_FACTORS, H_FACTORS, LAYERED, ABOVE_ROW, WALLS, THIN = 0, 1, 2, 5, 6, 9
 
 
 class Medium(NamedTuple):
-    """What one field of a chunk (E or H) is multiplied with, and the memory of its layers.
+    """The update factors of one field (E or H) of a chunk, and the convolutions ψ of its perfectly matched layers.
 
     Attributes
     ----------
     c, a : three flat arrays each
         Per-point factors of the curl and of the old field; length 1 where unused.
     scalar : (3,)
-        Factors of the curl where they are the same everywhere.
+        Factors of the curl if they are the same everywhere.
     psi : flat array
-        The six ψ of the layers' convolutions, as far as the chunk has them, one behind the other.
+        The ψ of the layers' convolutions, up to six, concatenated. Only those that the chunk needs are present.
     offsets : (6,) ints
-        Where each ψ begins: number 2 d belongs to derivative d of component d + 1, 2 d + 1 to that of component d + 2.
+        Start of each ψ in `psi`. Number 2 d belongs to the derivative along axis d of component d + 1, and number
+        2 d + 1 to the derivative along axis d of component d + 2 (components modulo 3).
     profiles : three arrays (3, n_points along the axis)
         b, a and 1/κ of the layers along each axis, ghosts included.
     """
@@ -55,7 +56,7 @@ class Update(NamedTuple):
     Attributes
     ----------
     D, A : three flat arrays each
-        The field that changes, and the one whose curl changes it.
+        The field that is updated, and the field whose curl updates it.
     c, a, scalar, psi, profiles
         As in `Medium`.
     mode : int
@@ -63,9 +64,10 @@ class Update(NamedTuple):
     where, inside : (3, 5) ints, (3, 2) bools
         From `stretching.find_places`.
     strides : three ints
-        From a point to the neighbour that its differences need, along axes 0, 1, 2: positive for H, negative for E.
+        Flat distance from a point to the neighbour in its differences, along axes 0, 1, 2: positive for H, negative
+        for E.
     walls : (3,) ints
-        As in the flags for E; all 0 for H, of which walls hold nothing.
+        As in the flags for E; all 0 for H, since walls set no component of H to zero.
     wrapped : bool
         Whether the ghost above a row is the row's own first point.
     """

@@ -1,4 +1,4 @@
-"""The curl of a field ahead of its sweep, for off-diagonal media, which must know the increments before."""
+"""The curl of a field, computed before its sweep: off-diagonal media need the increments in advance."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ __all__ = ["find_curl"]
 
 @njit(cache=True, nogil=True)
 def find_curl(G, A, medium, shape, box, flags, sign):
-    """Set G to ±dx times the curl of A on a box, stretched as the next sweep will find it; no ψ advances.
+    """Set G to ±dx times the curl of A on a box, with the same stretching as in the next sweep; no ψ is advanced.
 
     Parameters
     ----------
     G, A : three flat arrays each
         Increments that are set, and the field whose curl they are.
     medium : tuple
-        What `arguments.Medium` names, of the field that G increments.
+        Entries of `arguments.Medium` for the field that G increments.
     shape : (3,) ints
         Points with ghosts.
     box : (2, 3) ints
@@ -55,7 +55,7 @@ def find_curl(G, A, medium, shape, box, flags, sign):
             difference(G1[o:], A0, A2, known.psi, K, where[1], inside[1], (o, n), (s2, s0), False)
             difference(G2[o:], A1, A0, known.psi, K, where[2], inside[2], (o, n), (s0, s1), False)
             for r in range(m if rows > 1 else 0):
-                # The run went over the ghosts between rows, which are zero unless a neighbour fills them.
+                # The run covered the ghosts between rows too. They must be zero unless a neighbour fills them.
                 for end in (o + r * sy - 1, o + (r + 1) * sy - 2):
                     G0[end], G1[end], G2[end] = 0, 0, 0
     if sign < 0:

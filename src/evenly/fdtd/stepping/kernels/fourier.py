@@ -1,9 +1,9 @@
-"""Accumulation of many time samples into many frequencies at once.
+"""Discrete Fourier transforms: accumulates several time samples into all frequencies at once.
 
-Adding each sample to each frequency as it comes reads and writes every accumulator once per sample. Here the samples of
-`SAMPLES` steps are kept and one sweep adds all of them: for a tile of points that fits the first-level cache, per
-frequency, the accumulators are loaded once. Each accumulator still adds its samples one after the other, so the result
-does not depend on how the samples were grouped.
+Adding each sample at once would read and write every accumulator once per sample. Here the samples of `SAMPLES` steps
+are stored and then added in one sweep. The sweep goes tile by tile; a tile of points fits the first-level cache. For
+each tile and frequency, the accumulators are loaded only once. Each accumulator still adds its samples in the order of
+time, so the result does not depend on how the samples were grouped.
 """
 
 from __future__ import annotations
@@ -32,8 +32,9 @@ def accumulate(
     Parameters
     ----------
     samples : array of shape (SAMPLES, n_points), float32 or float64
-        Only the first `count` rows count.
+        Only the first `count` rows are used.
     count : int
+        Number of samples.
     cosines, sines : arrays of shape (n_frequencies, SAMPLES)
         Weights.
     real, imag : arrays of shape (n_frequencies, n_points)
@@ -46,8 +47,8 @@ def accumulate(
     >>> real.tolist(), imag.tolist()
     ([[1.5, 1.5]], [[-1.5, -1.5]])
     """
-    # One tile of points after the other: all samples of its points, then per frequency F += Σ_t w_t f_t.
-    # One flat tile with constant distances between rows: the compiler then sees that nothing overlaps and vectorises.
+    # For each tile of points: copy all samples of its points, then for each frequency F += Σ_t w_t f_t.
+    # The tile is one flat array with a constant row length, so the compiler can rule out overlaps and vectorise.
     tile = np.zeros(SAMPLES * _TILE)
     both = np.zeros(2 * _TILE)
     c = np.zeros(SAMPLES)

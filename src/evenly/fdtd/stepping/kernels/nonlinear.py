@@ -1,11 +1,12 @@
-"""Instantaneous nonlinearity: D = ε E + χ2 E² + χ3 |E|² E, solved at every point for the new E.
+"""Instantaneous nonlinearity: solves D = ε E + χ2 E² + χ3 |E|² E for the new E at every point, by Newton's method.
 
-The linear sweep gives E* = E(n) + ΔD/ε. Then ε E* + N(n) is the new D (less the dispersive part), with N the
-nonlinear part, which is kept between steps. The other components' share of |E|² sits at other points of the grid and is
-averaged from the four next to it. It is not known before they are solved, too: solving starts from what the last two
-steps extrapolate to, and is repeated with what comes out. E must be a function of D at the same time: with a memory of
-earlier steps circularly polarised waves would gain energy without bound. (Newton's method at every point, with the
-other components averaged to it: J. H. Greene and A. Taflove, Opt. Express 14, 8305 (2006).)
+The linear sweep gives E* = E(n) + ΔD/ε. Then ε E* + N(n) is the new D without the dispersive part. N is the nonlinear
+part of D, which is stored between steps. The other two components of |E|² are at other grid points, so their squares
+are averaged from the four nearest points. Their new values are unknown before they are solved for. The first solve
+extrapolates these averages from the last two steps, and further solves use the components just found. E must depend
+only on D of the same time: if it depended on earlier steps too, circularly polarised waves would gain energy without
+bound. (Newton's method at every point with averaged other components: J. H. Greene and A. Taflove, Opt. Express 14,
+8305 (2006).)
 """
 
 from __future__ import annotations
@@ -15,18 +16,18 @@ from numba import njit
 
 __all__ = ["REPEATS", "share_intensity", "solve_nonlinear"]
 
-# Each solve makes the error of the shared intensity, already of third order, smaller by 2 χ3 |E|²/ε; how long
-# waves then keep their energy is tested in tests/fdtd/physics/test_nonlinear.py.
+# Number of further solves. The error of the averaged intensity is of third order in dt, and each further solve
+# multiplies it by about 2 χ3 |E|²/ε. tests/fdtd/physics/test_nonlinear.py tests how well waves then keep their energy.
 REPEATS = 1
 
 
 @njit(cache=True, nogil=True)
 def share_intensity(P, Q, runs, now, before, up, down_p, down_q, repeated):
-    """Average the squares of the two other components P and Q at each point.
+    """Compute P² + Q² of the two other components at each nonlinear point, averaged from their four nearest points.
 
-    P and Q are flat, `now` and `before` are packed, (n_points with nonlinearity,). `now` receives the
-    average; what it held, the last step's, goes to `before` unless this is `repeated` in the same step. A
-    point's four neighbours of P are at 0, -down_p, up, up - down_p.
+    P and Q are flat arrays; `now` and `before` are packed, of shape (n_nonlinear_points,). `now` receives the average.
+    Its old values, those of the last step, are copied to `before`, unless the solve is `repeated` in the same step.
+    A point's four neighbours in P are at flat distances 0, -down_p, up, up - down_p (likewise in Q).
     """
     quarter, up = now.dtype.type(0.25), np.uint64(up)
     down_p, down_q = np.uint64(down_p), np.uint64(down_q)
@@ -44,16 +45,16 @@ def share_intensity(P, Q, runs, now, before, up, down_p, down_q, repeated):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def solve_nonlinear(F, runs, epsilon, chi2, chi3, now, before, kept, repeated):
-    """Replace E* by the E that makes up D, by Newton's method, and keep the nonlinear part.
+    """Replace E* in F by the solution E of D(E) = D, by Newton's method, and store the nonlinear part in `kept`.
 
-    ε, χ2 and χ3 are packed, or all of length 1 where they are the same everywhere. E* is wrong by χ times what E
-    changed in a step, and each of four iterations squares that; where the solution is `repeated` with a better
-    intensity, one is enough.
+    ε, χ2 and χ3 are packed, or all have length 1 if they are the same everywhere. The error of E* is of the order of χ
+    times the change of E in a step. Each of the four iterations squares the error. If the solve is `repeated` with a
+    better intensity, one iteration is enough.
     """
     same = epsilon.size == 1
     for r in range(runs.shape[0]):
         o, n, p = np.uint64(runs[r, 0]), np.uint64(runs[r, 1]), np.uint64(runs[r, 2])
-        # One loop per case: the compiler does several points of a row at a time where nothing branches.
+        # One loop per case: the compiler can vectorise loops without branches.
         if repeated and same:
             for k in range(np.uint64(0), n):
                 field, constants = F[o + k], (epsilon[0], chi2[0], chi3[0])
@@ -89,7 +90,7 @@ def _first(field, constants, now, before, kept):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _again(field, constants, now, kept):
-    """Improve a solution, with the intensity that the other components' solutions have."""
+    """Improve a solution by one iteration, with the intensity from the other components' new values."""
     e, c2, c3 = constants
     return _newton(field, e * field + kept, e + c3 * now, c2, c3)
 

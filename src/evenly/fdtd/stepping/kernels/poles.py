@@ -5,10 +5,11 @@ Technol. Lett. 3, 203 (1990); R. M. Joseph, S. C. Hagness and A. Taflove, Opt. L
 
     P(n+1) = c0 P(n) - c1 P(n-1) + c2 s E(n)
 
-with s the pole's strength at the point (c0, c1, c2: `builder.pole_factors`; a Drude pole has no restoring term). The
-field then changes by minus what the polarisation gained, times w, the field's response to it. All poles that share the
-same points are done in one pass over the field, block by block: polarisations lie packed, so that the field of many
-short runs is gathered first and all poles then see one long row.
+where s is the pole's strength at the point. `builder.pole_factors` computes c0, c1, c2; a Drude pole has no restoring
+term. The field then changes by -w (P(n+1) - P(n)), where w is the field's response to the polarisation.
+
+All poles that share the same points are advanced in one pass over the field, block by block. The polarisations are
+packed. The field of many short runs is first gathered into a block, so that all poles work on one long row.
 """
 
 from __future__ import annotations
@@ -18,32 +19,32 @@ from numba import njit
 
 __all__ = ["advance_poles"]
 
-# Points that are done together; a block's field and gain stay in the first cache.
+# Points in a block; the block's field and gain fit the first-level cache.
 _BLOCK = 1024
-# Runs from which on the field is read where it lies.
+# For runs of at least this many points, the field is read in place instead of being gathered.
 _LONG = 128
 
 
 @njit(cache=True, nogil=True)
 def advance_poles(F, G, runs, now, before, factors, strengths, weights, rate, feed):
-    """Advance all poles of a group by one step and take what they gained from the field.
+    """Advance all poles of a group by one step and subtract the gain of their polarisations from the field.
 
     Parameters
     ----------
     F : flat array
-        The field component they see.
+        The field component that drives the poles.
     G : flat array
-        Where the gain over dt is subtracted too if `feed` (off-diagonal media need it); length 1 otherwise.
+        If `feed`, the gain divided by dt is subtracted from it too (off-diagonal media need it); else of length 1.
     runs : (n_runs, 3) ints
-        Their points: flat index, length, packed offset, one run packed behind the other.
+        Runs of the poles' points: flat index, length, packed offset. Runs are packed one behind the other.
     now, before : (n_poles, n_points)
-        Polarisation at this step and the one before, packed; afterwards `before` holds the next step.
+        Packed polarisation at this step and at the step before. Afterwards `before` holds the next step.
     factors : (n_poles, 3)
         c0, c1, c2.
     strengths : (n_poles, n_points) or (n_poles, 1)
-        Strength s at each point, or one for all.
+        Strength s at each point, or one value for all points.
     weights : (n_points,) or (1,)
-        w at each point, or one for all.
+        w at each point, or one value for all points.
     rate : scalar
         1/dt.
     """
@@ -68,13 +69,13 @@ def advance_poles(F, G, runs, now, before, factors, strengths, weights, rate, fe
 
 @njit(cache=True, nogil=True)
 def _after(runs, r, done):
-    """Run and points of it done, once `done` of run r are."""
+    """Return the run to continue with and how many of its points are done, when `done` points of run r are."""
     return (r + 1, 0) if done == runs[r, 1] else (r, done)
 
 
 @njit(cache=True, nogil=True)
 def _gather(F, field, o, k, n):
-    """Copy n points of the field from o on to the block from k on."""
+    """Copy n points of F, starting at o, to the block `field`, starting at k."""
     o, k = np.uint64(o), np.uint64(k)
     for i in range(np.uint64(0), np.uint64(n)):
         field[k + i] = F[o + i]
@@ -82,7 +83,7 @@ def _gather(F, field, o, k, n):
 
 @njit(cache=True, nogil=True)
 def _all_poles(F, o, gain, now, before, factors, strengths, packed, n):
-    """Advance all poles on n points and set what they gain together."""
+    """Advance all poles on n points and set `gain` to the sum of their gains."""
     for k in range(n):
         gain[k] = 0
     points, same = now.shape[1], strengths.shape[1] == 1
@@ -95,11 +96,11 @@ def _all_poles(F, o, gain, now, before, factors, strengths, packed, n):
 
 @njit(cache=True, nogil=True)
 def _one_pole(F, gain, now, before, strengths, same, places, n, factors):
-    """Advance one pole on n points, from `places` of the field, the polarisation and the strengths on.
+    """Advance one pole on n points; `places` holds the first index in the field, the polarisation and the strengths.
 
-    `before` receives P(n+1), and `gain` adds up P(n+1) - P(n).
+    `before` receives P(n+1), and P(n+1) - P(n) is added to `gain`.
     """
-    # Plain indices, since slices would have to be made for each block.
+    # Plain indices instead of slices, because creating slices for each block takes time.
     o, p, s = np.uint64(places[0]), np.uint64(places[1]), np.uint64(places[2])
     c0, c1, c2 = factors
     if same:
@@ -117,7 +118,7 @@ def _one_pole(F, gain, now, before, strengths, same, places, n, factors):
 
 @njit(cache=True, nogil=True)
 def _scatter(F, G, gain, runs, begin, weights, packed, n, rate, feed):
-    """Take the gain of a block from the field: the block begins after `done` points of run r, which `begin` holds."""
+    """Subtract the gain of a block from the field; the block begins after `done` points of run r (`begin`)."""
     (r, done), k, same = begin, 0, weights.size == 1
     while k < n:
         part, o = min(n - k, runs[r, 1] - done), runs[r, 0] + done
@@ -129,7 +130,7 @@ def _scatter(F, G, gain, runs, begin, weights, packed, n, rate, feed):
 
 @njit(cache=True, nogil=True)
 def _take(F, gain, weights, w, same, o, g, n):
-    """F -= w (P(n+1) - P(n)): the part of D = εE + P that the polarisation takes over from E."""
+    """Compute F -= w (P(n+1) - P(n)): in D = εE + P, E decreases as the polarisation P increases."""
     o, w, g = np.uint64(o), np.uint64(w), np.uint64(g)
     if same:
         weight = weights[0]
@@ -142,7 +143,7 @@ def _take(F, gain, weights, w, same, o, g, n):
 
 @njit(cache=True, nogil=True)
 def _feed(G, gain, rate, o, g, n):
-    """G -= (P(n+1) - P(n))/dt: the current of the polarisation, which off-diagonal elements see too."""
+    """Compute G -= (P(n+1) - P(n))/dt: the off-diagonal elements need the polarisation current too."""
     o, g = np.uint64(o), np.uint64(g)
     for k in range(np.uint64(0), np.uint64(n)):
         G[o + k] -= rate * gain[g + k]

@@ -1,4 +1,4 @@
-"""Runs: unbroken stretches of points along a row that share some physics, so that only they pay for it."""
+"""Runs: consecutive points of a row that share some extra physics, which is then computed for these points only."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ def find_runs(mask: NDArray[np.bool_], start: tuple[int, int, int], shape: tuple
     Parameters
     ----------
     mask : (n0, n1, n2) bools
-        Points with the physics in question, in memory order.
+        Points with the extra physics, in memory order.
     start : three ints
-        Index of the mask's first point in the array that the flat indices speak of.
+        Index of the mask's first point in the array that the flat indices refer to.
     shape : three ints
         Shape of that array.
 
     Returns
     -------
     (n_runs, 3) ints
-        Flat index of the first point, number of points, and how many points earlier runs hold together.
+        Flat index of the first point, number of points, and number of points in all earlier runs (packed offset).
 
     Examples
     --------
@@ -36,6 +36,6 @@ def find_runs(mask: NDArray[np.bool_], start: tuple[int, int, int], shape: tuple
     i, j, first = np.nonzero(steps == 1)
     last = np.nonzero(steps == -1)[2]
     flat = ((i + start[0]) * shape[1] + j + start[1]) * shape[2] + first + start[2]
-    # Both come in memory order and every row has as many ends as starts, so they pair up.
+    # Starts and ends are both in memory order, and every row has as many ends as starts, so they match one to one.
     lengths = last - first
     return np.stack([flat, lengths, np.cumsum(lengths) - lengths], axis=1).astype(np.int64)

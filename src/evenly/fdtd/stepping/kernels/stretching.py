@@ -1,8 +1,8 @@
-"""Differences of a field, stretched in perfectly matched layers.
+"""Differences of a field, with the coordinate stretching of perfectly matched layers.
 
 The layers are convolutional (J. A. Roden and S. D. Gedney, Microw. Opt. Technol. Lett. 27, 334 (2000)): a derivative ∂
 becomes ∂/κ + ψ, with the recursive convolution ψ ← b ψ + a ∂. b, a and 1/κ depend on the point's depth in the layer
-(`cell.boundaries`). Each of the six differences of a curl has a ψ of its own.
+(`cell.boundaries`). Each of the six differences in a curl has its own ψ.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from numba import njit
 
 __all__ = ["difference", "find_places", "lay_out", "stretched"]
 
-# Columns of `where`: where the ψ of a component's first and second derivative begin, where their rows of coefficients
-# begin, and how far b, a and 1/κ lie apart there.
+# Columns of `where`: start of ψ for a component's first and second derivative, start of b for the first and second
+# derivative, and the distance from b to a and from a to 1/κ.
 _PSI_1, _PSI_2, _ROW_1, _ROW_2, _APART = 0, 1, 2, 3, 4
 
 
 @njit(cache=True, nogil=True)
 def find_places(offsets, layers, length):
-    """Find where the ψ and the coefficients of each component's two derivatives begin, and which lie in a layer.
+    """Return where ψ and the coefficients of each component's two derivatives begin, and which cross a layer.
 
     Parameters
     ----------
@@ -28,12 +28,14 @@ def find_places(offsets, layers, length):
     layers : (3,) ints
         Whether each axis crosses a layer.
     length : int
-        Points for which `lay_out` lays coefficients out at once.
+        Number of points for which `lay_out` has room.
 
     Returns
     -------
     where : (3, 5) ints
+        Per component; for the columns see `_PSI_1` … `_APART`.
     inside : (3, 2) bools
+        Per component and derivative: whether its axis crosses a layer.
     """
     where, inside = np.zeros((3, 5), np.int64), np.zeros((3, 2), np.bool_)
     for component in range(3):
@@ -47,17 +49,18 @@ def find_places(offsets, layers, length):
 
 @njit(cache=True, nogil=True)
 def lay_out(K, profile, axis, first, rows, k0, sy):
-    """Lay out b, a, 1/κ of one axis along a run of rows, so that the loops over its points read them in order.
+    """Copy b, a, 1/κ of one axis to every point of a run of rows, so that the loops over the points read them in order.
 
     Parameters
     ----------
     K : flat array
-        Room for b, a, 1/κ of axes 0, 1, 2, one behind the other, all of the same length.
+        Receives b, a, 1/κ of axes 0, 1, 2, one behind the other, all of the same length.
     profile : (3, n_points along the axis)
+        b, a, 1/κ along the axis.
     axis, first : int
-        `first` is the plane (axis 0) or the first row (axis 1).
+        `first` is the index of the plane (axis 0) or of the first row (axis 1).
     rows, k0, sy : int
-        How many rows; the column at which the run starts; the points of a row with its ghosts.
+        Number of rows; column where the run starts; number of points of a row with its ghosts.
     """
     length = K.size // 9
     for entry in range(3):
@@ -66,7 +69,7 @@ def lay_out(K, profile, axis, first, rows, k0, sy):
             K[start : start + rows * sy] = profile[entry, first]
             continue
         for r in range(rows):
-            # A run starts at k0, so each row's points come k0 places before a multiple of sy.
+            # The run starts at column k0, so row r begins k0 places before r * sy.
             begin, end = max(0, r * sy - k0), (r + 1) * sy - k0
             if axis == 1:
                 K[start + begin : start + end] = profile[entry, first + r]
@@ -76,30 +79,30 @@ def lay_out(K, profile, axis, first, rows, k0, sy):
 
 @njit(cache=True, nogil=True)
 def difference(T, P, Q, psi, K, where, inside, run, steps, keep):
-    """Compute T = ∂1 P - ∂2 Q, one component of a curl times -dx, stretched where layers are.
+    """Compute T = ∂1 P - ∂2 Q, one component of a curl times -dx, with stretching inside layers.
 
     Parameters
     ----------
     T, P, Q : flat arrays
-        T begins at the run's first point, P and Q at the chunk's.
+        T begins at the run's first point, P and Q at the chunk's first point.
     psi, K : flat arrays
-        Convolutions, and coefficients as `lay_out` leaves them.
+        Convolutions ψ, and coefficients from `lay_out`.
     where, inside : (5,) ints, (2,) bools
-        The component's rows of what `find_places` returns.
+        The component's rows of the arrays from `find_places`.
     run : two ints
         Flat index of the first point, and number of points.
     steps : two ints
-        From a point to its neighbour in P and in Q.
+        Flat distance from a point to its neighbour in P and in Q.
     keep : bool
-        Whether ψ advances; without it the curl is only looked at.
+        Whether ψ is advanced; if False, only T changes.
     """
-    # Plain indices that can't be negative, and no slices: rows are short, and slices would have to be made for each.
+    # Unsigned indices and no slices: rows are short, and creating slices for each of them takes time.
     zero, o, n = np.uint64(0), np.uint64(run[0]), np.uint64(run[1])
     p1, q2 = np.uint64(run[0] + steps[0]), np.uint64(run[0] + steps[1])
     x1, x2 = np.uint64(where[_PSI_1] + run[0]), np.uint64(where[_PSI_2] + run[0])
     b1, b2, apart = np.uint64(where[_ROW_1]), np.uint64(where[_ROW_2]), np.uint64(where[_APART])
     a1, a2, v1, v2 = b1 + apart, b2 + apart, b1 + apart + apart, b2 + apart + apart
-    # One loop per case, since a branch inside would keep the compiler from doing several points at a time.
+    # One loop per case, because a branch inside the loop would prevent vectorisation.
     if inside[0] and inside[1]:
         for k in range(zero, n):
             d1, d2 = P[o + k] - P[p1 + k], Q[o + k] - Q[q2 + k]
@@ -130,7 +133,7 @@ def difference(T, P, Q, psi, K, where, inside, run, steps, keep):
 
 @njit(cache=True, nogil=True)
 def stretched(change, psi, profile, p, at, inside):
-    """Stretch one difference, whose ψ is psi[p] and whose coefficients are profile[:, at], and advance its ψ."""
+    """Return one difference stretched by coefficients profile[:, at] and ψ = psi[p], and advance this ψ."""
     if not inside:
         return change
     new = profile[0, at] * psi[p] + profile[1, at] * change

@@ -1,12 +1,13 @@
 """The leapfrog update of E and H (K. S. Yee, IEEE Trans. Antennas Propag. 14, 302 (1966)) in one sweep through memory.
 
-E at plane i needs H of planes i-1 and i; once E of planes i and i-1 is new, H of plane i-1 can follow while all
-of it is still in the cache. So both fields are read and written once per step instead of twice. Runs of several
-rows are treated as one long row: the ghost points between them receive meaningless values, and are reset.
+E at plane i needs H at planes i-1 and i. When E at planes i-1 and i is updated, H at plane i-1 can be updated too,
+while these values are still in the cache. So both fields are read and written once per step instead of twice. A run of
+several rows is treated as one long row. The ghost points between its rows then receive meaningless values, and are
+reset.
 
-The same functions serve E and H: with negative strides they take backward differences of H (+curl), with positive
-strides forward differences of E (-curl). Functions that each run of rows calls get arrays one by one: taking them out
-of a tuple counts references.
+The same functions update E and H. With negative strides they take backward differences of H (+curl), with positive
+strides forward differences of E (-curl). Functions that are called for each run take the arrays one by one, because
+taking them out of a tuple costs reference counting.
 """
 
 from __future__ import annotations
@@ -31,21 +32,21 @@ from evenly.fdtd.stepping.kernels.walls import finish_rows, hold
 
 __all__ = ["RUN_BYTES", "sweep"]
 
-# Points of a plane that are treated as one run before the next plane's: long enough to forget what starting a run
-# costs, short enough for the caches. In bytes of one field component.
+# Length of a run of rows, in bytes of one field component: long enough that the cost of starting a run is negligible,
+# short enough for the caches.
 RUN_BYTES = 38400
 
 
 @njit(cache=True, nogil=True)
 def sweep(E, H, electric, magnetic, shape, boxes, flags):
-    """Update E on one box and H on another, H following E by one plane and one row.
+    """Update E on one box and H on another in one sweep; H lags behind E by one plane and one row.
 
     Parameters
     ----------
     E, H : three flat arrays each
         Fields with one ghost point on either side of each axis (none on a thin axis).
     electric, magnetic : tuples
-        What `arguments.Medium` names. (Plain tuples, which numba takes in faster than named ones.)
+        Entries of `arguments.Medium`. (Plain tuples, because passing named tuples to numba is slower.)
     shape : (3,) ints
         Points with ghosts.
     boxes : (4, 3) ints
@@ -61,7 +62,7 @@ def sweep(E, H, electric, magnetic, shape, boxes, flags):
     e = _name(E, H, electric, flags[E_FACTORS], layers, length, (-sx, -sy, -1), walls, wrapped)
     h = _name(H, E, magnetic, flags[H_FACTORS], layers, length, (sx, sy, 1), np.zeros(3, flags.dtype), False)
     e_box, h_box = boxes[:2], boxes[2:]
-    # A face across rows: points one by one.
+    # Boxes at most two points wide along the rows are updated point by point.
     if e_box[0, 2] >= e_box[1, 2] and 0 < h_box[1, 2] - h_box[0, 2] <= 2:
         _update_points(h, shape, h_box)
         return
@@ -73,8 +74,8 @@ def sweep(E, H, electric, magnetic, shape, boxes, flags):
     e_rows, KE = _prepare_runs(e, e_box, most, shape, layers)
     h_rows, KH = _prepare_runs(h, h_box, most, shape, layers)
     i_first, i_last, j_first, j_last = _find_range(e_box, h_box, di, dj)
-    # Blocks of as many rows as a run has go through all planes before the next block, so that a plane is in the cache
-    # still when H follows.
+    # A block has as many rows as a run. Each block goes through all planes before the next block begins, so that a
+    # plane is still in the cache when H is updated.
     for j in range(j_first, j_last, most):
         end = min(j + most, j_last)
         e_first, e_end = max(j, e_box[0, 1]), min(end, e_box[1, 1])
@@ -101,7 +102,7 @@ def _name(D, A, medium, mode, layers, length, strides, walls, wrapped):
 
 @njit(cache=True, nogil=True)
 def _prepare_runs(update, box, most, shape, layers):
-    """Return how many rows of the box make a run, and the layers' coefficients with those along rows laid out."""
+    """Return the number of rows in a run, and the array of PML coefficients, filled for axis 2."""
     sy = shape[2]
     rows = most if box[0, 2] <= 2 and box[1, 2] >= sy - 2 else 1
     layered = layers[0] != 0 or layers[1] != 0 or layers[2] != 0
@@ -113,7 +114,7 @@ def _prepare_runs(update, box, most, shape, layers):
 
 @njit(cache=True, nogil=True)
 def _find_range(e, h, di, dj):
-    """Return the planes and rows from which and up to which a sweep goes: E's box and H's, which is one behind."""
+    """Return first and last+1 of the planes and of the rows of a sweep, for E's box e and H's lagging box h."""
     i0, i1, j0, j1 = h[0, 0] + di, h[1, 0] + di, h[0, 1] + dj, h[1, 1] + dj
     if e[0, 0] >= e[1, 0] or e[0, 1] >= e[1, 1]:
         return i0, i1, j0, j1
@@ -124,9 +125,10 @@ def _find_range(e, h, di, dj):
 
 @njit(cache=True, nogil=True)
 def _update_rows(update, K, T, kept, layers, shape, box):
-    """Update rows of a plane: `box` is the plane, first row and one past the last, columns, rows of a run.
+    """Update rows of one plane.
 
-    K, T and `kept` are room for coefficients, a curl and the ends of rows.
+    `box` is (plane, first row, last row + 1, first column, last column + 1, rows in a run). K, T and `kept` are work
+    arrays for the PML coefficients, a component of the curl, and the values at the ends of rows.
     """
     (D0, D1, D2), (A0, A1, A2) = update.D, update.A
     (c0, c1, c2), (a0, a1, a2), psi = update.c, update.a, update.psi
@@ -138,7 +140,7 @@ def _update_rows(update, K, T, kept, layers, shape, box):
     plain = mode == SCALAR and scalar[0] == scalar[1] and scalar[1] == scalar[2]
     if layers[0]:
         lay_out(K, update.profiles[0], 0, i, end - j if rows > 1 else 1, 0, sy)
-    # Rows that leave out their first or last point are updated whole, and get back what that point held.
+    # Rows without their first or last point are updated as a whole; the old values of that point are then restored.
     ends = (-1 if k0 == 1 else 1, -1 if k1 == sy - 1 else sy - 2)
     if rows > 1:
         k0, k1 = 1, sy - 1
@@ -172,7 +174,7 @@ def _update_rows(update, K, T, kept, layers, shape, box):
 
 @njit(cache=True, nogil=True)
 def _update_plain(D0, D1, D2, A0, A1, A2, run, s, c):
-    """Update all components where one factor serves them everywhere: D += c·(dx·curl A), as in vacuum."""
+    """Update all components with one factor c for all of them and all points, as in vacuum: D += c·(±dx·curl A)."""
     o, n, (sx, sy, sz) = run[0], run[1], s
     d0, d1, d2 = D0[o : o + n], D1[o : o + n], D2[o : o + n]
     a0, a1, a2 = A0[o : o + n], A1[o : o + n], A2[o : o + n]
@@ -190,8 +192,8 @@ def _update_plain(D0, D1, D2, A0, A1, A2, run, s, c):
 def _update_component(D, P, Q, c, a, scalar, mode, run, steps):
     """Update one component outside layers in one pass: D = a·D + c·(∂1 P - ∂2 Q).
 
-    With a conductivity σ, s = σ dt/2 gives a = (1 - s)/(1 + s) and a factor 1/(1 + s) in c: σE taken at the middle
-    of the step (A. Taflove and S. C. Hagness, Computational Electrodynamics, 3rd ed., chapter 3). Else a is 1.
+    With a conductivity σ and s = σ dt/2, a = (1 - s)/(1 + s), and c has a factor 1/(1 + s). This takes σE at the middle
+    of the step (A. Taflove and S. C. Hagness, Computational Electrodynamics, 3rd ed., chapter 3). Without it, a = 1.
     """
     zero, o, n = np.uint64(0), np.uint64(run[0]), np.uint64(run[1])
     p1, q2 = np.uint64(run[0] + steps[0]), np.uint64(run[0] + steps[1])
@@ -208,7 +210,7 @@ def _update_component(D, P, Q, c, a, scalar, mode, run, steps):
 
 @njit(cache=True, nogil=True)
 def _add_curl(D, T, c, a, scalar, mode, run):
-    """Update one component by its stretched curl T: D = a·D + c·T."""
+    """Update one component with its stretched curl T: D = a·D + c·T."""
     zero, o, n = np.uint64(0), np.uint64(run[0]), np.uint64(run[1])
     if mode == SCALAR:
         for k in range(zero, n):
@@ -223,16 +225,16 @@ def _add_curl(D, T, c, a, scalar, mode, run):
 
 @njit(cache=True, nogil=True)
 def _copy_ends(kept, D0, D1, D2, psi, where, inside, run, ends, back):
-    """Keep the field and ψ at the first or last point of a run's rows, or put them `back`.
+    """Store the field and ψ at the first or last point of a run's rows in `kept`, or restore them (`back`).
 
     Parameters
     ----------
     kept : (n_rows, 2, 9)
-        Per row and end three field components, then two ψ of each.
+        Per row and end: three field components, then two ψ of each component.
     run : three ints
         Flat index of the first row, points of a row, number of rows.
     ends : two ints
-        Column of the point at either end; negative where none is to be kept.
+        Column of the point at either end; negative if it isn't stored.
     """
     row, sy, rows = run
     for r in range(rows):
@@ -257,7 +259,7 @@ def _copy_ends(kept, D0, D1, D2, psi, where, inside, run, ends, back):
 
 @njit(cache=True, nogil=True)
 def _update_points(update, shape, box):
-    """Update points of a thin box one by one: rows of a point or two are not worth the rows' machinery."""
+    """Update the points of a thin box one by one; for rows of one or two points, runs don't pay off."""
     (D0, D1, D2), (A0, A1, A2), (x, y, z) = update.D, update.A, update.profiles
     (c0, c1, c2), (a0, a1, a2), psi = update.c, update.a, update.psi
     scalar, mode, where, inside = update.scalar, update.mode, update.where, update.inside
@@ -266,14 +268,14 @@ def _update_points(update, shape, box):
         for j in range(box[0, 1], box[1, 1]):
             for k in range(box[0, 2], box[1, 2]):
                 o = (i * shape[1] + j) * shape[2] + k
-                # The three components of the stretched curl, …
+                # First the three components of the stretched curl (times ±dx).
                 t = stretched(A2[o] - A2[o + s1], psi, y, where[0, 0] + o, j, inside[0, 0])
                 t -= stretched(A1[o] - A1[o + s2], psi, z, where[0, 1] + o, k, inside[0, 1])
                 u = stretched(A0[o] - A0[o + s2], psi, z, where[1, 0] + o, k, inside[1, 0])
                 u -= stretched(A2[o] - A2[o + s0], psi, x, where[1, 1] + o, i, inside[1, 1])
                 v = stretched(A1[o] - A1[o + s0], psi, x, where[2, 0] + o, i, inside[2, 0])
                 v -= stretched(A0[o] - A0[o + s1], psi, y, where[2, 1] + o, j, inside[2, 1])
-                # … then the field, as `_add_curl` does it.
+                # Then the field, as in `_add_curl`.
                 if mode == SCALAR:
                     D0[o] += scalar[0] * t
                     D1[o] += scalar[1] * u

@@ -1,7 +1,7 @@
-"""What walls do to E, and what stands in the ghosts at the ends of rows.
+"""Sets E at walls to zero, and the ghost points at the ends of rows.
 
-A wall is a perfect conductor: it holds the components of E along it at zero (K. S. Yee, IEEE Trans. Antennas Propag.
-14, 302 (1966)).
+A wall is a perfect conductor: the components of E along it are zero (K. S. Yee, IEEE Trans. Antennas Propag. 14, 302
+(1966)).
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ __all__ = ["finish_rows", "hold"]
 
 @njit(cache=True, nogil=True)
 def finish_rows(D0, D1, D2, shape, walls, wrapped, i, j, rows):
-    """Hold E at walls on `rows` rows of plane i from row j on, and reset the ghosts at their ends.
+    """Set E at walls to zero on `rows` rows of plane i, from row j on, and reset the ghosts at their ends.
 
-    A run goes over the ghosts between its rows, which then hold what means nothing.
+    A run covers the ghosts between its rows, so they hold meaningless values before the reset.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def finish_rows(D0, D1, D2, shape, walls, wrapped, i, j, rows):
 
 @njit(cache=True, nogil=True)
 def _finish_row(F, o, sy, whole, first, wrapped):
-    """Zero a row of E (`whole`) or its first point (`first`) at walls, and set the ghosts at its ends."""
+    """Set a row of E (if `whole`) or its first point (if `first`) to zero, and reset the ghosts at its ends."""
     last = o + sy - 1
     if whole:
         for k in range(o + 1, last):
@@ -50,7 +50,7 @@ def _finish_row(F, o, sy, whole, first, wrapped):
 
 @njit(cache=True, nogil=True)
 def hold(D, shape, box, walls):
-    """Zero what walls don't let E, or its increments, have on a box ((2, 3): first index, one past the last)."""
+    """Set E, or its increments, to zero at walls within a box ((2, 3): first index, one past the last)."""
     if walls[0] == 0 and walls[1] == 0 and walls[2] == 0:
         return
     D0, D1, D2 = D
