@@ -90,14 +90,14 @@ def decode_label(text: str) -> Any:
 
 
 def encoded(table: pd.DataFrame, labels: Sequence[str]) -> pd.DataFrame:
-    """Return a table of runs with its labels and texts in the form in which files hold them.
+    """Return a table of runs with its labels and texts encoded for a file; `decoded` restores the table.
 
     Parameters
     ----------
     table : DataFrame (n_rows, …)
-        As `evenly.Runs` keeps it.
+        The table inside `evenly.Runs`.
     labels : sequence of str
-        The categorical parameters.
+        The names of the categorical parameters.
 
     Examples
     --------
@@ -114,12 +114,12 @@ def encoded(table: pd.DataFrame, labels: Sequence[str]) -> pd.DataFrame:
 
 
 def decoded(table: pd.DataFrame, labels: Sequence[str], quantities: Sequence[str]) -> pd.DataFrame:
-    """Reverse `encoded`, and turn text that stands for numbers into numbers.
+    """Reverse `encoded`, and convert the text of quantities and repetitions to numbers.
 
     Raises
     ------
     InputError
-        If a quantity isn't a number; the row is named.
+        If a quantity isn't a number; the message names the row.
 
     Examples
     --------
@@ -145,7 +145,7 @@ def _mapped(column: pd.Series[Any], function: Callable[[Any], Any]) -> pd.Series
 
 
 def _numbers(column: pd.Series[Any]) -> NDArray[np.float64]:
-    """Return stored numbers, shape (n,), where an empty cell is NaN and all else must be a number."""
+    """Return a stored column as numbers, shape (n,); an empty cell becomes NaN, other text is an error."""
     numbers = to_floats(column)
     lost = np.isnan(numbers) & ~(column.isna() | (column.astype(str) == "")).to_numpy(dtype=np.bool_)
     if lost.any():
@@ -155,23 +155,23 @@ def _numbers(column: pd.Series[Any]) -> NDArray[np.float64]:
 
 
 def write(table: pd.DataFrame, header: str, path: Path) -> None:
-    """Write a table of numbers and one-line texts; an earlier file is replaced only once all is written.
+    """Write a table of numbers and one-line texts; an existing file is replaced only after all is written.
 
     Parameters
     ----------
     table : DataFrame (n_rows, …)
-        Text and numbers.
+        Numbers and encoded text.
     header : str
-        One line.
+        One line of JSON: the metadata.
     path : Path
         Ends in ``.csv`` or ``.parquet``.
 
     Raises
     ------
     InputError
-        If the ending is another, or the file can't be written.
+        If the path has another suffix, or the file can't be written.
     MissingExtraError
-        If Parquet is asked for and isn't installed.
+        If the path ends in ``.parquet`` and the packages that write Parquet are not installed.
 
     Examples
     --------
@@ -216,17 +216,17 @@ def _write_parquet(table: pd.DataFrame, header: str, path: Path) -> None:
 
 
 def read(path: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """Read what `write` wrote; in a CSV file every cell is text still.
+    """Read a file that `write` wrote; every cell of a CSV file is returned as text.
 
     Returns
     -------
     DataFrame (n_rows, …), dict
-        The table and the header.
+        The table, and the parsed header.
 
     Raises
     ------
     ReadError
-        If it isn't such a file, or of another version, or damaged.
+        If the file is not a file of runs, has another format version, or is damaged.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """The table of measured runs: one row per run and repetition.
 
-`Runs` is a table with the parameters of each run, one or more measured quantities (the phases' times in seconds, but
-also memory in bytes or energy in joules), whether the run went well, and where it comes from. Raw repetitions (repeated
-runs, or the steps of one run) are kept; `aggregate` summarises them on request. Failed runs stay in the table.
+`Runs` holds the parameters of each run, one or more measured quantities (times of phases in seconds, memory in bytes,
+energy in joules), the status of the run, and its source. Repetitions (repeated runs, or the steps of one run) are kept
+as separate rows; `aggregate` summarises them. Failed runs stay in the table.
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ class Runs:
     Parameters
     ----------
     table : DataFrame (n_rows, …)
-        Columns: the parameters, the quantities, and `BOOKKEEPING`. Use `from_frame` for a table of one's own.
+        Columns: the parameters, the quantities, and `BOOKKEEPING`. Use `from_frame` for any other table.
     space : Space
         The parameters, with their kinds, scales and units.
     quantities : mapping of str to str
-        Measured columns and their units: ``"s"``, ``"B"``, ``"J"`` or ``"1"``.
+        The name of each measured column, and its base unit: ``"s"``, ``"B"``, ``"J"`` or ``"1"``.
     response : str
-        The quantity that models learn.
+        The quantity that models predict.
 
     Examples
     --------
@@ -116,19 +116,19 @@ class Runs:
         Parameters
         ----------
         frame : DataFrame (n_rows, …)
-            One row per run and repetition. Columns named as in `BOOKKEEPING` are taken as such.
+            One row per run and repetition. Columns with a name of `BOOKKEEPING` are used as bookkeeping.
         parameters : sequence of str
-            Columns that say what was run.
+            The columns that hold the configuration of a run.
         time : str
-            Column that holds the time (or a rate; see `unit`); it becomes the quantity ``"seconds"``.
+            The column with the measured time (or a rate; see `unit`); it becomes the quantity ``"seconds"``.
         unit : str
-            Unit of `time`, see `evenly.runs.units.to_base`.
+            The unit of `time`; see `evenly.runs.units.to_base`.
         quantities : mapping of str to str, optional
-            More measured columns and their units, e.g. ``{"communication": "ms", "peak_memory": "GiB"}``.
+            Further measured columns and their units, e.g. ``{"communication": "ms", "peak_memory": "GiB"}``.
         space : Space, optional
-            Kinds and scales of the parameters; guessed from the values by default.
+            Kinds and scales of the parameters; inferred from the values by default.
         response : str, optional
-            The quantity that models learn; the time by default.
+            The quantity that models predict; the time by default.
 
         Returns
         -------
@@ -137,7 +137,8 @@ class Runs:
         Raises
         ------
         InputError
-            If a column is missing or a value of an ok run is not a positive finite number; the row is named.
+            If a column is missing, or a successful run has a value that is not allowed; the message names the row. A
+            time must be finite and above zero; any other quantity must be finite and not negative, or missing.
         """
         source = as_table(frame)
         if isinstance(parameters, str):

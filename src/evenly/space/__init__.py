@@ -1,4 +1,4 @@
-"""The space of configurations: parameters, the rules that configurations obey, designs that sample them."""
+"""The space of configurations: parameters, constraints on their values, and designs that sample configurations."""
 
 from __future__ import annotations
 

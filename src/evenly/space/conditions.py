@@ -1,4 +1,4 @@
-"""Parameters that matter only under a condition: a tolerance where the solver is iterative."""
+"""Conditional parameters: they have an effect only under a condition, as a tolerance for an iterative solver."""
 
 from __future__ import annotations
 
@@ -19,15 +19,16 @@ __all__ = ["Condition"]
 
 @dataclass(frozen=True)
 class Condition:
-    """Where a parameter matters; elsewhere it has one value.
+    """The condition under which a parameter has an effect; where it is false, the parameter has one fixed value.
 
     Parameters
     ----------
     parameter : str
+        The name of the conditional parameter.
     rule : str
-        An expression over the other parameters.
+        The condition, an expression over the other parameters.
     idle : object
-        Its value where it doesn't matter.
+        The parameter's value where the condition is false.
 
     Examples
     --------
@@ -44,12 +45,12 @@ class Condition:
 
     @classmethod
     def of(cls, name: str, rule: str, parameters: Mapping[str, Parameter]) -> Condition:
-        """Build one whose idle value is the parameter's first.
+        """Build a condition whose idle value is the first value (or lower bound) of the parameter.
 
         Raises
         ------
         InputError
-            If there is no such parameter, or the rule is no expression over others.
+            If there is no such parameter, or the rule is not an expression over the other parameters.
         """
         if name not in parameters:
             raise InputError(f"a condition is for {name!r}, which is not a parameter ({', '.join(parameters)})")
@@ -65,13 +66,13 @@ class Condition:
 
     @cached_property
     def constraint(self) -> Constraint:
-        """The rule that configurations obey."""
+        """The constraint on configurations: the condition holds, or the parameter has its idle value."""
         return Constraint(
             f"({self.rule}) or `{self.parameter}` == {self.idle!r}", name=f"{self.parameter} only where {self.rule}"
         )
 
     def settled(self, table: pd.DataFrame) -> pd.DataFrame:
-        """Return the table with the idle value where the parameter doesn't matter."""
+        """Return `table` with the parameter set to its idle value where the condition is false."""
         idle = ~Constraint(self.rule).holds(table)
         if not idle.any():
             return table

@@ -1,4 +1,4 @@
-"""Conversion to tables of configurations: from a table, columns, one configuration, a list of them or an array."""
+"""Conversion of tables, columns, arrays, one configuration or a list of configurations to a table."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = [
     "to_floats",
 ]
 
-#: What functions accept as a table of configurations.
+#: The types that functions accept as a table of configurations.
 Configurations = pd.DataFrame | Mapping[str, Any] | Sequence[Mapping[str, Any]] | ArrayLike
 
 
@@ -33,14 +33,14 @@ def as_table(configurations: Configurations, names: Sequence[str] | None = None)
     Parameters
     ----------
     configurations : DataFrame, dict of columns, dict, list of dicts, or array (n, n_parameters)
-        Scalars among columns are repeated.
+        A scalar among the columns is repeated for every row.
     names : sequence of str, optional
         Names of an array's columns; ``x0``, ``x1``, … by default.
 
     Raises
     ------
     InputError
-        If columns differ in length or bear one name, or an array has the wrong shape.
+        If columns differ in length, two columns have the same name, or an array has the wrong shape.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def _unlabelled(value: Any) -> Any:
 
 
 def _column(value: Any) -> Any:
-    """Return a flat column; lists keep the types of their items, which numpy would unify (1 and "a" to text)."""
+    """Return a flat column; items of a list keep their types (numpy would convert 1 and "a" both to text)."""
     if isinstance(value, pd.Series):
         return value.reset_index(drop=True)
     if isinstance(value, np.ndarray):
@@ -115,7 +115,7 @@ def _from_array(values: Any, names: Sequence[str] | None) -> pd.DataFrame:
 
 
 def is_numeric(column: pd.Series[Any]) -> bool:
-    """Tell whether a column holds numbers, whatever its dtype; truth values and text are none.
+    """Return whether a column holds numbers, whatever its dtype; truth values and text are not numbers.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def as_number_column(column: pd.Series[Any], *, what: str = "") -> NDArray[np.fl
     Raises
     ------
     InputError
-        If an entry is missing or not a finite number; the row is named.
+        If an entry is missing or not a finite number; the message names the row.
 
     Examples
     --------
@@ -153,7 +153,7 @@ def as_number_column(column: pd.Series[Any], *, what: str = "") -> NDArray[np.fl
 
 
 def to_floats(column: pd.Series[Any]) -> NDArray[np.float64]:
-    """Return a column as floating-point numbers, shape (n,), NaN where it holds something else.
+    """Return a column as float64, shape (n,); an entry that is not a number becomes NaN.
 
     Examples
     --------
@@ -163,14 +163,14 @@ def to_floats(column: pd.Series[Any]) -> NDArray[np.float64]:
     if isinstance(column.dtype, np.dtype) and column.dtype.kind in "biuf":
         return column.to_numpy(dtype=np.float64)
     if pd.api.types.is_datetime64_any_dtype(column.dtype) or pd.api.types.is_timedelta64_dtype(column.dtype):
-        return np.full(len(column), np.nan)  # pandas would count nanoseconds
+        return np.full(len(column), np.nan)  # pandas would convert dates to nanoseconds
     if pd.api.types.is_numeric_dtype(column.dtype) and not pd.api.types.is_complex_dtype(column.dtype):
-        return column.to_numpy(dtype=np.float64, na_value=np.nan)  # pandas' own types, which know NA
+        return column.to_numpy(dtype=np.float64, na_value=np.nan)  # pandas' own dtypes with NA
     return np.array([_to_float(value) for value in column], dtype=np.float64)
 
 
 def _to_float(value: Any) -> float:
-    # Not pandas.to_numeric: some of its versions are a rounding off.
+    # Not pandas.to_numeric: in some versions its result has a rounding error. Python would accept "1_000".
     if isinstance(value, str) and "_" in value:
         return math.nan
     try:
@@ -180,7 +180,7 @@ def _to_float(value: Any) -> float:
 
 
 def plain(value: Any) -> str:
-    """Return a value as a message shows it, without numpy's type.
+    """Return the repr of a value for messages, without numpy's type.
 
     Examples
     --------
@@ -191,12 +191,12 @@ def plain(value: Any) -> str:
 
 
 def as_label(value: Any) -> Any:
-    """Return a value as a plain Python label; what is missing (None, NaN, NA) becomes None.
+    """Return a value as a plain Python label; a missing value (None, NaN, NA) becomes None.
 
     Raises
     ------
     InputError
-        If it is neither text nor a finite number nor a truth value.
+        If the value is neither text nor a finite number nor a truth value.
 
     Examples
     --------
@@ -213,12 +213,12 @@ def as_label(value: Any) -> Any:
     return plain
 
 
-#: Types of values that are labels as they are.
+#: Types of values that need no conversion to labels.
 _PLAIN = {str, int, bool}
 
 
 def as_labels(column: pd.Series[Any]) -> NDArray[Any]:
-    """Return a column as plain Python labels, shape (n,); what is missing (None, NaN, NA) becomes None.
+    """Return a column as plain Python labels, shape (n,); a missing value (None, NaN, NA) becomes None.
 
     Raises
     ------
@@ -236,7 +236,7 @@ def as_labels(column: pd.Series[Any]) -> NDArray[Any]:
 
 
 def label_order(label: Any) -> tuple[bool, bool, float, str]:
-    """Sort numbers and truth values first, then text, then None.
+    """Return a sort key for labels: numbers and truth values come first, then text, then None.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """The kinds of parameter that a `Space` is made of.
 
-Four kinds: `Integer` and `Real` lie between bounds, `Ordinal` takes one of some ordered numbers (an ocean model that
-runs only on 480 or 960 cores), `Categorical` takes one of some labels. ``scale="log"`` says that ratios matter, not
-differences: sampling, grids and models then work on the logarithm.
+There are four kinds. `Integer` and `Real` lie between bounds. `Ordinal` is one of a list of numbers (an ocean model
+that runs only on 480 or 960 cores). `Categorical` is one of a list of labels. ``scale="log"`` states that ratios
+matter, not differences: sampling, grids and models then use the logarithm.
 """
 
 from __future__ import annotations
@@ -33,16 +33,19 @@ __all__ = [
 ]
 
 Scale = Literal["linear", "log"]
-#: Above this, floating-point numbers, which tables and models work with, no longer hold every whole number.
+#: The largest allowed whole number: beyond it, float64, which tables and models use, skips whole numbers.
 _LARGEST = 2**53
 _MOST_VALUES = 100_000_000
 
 
 class Parameter(ABC):
-    """One thing that may vary.
+    """One parameter of a configuration: its kind and its allowed values.
 
-    Laws: every value of `values` (if finite) is contained; `from_unit` gives contained values for any numbers in
-    [0, 1) and is monotone for numeric kinds; `parameter_from_dict(p.to_dict()) == p`.
+    Every subclass must obey these laws:
+
+    - `contains` is true for all entries of `values` (if not None), and for all results of `from_unit` on [0, 1).
+    - For numeric kinds, `from_unit` is monotone.
+    - ``parameter_from_dict(p.to_dict()) == p``.
     """
 
     kind: ClassVar[str]
@@ -50,27 +53,27 @@ class Parameter(ABC):
 
     @abstractmethod
     def values(self) -> NDArray[Any] | None:
-        """Return all values, shape (n_values,), or None where there are infinitely many."""
+        """Return all allowed values, shape (n_values,), or None if there are infinitely many."""
 
     @abstractmethod
     def contains(self, column: pd.Series[Any]) -> NDArray[np.bool_]:
-        """Tell which entries of `column`, shape (n,), are allowed."""
+        """Return for each entry of `column` whether it is allowed, bool of shape (n,)."""
 
     @abstractmethod
     def from_unit(self, u: NDArray[np.float64], scale: Scale | None = None) -> NDArray[Any]:
-        """Map numbers in [0, 1), shape (n,), onto the parameter.
+        """Map numbers `u` in [0, 1) to allowed values, both of shape (n,); uniform `u` samples the parameter.
 
-        `scale` overrides that of an `Integer` or `Real`; a log scale asked of bounds not above 0 stays linear. Listed
-        values are equally likely on either scale.
+        `scale` overrides the scale of an `Integer` or `Real`; a log scale is ignored if the lower bound is not
+        positive. All values of an `Ordinal` or `Categorical` are equally likely, whatever the scale.
         """
 
     @abstractmethod
     def describe(self) -> str:
-        """Say in words what is allowed."""
+        """Return the allowed values in words."""
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
-        """Return a JSON-able description; `parameter_from_dict` reads it."""
+        """Return a description that JSON can hold and `parameter_from_dict` reads."""
 
 
 def _check_bounds(low: Any, high: Any, scale: str) -> None:
@@ -137,7 +140,8 @@ class Integer(Parameter):
     def from_unit(self, u: NDArray[np.float64], scale: Scale | None = None) -> NDArray[np.int64]:
         count = len(self)
         if (scale or self.scale) == "log" and self.low > 0:
-            # Equal mass per unit of log over [low, last + step): value v has log(1 + step / v) of it, see `mass`.
+            # The density is uniform in log x over [low, last value + step). The value v represents [v, v + step), and
+            # so has the mass log(1 + step / v); see `mass`.
             edges = math.log(self.low), math.log(self.low + self.step * count)
             x = np.exp(edges[0] + u * (edges[1] - edges[0]))
             index = np.floor((x - self.low) / self.step + 1e-12).astype(np.int64)
@@ -147,7 +151,7 @@ class Integer(Parameter):
         return result
 
     def mass(self, values: NDArray[np.int64], scale: Scale | None = None) -> NDArray[np.float64]:
-        """Return how likely `from_unit` gives each of some contained `values`, shape (n,), up to a factor."""
+        """Return the probability, up to a factor, that `from_unit` draws each of the allowed `values`, shape (n,)."""
         if (scale or self.scale) == "log" and self.low > 0:
             return np.asarray(np.log1p(self.step / np.asarray(values, dtype=np.float64)))
         return np.ones(len(values))
@@ -162,7 +166,7 @@ class Integer(Parameter):
 
 @dataclass(frozen=True)
 class Real(Parameter):
-    """A number from `low` to `high`.
+    """A real number from `low` to `high`, both included.
 
     Examples
     --------
@@ -206,7 +210,7 @@ class Real(Parameter):
 
 
 class _Listed(Parameter):
-    """What `Ordinal` and `Categorical` share: a list of allowed values."""
+    """Common base class of `Ordinal` and `Categorical`: a parameter with a list of allowed values."""
 
     def __init__(self, options: Sequence[Any], unit: str) -> None:
         if not options:
@@ -246,9 +250,9 @@ class _Listed(Parameter):
 
 
 class Ordinal(_Listed):
-    """One of some numbers, in increasing order.
+    """One of a list of numbers, kept in increasing order.
 
-    A number within a billionth of a value counts as that value, so that ``3 * 0.1`` is 0.3.
+    A number equals an allowed value if their relative difference is at most 1e-9, so that ``3 * 0.1`` counts as 0.3.
 
     Examples
     --------
@@ -281,7 +285,7 @@ class Ordinal(_Listed):
 
 
 class Categorical(_Listed):
-    """One of some labels without an order: text, numbers, truth values, or None.
+    """One of a list of labels without an order: text, numbers, truth values, or None.
 
     Examples
     --------
@@ -311,15 +315,15 @@ class Categorical(_Listed):
 
 
 def as_values(kind: Parameter, column: pd.Series[Any]) -> pd.Series[Any]:
-    """Return a column in the one form in which tables keep a parameter of this kind, whatever dtype it came in.
+    """Convert a column of any dtype to the dtype in which tables hold a parameter of this kind, shape (n,).
 
-    Labels are plain Python objects; whole numbers of an `Integer` or of whole `Ordinal` values are int64 unless
-    another one is among them; all other numbers are float64.
+    Labels become plain Python objects. Values of an `Integer`, or of an `Ordinal` of whole numbers, become int64 if
+    all entries are whole; all other numbers become float64.
 
     Raises
     ------
     InputError
-        If an entry is no finite number where it must be one; the row is named.
+        If an entry of a numeric parameter is not a finite number; the message names the row.
 
     Examples
     --------
@@ -328,7 +332,7 @@ def as_values(kind: Parameter, column: pd.Series[Any]) -> pd.Series[Any]:
     """
     if isinstance(kind, Categorical):
         options = {option: option for option in kind.options}
-        # Few labels stand in many rows: whole numbers are looked up once each.
+        # Few distinct labels fill many rows: look up each whole number only once.
         each, rows = _distinct(column)
         labels = as_labels(each)
         labels[:] = [options.get(label, label) for label in labels]
@@ -341,7 +345,7 @@ def as_values(kind: Parameter, column: pd.Series[Any]) -> pd.Series[Any]:
 
 
 def _distinct(column: pd.Series[Any]) -> tuple[pd.Series[Any], NDArray[np.intp] | None]:
-    """Return a column of each whole number once, and where it stands; any other column as it is."""
+    """Return the distinct values of an integer column, and their index for each row; any other column unchanged."""
     values = column.to_numpy()
     if values.dtype.kind not in "iu":
         return column, None
@@ -354,7 +358,7 @@ def _in_unit(unit: str) -> str:
 
 
 def parameter_from_dict(description: dict[str, Any]) -> Parameter:
-    """Build a parameter from what `Parameter.to_dict` returned.
+    """Build a parameter from the description that `Parameter.to_dict` returned.
 
     Examples
     --------

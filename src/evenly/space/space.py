@@ -1,7 +1,7 @@
-"""The space of configurations: named parameters and the rules that configurations obey.
+"""The space of configurations: named parameters, and constraints on their values.
 
-A `Space` can count and enumerate its feasible configurations without holding more than it must, sample them by several
-designs, check a table of configurations, and name the rule that an infeasible one breaks.
+A `Space` counts and enumerates its feasible configurations in blocks of bounded memory, and samples them by several
+designs. It also checks a table of configurations, and names the rules that an infeasible configuration breaks.
 """
 
 from __future__ import annotations
@@ -31,24 +31,25 @@ Rule = Constraint | str | Callable[[dict[str, Any]], bool]
 
 
 class Space:
-    """Named parameters and constraints.
+    """The configurations that named parameters allow and that satisfy all constraints.
 
     Parameters
     ----------
     constraints : iterable of Constraint, str or callable
-        Rules; expressions and functions of a configuration (dict) to bool work as they are.
+        Rules that every configuration satisfies. A rule may be an expression, or a function that takes a configuration
+        (dict) and returns a bool.
     listed : DataFrame, optional
-        Only these rows are configurations.
+        If given, only these rows are configurations.
     conditions : mapping of str to str, optional
-        Parameters that matter only where an expression holds; elsewhere they have their first value, so that no two
-        configurations mean the same.
+        For each conditional parameter, the expression under which it has an effect. Where the expression is false, the
+        parameter has its first value, so that no two configurations are equivalent.
     **parameters : Parameter
-        What may vary, by name.
+        The parameters, by name.
 
     Attributes
     ----------
     rules : tuple of Constraint
-        The constraints, and what the conditions ask for.
+        The constraints, and one further constraint per condition.
 
     Examples
     --------
@@ -115,7 +116,7 @@ class Space:
         listed: pd.DataFrame | None = None,
         conditions: Mapping[str, str] | None = None,
     ) -> Space:
-        """Build a space from a mapping, whatever the parameters are called.
+        """Build a space from a mapping of parameters, whose names may be any text.
 
         Examples
         --------
@@ -128,7 +129,7 @@ class Space:
 
     @classmethod
     def from_frame(cls, frame: pd.DataFrame, *, units: Mapping[str, str] | None = None) -> Space:
-        """Return the space of exactly these rows; kinds and scales as `from_data` guesses them.
+        """Return the space that contains exactly these rows; `from_data` infers the kinds and scales.
 
         Examples
         --------
@@ -142,16 +143,17 @@ class Space:
     def from_data(
         cls, frame: pd.DataFrame, *, units: Mapping[str, str] | None = None, like: Space | None = None
     ) -> Space:
-        """Return the box that spans `frame`: the range that was measured.
+        """Return the smallest box that contains all rows of `frame`: the measured range.
 
-        Whole numbers become `Integer`, other numbers `Real`, all else `Categorical`. What is above zero
-        everywhere gets a log scale: sizes and counts act by ratios. Parameters of `like` keep their kind, scale and
-        unit instead.
+        Columns of whole numbers become `Integer`, of other numbers `Real`, all others `Categorical`. A number that is
+        positive in all rows gets a log scale, because ratios of sizes and counts matter more than differences. A
+        parameter of `like` keeps its kind, scale and unit instead; its log scale becomes linear if a value is not
+        positive.
 
         Raises
         ------
         InputError
-            If there are no rows, or a number is missing or infinite; the row is named.
+            If there are no rows, or a number is missing or infinite; the message names the row.
 
         Examples
         --------
@@ -167,7 +169,7 @@ class Space:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return a JSON-able description; constraints must be expressions.
+        """Return a description of the space that JSON can hold; constraints must be expressions, not functions.
 
         Examples
         --------
@@ -190,12 +192,12 @@ class Space:
 
     @classmethod
     def from_dict(cls, description: Mapping[str, Any]) -> Space:
-        """Build a space from what `to_dict` returned.
+        """Build a space from the description that `to_dict` returned.
 
         Raises
         ------
         InputError
-            If the description is not one of a space.
+            If the description is incomplete or does not describe a space.
 
         Examples
         --------
@@ -218,7 +220,7 @@ class Space:
 
     @property
     def conditions(self) -> dict[str, str]:
-        """Where parameters matter that don't matter everywhere."""
+        """For each conditional parameter, the expression under which it has an effect."""
         return {one.parameter: one.rule for one in self._conditions}
 
     def __len__(self) -> int:
@@ -250,12 +252,13 @@ class Space:
         Parameters
         ----------
         configurations : DataFrame, dict of columns, dict, list of dicts, or array (n, n_parameters)
-            More columns than the parameters are ignored; scalars are repeated.
+            Columns that are not parameters are ignored; a scalar is repeated for every row.
 
         Raises
         ------
         InputError
-            If a parameter is missing, isn't a number where it must be, or is NaN; the message names the row.
+            If a parameter is missing, or the value of a numeric parameter isn't a finite number; the message names the
+            row.
 
         Examples
         --------
@@ -267,7 +270,7 @@ class Space:
         return feasibility.table_of(self.parameters, configurations)
 
     def contains(self, configurations: Configurations) -> NDArray[np.bool_]:
-        """Tell which configurations are feasible, shape (n,).
+        """Return for each configuration whether it is feasible, bool of shape (n,).
 
         Examples
         --------
@@ -288,7 +291,7 @@ class Space:
         return frozenset(() if self.listed is None else self.listed.itertuples(index=False, name=None))
 
     def why_infeasible(self, configuration: Configurations) -> list[str]:
-        """Return the rules that one configuration breaks, in words; empty if it is feasible.
+        """Return in words the rules that one configuration breaks; an empty list if it is feasible.
 
         Examples
         --------
@@ -304,7 +307,7 @@ class Space:
         return broken
 
     def check(self, configurations: Configurations) -> pd.DataFrame:
-        """Return the table of `configurations`, or raise `InputError` naming the first bad row and its rules.
+        """Return `configurations` as a table; raise `InputError` with the first infeasible row and its broken rules.
 
         Examples
         --------
@@ -320,12 +323,12 @@ class Space:
         return table
 
     def outside(self, configurations: Configurations) -> dict[str, NDArray[np.bool_]]:
-        """Tell per parameter which rows lie outside its range, ignoring constraints and integer steps.
+        """Return for each parameter which rows lie outside its range, ignoring constraints and integer steps.
 
         Returns
         -------
-        dict of str to array (n,)
-            Only parameters with at least one row outside.
+        dict of str to array of bool (n,)
+            Contains only parameters with at least one row outside.
 
         Examples
         --------
@@ -340,7 +343,7 @@ class Space:
         Raises
         ------
         InputError
-            If a `Real` parameter makes them infinitely many.
+            If a `Real` parameter makes the number infinite.
 
         Examples
         --------
@@ -365,12 +368,12 @@ class Space:
         Parameters
         ----------
         limit : int
-            More than this many is an error rather than a full memory.
+            The largest number of configurations to return; it bounds the memory.
 
         Raises
         ------
         InputError
-            If there are more than `limit`, or infinitely many.
+            If there are more than `limit` configurations, or infinitely many.
 
         Examples
         --------
@@ -389,7 +392,7 @@ class Space:
         return pd.concat(parts, ignore_index=True)
 
     def iterate(self) -> Iterator[pd.DataFrame]:
-        """Yield the feasible configurations in blocks of at most 65,536 rows (a listed space: in one).
+        """Yield the feasible configurations in blocks of at most 65,536 rows (in one block if they are listed).
 
         Examples
         --------
@@ -410,12 +413,13 @@ class Space:
         Parameters
         ----------
         n : int
-            How many rows; they may repeat where the space is small.
+            The number of rows. Configurations may repeat if the space is small.
         design : {"random", "uniform", "log-uniform", "sobol", "lhs"}
-            ``"random"`` follows each parameter's own scale, ``"uniform"`` and ``"log-uniform"`` override it;
-            ``"sobol"`` and ``"lhs"`` fill the space evenly (what constraints reject is replaced by further points).
-            Where rules reject so many that drawing won't do, and there are too many combinations to list, feasible
-            configurations are walked to instead; no design holds then, and they repeat where fewer than `n` are found.
+            ``"random"`` draws independently on each parameter's own scale; ``"uniform"`` and ``"log-uniform"``
+            override the scale. ``"sobol"`` (scrambled Sobol sequence) and ``"lhs"`` (Latin hypercube) fill the space
+            evenly; further points replace the infeasible ones.
+            If the rules reject nearly all points and there are too many combinations to list, random walks search for
+            feasible configurations. The sample then follows no design, and rows repeat if fewer than `n` are found.
         seed : int or Generator, optional
             The same seed gives the same sample.
 
@@ -436,7 +440,7 @@ class Space:
         return sample(self, n, design, np.random.default_rng(seed))
 
     def settled(self, table: pd.DataFrame) -> pd.DataFrame:
-        """Return a table of configurations in which parameters have their first value where they don't matter.
+        """Return `table` with each conditional parameter set to its first value where it has no effect.
 
         Examples
         --------
