@@ -1,1 +1,1 @@
-"""Cells: what is at each place of a simulated domain, counted per block."""
+"""Cells: descriptions of simulated domains for the decomposition, with points of each kind counted per block."""

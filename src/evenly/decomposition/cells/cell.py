@@ -1,7 +1,7 @@
-"""What the cutter knows of a cell: its grid, its layers, what is where, and what is transformed.
+"""The description of a cell for its decomposition: grid, absorbing layers, survey of materials, Fourier transforms.
 
-It is made from a simulation of `evenly.fdtd` (`evenly.decomposition.costs.fdtd`) or of Meep (`evenly.adapters.meep`),
-and goes through files, so that a cell can be looked at in one process and cut in another.
+A cell is made from a simulation of `evenly.fdtd` (`evenly.decomposition.cells.fdtd.cell`) or of Meep
+(`evenly.adapters.meep`). It can be saved to a file, so one process can make it and another can cut it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["Cell", "Transform"]
 FORMAT = "evenly cell"
 FORMAT_VERSION = 1
 Depths = tuple[tuple[int, int], tuple[int, int], tuple[int, int]]
-# What reading a file that is damaged, or something else, may raise.
+# Exceptions that may occur when a file is damaged or of another kind.
 _DAMAGE = (
     OSError, EOFError, ValueError, LookupError, TypeError, AttributeError, NotImplementedError, RuntimeError,
     MemoryError, BadZipFile, zlib.error, InputError,
@@ -36,15 +36,17 @@ NO_LAYERS: Depths = ((0, 0), (0, 0), (0, 0))
 
 @dataclass(frozen=True)
 class Transform:
-    """A box on which components are Fourier transformed.
+    """A box on which field components are Fourier transformed.
 
     Parameters
     ----------
     low, high : three ints
         First grid index and one past the last.
     values : float
-        Components, each on all points of the box, per step (less than one where they are taken every few steps).
+        Number of components transformed per step on all points of the box; a component that is sampled every k steps
+        counts 1/k.
     frequencies : int
+        Number of frequencies.
     """
 
     low: tuple[int, int, int]
@@ -60,25 +62,25 @@ class Cell:
     Parameters
     ----------
     program : str
-        Whose cell it is, ``"fdtd"`` or ``"meep"``: says which cost model fits.
+        The program that simulates the cell, ``"fdtd"`` or ``"meep"``; the cost model must be for the same program.
     grid : Grid
-        Where grid points are; positions of cuts are given on it.
+        Positions of the grid points; cuts are given in its coordinates.
     survey : Survey
-        What is where.
+        Number of points of each kind, by block.
     periodic : three bools
         Whether opposite sides along x, y, z are neighbours.
     pml, absorber : three pairs of ints
-        Points of the layers at the low and the high side along x, y, z.
+        Thickness in points of the layers at the low and the high side along x, y, z.
     layers_apart : tuple of "pml", "absorber"
-        Layers that the program makes chunks of their own.
+        Kinds of layers for which the program makes separate chunks.
     transforms : tuple of Transform
     complex_fields : bool
     name : str
-        How tables call it.
+        Name of the cell in tables.
     traits : mapping of str to float
-        What else the program wants to know of the whole cell.
+        Other properties of the whole cell that the program's costs depend on.
     center : three floats
-        Where the middle of the grid is in the program's own coordinates, in which it is given layouts.
+        Position of the grid's middle in the program's own coordinates, in which the program takes layouts.
     """
 
     program: str
@@ -100,11 +102,11 @@ class Cell:
 
     @property
     def parts(self) -> int:
-        """Numbers per field value: 2 where fields are complex."""
+        """Real numbers per field value: 2 if fields are complex, else 1."""
         return 2 if self.complex_fields else 1
 
     def column(self, counts: NDArray[np.float64], kind: str) -> NDArray[np.float64]:
-        """Return the column (n,) of counts (n, kinds) that holds a kind; zeros where the cell has none of it."""
+        """Return the column (n,) of one kind in counts (n, kinds); zeros if the survey doesn't have this kind."""
         kinds = self.survey.kinds
         return counts[:, kinds.index(kind)] if kind in kinds else np.zeros(len(counts))
 
@@ -153,7 +155,7 @@ class Cell:
         Raises
         ------
         ReadError
-            If it is something else, damaged, or of a version that is not known.
+            If the file holds no cell, is damaged, or has an unknown version.
         """
         try:
             with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as stored:
@@ -168,7 +170,7 @@ class Cell:
         except ReadError:
             raise
         except _DAMAGE as error:
-            # numpy's own words for a file of another kind advise to load it unsafely.
+            # For a file of another kind, numpy's message advises to load it unsafely; it is replaced.
             why = "it is no file of numpy's" if "pickle" in str(error) else str(error)
             raise ReadError(path, f"no cell can be read from it: {why}") from error
 

@@ -1,6 +1,6 @@
-"""Compiles the cutter's loops where numba is, and leaves them to Python where it isn't.
+"""Compilation of loops by numba if it is installed; otherwise they run as plain Python.
 
-Inside Meep's own process there may be nothing but numpy; cells are cut for as many ranks there as Meep runs on, so
+Meep's own process may have no other package than numpy. Cells are cut there only for as many ranks as Meep runs on, so
 plain loops are fast enough.
 """
 
@@ -15,7 +15,7 @@ F = TypeVar("F", bound=Callable[..., object])
 
 
 def compiled(function: F) -> F:
-    """Return the function compiled at its first call, or as it is."""
+    """Return the function as compiled by numba at its first call, or unchanged without numba."""
     try:
         from numba import njit
     except ImportError:

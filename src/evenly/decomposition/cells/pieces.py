@@ -1,6 +1,6 @@
-"""Boxes of a cell as its program steps them: split where absorbing layers begin, with what each piece holds.
+"""Pieces: boxes of a cell, split at the borders of absorbing layers as the program steps them, with their contents.
 
-Everything is worked out for many boxes at once.
+All functions work on many boxes at once.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Flags = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Pieces:
-    """Chunks of a cell.
+    """Chunks of a cell, made by splitting boxes at the borders of layers.
 
     Parameters
     ----------
@@ -31,9 +31,10 @@ class Pieces:
     low, high : (n, 3)
         First grid index and one past the last along x, y, z.
     box : (n,)
-        Which of the boxes asked for each piece is part of.
+        Index of the original box of each piece.
     pml, absorber : (n, 3) of bool
-        Whether the piece lies in a layer along x, y, z. Layers that the program doesn't set apart are never told.
+        Whether the piece lies in a layer along x, y, z; always false for layers without separate chunks
+        (`Cell.layers_apart`).
     """
 
     cell: Cell
@@ -64,12 +65,12 @@ class Pieces:
 
     @cached_property
     def faces(self) -> Array:
-        """Faces of points shared with anything else, (n,)."""
+        """Number of faces of points that each piece shares with the rest of the cell, (n,)."""
         return outer_faces(self.cell, self.low, self.high)
 
     @cached_property
     def transforms(self) -> tuple[Array, Array]:
-        """Values that are Fourier transformed per step, and those times their frequencies, each (n,)."""
+        """Values that are Fourier transformed per step, and the sum of these values times frequencies, each (n,)."""
         values = np.zeros(len(self.low))
         products = np.zeros(len(self.low))
         for transform in self.cell.transforms:
@@ -80,14 +81,14 @@ class Pieces:
         return values, products
 
     def sums(self, values: Array, boxes: int) -> Array:
-        """Return the sums of values (n,) or (n, m) over the pieces of each of so many boxes."""
+        """Return the sums of values (n,) or (n, m) over the pieces of each box, (boxes,) or (boxes, m)."""
         if values.ndim == 1:
             return np.asarray(np.bincount(self.box, values, boxes), dtype=np.float64)
         return np.stack([self.sums(column, boxes) for column in values.T], axis=1)
 
 
 def pieces_of(cell: Cell, low: ArrayLike, high: ArrayLike) -> Pieces:
-    """Return the chunks that boxes (n, 3) become when they are split where layers that the program sets apart begin."""
+    """Return the pieces of boxes (n, 3), split at the borders of layers for which the program makes separate chunks."""
     low, high = np.asarray(low, dtype=np.int64), np.asarray(high, dtype=np.int64)
     none = np.zeros((len(low), 3), dtype=bool)
     parts = [low, high, np.arange(len(low)), none, none]
@@ -110,7 +111,10 @@ def pieces_of(cell: Cell, low: ArrayLike, high: ArrayLike) -> Pieces:
 
 
 def outer_faces(cell: Cell, low: Ints, high: Ints) -> Array:
-    """Return how many faces of points boxes (n, 3) share with the rest of the cell, over periodic sides too, (n,)."""
+    """Return the number of faces of points that boxes (n, 3) share with the rest of the cell, (n,).
+
+    Faces over periodic sides count too.
+    """
     shape = high - low
     volume = np.prod(shape, axis=1)
     faces = np.zeros(len(low))

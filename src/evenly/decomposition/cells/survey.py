@@ -1,9 +1,9 @@
-"""How many grid points of each kind any box of a cell holds, in a few look-ups.
+"""Surveys: the number of grid points of each kind in any box of a cell, by a few look-ups in a summed-area table.
 
-The cell is divided into blocks along its three axes (unequal ones, so that thin films and layers can have blocks of
-their own); a table holds the points of each kind below every block corner (a summed-area table: F. C. Crow, SIGGRAPH
-18, 207 (1984)). A box is then a sum over its eight corners. Between block corners the table is interpolated: points
-are taken as spread evenly over a block, so blocks of one point make every count exact.
+The cell is divided into blocks along its three axes. Blocks have unequal sizes, so that thin films and layers can have
+their own. A table holds the points of each kind below every block corner (summed-area table: F. C. Crow, SIGGRAPH 18,
+207 (1984)). The count of a box is a signed sum over its eight corners. Between block corners the table is interpolated
+linearly, as if points were spread evenly over a block. So blocks of one point make every count exact.
 
 >>> blocks = np.array([4.0, 0.0]).reshape(2, 1, 1, 1)
 >>> survey = Survey.of_blocks(((0, 4, 8), (0, 1), (0, 1)), ("poles",), blocks)
@@ -29,27 +29,27 @@ __all__ = ["Survey"]
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Edges = tuple[Ints, Ints, Ints]
-#: Boxes that are summed at once without it, few enough for their counts to stay in cache.
+#: Boxes summed at a time without numba, few enough for their counts to stay in the cache.
 BATCH = 1024
 
 
 @dataclass(frozen=True)
 class Survey:
-    """Summed tables of a cell's points.
+    """Summed-area table of a cell's points of each kind.
 
     Parameters
     ----------
     edges : three arrays of int
-        Corners of the blocks along x, y, z in grid indices, from 0 to the points of the cell.
+        Block edges along x, y, z in grid indices, from 0 to the number of points of the cell.
     kinds : tuple of str
-        What is counted, named as in `evenly.fdtd.counting.counts.Counts`; poles one by one.
+        Names of the kinds, as in `evenly.fdtd.counting.counts.Counts`; each pole is a kind of its own.
     table : (x edges, y edges, z edges, kinds)
-        Points of each kind below each corner.
+        Points of each kind below each block corner.
 
     Raises
     ------
     InputError
-        If edges don't rise from 0 in whole numbers, or the table has another shape.
+        If the edges aren't whole numbers that rise from 0, or the table has another shape.
     """
 
     edges: Edges
@@ -67,7 +67,7 @@ class Survey:
 
     @classmethod
     def of_blocks(cls, edges: Sequence[ArrayLike], kinds: Sequence[str], blocks: Array) -> Survey:
-        """Return the survey of blocks that hold so many points of each kind, (x blocks, y, z, kinds)."""
+        """Return the survey made from the points of each kind in each block, (x blocks, y blocks, z blocks, kinds)."""
         x, y, z = (np.asarray(e, dtype=np.int64) for e in edges)
         table = np.zeros((len(x), len(y), len(z), len(kinds)))
         table[1:, 1:, 1:] = blocks
@@ -75,9 +75,10 @@ class Survey:
 
     @classmethod
     def of_padded(cls, edges: Edges, kinds: Sequence[str], table: Array) -> Survey:
-        """Return the survey of blocks in an array with room for the corners, (x edges, y, z, kinds), which is taken.
+        """Return the survey made from a table of blocks, padded to (x edges, y edges, z edges, kinds).
 
-        Entry (i, j, k) holds the points of the block below corner (i, j, k), and 0 where there is none.
+        Entry (i, j, k) holds the points of the block below corner (i, j, k), and 0 where there is none. The array is
+        overwritten and becomes the survey's table.
         """
         for axis in range(3):
             np.cumsum(table, axis=axis, out=table)
@@ -91,7 +92,7 @@ class Survey:
 
     @cached_property
     def totals(self) -> dict[str, float]:
-        """Points of each kind of the whole cell."""
+        """Points of each kind in the whole cell."""
         return dict(zip(self.kinds, self.table[-1, -1, -1].tolist(), strict=True))
 
     def counts(self, low: ArrayLike, high: ArrayLike) -> Array:
@@ -106,17 +107,17 @@ class Survey:
             for start in range(0, len(low), BATCH):
                 part = slice(start, start + BATCH)
                 self._add_corners(low[part], high[part], result[part])
-        # What is left of corners that cancel would be taken for a few points of a kind.
+        # Rounding residues of corners that cancel would look like a few points of a kind, so they become 0.
         result[np.abs(result) < self._noise] = 0
         return result
 
     @cached_property
     def _noise(self) -> Array:
-        """Largest error that sums over corners may have, (kinds,): 64 corners and weights of double precision."""
+        """Upper bound of the rounding error of a sum over 64 corners in double precision, (kinds,)."""
         return np.asarray(64 * np.finfo(np.float64).eps * np.abs(self.table[-1, -1, -1]))
 
     def _add_corners(self, low: Ints, high: Ints, result: Array) -> None:
-        """Add the counts of boxes, corner by corner."""
+        """Add the counts of boxes (n, 3) to `result` (n, kinds), corner by corner."""
         weights = [self._along(axis, low[:, axis], high[:, axis]) for axis in range(3)]
         nx, ny, nz, kinds = self.table.shape
         flat = self.table.reshape(nx * ny * nz, kinds)
@@ -129,7 +130,7 @@ class Survey:
                 result += rows
 
     def _along(self, axis: int, low: Ints, high: Ints) -> list[tuple[Ints, Array]]:
-        """Return indices and weights into the table along an axis whose sum is what lies between low and high."""
+        """Return indices into the table along an axis and their weights: their sum is what lies from low to high."""
         blocks, shares, starts = self._places
         found = []
         for at, sign in ((low, -1.0), (high, 1.0)):
@@ -141,7 +142,10 @@ class Survey:
 
     @cached_property
     def _places(self) -> tuple[Ints, Array, Ints]:
-        """Block that each index is in and how far, along x, y and z one after the other, and where each axis begins."""
+        """Block of each grid index, the share of the block below it, and the first entry of each axis in these two.
+
+        The first two arrays hold the indices along x, then y, then z.
+        """
         blocks, shares = [], []
         for edges in self.edges:
             widths = np.diff(edges)
@@ -153,7 +157,7 @@ class Survey:
 
 
 def _compiled() -> Callable[..., None] | None:
-    """Return the compiled sum, or None where numba is not installed."""
+    """Return the compiled sum, or None if numba is not installed."""
     try:
         from evenly.decomposition.cells.survey_kernel import add_corners
     except ImportError:

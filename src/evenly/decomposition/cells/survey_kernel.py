@@ -1,6 +1,6 @@
-"""The compiled sum over a box's corners, which `Survey.counts` takes where numba is installed.
+"""The compiled sum over a box's corners, which `Survey.counts` uses if numba is installed.
 
-It adds the same terms in the same order as the sum without it, so results are the same to the last bit.
+It adds the same terms in the same order as the sum in numpy, so the results are equal to the last bit.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ __all__ = ["add_corners"]
 
 @njit(cache=True, nogil=True)
 def add_corners(flat, strides, low, high, blocks, shares, starts, out):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """Write the counts of boxes to `out`.
+    """Write the counts of boxes, computed from the summed-area table, to `out`.
 
     Parameters
     ----------
@@ -24,15 +24,15 @@ def add_corners(flat, strides, low, high, blocks, shares, starts, out):  # type:
     low, high : (n, 3) of int
         Boxes: first grid index and one past the last.
     blocks, shares : (x points + y points + z points + 3,)
-        For each grid index along x, then y, then z: the block that it lies in, and which share of the block is below.
+        For each grid index along x, then y, then z: the block that it lies in, and the share of the block below it.
     starts : (3,) of int
-        Where x, y and z begin in them.
+        Index of the first entry for x, y and z in `blocks` and `shares`.
     out : (n, kinds)
         Points of each kind.
     """
-    # Of each axis the corners that a box needs, as steps in `flat`, and their weights: two around the low end, which
-    # are taken off, and two around the high end (linear interpolation between neighbouring corners).
-    # Unsigned, as an index that may be negative keeps the innermost loop from being vectorised.
+    # For each axis: the four corners that a box needs, as offsets in `flat`, and their weights. Two corners lie around
+    # the low end, with negative sign, and two around the high end (linear interpolation between neighbouring corners).
+    # Unsigned, since possibly negative indices keep the compiler from vectorising the innermost loop.
     where = np.empty((3, 4), np.uint64)
     weight = np.empty((3, 4))
     kinds = np.uint64(out.shape[1])
@@ -47,7 +47,7 @@ def add_corners(flat, strides, low, high, blocks, shares, starts, out):  # type:
                 where[axis, 2 * side + 1] = np.uint64((blocks[at] + 1) * strides[axis])
                 weight[axis, 2 * side] = sign * (1 - shares[at])
                 weight[axis, 2 * side + 1] = sign * shares[at]
-        # Prefetching. Loads that don't wait for each other: what follows finds its rows in the cache.
+        # Prefetching: independent loads bring the rows into the cache before the sums below need them.
         touched = 0.0
         for i in range(4):
             for j in range(4):
@@ -55,10 +55,10 @@ def add_corners(flat, strides, low, high, blocks, shares, starts, out):  # type:
                     row = where[0, i] + where[1, j]
                     touched += flat[row + where[2, 0]] + flat[row + where[2, 2]]
                     touched += flat[row + where[2, 0] + last] + flat[row + where[2, 2] + last]
-        # The product keeps the compiler from leaving the loads out.
+        # The product keeps the compiler from removing the loads.
         sums[:] = 0.0 * touched
-        # Crow's sum over the corners of the box, each the product of three weights: 8 corners where the box ends where
-        # blocks do, up to 64 where it doesn't.
+        # Crow's sum over the corners of the box; the weight of a corner is the product of three. There are 8 corners if
+        # the box ends at block edges, and up to 64 otherwise.
         for i in range(4):
             for j in range(4):
                 across = weight[0, i] * weight[1, j]

@@ -1,8 +1,8 @@
-"""What each term of a program takes on a machine, and what that makes of chunks and ranks.
+"""Linear cost models: seconds per step of chunks and ranks from the amounts of a program's terms.
 
-A cost model is linear: the seconds of a step are the sum over terms of amount times coefficient, plus, between ranks
-of different nodes, latency and bytes over bandwidth where the network is known (section 3 of Oskooi et al.,
-arXiv:2003.04287, with borders, presence and per-chunk terms added).
+The seconds of a step are the sum over terms of amount times coefficient. If the network is known, messages between
+ranks add latency and bytes over bandwidth. (The model of section 3 of Oskooi et al., arXiv:2003.04287, with further
+terms: for borders, for materials that are present anywhere in a chunk, and for each chunk.)
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ _MAYBE = ("share_error", "share_error_p90", "time_error", "pace_s", "pace_spread
 
 @dataclass(frozen=True)
 class Coefficient:
-    """What one of a term takes.
+    """The coefficient of a term: seconds for one unit of it.
 
     Parameters
     ----------
     seconds : float
-        Per step, at least 0.
+        Seconds per unit and step, at least 0.
     error : float
-        Its standard error, in seconds.
+        Standard error of `seconds`, in seconds.
     """
 
     seconds: float
@@ -55,37 +55,37 @@ class CostModel:
     Parameters
     ----------
     program : str
-        Which program, ``"fdtd"`` or ``"meep"``.
+        The program, ``"fdtd"`` or ``"meep"``.
     coefficients : mapping of str to Coefficient
-        By name of term; a term that is left out costs nothing.
+        Coefficients by name of term; a term that is left out costs nothing.
     share_error : float
-        Mean error of a rank's share of the work on cells that were held out, as a fraction; nan where not known.
+        Mean relative error of a rank's share of the work in held-out cells; nan where not known.
     share_error_p90 : float
-        What nine of ten ranks' errors of the share are below.
+        90 % quantile of these errors; nan where not known.
     time_error : float
-        Mean error of the whole time per step on them.
+        Mean relative error of the total time per step in held-out cells; nan where not known.
     latency_s, bytes_per_s : float
-        Of a message between ranks; 0 and infinity where messages cost nothing but the work of packing.
+        Latency and bandwidth of a message between ranks; 0 and infinity where messages cost only the work of packing.
     machine : str
-        Where it was measured.
+        The machine on which the model was measured.
     when : str
-        ISO 8601.
+        Date and time of the calibration, ISO 8601.
     versions : mapping of str to str
-        Of the program and what it runs on.
+        Versions of the program and of the packages it uses.
     measured : tuple of mappings
         The calibration runs, one row per rank: `group`, `name`, `purpose`, `rank`, `ranks`, `amounts` by term,
-        `seconds` per step, `spread` (half of the median's interval), `repeats` (all of them), and of cells
-        `held_out`, the seconds predicted without this cell.
+        `seconds` per step, `spread` (half the width of the median's interval), `repeats` (the times of all
+        repetitions), and for cells `held_out`, the seconds predicted without this cell.
     pace_s : float
-        CPU seconds that the program's piece of work for comparing speeds usually took then (see `Timing.pace`); nan
-        where there is none.
+        Usual CPU seconds of the reference workload that measures the machine's speed (see `Timing.pace`), at the time
+        of the calibration; nan where there is none.
     pace_spread : float
-        By how much it varied from one run to the next: standard deviation of its logarithm; nan where not known.
+        Standard deviation of the logarithm of these seconds from one run to the next; nan where not known.
 
     Raises
     ------
     InputError
-        If a term is none of the program's, or a coefficient or another number is negative or no number at all.
+        If the program has no such term, or a coefficient or another number is negative or not a number.
     """
 
     program: str
@@ -118,18 +118,21 @@ class CostModel:
 
     @cached_property
     def vector(self) -> Array:
-        """Seconds of every term of the program, in its order, those of borders last, (terms,)."""
+        """Seconds per unit of every term in the program's order, terms of borders last, (terms,)."""
         names = [term.name for term in program_named(self.program).all_terms]
         return np.array([self.coefficients[n].seconds if n in self.coefficients else 0.0 for n in names])
 
     def chunk_seconds(self, cell: Cell, low: Ints, high: Ints) -> Array:
-        """Return the seconds per step (n,) that the work in boxes (n, 3) takes, borders between ranks left out."""
+        """Return the predicted seconds per step (n,) of the work in boxes (n, 3), without borders between ranks."""
         pieces = pieces_of(cell, low, high)
         amounts = program_named(self.program).amounts(pieces)
         return pieces.sums(amounts @ self.vector[: -len(BOUNDARY)], len(low))
 
     def spread_seconds(self, cell: Cell, low: Ints, high: Ints) -> Array:
-        """Return the seconds per step (n,) of what lies on the points of boxes (n, 3): no price of chunks and sides."""
+        """Return the predicted seconds per step (n,) of the work on the points of boxes (n, 3).
+
+        Fixed costs of chunks and of their sides are left out.
+        """
         program = program_named(self.program)
         pieces = pieces_of(cell, low, high)
         spread = np.array([term.extensive for term in program.terms])
@@ -145,11 +148,12 @@ class CostModel:
         return np.asarray(alone + shared + neighbours * (per_neighbour + 2 * self.latency_s))
 
     def check(self, cell: Cell) -> None:
-        """Refuse a cell of another program.
+        """Check that a cell belongs to the model's program.
 
         Raises
         ------
         InputError
+            If it belongs to another program.
         """
         if cell.program != self.program:
             raise InputError(
@@ -172,12 +176,12 @@ class CostModel:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> CostModel:
-        """Read what `to_dict` gives.
+        """Return the cost model from the result of `to_dict`.
 
         Raises
         ------
         InputError
-            If it is something else or of an unknown version.
+            If the values aren't those of a cost model, or have an unknown version.
         """
         given = dict(values)
         if (given.pop("format", None), given.pop("version", None)) != (FORMAT, FORMAT_VERSION):
@@ -207,12 +211,12 @@ class CostModel:
 
     @classmethod
     def load(cls, path: Path | str) -> CostModel:
-        """Read a file that `save` wrote.
+        """Read a cost model from a file that `save` wrote.
 
         Raises
         ------
         ReadError
-            If it is something else, damaged, or of a version that is not known.
+            If the file holds no cost model, is damaged, or has an unknown version.
         """
         try:
             return cls.from_dict(json.loads(Path(path).read_text(encoding="utf-8")))
@@ -221,7 +225,7 @@ class CostModel:
 
 
 def _trouble(error: Exception) -> str:
-    """Return what is wrong with a file of costs, without its path, which the message begins with."""
+    """Return the reason why a file of costs can't be read, without the file's path."""
     match error:
         case FileNotFoundError():
             return "there is no such file"
@@ -240,14 +244,14 @@ def _trouble(error: Exception) -> str:
 
 @cache
 def program_named(name: str) -> Program:
-    """Return what a program's work consists of.
+    """Return the program of a name, which defines the terms of its work.
 
     Raises
     ------
     InputError
         If there is no such program.
     """
-    # Only the program that is asked for is needed, and that of `evenly.fdtd` takes time to import.
+    # Imported late, since the import of the program for `evenly.fdtd` takes time.
     from evenly.decomposition.costs.fdtd import Fdtd
     from evenly.decomposition.costs.meep import Meep
 

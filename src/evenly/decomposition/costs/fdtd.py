@@ -1,9 +1,9 @@
-"""What `evenly.fdtd` does for the chunks of a cell, term by term.
+"""The terms of the work of `evenly.fdtd`, and their amounts in the chunks of a cell.
 
-A step of a chunk sweeps rows of points, whose factors are numbers where the medium is the same throughout and arrays
-where it isn't; layers, polarisations, off-diagonal and nonlinear media come on top where they are; ghosts are copied
-along faces, at a price that depends on how a face lies in memory; and each chunk and each of its sides costs some
-microseconds whatever its size. See `evenly.fdtd.stepping.chunk` and `evenly.fdtd.stepping.kernels`.
+A step of a chunk sweeps rows of points. The factors of the sweep are numbers if the medium is the same throughout the
+chunk, and arrays if it isn't. Layers, polarisations, off-diagonal and nonlinear media add further work. Ghosts are
+copied along faces, at a cost that depends on the face's orientation in memory. Each chunk and each of its sides also
+costs some microseconds, whatever its size. See `evenly.fdtd.stepping.chunk` and `evenly.fdtd.stepping.kernels`.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ __all__ = ["Fdtd", "memory_order"]
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
-#: Bytes of a rank's chunks together that are in a core's own caches still at the next step.
+#: Bytes of all chunks of a rank that a core's own caches still hold at the next step.
 CACHE = 2e6
-#: Bytes from which on they begin to fall out of the last cache; at twice as many all of them come from memory.
+#: Bytes of all chunks of a rank above which the last cache no longer holds all; at twice as many, all come from memory.
 LAST_CACHE = 16e6
 #: Numbers in a cache line.
 LINE = 8
 
 
 class Fdtd(Program):
-    """The embedded simulation."""
+    """The program `evenly.fdtd`."""
 
     name = "fdtd"
     terms = (
@@ -82,7 +82,7 @@ class Fdtd(Program):
         volume, layers, order = pieces.volume, pieces.pml.sum(axis=1), memory_order(pieces)
         first, second, last = np.take_along_axis(pieces.shape.astype(np.float64), order, axis=1).T
         work = _Work.of(pieces, padded=first * second * (last + 2 * (last > 1)))
-        # Before a chunk's turn comes again, all others of its rank have had theirs: they share its caches.
+        # Between two steps of a chunk, all other chunks of its rank are stepped, so they share the caches.
         together = np.bincount(pieces.box, work.held)[pieces.box].astype(np.float64)
         beyond = np.maximum(0, 1 - CACHE / together)
         polarised, polarisations = pieces.count("polarised"), pieces.count("polarisations")
@@ -122,7 +122,7 @@ class Fdtd(Program):
         }
         parts = pieces.cell.parts
         columns = {name: parts * np.asarray(column, np.float64) for name, column in per_part.items()}
-        # These know already of how many numbers a complex value is.
+        # These amounts already include the factor `parts` of complex fields.
         columns |= {"transformed values": values, "transforms": products, "uncached bytes": work.moved * beyond}
         columns["memory bytes"] = work.moved * np.clip(together / LAST_CACHE - 1, 0, 1)
         return np.stack([columns[term.name] for term in self.terms], axis=1)
@@ -130,16 +130,16 @@ class Fdtd(Program):
 
 @dataclass(frozen=True)
 class _Work:
-    """What decides on the work of n chunks, all (n,) and 0 where it isn't there.
+    """Quantities that determine the work of n chunks, all (n,); 0 where a feature is absent.
 
     Attributes
     ----------
-    padded : points with the ghosts at both ends of every row
-    factors, losses, fed : of how many of E and H there are factors point by point, losses, and increments
+    padded : points, with the ghosts at both ends of every row
+    factors, losses, fed : number of fields (of E and H) with factors point by point, with losses, with increments
     increments, nodes : points of increments, and points with off-diagonal media
     separate : whether E and H can't be swept together
-    calls : calls of compiled loops beside the sweep
-    held, moved : bytes that a chunk holds, and that its step reads and writes
+    calls : calls of compiled loops besides the sweep
+    held, moved : bytes that a chunk holds, and bytes that its step reads and writes
     """
 
     padded: Array
@@ -168,15 +168,16 @@ class _Work:
         apart = [pieces.count(kind) for kind in (*magnetic, "magnetic_anisotropic", "nonlinear")]
         separate = np.sum(apart, axis=0) > 0.5
         polarised, polarisations = pieces.count("polarised"), pieces.count("polarisations")
-        # Calls for polarisations, one per component and set of poles, for nonlinear points, and for increments.
+        # Calls for polarisations (one per component and set of poles), for nonlinear points, and for increments.
         present = np.sum([np.zeros(len(padded)), *(pieces.count(kind) > 0.5 for kind in poles)], axis=0)
         sets = np.where(present > 0, np.maximum(1, present * polarised / np.maximum(1, polarisations)), 0)
         calls = 3 * sets + 9 * (pieces.count("nonlinear values") > 0.5) + 2 * separate + 2 * fed
-        # Numbers that are only read. Strengths of poles, and what fields answer, are held where ε varies.
+        # `read`: numbers that are only read. Where ε varies, each point also holds its own pole strengths and response.
         read, own = padded * (3 * factors + 3 * losses), varies[0] * (polarisations + polarised)
         held = read + padded * (6 + 4 * layers) + 2 * polarisations + own + 3 * increments
-        # Fields and layers are read and written; of polarisations two steps are read and one is written, and their
-        # field once more. Increments are made of the other field, and polarisations change them too.
+        # Fields and layers are read and written. For polarisations, two time steps are read and one is written, and
+        # their field is read and written once more. Increments are computed from the other field, and polarisations
+        # change them too.
         moved = read + 2 * padded * (6 + 4 * layers) + 3 * polarisations + own + 2 * polarised
         moved = moved + 9 * increments + 2 * polarised * (fed > 0)
         return cls(
@@ -186,10 +187,10 @@ class _Work:
 
 
 def memory_order(pieces: Pieces) -> Ints:
-    """Return the axes of each piece in the order of its memory, slowest first, (n, 3).
+    """Return the axes of each piece in memory order, slowest first, (n, 3).
 
-    Rows, along the last of them, are long and undisturbed by layers and poles, as `evenly.fdtd.stepping.chunk` chooses
-    them.
+    Rows lie along the last of these axes. It is chosen, as in `evenly.fdtd.stepping.chunk`, such that rows are long and
+    aren't interrupted by layers and poles.
     """
     shape, polarised = pieces.shape.astype(np.float64), pieces.count("polarised")
     runs = [_rows_of(pieces, ("polarised",), np.full(len(shape), axis)) for axis in range(3)]
@@ -203,7 +204,7 @@ def memory_order(pieces: Pieces) -> Ints:
 
 
 def _rows_of(pieces: Pieces, kinds: Sequence[str], axes: Ints) -> Array:
-    """Unbroken rows of points of some kinds along an axis of each piece, (n,)."""
+    """Return the number of unbroken rows of points of some kinds along each piece's axis (n,), (n,)."""
     survey, found = pieces.cell.survey, np.zeros_like(pieces.volume)
     for kind in kinds:
         there = pieces.count(kind) > 0.5
@@ -215,7 +216,7 @@ def _rows_of(pieces: Pieces, kinds: Sequence[str], axes: Ints) -> Array:
 
 
 def _hulls(pieces: Pieces, kind: str) -> Array:
-    """Points of the smallest box around all of a kind in each piece, grown by one."""
+    """Return the points of the bounding box of all points of a kind in each piece, grown by one point, (n,)."""
     found = np.zeros_like(pieces.volume)
     there = np.flatnonzero(pieces.count(kind) > 0.5)
     if not len(there):
@@ -231,13 +232,16 @@ def _hulls(pieces: Pieces, kind: str) -> Array:
 
 
 def _end(pieces: Pieces, column: int, low: Ints, high: Ints, axis: int, step: int) -> Ints:
-    """Return how far boxes can be cut off from one side without losing a point of a kind, by bisection."""
+    """Return the grid index (n,) up to which boxes can be cut off from one side without losing a point of a kind.
+
+    The side is the low one for `step` > 0, else the high one; the index is found by bisection.
+    """
     near, far = (low, high) if step > 0 else (high, low)
     kept, lost = near[:, axis].copy(), far[:, axis].copy()
     while np.any(np.abs(lost - kept) > 1):
         middle = (kept + lost) // 2
         a, b = low.copy(), high.copy()
-        # What lies between the side and the middle must hold nothing.
+        # The part between the side and the middle must hold no point of the kind.
         (b if step > 0 else a)[:, axis] = middle
         empty = pieces.cell.survey.counts(a, b)[:, column] < 0.5
         open_ = np.abs(lost - kept) > 1
@@ -246,9 +250,10 @@ def _end(pieces: Pieces, column: int, low: Ints, high: Ints, axis: int, step: in
 
 
 def _patches(pieces: Pieces, rows: Ints) -> tuple[Array, Array]:
-    """Return components that are transformed in a piece, each box for itself, and cache lines that they lie in, (n,).
+    """Return the components transformed in each piece, summed over transform boxes, and their cache lines, each (n,).
 
-    Along the rows, whose axes are `rows` (n,), a line holds `LINE` values; a box that is thin along them has one each.
+    Rows lie along the axes `rows` (n,). A cache line holds `LINE` values of a row; if a box is thin along the rows,
+    every value has its own line.
     """
     patches, lines, index = np.zeros_like(pieces.volume), np.zeros_like(pieces.volume), np.arange(len(rows))
     for transform in pieces.cell.transforms:
@@ -260,14 +265,18 @@ def _patches(pieces: Pieces, rows: Ints) -> tuple[Array, Array]:
 
 
 def _sides(pieces: Pieces, order: Ints) -> tuple[Array, tuple[Array, ...]]:
-    """Sides that touch chunks (n,), and faces there by how they lie in memory, each (n,)."""
+    """Return the number of sides with ghosts (n,), and the faces there by orientation in memory, each (n,).
+
+    The four kinds are faces across the slowest axis, across the second, at the ends of rows, and at the ends of rows
+    that close on themselves.
+    """
     cell = pieces.cell
     n, thick = np.array(cell.grid.shape), ~np.array(cell.grid.thin)
     around = np.array(cell.periodic) & thick
     below, above = (((at != end) | around) & thick for at, end in ((pieces.low, 0), (pieces.high, n)))
     touching = below.astype(np.float64) + above
     faces = np.take_along_axis(touching * (pieces.volume[:, None] / np.maximum(1, pieces.shape)), order, axis=1)
-    # A row that goes around a periodic cell closes itself.
+    # A row that spans a periodic cell closes on itself.
     whole = (pieces.shape == n) & around & (not cell.complex_fields)
     closed = np.take_along_axis(whole, order, axis=1)[:, 2]
     ends = faces[:, 2]

@@ -1,7 +1,7 @@
-"""How many unbroken rows of points of a kind chunks hold: what short rows cost is paid once for each.
+"""Number of unbroken rows of points of a kind in chunks; each row has a fixed cost, which makes short rows expensive.
 
-A survey knows how many points of a kind a block has, so also how many a plane of it has; where a plane has more than
-the one before, rows begin. Where a piece is cut, all rows through its first plane begin there.
+A survey gives the number of points of a kind in each block, and so in each plane of the block. Where a plane has more
+points than the one before, rows begin. Where a piece is cut, all rows through its first plane begin.
 
 >>> blocks = np.array([0.0, 12.0, 0.0]).reshape(3, 1, 1, 1)
 >>> survey = Survey.of_blocks(((0, 4, 8, 12), (0, 3), (0, 1)), ("polarised",), blocks)
@@ -23,20 +23,21 @@ __all__ = ["row_starts"]
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
-#: Surveys of more blocks are too large to have tables of their rows beside them.
+#: Most blocks of a survey for which a table of row starts is made.
 MOST_BLOCKS = 2_000_000
 _kept: dict[int, tuple[weakref.ref[Survey], dict[tuple[str, int], tuple[Survey, Survey | None]]]] = {}
 
 
 def row_starts(survey: Survey, kind: str, axis: int, low: Ints, high: Ints) -> Array:
-    """Return how many rows along an axis of points of a kind boxes (n, 3) hold, (n,).
+    """Return the number of unbroken rows along an axis of points of a kind in boxes (n, 3), (n,).
 
     Parameters
     ----------
     survey : Survey
     kind : str
-        One that it has.
+        A kind of the survey.
     axis : int
+        Direction of the rows.
     low, high : (n, 3)
         First grid indices and one past the last; no box is empty.
     """
@@ -46,13 +47,13 @@ def row_starts(survey: Survey, kind: str, axis: int, low: Ints, high: Ints) -> A
     alone, starts = _surveys(survey, kind, axis)
     cut = alone.counts(low, first)[:, 0]
     if starts is None:
-        # As if every row that has any of it were full.
+        # Fallback: as if every row with a point of the kind were full.
         return np.asarray(alone.counts(low, high)[:, 0] / (high - low)[:, axis])
     return np.asarray(cut + starts.counts(ahead, high)[:, 0])
 
 
 def _surveys(survey: Survey, kind: str, axis: int) -> tuple[Survey, Survey | None]:
-    """Return the survey of a kind alone and that of points at which its rows begin, made once for each survey."""
+    """Return the survey of one kind, and that of its row starts (None for a large survey); both are cached."""
     reference, made = _kept.get(id(survey), (None, {}))
     if reference is None or reference() is not survey:
         key, made = id(survey), {}
@@ -74,7 +75,7 @@ def _counted(survey: Survey, column: int, axis: int) -> Survey:
     along = np.diff(edges).reshape([-1 if a == axis else 1 for a in range(3)])
     planes = np.moveaxis(blocks / along, axis, 0)
     begin = np.maximum(0, np.diff(planes, axis=0, prepend=0))
-    # Each block's first plane becomes a block of its own, since rows begin there and not anywhere in the block.
+    # Each block's first plane becomes a block of its own, since rows begin only there.
     fine = np.unique(np.concatenate([edges, edges[:-1] + 1]))
     values = np.zeros((len(fine) - 1, *begin.shape[1:]))
     values[np.searchsorted(fine, edges[:-1])] = begin

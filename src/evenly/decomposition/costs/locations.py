@@ -26,14 +26,15 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Found:
-    """A cost model and where it came from.
+    """A cost model and its source.
 
     Parameters
     ----------
     cost : CostModel
     source : "calibrated", "shipped" or "file"
-        Measured by the user on this machine, measured elsewhere by evenly's authors, or named by the user.
+        Measured by the user on this machine, shipped with evenly, or read from a file that the user named.
     path : Path
+        The file of the model.
     """
 
     cost: CostModel
@@ -42,7 +43,7 @@ class Found:
 
     @property
     def note(self) -> str:
-        """What a user should know about it, one sentence."""
+        """A note for the user on the model's source, in one sentence."""
         if self.source == "shipped":
             return (
                 f"costs are those that came with evenly, measured on {self.cost.machine}: "
@@ -61,7 +62,7 @@ class Found:
 
 
 def home() -> Path:
-    """Return the folder for what evenly keeps of a user."""
+    """Return the folder of the user's files that evenly keeps."""
     if os.environ.get("EVENLY_HOME"):
         return Path(os.environ["EVENLY_HOME"])
     data = os.environ.get("XDG_DATA_HOME")
@@ -69,12 +70,12 @@ def home() -> Path:
 
 
 def machine_name() -> str:
-    """Return what tells this kind of machine from others: its name, and its processor's."""
+    """Return a text that identifies this machine: its name and its processor."""
     return f"{platform.node() or 'unknown'} ({_processor()})"
 
 
 def versions(*packages: str) -> dict[str, str]:
-    """Return the versions of Python and of those of the packages that are installed.
+    """Return the versions of Python and of the given packages, by name; packages that aren't installed are left out.
 
     Examples
     --------
@@ -89,25 +90,26 @@ def versions(*packages: str) -> dict[str, str]:
 
 
 def cost_file(program: str) -> Path:
-    """Return where the user's calibration of a program on this machine is kept."""
+    """Return the path of the user's cost model of a program for this machine."""
     name = re.sub(r"[^A-Za-z0-9.-]+", "-", platform.node() or "machine")
     return home() / "costs" / f"{program}.{name}.json"
 
 
 def store_file(program: str) -> Path:
-    """Return where the timings of a calibration that is under way are kept."""
+    """Return the path of the timings of a calibration in progress."""
     return cost_file(program).with_suffix(".timings.jsonl")
 
 
 def shipped_file(program: str) -> Path:
-    """Return where the costs that come with evenly are."""
+    """Return the path of a program's cost model that comes with evenly."""
     return Path(__file__).parent / "shipped" / f"{program}.json"
 
 
 def taken_over(cost: CostModel) -> list[str]:
-    """Return the terms that none of a model's runs tell of: their costs are the shipped ones at this machine's speed.
+    """Return the terms that occur in none of a model's calibration runs.
 
-    A model that holds no runs says nothing of where its costs come from, so there are none.
+    Their coefficients are the shipped ones, scaled to this machine's speed. The list is empty for a model without runs,
+    since the source of its coefficients isn't known.
 
     Examples
     --------
@@ -122,21 +124,21 @@ def taken_over(cost: CostModel) -> list[str]:
 
 
 def find_cost(program: str | None, path: Path | str | None = None) -> Found:
-    """Return the costs of a program: from a file if one is named, else the user's of this machine, else the shipped.
+    """Return a program's cost model: from a given file, else the user's for this machine, else the shipped one.
 
     Parameters
     ----------
     program : str or None
-        Whose costs; None takes any program's from a file that is named, else those of fdtd.
+        The program. With None, a given file may be for any program; without a file it means ``"fdtd"``.
     path : Path or str, optional
         The file.
 
     Raises
     ------
     ReadError
-        If the file can't be read; the message says how to get another one.
+        If the file can't be read; the message tells how to get another one.
     InputError
-        If it holds the costs of another program.
+        If the file holds the costs of another program.
     """
     needed = program or "fdtd"
     source: Literal["calibrated", "shipped", "file"] = "file"

@@ -1,11 +1,10 @@
-"""What Meep does for the chunks of a cell, term by term.
+"""The terms of Meep's work, and their amounts in the chunks of a cell.
 
-Meep sweeps whole arrays, so most of what a chunk costs depends on what is *present* in it, not on how many points have
-it: one nonlinear point makes every point of its chunk nonlinear. Poles reach further: each that occurs anywhere in
-the cell is kept, subtracted from D and copied over borders by every chunk, and driven only by those chunks in which it
-occurs. Every chunk also copies its borders, to chunks of its own rank no less than to others, row by row
-(`evenly calibrate meep` measures each of these;
-``benchmarks/cost_meep.py`` says how far predictions are off).
+Meep sweeps whole arrays. So most of a chunk's cost depends on which features are *present* in the chunk, not on the
+number of points that have them: one nonlinear point makes every point of its chunk nonlinear. A pole that occurs
+anywhere in the cell is kept, subtracted from D and copied over borders by every chunk, but only the chunks in which it
+occurs drive it. Every chunk also copies its borders row by row, also to chunks of the same rank. (`evenly calibrate
+meep` measures these costs; ``benchmarks/cost_meep.py`` measures the errors of the predictions.)
 
 >>> from evenly.decomposition.cells.cell import Cell
 >>> from evenly.decomposition.cells.pieces import pieces_of
@@ -37,14 +36,15 @@ __all__ = ["Meep"]
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
-#: Share of the components whose arrays have what begins in the layer of points above a chunk: one of three where it
-#: begins between a node and the middle of its edge, else all.
+#: Mean share of the components whose arrays hold a feature that begins in the layer of points just above a chunk. It is
+#: one of three components if the feature begins between a node and the middle of its edge, else all.
 BEYOND = 2 / 3
-#: Bytes of a leaf's chunks that caches still hold at the next step. A last cache of 32 MB is shared with others: 4 to
-#: 8 MB explain calibrated times alike, 4 leave large cells closest to what they took (``benchmarks/cache_meep.py``).
+#: Bytes of a leaf's chunks that the caches still hold at the next step. The last cache of 32 MB is shared with other
+#: processes. Values of 4 to 8 MB explain the calibration equally well; 4 MB predicts large cells best
+#: (``benchmarks/cache_meep.py``).
 CACHE = 4e6
-#: Numbers held for each point, for each point in a PML beside those, and for each pole: E, H, D and 1/ε; what PML
-#: integrates; P of three components at two steps. A step reads and writes each once, but for 1/ε and one step of P.
+#: Numbers held for each point (E, H, D and 1/ε), in addition for each point in a PML (its integrals), and for each pole
+#: (three components of P at two time steps). A step reads and writes each once, except 1/ε and one time step of P.
 HELD, HELD_IN_PML, HELD_BY_POLE = 12, 9, 6
 MOVED, MOVED_IN_PML, MOVED_BY_POLE = 21, 18, 12
 SIDES = ("electric", "magnetic")
@@ -54,10 +54,10 @@ OFF_DIAGONAL = ("off-diagonal xy", "off-diagonal xz", "off-diagonal yz")
 class Meep(Program):
     """Meep 1.2x.
 
-    The kinds of points that it looks for in a survey are ``"magnetic"``, ``"electric_conductivity"``,
+    The kinds of points that it uses in a survey are ``"magnetic"``, ``"electric_conductivity"``,
     ``"magnetic_conductivity"``, ``"nonlinear"``, ``"off-diagonal xy"`` (``xz``, ``yz``), ``"magnetic_anisotropic"``,
-    ``"pole …"`` and ``"pole magnetic …"``. Absorbers are taken from the cell, since Meep makes no chunks of them. The
-    cell's trait ``"components"`` is how many of the six components of E and H are stepped (all where not given).
+    ``"pole …"`` and ``"pole magnetic …"``. Absorbers are taken from the cell, since Meep makes no separate chunks for
+    them. The cell's trait ``"components"`` is the number of components of E and H that are stepped (6 if not given).
     """
 
     name = "meep"
@@ -105,7 +105,7 @@ class Meep(Program):
         processes[np.unique(pieces.box, return_index=True)[1]] = 1.0
         neighbours = chunks.neighbours()
         keeps_b = chunks.present("magnetic") | pieces.pml.any(axis=1)
-        # These occur once for each number of a field value, and of each component that is stepped.
+        # These amounts are multiplied by the numbers per field value and by the share of components that are stepped.
         per_number: dict[str, Any] = {
             "points": volume * chunks.thick.all(),
             "points of planes": volume * (not chunks.thick.all()),
@@ -145,7 +145,7 @@ class Meep(Program):
 
 @dataclass(frozen=True)
 class _Chunks:
-    """Pieces as Meep steps them; their arrays reach `reach` points further up than they do."""
+    """Pieces as Meep steps them; a chunk's arrays reach `reach` points beyond its upper sides."""
 
     pieces: Pieces
     reach: int = 1
@@ -156,7 +156,7 @@ class _Chunks:
 
     @property
     def numbers(self) -> float:
-        """Numbers per point of all components that are stepped: six of a cell with real fields in three dimensions."""
+        """Real numbers per point of all stepped components: 6 for a cell with real fields in three dimensions."""
         return self.pieces.cell.parts * self.pieces.cell.traits.get("components", 6.0)
 
     @property
@@ -165,7 +165,7 @@ class _Chunks:
 
     @property
     def last(self) -> int:
-        """Axis along which points follow each other in memory."""
+        """The axis along which points are contiguous in memory."""
         return int(np.flatnonzero(self.thick)[-1]) if self.thick.any() else 2
 
     @cached_property
@@ -175,17 +175,17 @@ class _Chunks:
         return survey.counts(self.pieces.low, np.minimum(self.pieces.high + self.reach, survey.shape))
 
     def present(self, kind: str) -> Flags:
-        """Whether each chunk's arrays have any point of a kind, (n,)."""
+        """Return whether each chunk's arrays have any point of a kind, (n,)."""
         return np.asarray(self.pieces.cell.column(self.held, kind) > 0.5)
 
     def share(self, kind: str) -> Array:
-        """Share of the components for which each chunk has a kind in its arrays, (n,)."""
+        """Return the share of the components for which a kind is present in each chunk's arrays, (n,)."""
         inside = self.pieces.count(kind) > 0.5
         return np.where(inside, 1.0, BEYOND * self.present(kind))
 
     @cached_property
     def sides(self) -> Ints:
-        """Sides along each axis at which points are copied from a chunk, (n, 3)."""
+        """Number of sides along each axis at which points are copied from a chunk, (n, 3)."""
         cell, low, high = self.pieces.cell, self.pieces.low, self.pieces.high
         inside = (low > 0).astype(np.int64) + (high < np.asarray(cell.grid.shape))
         # A chunk that spans a periodic axis copies from itself.
@@ -193,7 +193,7 @@ class _Chunks:
 
     @cached_property
     def spans(self) -> Flags:
-        """Along which axes a chunk is its own neighbour, (n, 3)."""
+        """Whether a chunk is its own neighbour along each axis, (n, 3)."""
         return np.asarray((self.pieces.shape == np.asarray(self.pieces.cell.grid.shape)) & (self.sides == 2))
 
     @cached_property
@@ -203,12 +203,12 @@ class _Chunks:
 
     @property
     def faces(self) -> Array:
-        """Those that are shared with other chunks, (n, 3)."""
+        """Faces of points across each axis that are copied to other chunks, (n, 3)."""
         return np.asarray(self.copied * ~self.spans)
 
     @property
     def own_faces(self) -> Array:
-        """Those that a chunk copies from itself, (n,)."""
+        """Faces of points that a chunk copies from itself, (n,)."""
         return np.asarray((self.copied * self.spans).sum(axis=1))
 
     @cached_property
@@ -223,22 +223,22 @@ class _Chunks:
         return np.asarray(np.prod(self.pieces.shape + self.reach * self.thick, axis=1), dtype=np.float64)
 
     def neighbours(self) -> Array:
-        """Return the chunks around each one, as there would be in a regular lattice of chunks, (n,)."""
+        """Return the number of neighbours of each chunk, as if all chunks formed a regular lattice, (n,)."""
         shape, whole = self.pieces.shape, np.asarray(self.pieces.cell.grid.shape)
-        # The chunks on both sides along a periodic axis are the same one where there are two.
+        # If there are only two chunks along a periodic axis, the neighbours on both sides are the same chunk.
         twice = np.asarray(self.pieces.cell.periodic) & (2 * shape >= whole) & self.thick
         around = np.prod(1 + np.where(self.spans, 0, np.where(twice, 1, self.sides)), axis=1) - 1
         return np.asarray(around + self.spans.any(axis=1), dtype=np.float64)
 
     def off_diagonal(self) -> Array:
-        """Return the pairs of axes that the permittivity or the permeability of each chunk couples, (n,)."""
+        """Return the number of pairs of axes that each chunk's permittivity or permeability couples, (n,)."""
         known = [kind for kind in OFF_DIAGONAL if kind in self.pieces.cell.survey.kinds]
-        # Where it isn't known which pairs, all of them.
+        # If the coupled pairs aren't known, all three count.
         electric = [self.share(kind) for kind in known] if known else [3 * self.share("electric_anisotropic")]
         return np.asarray(np.sum(electric, axis=0) + 3 * self.share("magnetic_anisotropic"))
 
     def conductive(self) -> Array:
-        """Return for how many of E and H each chunk has a conductivity, or lies in an absorber, (n,)."""
+        """Return the number of fields (of E and H) with a conductivity in each chunk, by media or absorbers, (n,)."""
         shape = np.asarray(self.pieces.cell.grid.shape)
         low, high = np.asarray(self.pieces.cell.absorber).T
         ends = (self.pieces.low < low) | ((self.pieces.high >= shape - high) & (high > 0))
@@ -247,7 +247,10 @@ class _Chunks:
         return np.asarray(np.sum(sides, axis=0))
 
     def memory_bytes(self) -> Array:
-        """Return what comes from memory; a process goes through all of its chunks before it comes back to one, (n,)."""
+        """Return the bytes that each chunk moves to and from memory in a step, (n,).
+
+        A process steps all of its chunks before it returns to the first, so the caches must hold all of them.
+        """
         numbers = 8.0 * self.numbers / 6
         in_pml, poles = self.arrays * self.pieces.pml.any(axis=1), len(self.poles)
         held = self.arrays * (HELD + HELD_BY_POLE * poles) + HELD_IN_PML * in_pml
@@ -256,7 +259,7 @@ class _Chunks:
         return np.asarray(numbers * moved * np.maximum(0, 1 - CACHE / np.maximum(of_leaf, 1)))
 
     def regions(self) -> Array:
-        """Return the components that each chunk transforms, region by region, (n,)."""
+        """Return the number of components that each chunk transforms, summed over regions, (n,)."""
         found = np.zeros(len(self.volume))
         for transform in self.pieces.cell.transforms:
             across = np.minimum(self.pieces.high, transform.high) - np.maximum(self.pieces.low, transform.low)

@@ -1,1 +1,1 @@
-"""Cells of evenly's own simulation: its lattice, media and layers, counted per block."""
+"""Cells of `evenly.fdtd`: surveys of the structure's media and layers, counted per block."""

@@ -1,4 +1,4 @@
-"""Where the blocks of a survey end: along each axis at the indices that matter most, as many as the blocks allow."""
+"""Choice of the block edges of a survey: along each axis the most important indices, within a number of blocks."""
 
 from __future__ import annotations
 
@@ -13,20 +13,19 @@ __all__ = ["Edges", "chosen_along", "chosen_edges", "shared_out"]
 Ints = NDArray[np.int64]
 Array = NDArray[np.float64]
 Edges = tuple[Ints, Ints, Ints]
-#: Blocks along an axis that no other axis may take from it.
+#: An axis keeps up to this number of blocks when the others have too many.
 FEW = 16
 
 
 def chosen_edges(weights: Sequence[ArrayLike], blocks: int) -> Edges:
-    """Return the ends of blocks along x, y, z.
+    """Return the block edges along x, y, z, as grid indices.
 
     Parameters
     ----------
     weights : three arrays (points + 1,)
-        How much lies on each index, the ends of the cell included; nothing is lost where an index of weight 0 is left
-        out.
+        Importance of each grid index as an edge, the ends of the cell included. An index of weight 0 isn't needed.
     blocks : int
-        How many there may be in all.
+        Most blocks in total.
 
     Examples
     --------
@@ -41,7 +40,7 @@ def chosen_edges(weights: Sequence[ArrayLike], blocks: int) -> Edges:
 
 
 def shared_out(wanted: Sequence[int], product: int) -> list[int]:
-    """Return how many blocks there are along each axis: their shares of what is wanted are alike.
+    """Return the number of blocks along each axis: all wanted numbers are scaled alike until the product fits.
 
     Examples
     --------
@@ -51,7 +50,7 @@ def shared_out(wanted: Sequence[int], product: int) -> list[int]:
     scale = 1.0
     numbers = [float(n) for n in wanted]
     while math.prod(numbers) > product * (1 + 1e-9) and scale > 1e-9:
-        # An axis of few blocks keeps them all as long as it can: it may hold films.
+        # An axis with few blocks keeps them all as long as possible, since it may hold films.
         scale *= 0.99
         numbers = (
             [max(min(n, FEW), n * scale) for n in wanted]
@@ -62,9 +61,9 @@ def shared_out(wanted: Sequence[int], product: int) -> list[int]:
 
 
 def chosen_along(weights: Array, number: int) -> Ints:
-    """Return the ends of at most `number` blocks along an axis whose indices have weights, (points + 1,).
+    """Return the edges of at most `number` blocks along an axis whose indices have weights (points + 1,).
 
-    Half of them go to the heaviest indices, the others halve what is longest in between.
+    Half of the edges are the indices of largest weight. The others divide the longest gaps between them evenly.
     """
     last = len(weights) - 1
     inner = np.flatnonzero(weights[1:-1]) + 1
@@ -76,8 +75,8 @@ def chosen_along(weights: Array, number: int) -> Ints:
 
 
 def _filled(edges: Ints, inner: Ints, number: int) -> Ints:
-    """Return edges with others of `inner`, evenly spread, up to `number` blocks."""
-    # Bisection, on a logarithmic scale, for the greatest length of blocks; each longer one is divided evenly.
+    """Return `edges` and further indices of `inner`, evenly spread, so that there are at most `number` blocks."""
+    # Bisection, on a logarithmic scale, for the smallest feasible length limit; longer blocks are divided evenly.
     low, high = 1.0, float(edges[-1])
     best = edges
     for _ in range(40):

@@ -1,4 +1,4 @@
-"""The cell of a simulation of `evenly.fdtd`: what the cutter needs to know, without any of its fields.
+"""The cell of a simulation of `evenly.fdtd`, made without allocating its fields.
 
 >>> from evenly.fdtd import Block, Medium, PML, Simulation
 >>> film = Block(size=(9, 9, 0.5), material=Medium(index=2))
@@ -26,23 +26,23 @@ if TYPE_CHECKING:
 
 __all__ = ["BLOCKS", "POINTS", "cell_from", "cell_of"]
 
-#: Largest cell whose every point is sampled.
+#: Most points of a cell for the exact survey, which samples every point.
 POINTS = 1_000_000
 #: Most blocks of a survey.
 BLOCKS = 2_000_000
 
 
 def cell_from(simulation: Any) -> Cell:
-    """Return the cell of a simulation of `evenly.fdtd`, or a cell as it is.
+    """Return the cell of a simulation of `evenly.fdtd`; a cell is returned unchanged.
 
     Raises
     ------
     InputError
-        If it is something else.
+        If the argument is neither.
     """
     if isinstance(simulation, Cell):
         return simulation
-    # Inside Meep's process there may be nothing but numpy, and the simulation needs more.
+    # Imported late: Meep's process may have no other package than numpy, and the simulation needs more.
     from evenly.fdtd.simulation import Simulation
 
     if isinstance(simulation, Simulation):
@@ -61,19 +61,20 @@ def cell_of(
     blocks: int = BLOCKS,
     name: str = "cell",
 ) -> Cell:
-    """Return the cell of a simulation; none of its fields is allocated.
+    """Return the cell of a simulation; its fields aren't allocated.
 
     Parameters
     ----------
     sim : Simulation
     monitors : iterable of FourierMonitor
-        Monitors beside those that were added.
+        Monitors in addition to those of the simulation.
     points : int
-        Largest cell whose every point is sampled, so that counts are exact; a larger one is surveyed object by object.
+        Most points of a cell for which every point is sampled, with exact counts. Larger cells are surveyed object by
+        object.
     blocks : int
-        Most blocks that the survey may have.
+        Most blocks of the survey.
     name : str
-        How tables call it.
+        Name of the cell in tables.
     """
     survey = exact_survey if sim.grid.box.volume <= points else object_survey
     layers = sim.layers
@@ -96,7 +97,7 @@ def cell_of(
 
 
 def _transforms(sim: Simulation, monitors: Iterable[FourierMonitor]) -> tuple[Transform, ...]:
-    """Return what is transformed; components on one box for one number of frequencies are one."""
+    """Return the Fourier transforms; components with the same box and number of frequencies make one `Transform`."""
     from evenly.fdtd.monitors.monitor import FourierMonitor
 
     found: dict[Any, float] = defaultdict(float)

@@ -1,8 +1,8 @@
-"""A survey by looking at every grid point: for cells that can be sampled in a second or two.
+"""Exact survey: samples every grid point, for cells for which this takes a second or two.
 
-What is noted of a point is packed into one number. Neighbouring planes of equal numbers become one layer of blocks:
-that loses nothing, and a stack of films needs few of them. Where more blocks are left than asked for, they are merged;
-their counts stay exact sums, and only boxes that cut through a block are interpolated.
+The properties of a point are packed into one number, its code. Neighbouring planes with equal codes are joined to one
+layer of blocks without loss, so a stack of films needs few blocks. If there are still too many blocks, they are merged.
+The counts of merged blocks stay exact sums; only boxes that cut through a block are interpolated.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 __all__ = ["exact_survey"]
 
 Ints = NDArray[np.int64]
-#: Points that are sampled at once.
+#: Most points sampled at a time.
 SLAB = 250_000
 
 
 class _Codes:
-    """Numbers of all points, packed into as few words as they need."""
+    """Codes of all points: the properties as digits of a mixed-radix number, packed into as few integers as needed."""
 
     def __init__(self, shape: tuple[int, int, int], limits: Mapping[str, int]) -> None:
         self.limits = limits
@@ -54,7 +54,7 @@ class _Codes:
         return np.asarray(self.words[word][where].astype(np.int64) // factor % self.limits[name])
 
     def changes(self, axis: int) -> Ints:
-        """Return how many points differ from the one before, per index along an axis but the first."""
+        """Return for each index along an axis but the first how many points differ from the plane before."""
         n = self.words[0].shape[axis]
         others = tuple(a for a in range(3) if a != axis)
         found = np.zeros(n - 1, dtype=np.int64)
@@ -65,7 +65,7 @@ class _Codes:
 
 
 def exact_survey(structure: Structure, *, blocks: int) -> Survey:
-    """Return the survey of a structure whose every point is sampled.
+    """Return the survey of a structure by sampling every point.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def exact_survey(structure: Structure, *, blocks: int) -> Survey:
         codes.set(slab, noted.of(structure.sample(slab)))
     changes = [codes.changes(axis) for axis in range(3)]
     edges = chosen_edges([np.r_[1, change, 1] for change in changes], blocks)
-    # Layers of equal planes; every block is some of them.
+    # Edges of the layers of equal planes; every block consists of whole layers.
     fine = [np.r_[0, np.flatnonzero(change) + 1, len(change) + 1] for change in changes]
     where = np.ix_(*(one[:-1] for one in fine))
     present = {name: found for name in noted.limits if (found := codes.get(name, where)).any()}

@@ -1,4 +1,4 @@
-"""Samples and blocks of a coarse lattice over a cell, and which object each sample lies in."""
+"""A coarse lattice of samples and blocks over a cell, and the object in which each sample lies."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ __all__ = ["Lattice", "Painter"]
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Owners = NDArray[np.int32]
-#: Samples that are painted at once.
+#: Most samples painted at a time.
 SLAB = 500_000
 
 
 @dataclass(frozen=True)
 class Lattice:
-    """Samples and blocks along the three axes.
+    """Edges of samples and blocks along the three axes; a block consists of whole samples.
 
     Parameters
     ----------
     edges : three arrays
-        Of samples, in grid indices.
+        Edges of the samples along x, y, z, in grid indices.
     blocks : three arrays
-        Of blocks; each is an edge of samples.
+        Edges of the blocks, in grid indices; each is also an edge of samples.
     """
 
     edges: Edges
@@ -53,7 +53,7 @@ class Lattice:
 
     @cached_property
     def block_of(self) -> Edges:
-        """Which block each sample is in along x, y, z."""
+        """Index of the block in which each sample lies, along x, y, z."""
         pairs = zip(self.edges, self.blocks, strict=True)
         x, y, z = (np.searchsorted(b, e[:-1], side="right").astype(np.int64) - 1 for e, b in pairs)
         return x, y, z
@@ -68,7 +68,7 @@ class Lattice:
         return x, y, z
 
     def slabs(self) -> Iterator[tuple[int, int]]:
-        """Yield first and last sample along x of slabs that are whole blocks."""
+        """Yield the first sample along x and one past the last of slabs that consist of whole blocks."""
         across = (len(self.edges[1]) - 1) * (len(self.edges[2]) - 1)
         ends = np.searchsorted(self.edges[0], self.blocks[0])
         first = 0
@@ -80,15 +80,15 @@ class Lattice:
 
 @dataclass(frozen=True)
 class Painter:
-    """Tells which object each sample lies in; later objects hide earlier ones.
+    """Finds the object in which each sample lies by painting objects in their order; later ones hide earlier ones.
 
     Parameters
     ----------
     structure : Structure
     along : three arrays
-        Coordinates of the samples' middles.
+        Coordinates of the samples' middles along x, y, z.
     whole : (objects,) of bool
-        Whether an object fills its bounds.
+        Whether an object fills its bounding box.
     """
 
     structure: Structure
@@ -109,7 +109,7 @@ class Painter:
         return 1e-9 * self.structure.grid.dx
 
     def owners(self, start: int, stop: int) -> Owners:
-        """Return the number of the object that each sample of a slab across x lies in."""
+        """Return the index of the object in which each sample lies, for samples `start` to `stop` along x."""
         owners = np.zeros((stop - start, len(self.along[1]), len(self.along[2])), dtype=np.int32)
         first, last = self._reach
         first, last = np.maximum(first, [start, 0, 0]), np.minimum(last, [stop, *owners.shape[1:]])

@@ -1,16 +1,19 @@
-"""What the media of a structure bring into a survey, per medium, and how far it reaches past an interface.
+"""Columns of a survey by medium, and how far the properties of a medium reach past an interface.
 
-A grid point has three components of E, half a spacing from its index along one axis each, and each is averaged over
-the box of one spacing around it (`evenly.fdtd.media.smoothing`): components along the face by what is in their box,
-poles of the one across it by where it lies. A face across an axis at index f lies between the points e - 1 and e whose
-middles are next to it, e - 1/2 < f <= e + 1/2, and what fills one side counts on the other too:
+A grid point has three components of E, each half a spacing from the point's index along its own axis. Each component is
+averaged over a box of one spacing around it (`evenly.fdtd.media.smoothing`). For components along a face, the media in
+the box count; for the poles of the component across it, the position of the component counts.
 
-- ε and the interface itself at point e, and at e - 1 if f - floor(f) > 1/2;
-- poles, σ and χ that are below the face at point e; those above it don't reach down.
+Consider a face across an axis at index f. It lies between the points e - 1 and e whose middles are next to it:
+e - 1/2 < f <= e + 1/2. A property of the medium on one side also counts at points on the other side:
 
-A surface at an angle meets 3/2 (|nx| + |ny| + |nz|) points per area (their components' boxes span 3/2 spacings along
-each axis), and that many is what is counted, one half on each side; and one box of one spacing around each node,
-|nx| + |ny| + |nz|. Steps between samples have just this area, summed over axes.
+- ε and the interface itself count at point e, and at e - 1 if f - floor(f) > 1/2;
+- poles, σ and χ of the medium below the face count at point e; those of the medium above it don't reach down.
+
+A surface at an angle with normal n meets 3/2 (|nx| + |ny| + |nz|) points per area, since the boxes of a point's
+components span 3/2 spacings along each axis. This number is counted, one half on each side. It also meets
+|nx| + |ny| + |nz| boxes of one spacing around nodes. The steps between samples have exactly this area, summed over
+axes.
 """
 
 from __future__ import annotations
@@ -31,25 +34,26 @@ __all__ = ["VALUES", "Column", "Faces", "columns_of"]
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
-#: Kinds of which a point may have more than one.
+#: Kinds that a point may count more than once.
 VALUES = ("polarised", "polarisations", "nonlinear values")
 
 
 @dataclass(frozen=True)
 class Column:
-    """One kind of a survey.
+    """One kind of a survey: its amount per point in each medium, and its rule at interfaces.
 
     Parameters
     ----------
     name : str
+        Name of the kind.
     amount : (media,)
-        Of one point in each medium.
+        Amount of one point in each medium.
     rule : str
-        How it reaches past interfaces, see `Faces.reach`.
+        How far the kind reaches past interfaces; see `Faces.reach`.
     mixed : float or None
-        What a point at an interface has, where that doesn't depend on the media.
+        Amount of a point at an interface, if it doesn't depend on the media.
     unlike : (media, media) of bool, or None
-        Which media differ in what matters at an interface; those of another amount where left out.
+        Pairs of media whose interface counts for this kind; with None, all pairs of different media.
     """
 
     name: str
@@ -59,7 +63,7 @@ class Column:
     unlike: Flags | None = None
 
     def beyond(self) -> Array:
-        """Return how much more a point of one medium (rows) has where another (columns) reaches it."""
+        """Return the additional amount of a point of one medium (rows) that another medium (columns) reaches."""
         if self.mixed is None:
             return np.maximum(0.0, self.amount - self.amount[:, None])
         more = np.broadcast_to((self.mixed - self.amount)[:, None], (len(self.amount),) * 2)
@@ -69,20 +73,20 @@ class Column:
 
 @dataclass(frozen=True)
 class Faces:
-    """Where media meet, n faces.
+    """Faces between different media, n of them.
 
     Attributes
     ----------
     axis : (n,) of int
-        Across which axis.
+        The axis across which each face lies.
     part : (n,)
-        Fraction of the index at which it lies.
+        Fractional part of the grid index at which it lies.
     high : (n,) of bool
-        Whether it is an object's high side.
+        Whether it is the high side of an object.
     flat : (n,) of bool
-        Whether all of it lies across the axis, at this index.
+        Whether the object's surface is flat and perpendicular to the axis there.
     slanted : (n,) of bool
-        Whether it makes off-diagonal elements.
+        Whether the surface makes off-diagonal elements.
     """
 
     axis: NDArray[np.intp]
@@ -92,15 +96,15 @@ class Faces:
     slanted: Flags
 
     def reach(self, rule: str, *, subpixel: bool) -> tuple[Array, Array]:
-        """Return how many planes of points an amount reaches past each face, above it and below it.
+        """Return how many planes of points an amount reaches past each face, above it and below it, each (n,).
 
         Parameters
         ----------
         rule : str
-            "electric", "magnetic": what poles, conductivities and χ do; followed by 0, 1 or 2, what they do to the
-            values of one component; "instant": ε and μ; "interface"; "nodes": off-diagonal elements.
+            "electric" or "magnetic" for poles, conductivities and χ; followed by 0, 1 or 2 for their values of one
+            component; "instant" for ε and μ; "interface"; "nodes" for off-diagonal elements.
         subpixel : bool
-            Whether interfaces are averaged.
+            Whether interfaces are averaged (subpixel smoothing).
         """
         above, below = (self._averaged if subpixel else self._plain)(rule)
         return np.asarray(above, dtype=np.float64), np.asarray(below, dtype=np.float64)
@@ -108,22 +112,22 @@ class Faces:
     def _averaged(self, rule: str) -> tuple[Any, Any]:
         if rule == "nodes":
             return 0.5 * self.slanted, 0.5 * self.slanted
-        # A point whose middle is on a high side belongs to the object, on a low side too.
+        # A point whose middle lies exactly on a face belongs to the object, on its high side as on its low side.
         on = self.high & (self.part == 0.5)
         if rule in ("instant", "interface"):
             return np.where(self.flat, ~on, 0.75), np.where(self.flat, (self.part > 0.5) | on, 0.75)
-        # Of a surface at an angle (the mean over all angles); components' own boxes reach half a spacing out.
+        # For a surface at an angle, the mean over all angles; the box of a component reaches out half a spacing.
         bent = 0.5 if rule[-1].isdigit() else 0.7
         along = self._along(rule)
         if rule.startswith("electric"):
             return np.where(self.flat, ~on & along, bent), np.where(self.flat, 0.0, bent)
-        # On a point lies only what is across the face: a component along it has a box that the face touches.
+        # If the face lies on a point, a component along it has a box that the face only touches.
         whole = not rule[-1].isdigit()
         early = (self.part <= 0.5) & ~on & ((self.part > 0) | whole | ~along)
         return np.where(self.flat, early, bent), np.where(self.flat, (self.part > 0.5) & along, bent)
 
     def _plain(self, rule: str) -> tuple[Any, Any]:
-        """Return the same without averaging: components are of the medium that they lie in."""
+        """Return the reach without averaging: each component belongs to the medium in which it lies."""
         if rule in ("nodes", "interface"):
             return 0.0 * self.part, 0.0 * self.part
         on = self.high & (self.part == 0.5)
@@ -131,12 +135,12 @@ class Faces:
         return np.where(self.flat, (self.part <= 0.5) & ~on & self._along(rule), bent), np.where(self.flat, 0.0, bent)
 
     def _along(self, rule: str) -> Any:
-        """Whether the component of a rule, if it is of one, lies along the face."""
+        """Return whether the rule's component lies along each face, (n,); true for rules without a component."""
         return self.axis != int(rule[-1]) if rule[-1].isdigit() else np.ones(len(self.axis), dtype=bool)
 
 
 def columns_of(structure: Structure) -> list[Column]:
-    """Return the kinds that a structure's media can make."""
+    """Return the columns of a survey to which a structure's media contribute."""
     columns: list[Column] = []
     for side, tables in zip(SIDES, structure.palettes, strict=True):
         columns += _of_side(side, tables)

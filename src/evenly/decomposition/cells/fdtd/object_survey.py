@@ -1,10 +1,10 @@
-"""A survey object by object, for cells too large to look at every point.
+"""Approximate survey from the objects of a structure, for cells too large to sample every point.
 
-The cell is divided into samples: along each axis at the faces of objects and the borders of layers, the largest first,
-and evenly where objects are curved. Objects are painted over the samples' middles in their order, each within its own
-bounds, slab after slab; blocks of a survey are groups of samples. What reaches past interfaces (see `media`) is
-added where neighbouring samples lie in different media. It is right on average along a surface: a block as small as a
-point may be given more, or less, than it has.
+The cell is divided into samples. Their edges are the faces of objects and the borders of layers, the largest first, and
+evenly spaced indices where objects are curved. Objects are painted over the samples' middles in their order, each
+within its bounds, slab by slab. The blocks of the survey are groups of samples. Where neighbouring samples lie in
+different media, the properties that reach past the interface are added (see `media`). The counts are right on average
+along a surface, but those of a very small block may be too large or too small.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ __all__ = ["SAMPLES", "object_survey"]
 Ints = NDArray[np.int64]
 Array = NDArray[np.float64]
 Owners = NDArray[np.int32]
-#: Samples of a whole cell.
+#: Most samples of a cell.
 SAMPLES = 12_000_000
-#: Numbers in a table.
+#: Most numbers in the table of a survey.
 NUMBERS = 8_000_000
 
 
@@ -45,7 +45,7 @@ def object_survey(structure: Structure, *, blocks: int, samples: int = SAMPLES) 
     blocks : int
         Most blocks.
     samples : int
-        Most samples; time grows with them.
+        Most samples; the run time grows with them.
     """
     surfaces = Surfaces.of(structure)
     columns = columns_of(structure)
@@ -62,20 +62,20 @@ def object_survey(structure: Structure, *, blocks: int, samples: int = SAMPLES) 
 
 @dataclass(frozen=True)
 class _Contacts:
-    """Samples that another medium reaches, n of them.
+    """Contacts: samples with a neighbouring sample of another medium, n of them.
 
     Attributes
     ----------
     block : (n,)
-        Which block, counted from the first of the slab.
+        Block of the sample, counted from the first block of the slab.
     pair : (n,)
-        Medium of the sample times the number of media, plus the other medium.
+        Code of the two media: the sample's medium times the number of media, plus the other medium.
     area : (n,)
-        Faces of points.
+        Area of the contact in faces of points.
     above : (n,) of bool
         Whether the sample lies above the face.
     faces : Faces
-        Where they meet, (n,).
+        The faces between the samples and their neighbours.
     """
 
     block: Ints
@@ -86,7 +86,7 @@ class _Contacts:
 
 
 class _Adder:
-    """Adds what slabs of samples hold to a table of blocks."""
+    """Adds the amounts of all kinds in slabs of samples to a table of blocks."""
 
     def __init__(self, structure: Structure, surfaces: Surfaces, lattice: Lattice, columns: list[Column]) -> None:
         self.structure, self.surfaces, self.lattice, self.columns = structure, surfaces, lattice, columns
@@ -100,7 +100,7 @@ class _Adder:
         self.beyond = [column.beyond().ravel() for column in columns]
 
     def add_all(self) -> None:
-        """Add the whole cell."""
+        """Add the whole cell, slab by slab."""
         painter = Painter(self.structure, self.lattice.middles(self.structure), self.surfaces.whole)
         before: Owners | None = None
         for first, last in self.lattice.slabs():
@@ -110,9 +110,10 @@ class _Adder:
             before = owners[-1:]
 
     def limit(self) -> None:
-        """Leave no more points in a block than it has, where all faces are flat: two may meet in a plane of points.
+        """Limit the counts of each block to its points, if all faces in it are flat.
 
-        Of surfaces at an angle it would be wrong: they are right on average over blocks.
+        Two flat faces in the same plane of points would count its points twice. Blocks with surfaces at an angle aren't
+        limited, since their counts are right only on average over blocks.
         """
         x, y, z = (np.diff(b).astype(np.float64) for b in self.lattice.blocks)
         volume = np.where(self.bent, np.inf, x[:, None, None] * y[:, None] * z)
@@ -122,7 +123,7 @@ class _Adder:
                 np.minimum(blocks, volume, out=blocks)
 
     def clear_absorbers(self) -> None:
-        """Leave no conductivity of media in absorbers: there it is the absorber's own."""
+        """Remove the media's conductivity inside absorbers, which have their own."""
         inner = self.structure.layers.inner("absorber")
         within = [(b[:-1] >= a) & (b[1:] <= c) for b, a, c in zip(self.lattice.blocks, inner.lo, inner.hi, strict=True)]
         outside = within[0][:, None, None] & within[1][:, None] & within[2]
@@ -131,7 +132,7 @@ class _Adder:
                 self.table[1:, 1:, 1:, n] *= outside
 
     def survey(self) -> Survey:
-        """Return the survey of what was added, without kinds that aren't there; the table is taken over."""
+        """Return the survey of the added amounts, without empty kinds; it may take over the table."""
         present = [n for n in range(len(self.names)) if self.table[..., n].any()]
         table = self.table if len(present) == len(self.names) else np.ascontiguousarray(self.table[..., present])
         return Survey.of_padded(self.lattice.blocks, [self.names[n] for n in present], table)
@@ -157,7 +158,7 @@ class _Adder:
         self._take_off_vacuum(into, held, present, start)
 
     def _take_off_vacuum(self, into: Array, held: Array, present: Ints, start: int) -> None:
-        """Take off the dielectric points of materials given point by point in blocks in whose middle they are 1."""
+        """Subtract the dielectric points of materials given point by point in blocks with ε = 1 at the middle."""
         for n, medium in enumerate(present):
             custom = self.structure.palettes[0].custom[medium]
             if custom is not None and custom.smallest <= 1:
@@ -167,7 +168,7 @@ class _Adder:
                 into[x, y, z, self.names.index("dielectric")] -= held[x, y, z, n] * (epsilon == 1)
 
     def _present(self, owners: Owners) -> Ints:
-        """Return the media of a slab."""
+        """Return the media that occur in a slab."""
         there = np.bincount(owners.ravel(), minlength=len(self.medium)) > 0
         return np.unique(self.medium[there])
 
@@ -180,7 +181,7 @@ class _Adder:
         found = _joined(contacts)
         self.bent[start : start + shape[0]].reshape(-1)[found.block[~found.faces.flat]] = True
         into = self.table[1 + start : 1 + start + shape[0], 1:, 1:]
-        # Columns of one rule and one table of amounts add the same, which is worked out once.
+        # Columns with the same rule and the same amounts add the same, so this is computed once.
         done: dict[Any, Array] = {}
         for column, beyond in zip(self.columns, self.beyond, strict=True):
             if not beyond.any():
@@ -198,7 +199,7 @@ class _Adder:
         return done[rule]
 
     def _contacts(self, axis: int, first: int, owners: Owners, start: int) -> _Contacts:
-        """Return where samples next to each other along an axis lie in different media."""
+        """Return the contacts of samples that are neighbours along an axis and lie in different media."""
         ahead, behind = ([slice(None)] * 3 for _ in range(2))
         ahead[axis], behind[axis] = slice(1, None), slice(None, -1)
         medium = self.small[owners]
@@ -208,7 +209,7 @@ class _Adder:
         index = [i + (first if a == 0 else 0) for a, i in enumerate(at)]
         one, other = (a for a in range(3) if a != axis)
         area: Any = self.lattice.widths[one][index[one]] * self.lattice.widths[other][index[other]]
-        # The later object's face it is: its low side where it lies above.
+        # The face belongs to the later object: it is its low side if this object lies above.
         later, low = np.maximum(below, above), below < above
         faces = Faces(
             np.full(len(later), axis),

@@ -1,15 +1,16 @@
-"""What the survey of a simulation notes of every grid point.
+"""The kinds of grid points that the survey of a simulation counts.
 
-Beside the kinds of `evenly.fdtd.counting.counts.Counts` and each pole these are what decides how much a chunk does:
+They are the kinds of `evenly.fdtd.counting.counts.Counts`, each pole, and further kinds that the work of a chunk
+depends on:
 
 ``"polarised"``, ``"polarisations"``
-    Component·points at which some pole acts, and those times the poles there: a chunk updates polarisations one
-    component after the other.
+    Pairs of a point and a component at which a pole acts, and these pairs times the poles there: a chunk updates
+    polarisations component by component.
 ``"nonlinear values"``
-    Component·points with χ2 or χ3.
+    Pairs of a point and a component with χ2 or χ3.
 ``"electric label"``, ``"magnetic label"``, and ``"… label squared"``
-    Sums of a number that is the same for points of the same instantaneous response, and of its square: by them
-    `varied` tells whether a chunk needs coefficients point by point.
+    Sums of a label, a number that is the same for points with the same instantaneous response, and of its square.
+    `varied` tells by them whether a chunk needs coefficients point by point.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ __all__ = ["MASKS", "SIDES", "Labels", "PointKinds", "pole_kind", "varied"]
 
 Digit = Any  # int, or an array of ints of a box's shape.
 SIDES = ("electric", "magnetic")
-#: Kinds of `Counts` that media decide on, in the order of a survey.
+#: Kinds of `Counts` that depend on the media, in the order of a survey.
 MASKS = (
     "dielectric",
     "magnetic",
@@ -51,7 +52,7 @@ MASKS = (
 
 
 def pole_kind(pole: Pole, side: str) -> str:
-    """Return what a survey calls the points of a pole.
+    """Return the name of the kind of a pole's points in a survey.
 
     Examples
     --------
@@ -68,16 +69,16 @@ def varied(pieces: Pieces, side: str = "electric") -> NDArray[np.bool_]:
     Parameters
     ----------
     pieces : Pieces
-        Of a cell that `cell_of` made.
+        Pieces of a cell that was made by `cell_of`.
     side : "electric" or "magnetic"
     """
     first, second = pieces.count(f"{side} label"), pieces.count(f"{side} label squared")
-    # n Σl² - (Σl)² is n - 1 at least where two whole numbers differ, and 0 where they are all the same.
+    # For whole numbers l, n Σl² - (Σl)² is 0 if all are the same, and at least n - 1 if two differ.
     return np.asarray(pieces.volume * second - first * first > 0.5 * (pieces.volume - 1) * (pieces.volume > 1))
 
 
 class Labels:
-    """Numbers of the instantaneous responses of a palette's media.
+    """Labels (numbers) of the instantaneous responses of a palette's media.
 
     Parameters
     ----------
@@ -86,9 +87,10 @@ class Labels:
     Attributes
     ----------
     of_medium : (media,) of int
-        Its label; `mixed` for materials given point by point.
+        Label of each medium; `mixed` for materials given point by point.
     mixed : int
-        Label of points of no single medium. Beside materials given point by point every other one has the next label.
+        Label of points of no single medium. If there are materials given point by point, such points get `mixed` and
+        `mixed` + 1 in turns.
     one : bool
         Whether all points share one response.
     """
@@ -117,7 +119,7 @@ class Labels:
 
 
 class PointKinds:
-    """The numbers that are noted of every point of a structure.
+    """Computes the kinds of every point of a structure, as small whole numbers.
 
     Parameters
     ----------
@@ -126,7 +128,7 @@ class PointKinds:
     Attributes
     ----------
     limits : dict of str to int
-        What is noted, and one past the largest value.
+        Name of each kind, and one past its largest value at a point.
     """
 
     def __init__(self, structure: Structure) -> None:
@@ -148,10 +150,10 @@ class PointKinds:
         self.limits["nonlinear values"] = 4
 
     def of(self, sample: Sample) -> dict[str, Digit]:
-        """Return what is noted of each point of a sample; what is left out is 0 everywhere."""
+        """Return the value of each kind at the points of a sample; a kind that is left out is 0 everywhere."""
         found = masks(self.structure, sample)
         digits: dict[str, Digit] = {name: found[name] for name in MASKS}
-        # By side and component, where each pole acts: a pole's strength along it is an array, a number, or None.
+        # For each side and component: where each pole acts. A pole's strength is an array, a number, or None.
         acting: list[list[Any]] = []
         for side, response in zip(SIDES, (sample.electric, sample.magnetic), strict=True):
             of_poles: Any = found[f"{side}_poles"]
@@ -170,10 +172,10 @@ class PointKinds:
 
 
 def _key(x: Any, y: Any, z: Any) -> Any:
-    # Weights that no ratio of permittivities is equal to: one number stands for three.
+    # One number encodes three, by weights that no ratio of permittivities is equal to.
     return np.asarray(x) + np.asarray(y) * 1.7320508075688772 + np.asarray(z) * 3.605551275463989
 
 
 def _total(masks: Iterable[Any]) -> Digit:
-    """Return how many of the masks are true at each point; of a scalar it is the same at all points."""
+    """Return how many of the masks are true at each point; a scalar mask counts at all points."""
     return sum((np.asarray(mask, np.int64) for mask in masks), start=0)

@@ -1,4 +1,4 @@
-"""Where the surfaces of a structure's objects are on its grid, and what a coarse lattice needs to know of them."""
+"""Surfaces of a structure's objects on its grid, and the weights by which a coarse lattice chooses its edges."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ __all__ = ["Surfaces", "edge_weights", "first_above"]
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
-#: Weight of an index on which nothing lies, where something curved is near.
+#: Weight of an index without a face within the bounds of a curved object.
 EVEN = 1e-9
-#: Weight of a border of layers.
+#: Weight of a layer's border.
 BORDER = 1e9
 
 
 @dataclass(frozen=True)
 class Surfaces:
-    """Where objects end, by object, axis and side.
+    """Bounds and shapes of objects, by object, axis and side.
 
     Attributes
     ----------
     at : (objects, 3, 2)
-        Lowest and highest index, with its fraction; beyond the cell where an object is.
+        Lower and upper bound as grid indices with fractions; they lie outside the cell where the object does.
     flat : (objects, 3) of bool
         Whether the faces across an axis are flat.
     slanted : (objects, 3) of bool
-        Whether faces that look along an axis may be at an angle to the grid.
+        Whether faces towards an axis may be at an angle to the grid.
     whole : (objects,) of bool
-        Whether an object fills its bounds.
+        Whether an object fills its bounding box.
     """
 
     at: Array
@@ -45,11 +45,11 @@ class Surfaces:
 
     @classmethod
     def of(cls, structure: Structure) -> Surfaces:
-        """Return those of a structure's objects, background first."""
+        """Return the surfaces of a structure's objects, the background first."""
         grid = structure.grid
         low, high = (np.array([thing.bounds()[side] for thing in structure.objects]) for side in (0, 1))
         at = (np.stack([low, high], axis=2) - np.array(grid.origin)[:, None]) * grid.resolution
-        # Round-off of a face that is meant to lie on a point, or halfway between two.
+        # Remove the round-off of faces that are meant to lie on a point or halfway between two.
         near = np.round(2 * at) / 2
         at = np.where(np.abs(at - near) < 1e-7, near, at)
         flat = np.array([_flat_axes(thing) for thing in structure.objects])
@@ -59,14 +59,14 @@ class Surfaces:
 
 
 def first_above(at: Array, side: int) -> Ints:
-    """Return the first index whose middle lies above an object's face: of one on it, an object has the point.
+    """Return the first grid index whose middle lies above each face, (n,); a middle on a face lies in the object.
 
     Parameters
     ----------
     at : (n,)
-        Where the faces are, as indices with fractions.
+        Positions of the faces as grid indices with fractions.
     side : int
-        0 of low sides, 1 of high sides.
+        0 for low sides, 1 for high sides.
 
     Examples
     --------
@@ -79,9 +79,9 @@ def first_above(at: Array, side: int) -> Ints:
 
 
 def edge_weights(structure: Structure, surfaces: Surfaces, axis: int) -> Array:
-    """Return how much lies on each index along an axis, (points + 1,), as `chosen_edges` wants it.
+    """Return the weight of each grid index along an axis, (points + 1,), for `chosen_edges`.
 
-    A flat face weighs its share of the cell's cross-section. An index without weight can be left out at no loss.
+    A flat face has its share of the cell's cross-section as its weight. An index of weight 0 isn't needed as an edge.
     """
     n = structure.grid.shape[axis]
     weights = np.zeros(n + 1)
@@ -92,7 +92,7 @@ def edge_weights(structure: Structure, surfaces: Surfaces, axis: int) -> Array:
         at = surfaces.at[:, axis, side]
         index = first_above(at, side)
         for k in np.flatnonzero(present & surfaces.flat[:, axis] & (at > -1) & (at < n + 1)):
-            # The planes of points next to it are special too.
+            # The planes of points next to the face differ from those in the medium, so they get weights too.
             for away, share in ((0, 1.0), (1, 0.5), (-1, 0.25 * (at[k] % 1 >= 0.5))):
                 if 0 < index[k] + away < n:
                     weights[index[k] + away] += share * area[k]
