@@ -1,10 +1,10 @@
-"""Feasible configurations where rules reject nearly all: random walks towards the rules, and along them.
+"""Random walks that find feasible configurations where rules reject nearly all random ones.
 
-Many walks run side by side, a stochastic local search. A walk takes a step unless the step increases the sum of
-`evenly.space.rule_distances` over all rules. A step changes one or two parameters, exchanges the values of two, or
-changes two so that their product or sum stays, as rules such as ``px * py * pz == ranks`` need. From time to time the
-walks farthest from the rules are moved to where nearer ones are [Aldous and Vazirani, "Go with the winners" algorithms,
-1994].
+This is a stochastic local search with many walks in parallel. A walk accepts a step unless the step increases the sum
+of `evenly.space.rule_distances` over all rules, the walk's distance. A step does one of four things: it changes some
+parameters independently, exchanges the values of two, or changes two so that their product or their sum is constant,
+as rules such as ``px * py * pz == ranks`` require. Every ten steps, the walks with the largest distances restart from
+walks with smaller distances [Aldous and Vazirani, "Go with the winners" algorithms, 1994].
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from evenly.space.ranges import ends
 __all__ = ["neighbours", "random_table", "walk"]
 
 Floats = NDArray[np.float64]
-#: The least and most walks side by side, and how many steps each takes at most.
+#: The smallest and largest number of parallel walks, and the largest number of steps of each.
 _WALKS, _STEPS = (256, 4096), 400
-#: Walks are given up after so many steps in which nothing new was found.
+#: The search stops after this many steps without a new feasible configuration.
 _HOPELESS = 120
-#: Walks take so many steps at least, so that what they find does not lie around the first finds only.
+#: The smallest number of steps, so that the results do not all lie near the first feasible configurations.
 _LEAST_STEPS = 10
-#: The largest standard deviation of a step of one number, as a share of its range.
+#: The largest standard deviation of a change of one number, as a share of its range.
 _WIDEST = 0.1
-#: Standard deviations are drawn over so many powers of ten, since rules may leave a narrow part of a range.
+#: Standard deviations are drawn log-uniformly over this many powers of ten, as rules may allow only a narrow interval.
 _DECADES = 4.0
-#: Ratios by which one number is multiplied and another divided.
+#: Factors by which one number is multiplied and another is divided.
 _RATIOS = np.array([2.0, 3.0, 5.0, 1.5, 1.25])
 
 
@@ -46,24 +46,24 @@ def walk(
     start: pd.DataFrame | None = None,
     settled: Callable[[pd.DataFrame], pd.DataFrame] = lambda table: table,
 ) -> pd.DataFrame:
-    """Search for configurations that obey all rules; they are not drawn evenly from those that do.
+    """Search for configurations that obey all rules; the result is not a uniform sample of them.
 
     Parameters
     ----------
     parameters : mapping of str to Parameter
     rules : sequence of Constraint
     n : int
-        How many are enough.
+        The number of configurations at which the search stops.
     rng : Generator
     start : DataFrame (m, n_parameters), optional
-        Configurations to walk from, feasible or not; random ones are added.
+        Configurations from which walks start, feasible or not; random ones are added.
     settled : callable
-        Gives parameters that don't matter in a configuration their one value there.
+        Sets conditional parameters to their fixed value where they have no effect; see `Space.settled`.
 
     Returns
     -------
     DataFrame (k, n_parameters)
-        Different ones, n at most; fewer where no more were found.
+        Distinct feasible configurations, k <= n.
 
     Examples
     --------
@@ -73,14 +73,14 @@ def walk(
     (10, {1024})
     """
     size = int(np.clip(n, *_WALKS))
-    # Starts: up to half from configurations that are known, the others at random.
+    # Starting points: up to half of the walks from `start`, the others random.
     now = settled(random_table(parameters, size, rng))
     if start is not None and len(start):
         now = pd.concat([start.iloc[rng.permutation(len(start))[: size // 2]], now], ignore_index=True).head(size)
     apart = _distances(rules, now)
     found, known, last = [now[apart == 0]], 0, 0
     for step in range(_STEPS):
-        # A step is accepted if it leads no farther from the rules; walks thus move freely among feasible points.
+        # Accept a step that does not increase the distance. Walks thus move freely among feasible points.
         tried = settled(_stepped(parameters, now, rng))
         distance = _distances(rules, tried)
         taken = distance <= apart
@@ -103,12 +103,12 @@ def _distances(rules: Sequence[Constraint], table: pd.DataFrame) -> Floats:
 
 
 def random_table(parameters: Mapping[str, Parameter], n: int, rng: np.random.Generator) -> pd.DataFrame:
-    """Return random values of parameters, (n, n_parameters), whatever rules say."""
+    """Return `n` random configurations, shape (n, n_parameters), ignoring all rules."""
     return pd.DataFrame({name: kind.from_unit(rng.random(n)) for name, kind in parameters.items()})
 
 
 def _restarted(now: pd.DataFrame, apart: Floats, rng: np.random.Generator) -> tuple[pd.DataFrame, Floats]:
-    """Move the quarter of the walks that is farthest from the rules to where walks of the nearer half are."""
+    """Move infeasible walks of the quarter with the largest distances to random walks of the half with the smallest."""
     order = np.argsort(apart, kind="stable")
     far = order[-len(order) // 4 :]
     far = far[apart[far] > 0]
@@ -118,20 +118,20 @@ def _restarted(now: pd.DataFrame, apart: Floats, rng: np.random.Generator) -> tu
 
 
 def _stepped(parameters: Mapping[str, Parameter], now: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
-    """Return a neighbour of each configuration, (n, n_parameters), feasible or not."""
+    """Return a neighbour of each configuration, shape (n, n_parameters), feasible or not."""
     columns = {name: column.to_numpy() for name, column in now.items()}
     numeric = [name for name, kind in parameters.items() if not isinstance(kind, Categorical)]
     together = rng.random(len(now)) < (0.5 if len(numeric) > 1 else 0.0)
     often = min(1.0, 1.5 / len(parameters))
     changed: dict[str, Any] = {}
-    # Half of the walks (all where there is one number): each parameter changes with probability 1.5 / n_parameters, to
-    # any value in 30 % of the cases, else to one nearby.
+    # Half of the walks (all if fewer than two parameters are numeric): each parameter changes with probability
+    # 1.5 / n_parameters. The new value is a random one in 30 % of the cases, else a neighbour.
     for name, kind in parameters.items():
         here = ~together & (rng.random(len(now)) < often)
         anywhere = rng.random(len(now)) < 0.3
         fresh = np.where(anywhere, kind.from_unit(rng.random(len(now))), neighbours(kind, now[name], rng))
         changed[name] = np.where(here, fresh, columns[name])
-    # The other half: two numbers of each change together.
+    # The other half of the walks: two numbers of each configuration change together.
     if len(numeric) > 1:
         _change_pairs(parameters, numeric, changed, np.flatnonzero(together), rng)
     return pd.DataFrame({name: pd.Series(values, dtype=now[name].dtype) for name, values in changed.items()})
@@ -144,14 +144,14 @@ def _change_pairs(
     rows: NDArray[np.int64],
     rng: np.random.Generator,
 ) -> None:
-    """Exchange two numbers of each row, or change them so that their product or sum stays, where values allow it."""
-    # Two different columns of each row, `one` and `other`, hold a and b.
+    """Exchange two numbers of each row, or change them so that their product or sum is constant; within the ranges."""
+    # In each row, a and b are the numbers in two different random columns, `one` and `other`.
     numbers = np.column_stack([changed[name][rows] for name in numeric]).astype(np.float64)
     lines = np.arange(len(rows))
     one = rng.integers(len(numeric), size=len(rows))
     other = (one + rng.integers(1, len(numeric), size=len(rows))) % len(numeric)
     a, b = numbers[lines, one], numbers[lines, other]
-    # 0: exchange; 1: (a r, b / r), which keeps the product; 2: (a + s, b - s), which keeps the sum.
+    # 0: exchange. 1: (a r, b / r), whose product is constant. 2: (a + s, b - s), whose sum is constant.
     how, ratio = rng.integers(3, size=len(rows)), rng.choice(_RATIOS, len(rows))
     steps = np.array([_step(parameters[name]) for name in numeric])
     shift = np.maximum(steps[one], steps[other]) * rng.integers(1, 4, size=len(rows))
@@ -159,7 +159,7 @@ def _change_pairs(
         np.select([how == 0, how == 1], [b, a * ratio], a + shift),
         np.select([how == 0, how == 1], [a, b / ratio], b - shift),
     )
-    # Pairs that would leave a range stay as they were.
+    # A pair with a new value outside its range stays unchanged.
     low, high = np.array([ends(parameters[name]) for name in numeric], dtype=np.float64).T
     inside = (x >= low[one]) & (x <= high[one]) & (y >= low[other]) & (y <= high[other])
     numbers[lines, one], numbers[lines, other] = np.where(inside, x, a), np.where(inside, y, b)
@@ -179,7 +179,7 @@ def _step(kind: Parameter) -> float:
 
 
 def _nearest(kind: Parameter, x: Floats) -> NDArray[Any]:
-    """Return the values of a parameter that are nearest to numbers."""
+    """Return for each number in `x` the nearest allowed value of a numeric parameter."""
     if isinstance(kind, Integer):
         steps = np.clip(np.round((x - kind.low) / kind.step), 0, len(kind) - 1)
         return np.asarray(kind.low + kind.step * steps, dtype=np.int64)
@@ -193,7 +193,7 @@ def _nearest(kind: Parameter, x: Floats) -> NDArray[Any]:
 
 
 def neighbours(kind: Parameter, column: pd.Series[Any], rng: np.random.Generator) -> NDArray[Any]:
-    """Return for each value of a parameter another one near to it, any other label of one of labels.
+    """Return for each value of a parameter a random value near it, shape (n,); for labels, any random label.
 
     Examples
     --------
@@ -209,7 +209,7 @@ def neighbours(kind: Parameter, column: pd.Series[Any], rng: np.random.Generator
         bounds = (np.log(low), np.log(high)) if log else (low, high)
         wide = _WIDEST * 10.0 ** -rng.uniform(0, _DECADES, len(x)) * (bounds[1] - bounds[0])
         moved = (np.log(x) if log else x) + rng.normal(0, 1, len(x)) * wide
-        # Thrown back at the ends: clipped, most would pile up there.
+        # Reflect at the bounds: with clipping, many values would accumulate there.
         moved = np.where(moved < bounds[0], 2 * bounds[0] - moved, moved)
         moved = np.where(moved > bounds[1], 2 * bounds[1] - moved, moved)
         return _nearest(kind, np.clip(np.exp(moved) if log else moved, low, high))

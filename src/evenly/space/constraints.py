@@ -27,12 +27,12 @@ class Constraint:
         An expression over the parameters (``"ranks * threads <= 128"``) or a function of one configuration (dict) to
         bool. Expressions are faster, and only they can be saved.
     name : str, optional
-        How messages call the rule; the expression itself by default.
+        The name of the rule in messages; by default the expression, or the name of the function.
 
     Raises
     ------
     InputError
-        If the rule is neither, or the expression can't be understood.
+        If the rule is neither an expression nor a function, or the expression can't be parsed.
 
     Examples
     --------
@@ -58,21 +58,21 @@ class Constraint:
 
     @property
     def needs(self) -> frozenset[str] | None:
-        """The parameters an expression mentions; None for a function, which may use any."""
+        """The names of the parameters in the expression; None for a function, which may use any parameter."""
         return None if self._expression is None else self._expression.names
 
     @property
     def words(self) -> str:
-        """The name, and the rule where the name isn't the rule itself."""
+        """The name for messages, followed by the expression if they differ."""
         return self.name if callable(self.rule) or self.rule == self.name else f"{self.name} ({self.rule})"
 
     def holds(self, table: pd.DataFrame | Mapping[str, NDArray[Any]]) -> NDArray[np.bool_]:
-        """Tell for which rows of `table` (columns of equal length), shape (n,), the rule holds.
+        """Return for each row of `table` (columns of equal length) whether the rule holds, bool of shape (n,).
 
         Raises
         ------
         InputError
-            If the rule is not a condition.
+            If the expression gives numbers or text instead of truth values.
         """
         if self._expression is None:
             assert callable(self.rule)  # noqa: S101 - checked when it was built
@@ -84,7 +84,9 @@ class Constraint:
         return self._expression.holds(table, len(next(iter(table.values()), ())))
 
     def distance(self, table: pd.DataFrame) -> NDArray[np.float64]:
-        """Tell how far the rows of `table` are from obeying the rule, 0 where they do, (n,); of a function, 0 or 1.
+        """Return the distance of each row of `table` from the rule, shape (n,): 0 where the rule holds, else positive.
+
+        The distance from a function is 0 or 1; see `evenly.space.rule_distances` for expressions.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""Points of the unit cube by the designs that `Space.sample` offers."""
+"""Sampling designs: points in the unit cube for `Space.sample`."""
 
 from __future__ import annotations
 
@@ -17,18 +17,19 @@ Design = Literal["random", "uniform", "log-uniform", "sobol", "lhs"]
 
 
 def unit_points(d: int, design: Design, n: int, rng: np.random.Generator) -> Iterator[NDArray[np.float64]]:
-    """Yield blocks of points of the unit cube, each of shape (m, d), without end.
+    """Yield blocks of points in the unit cube, each of shape (m, d), without end.
 
     Parameters
     ----------
     d : int
-        Dimensions.
+        The number of dimensions.
     design : {"random", "uniform", "log-uniform", "sobol", "lhs"}
-        Scrambled Sobol points, Latin hypercubes of `n` points, or independent ones.
+        ``"sobol"`` gives a scrambled Sobol sequence, ``"lhs"`` Latin hypercubes. All others give independent uniform
+        points; the caller maps them to a scale.
     n : int
-        How many points the caller wants in all; sizes the blocks.
+        The number of points that the caller needs; it sets the size of the first block.
     rng : Generator
-        Where randomness comes from.
+        The source of random numbers.
 
     Examples
     --------
@@ -46,7 +47,7 @@ def unit_points(d: int, design: Design, n: int, rng: np.random.Generator) -> Ite
 
 
 def _next_size(size: int) -> int:
-    """Grow blocks, so that few are needed where nearly everything is rejected."""
+    """Return the size of the next block: doubled, up to a limit, so that few blocks suffice if most points fail."""
     return max(size, min(2 * size, _LARGEST_BLOCK))
 
 
@@ -57,7 +58,7 @@ def _sobol(d: int, n: int, rng: np.random.Generator) -> Iterator[NDArray[np.floa
     m = max(1, math.ceil(math.log2(max(n, 2))))
     yield np.asarray(engine.random_base2(m))
     size = 2**m
-    while True:  # blocks of 2^m, 2^m, 2^(m + 1), …: what was yielded is always a balanced power of two
+    while True:  # blocks of 2^m, 2^m, 2^(m + 1), … points, so that their total stays a power of two
         yield np.asarray(engine.random(size))
         size = _next_size(size)
 
@@ -69,7 +70,7 @@ def _latin(d: int, n: int, rng: np.random.Generator) -> NDArray[np.float64]:
 
 
 def _seed(rng: np.random.Generator) -> dict[str, Any]:
-    """Return the argument that hands over `rng`: scipy 1.15 renamed ``seed`` to ``rng``."""
+    """Return the keyword argument that passes `rng` to scipy, which renamed ``seed`` to ``rng`` in version 1.15."""
     import scipy
 
     major, minor = scipy.__version__.split(".")[:2]

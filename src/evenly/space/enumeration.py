@@ -1,6 +1,6 @@
 """Enumeration of all combinations of values that obey some rules, in blocks of bounded memory.
 
-Values are added one parameter at a time, and each rule prunes as soon as all the parameters it mentions are there.
+Combinations grow by one parameter at a time. Each rule prunes them as soon as all its parameters have values.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ __all__ = ["Columns", "count", "iterate"]
 
 Columns = dict[str, NDArray[Any]]
 
-#: Rows in a block; a block and its descendants hold at most this many rows per parameter.
+#: The largest number of rows of a block. Memory holds at most one block per parameter at a time.
 _BLOCK = 65_536
 
 
 def iterate(values: Mapping[str, NDArray[Any]], constraints: Sequence[Constraint] = ()) -> Iterator[Columns]:
-    """Yield blocks of columns, in lexicographic order.
+    """Yield all combinations of values that satisfy the rules, in lexicographic order, as blocks of columns.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def iterate(values: Mapping[str, NDArray[Any]], constraints: Sequence[Constraint
     Yields
     ------
     dict of str to array (n,)
-        With n between 1 and 65,536.
+        One column per parameter, with n between 1 and 65,536.
 
     Examples
     --------
@@ -49,7 +49,10 @@ def iterate(values: Mapping[str, NDArray[Any]], constraints: Sequence[Constraint
 
 
 def count(values: Mapping[str, NDArray[Any]], constraints: Sequence[Constraint] = ()) -> int:
-    """Return how many combinations obey the rules; parameters that no rule mentions are multiplied, not listed.
+    """Return the number of combinations that satisfy the rules.
+
+    Only parameters that occur in a rule are enumerated; each other parameter multiplies the result by its number of
+    values.
 
     Examples
     --------
@@ -65,14 +68,14 @@ def count(values: Mapping[str, NDArray[Any]], constraints: Sequence[Constraint] 
     first = next(iter(values))
     listed = {name: values[name] for name in values if name in bound}
     if not listed:
-        # Rules without names, such as "1 < 2", hold everywhere or nowhere.
+        # Rules without parameters, such as "1 < 2", hold for all combinations or for none.
         holds = all(rule.holds({first: values[first][:1]}).all() for rule in constraints)
         return free if holds else 0
     return free * sum(len(next(iter(block.values()))) for block in iterate(listed, constraints))
 
 
 def _due(names: Sequence[str], constraints: Sequence[Constraint]) -> list[list[Constraint]]:
-    """Sort the rules by the parameter with which all that they need is known."""
+    """Return for each parameter the rules that can be checked once it and all parameters before it have values."""
     due: list[list[Constraint]] = [[] for _ in names]
     for constraint in constraints:
         needs = names if constraint.needs is None else constraint.needs
@@ -83,7 +86,7 @@ def _due(names: Sequence[str], constraints: Sequence[Constraint]) -> list[list[C
 def _extend(
     prefix: Columns, n: int, values: Mapping[str, NDArray[Any]], names: Sequence[str], due: Sequence[list[Constraint]]
 ) -> Iterator[Columns]:
-    """Combine the `n` rows of `prefix` with the values of the next parameter, prune, and recurse to the last one."""
+    """Combine the `n` rows of `prefix` with all values of the next parameter, prune, and recurse until the last."""
     depth = len(prefix)
     if depth == len(names):
         yield prefix

@@ -1,6 +1,7 @@
-"""The values of arithmetic expressions over columns, for all rows at once; see `evenly.space.expressions`.
+"""Evaluation of arithmetic expressions over columns, for all rows at once; see `evenly.space.expressions`.
 
-Whole numbers stay exact while they fit 64 bits and become floating-point numbers beyond. What has no value is NaN.
+Whole numbers are exact while they fit into 64 bits; larger ones become floating-point numbers. Undefined values, such
+as a division by zero with ``%``, are NaN.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ def _as_float(value: int) -> float:
 
 
 def _is_text(value: Any) -> bool | None:
-    """Tell whether `value` holds text only (True), no text (False), or both (None)."""
+    """Return True if `value` holds only text, False if it holds no text, None if it holds both or only missing."""
     array = np.asarray(value)
     if array.dtype.kind != "O":
         return array.dtype.kind in "US"
@@ -70,7 +71,7 @@ def _is_text(value: Any) -> bool | None:
 
 
 def _exact(operation: Callable[..., Any], left: Any, right: Any) -> Any:
-    """Add, subtract or multiply whole numbers exactly while they fit 64 bits, as floating-point numbers beyond."""
+    """Add, subtract or multiply: whole numbers exactly if the results fit into 64 bits, else in floating point."""
     a, b = _number(left), _number(right)
     if a.dtype.kind == "f" or b.dtype.kind == "f":
         return operation(a, b)
@@ -139,14 +140,14 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
 
 
 def evaluate(node: ast.AST, columns: Mapping[str, NDArray[Any]]) -> Any:
-    """Return the value of an expression's tree, (n,) or (): numbers, text or truth values.
+    """Return the value of a parsed expression, shape (n,) or (): numbers, text or truth values.
 
     Parameters
     ----------
     node : ast.AST
-        A tree that `evenly.space.expressions.Expression` has checked.
+        A syntax tree that `evenly.space.expressions.Expression` has checked.
     columns : mapping of str to array (n,)
-        What `as_column` made of each name's values.
+        The values of each name, converted by `as_column`.
 
     Raises
     ------

@@ -1,9 +1,9 @@
 """Short arithmetic expressions over named columns, as users write them in files and on the command line.
 
-``"cores % 8 == 0"`` as a constraint, ``"cores < 400 and level == 8"`` as a split into training and test runs,
-``"`cores per node` <= 48"`` where a name is not a plain word. Only arithmetic, comparison, ``and``/``or``/``not``,
-``in`` with a list, and a few functions of numbers are allowed, so an expression from a file can do no harm. Expressions
-are evaluated for all rows at once.
+Examples: ``"cores % 8 == 0"`` is a constraint, ``"cores < 400 and level == 8"`` splits runs into training and test
+data. A name that is not a plain word stands in backticks: ``"`cores per node` <= 48"``. Only arithmetic, comparisons,
+``and``/``or``/``not``, ``in`` with a list, and a few functions of numbers are allowed; so an expression from an
+untrusted file is safe. Expressions are evaluated for all rows at once.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenly.errors import InputError
 
-if TYPE_CHECKING:  # reading an expression needs no numpy, which takes a while to import
+if TYPE_CHECKING:  # parsing an expression needs no numpy, whose import is slow
     import numpy as np
     import pandas as pd
     from numpy.typing import NDArray
@@ -31,7 +31,7 @@ _OPERATORS = (
     ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.In, ast.NotIn,
 )  # fmt: skip
 _FUNCTIONS = ("abs", "ceil", "exp", "floor", "log", "log2", "max", "min", "sqrt")
-#: Quoted text (left alone) and names in backticks.
+#: Matches quoted text, which stays unchanged, and names in backticks.
 _NAMES = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|`([^`]*)`')
 
 
@@ -47,7 +47,7 @@ class Expression:
     Attributes
     ----------
     names : frozenset of str
-        The names that the expression needs.
+        The names of the columns that the expression uses.
 
     Raises
     ------
@@ -56,8 +56,9 @@ class Expression:
 
     Notes
     -----
-    Whole numbers are exact where they fit 64 bits and floating-point numbers beyond. What has no value (``x % 0``, the
-    logarithm of a negative number) is NaN, for which no comparison but ``!=`` holds. Text is compared with text only.
+    Whole numbers are exact while they fit into 64 bits; larger ones become floating-point numbers. Undefined values
+    (``x % 0``, the logarithm of a negative number) are NaN, and every comparison with NaN is false except ``!=``. Text
+    can be compared only with text.
 
     Examples
     --------
@@ -95,7 +96,7 @@ class Expression:
     def _parse(self, plain: str) -> ast.expr:
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # on odd escapes and "5in x"; neither is the user's concern
+                warnings.simplefilter("ignore")  # Python warns of invalid escapes and of "5in x"
                 return ast.parse(plain.strip(), mode="eval").body
         except SyntaxError as error:
             reason = error.msg
@@ -104,7 +105,7 @@ class Expression:
         raise InputError(f"{self.text!r} is not an expression: {reason}")
 
     def _check(self, node: ast.expr, lists: set[int]) -> None:
-        """Raise unless `node` is one of the few things that an expression may contain."""
+        """Raise `InputError` unless `node` is of a kind that an expression may contain."""
         match node:
             case ast.Call(ast.Name(name), arguments, []) if name in _FUNCTIONS:
                 few, many = (1, _MAX_PARTS) if name in ("max", "min") else (1, 1)
@@ -137,7 +138,7 @@ class Expression:
         Parameters
         ----------
         values : mapping of str to array_like (n,) or scalar, or DataFrame
-            A value per name.
+            The values of each name.
 
         Returns
         -------
@@ -161,9 +162,9 @@ class Expression:
         return np.asarray(self._evaluated(values, evaluate))
 
     def distance(self, values: Mapping[str, Any] | pd.DataFrame, n: int) -> NDArray[np.float64]:
-        """Tell how far each of `n` rows is from obeying a condition, 0 where it holds, (n,).
+        """Return the distance of each of `n` rows from satisfying a condition, shape (n,); 0 where it holds.
 
-        See `evenly.space.rule_distances`.
+        See `evenly.space.rule_distances` for the definition.
 
         Examples
         --------
@@ -211,9 +212,9 @@ class Expression:
         Parameters
         ----------
         values : mapping of str to array_like (n,) or scalar, or DataFrame
-            A value per name.
+            The values of each name.
         n : int
-            The number of rows, for a condition that mentions no column.
+            The number of rows, needed if the condition has only scalars.
 
         Returns
         -------
@@ -222,7 +223,7 @@ class Expression:
         Raises
         ------
         InputError
-            If the expression isn't a condition but gives numbers or text.
+            If the expression gives numbers or text instead of truth values.
 
         Examples
         --------
@@ -252,7 +253,7 @@ class Expression:
 
 
 def _plain_names(text: str) -> tuple[str, dict[str, str]]:
-    """Replace names in backticks by aliases that Python takes for names."""
+    """Replace names in backticks by aliases that are valid Python names; return the text and the name per alias."""
     aliases: dict[str, str] = {}
 
     def replace(match: re.Match[str]) -> str:
@@ -268,7 +269,7 @@ def _plain_names(text: str) -> tuple[str, dict[str, str]]:
 
 
 def _depth(node: ast.AST) -> int:
-    """Return how deeply `node` is nested, without recursion, or just above the limit."""
+    """Return the nesting depth of `node`, computed without recursion; counting stops just above the limit."""
     depth, level = 0, [node]
     while level and depth <= _MAX_DEPTH:
         depth += 1

@@ -1,4 +1,4 @@
-"""Tests of configurations against the ranges and rules of a space, and the rules that one breaks, in words."""
+"""Checks whether configurations lie in the ranges of a space and satisfy its rules; names the broken rules."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def table_of(parameters: Mapping[str, Parameter], configurations: Configurations
     Raises
     ------
     InputError
-        If a parameter is missing, or a value isn't one of its kind.
+        If a parameter is missing, or a value has the wrong kind (text for a numeric parameter).
 
     Examples
     --------
@@ -45,7 +45,7 @@ def table_of(parameters: Mapping[str, Parameter], configurations: Configurations
 def obeys(
     parameters: Mapping[str, Parameter], constraints: Iterable[Constraint], table: pd.DataFrame
 ) -> NDArray[np.bool_]:
-    """Tell which rows lie in the parameters' ranges and satisfy all constraints, shape (n,).
+    """Return for each row whether it lies in the parameters' ranges and satisfies all constraints, bool (n,).
 
     Examples
     --------
@@ -64,7 +64,7 @@ def obeys(
 def broken_rules(
     parameters: Mapping[str, Parameter], constraints: Iterable[Constraint], table: pd.DataFrame
 ) -> list[str]:
-    """Return in words the rules that the only row of `table` breaks.
+    """Return in words the rules that the single row of `table` breaks.
 
     Examples
     --------
@@ -77,6 +77,6 @@ def broken_rules(
         for name, kind in parameters.items()
         if not kind.contains(table[name])[0]
     ]
-    # A function may rely on values that are allowed; an expression takes any.
+    # A function may fail on values outside the ranges, so it is called only if all are inside. An expression accepts any value.
     rules = [c for c in constraints if not (broken and callable(c.rule))]
     return broken + [f"{c.words} does not hold" for c in rules if not c.holds(table)[0]]

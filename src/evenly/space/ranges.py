@@ -1,4 +1,4 @@
-"""Ranges of measured values: the parameter that spans them, values outside it, and unions of ranges."""
+"""Ranges of measured values: the smallest range that contains them, values outside a range, unions of ranges."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ __all__ = ["beyond", "ends", "outside", "span", "union"]
 
 
 def span(column: pd.Series[Any], *, unit: str = "", like: Parameter | None = None) -> Parameter:
-    """Return the parameter that just holds the values of `column`, shape (n,).
+    """Return the smallest parameter range that contains all values of `column`, shape (n,).
 
     Parameters
     ----------
     column : Series (n,)
-        At least one value. Whole numbers become `Integer`, other numbers `Real`, all else `Categorical`; what is above
-        zero everywhere gets a log scale.
+        At least one value. Whole numbers become `Integer`, other numbers `Real`, all else `Categorical`. Numbers that
+        are all positive get a log scale.
     unit : str
         The parameter's unit.
     like : Parameter, optional
-        Take kind, scale and unit from it instead.
+        If given, its kind, scale and unit are used. Its log scale becomes linear if a value is not positive.
 
     Raises
     ------
     InputError
-        If a number is missing or infinite (the row is named), or an entry can't be a label.
+        If a number is missing or infinite (the message names the row), or an entry can't be a label.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def _labels(column: pd.Series[Any], unit: str) -> Categorical:
 
 
 def beyond(kind: Parameter, column: pd.Series[Any]) -> NDArray[np.bool_]:
-    """Tell which entries, shape (n,), lie outside the bounds of `kind`, or are labels it does not list.
+    """Return which entries, bool of shape (n,), lie outside the bounds of `kind`, or are not among its labels.
 
     Examples
     --------
@@ -89,7 +89,9 @@ def beyond(kind: Parameter, column: pd.Series[Any]) -> NDArray[np.bool_]:
 
 
 def outside(parameters: Mapping[str, Parameter], table: pd.DataFrame) -> dict[str, NDArray[np.bool_]]:
-    """Tell for each parameter which rows of a table of its kind are out of its bounds; only where some are, (n,).
+    """Return for each parameter which rows of `table` are outside its bounds, bool of shape (n,).
+
+    Parameters without such rows are omitted.
 
     Examples
     --------
@@ -101,14 +103,14 @@ def outside(parameters: Mapping[str, Parameter], table: pd.DataFrame) -> dict[st
 
 
 def union(kinds: Sequence[Parameter], column: pd.Series[Any]) -> Parameter:
-    """Return a parameter that holds what any of `kinds` does.
+    """Return a parameter that allows every value that one of `kinds` allows.
 
     Parameters
     ----------
     kinds : sequence of Parameter
-        At least one. Scale and unit are those of the first.
+        At least one parameter. The result has the scale and unit of the first one.
     column : Series (n,)
-        Values of all of them; they become the labels where numbers meet labels.
+        The values of all tables. If only some of `kinds` are `Categorical`, these values become the labels.
 
     Examples
     --------

@@ -1,9 +1,10 @@
-"""How far configurations are from obeying a rule, so that a search can walk towards the feasible ones.
+"""Distances of configurations from satisfying a rule; a search reduces them to reach feasible configurations.
 
 This is the branch distance of search-based test generation [Korel, Automated software test data generation, 1990;
-Tracey et al., A search-based automated test-data generation framework for safety-critical systems, 2000]: 0 where a
-condition holds, else how far the two sides of a comparison are apart; sums for ``and``, minima for ``or``. Sides above
-zero are compared by the logarithm of their ratio, as sizes and counts act by ratios.
+Tracey et al., A search-based automated test-data generation framework for safety-critical systems, 2000]. The distance
+is 0 where a condition holds, else the gap between the two sides of a comparison. ``and`` adds distances, ``or`` takes
+their minimum. The gap between positive sides is the logarithm of their ratio, because ratios of sizes and counts
+matter more than differences.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ from evenly.space.expression_values import evaluate
 __all__ = ["distance"]
 
 Floats = NDArray[np.float64]
-#: The distance of a row that breaks a rule by nothing, as ``a < b`` where both are equal.
+#: The smallest distance of a row that breaks a rule, as for ``a < b`` with equal sides.
 _LEAST = 1e-6
 
 
 def distance(node: ast.expr, columns: Mapping[str, NDArray[Any]]) -> Floats:
-    """Return the distance of each row from a condition, (n,) or (); 0 where it holds.
+    """Return the distance of each row from satisfying a condition, shape (n,) or (); 0 where it holds.
 
-    What is no comparison of numbers has distance 1 where it doesn't hold.
+    A condition that is not a comparison of numbers has the distance 1 where it does not hold.
 
     Parameters
     ----------
@@ -56,18 +57,18 @@ def distance(node: ast.expr, columns: Mapping[str, NDArray[Any]]) -> Floats:
 
 
 def _gap(op: ast.cmpop, left: Any, right: Any) -> Floats:
-    """Return how far two sides are from the comparison `op` between them, (n,) or ()."""
+    """Return the gap by which two sides miss the comparison `op`, shape (n,) or (); 1 if it has no size."""
     if isinstance(op, ast.In | ast.NotIn | ast.NotEq):
         return np.ones(())
     a, b = np.asarray(left), np.asarray(right)
     if a.dtype.kind not in "biuf" or b.dtype.kind not in "biuf":
         return np.ones(())
     a, b = a.astype(np.float64), b.astype(np.float64)
-    # Signed: log(a / b) of positive sides, else the difference relative to the smaller side.
+    # The signed gap: log(a / b) for positive sides, else the difference divided by one plus the smaller magnitude.
     with np.errstate(all="ignore"):
         gap = np.where((a > 0) & (b > 0), np.log(a / b), (a - b) / (1 + np.minimum(np.abs(a), np.abs(b))))
     gap = np.nan_to_num(gap, nan=1e3, posinf=1e3, neginf=-1e3)
-    # An inequality is missed on one side only.
+    # An inequality is broken only by a gap of one sign.
     match op:
         case ast.Lt() | ast.LtE():
             gap = np.maximum(gap, 0.0)

@@ -1,4 +1,4 @@
-"""Random sampling of feasible configurations by a design; what `Space.sample` does."""
+"""Random sampling of feasible configurations by a design; the implementation of `Space.sample`."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from evenly.space.parameters import Integer, Parameter, Scale
 
 __all__ = ["combinations", "draw", "sample", "shuffled"]
 
-#: Below this share of feasible points, listing them is tried instead of drawing more.
+#: If a smaller share of the drawn points is feasible, drawing stops and another method is used.
 _LEAST_SHARE = 1e-3
 _MOST_LISTED = 50_000_000
 _MOST_TRIED = 2_000_000
 
 
 class Sampled(Protocol):
-    """What `sample` needs of a space."""
+    """The interface of a space that `sample` requires."""
 
     parameters: dict[str, Parameter]
     rules: tuple[Constraint, ...]
     listed: pd.DataFrame | None
 
     def settled(self, table: pd.DataFrame) -> pd.DataFrame:
-        """Return a table in which parameters have one value where they don't matter."""
+        """Return `table` with each conditional parameter set to its first value where it has no effect."""
 
     def enumerate(self) -> pd.DataFrame:
         """Return all feasible configurations."""
@@ -42,9 +42,10 @@ class Sampled(Protocol):
 def sample(space: Sampled, n: int, design: Design, rng: np.random.Generator) -> pd.DataFrame:
     """Draw `n` feasible configurations by a design; see `Space.sample`.
 
-    Points of the design that break a rule are rejected, and further ones drawn. Where too few are accepted, one of two
-    other ways is taken: up to 50 million combinations are listed and drawn from; of more, configurations are searched
-    for by random walks towards the rules (`evenly.space.constrained_walks`).
+    The method is rejection sampling: points of the design that break a rule are rejected, and further points are drawn.
+    If too few are accepted, one of two other methods follows. With at most 50 million combinations, all feasible ones
+    are listed, and the sample is drawn from the list. With more, random walks search for feasible configurations
+    (`evenly.space.constrained_walks`).
 
     Parameters
     ----------
@@ -60,9 +61,9 @@ def sample(space: Sampled, n: int, design: Design, rng: np.random.Generator) -> 
     Raises
     ------
     InputError
-        If there is no such design, or nothing to draw.
+        If the design is unknown, `n` is negative, or the space has no parameters.
     InfeasibleError
-        If no configuration can be found.
+        If no feasible configuration can be found.
     """
     parameters, rules, listed = space.parameters, space.rules, space.listed is not None
     if design not in get_args(Design):
@@ -78,12 +79,12 @@ def sample(space: Sampled, n: int, design: Design, rng: np.random.Generator) -> 
     names = [rule.name for rule in rules]
     listable = listed or combinations(parameters) <= _MOST_LISTED
     tried = 0
-    # Rejection sampling: points of the design that break a rule are replaced by further ones.
+    # Rejection sampling: further points of the design replace those that break a rule.
     if not listed:
         blocks = unit_points(len(parameters), design, n, rng)
         patience = max(_MOST_TRIED, 2 * n / _LEAST_SHARE)
         table, tried = draw(blocks, accept, n, patience=patience, least_share=_LEAST_SHARE)
-        # Rejection keeps the design's distribution, so walks are used only where it would take too many points.
+        # Rejection keeps the design's distribution; so walks are used only if rejection would need too many points.
         walks = not listable and len(table) * patience < n * tried
         found = walk(parameters, rules, n, rng, start=table, settled=space.settled) if walks else table.head(0)
         if not listable and not len(found):
@@ -91,7 +92,7 @@ def sample(space: Sampled, n: int, design: Design, rng: np.random.Generator) -> 
             table, tried = pd.concat([table, more], ignore_index=True), tried + later
         if len(table) >= n:
             return table.head(n)
-    # Few enough combinations: draw from the list of all feasible ones, weighted as the design would.
+    # Few enough combinations: draw from the list of all feasible ones, with the probabilities of the design.
     if listable:
         return _choose(space.enumerate(), {} if listed else parameters, n, scale, rng, names)
     found = pd.concat([table, found], ignore_index=True).drop_duplicates(ignore_index=True)
@@ -110,7 +111,7 @@ def _from_unit(parameters: Mapping[str, Parameter], points: NDArray[np.float64],
 
 
 def combinations(parameters: Mapping[str, Parameter]) -> float:
-    """Return how many combinations of values there are, feasible or not; infinitely many with real numbers.
+    """Return the number of combinations of values, feasible or not; infinity if a parameter is `Real`.
 
     Examples
     --------
@@ -132,7 +133,7 @@ def _choose(
     rng: np.random.Generator,
     rules: Sequence[str],
 ) -> pd.DataFrame:
-    """Draw from a list of feasible configurations, each as likely as the design makes it."""
+    """Draw `n` rows from a list of feasible configurations, with the probabilities of the design."""
     if not len(table):
         raise InfeasibleError(
             f"no configuration obeys {', '.join(rules) or 'the list, which is empty'}: loosen a rule",
@@ -153,25 +154,25 @@ def draw(
     patience: float,
     least_share: float,
 ) -> tuple[pd.DataFrame, int]:
-    """Collect accepted points until there are `n`, or it is hopeless.
+    """Collect accepted points from blocks until there are `n`, or until too many points were rejected.
 
     Parameters
     ----------
     blocks : iterable of array (m, d)
-        Points.
+        Blocks of points in the unit cube.
     accept : callable
-        Turns a block of points into a table of those that are accepted.
+        Takes a block of points and returns a table of the accepted ones.
     n : int
-        How many are wanted.
+        The number of accepted points after which to stop.
     patience : float
-        Give up after this many points.
+        The number of points after which to stop in any case.
     least_share : float
-        Give up earlier, after 20,000 points, if fewer than this share are accepted.
+        After 20,000 points, also stop if the accepted share is smaller than this.
 
     Returns
     -------
     DataFrame (n_accepted, d), int
-        What was accepted, often more than `n`; and how many points were tried.
+        The accepted points, often more than `n`, and the number of points tried.
 
     Examples
     --------
@@ -195,13 +196,13 @@ def draw(
 
 
 def shuffled(weights: NDArray[np.float64], n: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Draw `n` positions by weight; none comes again before all have come.
+    """Draw `n` positions by weight, without replacement until all positions were drawn; then start again.
 
     Examples
     --------
     >>> sorted(shuffled(np.ones(3), 6, np.random.default_rng(0)).tolist())
     [0, 0, 1, 1, 2, 2]
     """
-    # Gumbel noise on log weights: sorting by it draws without replacement (Efraimidis and Spirakis 2006).
+    # Sorting by log weight plus Gumbel noise is weighted sampling without replacement (Efraimidis and Spirakis 2006).
     rounds = [np.argsort(-(np.log(weights) + rng.gumbel(size=len(weights)))) for _ in range(-(-n // len(weights)))]
     return np.concatenate([np.empty(0, dtype=np.int64), *rounds])[:n]
