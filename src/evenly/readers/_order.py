@@ -1,10 +1,13 @@
-"""The time of partially ordered tasks as an expression of ``sum`` (one after the other) and ``max`` (side by side).
+"""The makespan of partially ordered tasks as an expression of ``sum`` (in sequence) and ``max`` (in parallel).
 
-The time of a partial order of tasks is that of its heaviest chain. Where the order is series-parallel, the chain's
-time is a nested expression in which each task occurs once. It is found by taking the order apart: parts that are not
-comparable at all run side by side; parts of which every task of one comes before every task of the next run in turn
-(Valdes, Tarjan and Lawler, 1982, "The recognition of series parallel digraphs", SIAM J. Comput. 11(2), 298-313). Where
-neither is possible, the time is the maximum over all maximal chains, and tasks occur several times.
+The makespan is the time of the heaviest chain (critical path) of the partial order. If the order is series-parallel,
+it is a nested expression in which each task occurs once. A recursive decomposition finds this expression (Valdes,
+Tarjan and Lawler, 1982, "The recognition of series parallel digraphs", SIAM J. Comput. 11(2), 298-313):
+
+- Parts without any comparable pair of tasks run in parallel.
+- Parts run in sequence if every task of one part precedes every task of the next.
+
+If a part allows neither, its time is the maximum over all its maximal chains, and a task may occur several times.
 """
 
 from __future__ import annotations
@@ -20,14 +23,14 @@ _MAX_CHAINS = 1000
 
 
 def expression_of(labels: Mapping[str, str], edges: Iterable[tuple[str, str]]) -> str:
-    """Write the time of a partial order as an expression.
+    """Return the makespan of partially ordered tasks as an expression.
 
     Parameters
     ----------
     labels : mapping of str to str
-        Each task's own expression; the order is kept where the tasks have none.
+        The expression of each task's time. Parallel tasks appear in the order of this mapping.
     edges : iterable of (str, str)
-        Pairs of tasks of which the first comes before the second.
+        Pairs of tasks; the first precedes the second.
 
     Returns
     -------
@@ -37,7 +40,7 @@ def expression_of(labels: Mapping[str, str], edges: Iterable[tuple[str, str]]) -
     Raises
     ------
     InputError
-        If tasks wait for each other in a circle, or there are more than a thousand maximal chains.
+        If the edges contain a cycle, or there are more than 1000 maximal chains.
 
     Examples
     --------
@@ -54,10 +57,10 @@ def expression_of(labels: Mapping[str, str], edges: Iterable[tuple[str, str]]) -
     try:
         order = list(TopologicalSorter(before).static_order())
     except CycleError as error:
-        # graphlib lists a circle from the last to the first
+        # graphlib lists the tasks of a cycle from the last to the first.
         circle = " → ".join(reversed(error.args[1]))
         raise InputError(f"the participants wait for each other in a circle: {circle}") from None
-    # The transitive closure: all tasks before each one, in topological order.
+    # The transitive closure, computed in topological order: all predecessors of each task.
     above: dict[str, set[str]] = {}
     for task in order:
         above[task] = before[task].union(*(above[other] for other in before[task]))
@@ -65,7 +68,7 @@ def expression_of(labels: Mapping[str, str], edges: Iterable[tuple[str, str]]) -
 
 
 def reachable(tasks: Iterable[str], edges: Iterable[tuple[str, str]]) -> dict[str, set[str]]:
-    """Find which tasks can be reached from each task along edges.
+    """Return for each task the set of tasks that can be reached from it along the edges.
 
     Examples
     --------
@@ -75,7 +78,7 @@ def reachable(tasks: Iterable[str], edges: Iterable[tuple[str, str]]) -> dict[st
     reach: dict[str, set[str]] = {task: set() for task in tasks}
     for first, second in edges:
         reach[first].add(second)
-    # Warshall's algorithm: paths through each task in turn.
+    # Warshall's algorithm: add the paths through each task in turn.
     for middle in reach:
         for found in reach.values():
             if middle in found:
@@ -86,7 +89,7 @@ def reachable(tasks: Iterable[str], edges: Iterable[tuple[str, str]]) -> dict[st
 def _compose(
     by_rank: Sequence[str], tasks: Sequence[str], above: Mapping[str, set[str]], labels: Mapping[str, str]
 ) -> str:
-    """Expression of a part of the order; `by_rank` lists its tasks so that none comes after a later one."""
+    """Return the expression of one part of the order; `by_rank` lists its tasks in topological order."""
 
     def comparable(a: str, b: str) -> bool:
         return a in above[b] or b in above[a]
@@ -96,11 +99,11 @@ def _compose(
 
     if len(tasks) == 1:
         return labels[tasks[0]]
-    # Parallel composition: the parts of the comparability graph that are not connected.
+    # Parallel composition: the connected components of the comparability graph.
     side_by_side = _components(tasks, comparable)
     if len(side_by_side) > 1:
         return f"max({', '.join(map(part, side_by_side))})"
-    # Series composition: the parts of its complement that are not connected.
+    # Series composition: the connected components of the complement of the comparability graph.
     in_turn = _components(by_rank, lambda a, b: not comparable(a, b))
     if len(in_turn) > 1:
         return f"sum({', '.join(map(part, in_turn))})"
@@ -110,7 +113,7 @@ def _compose(
 
 
 def _components(tasks: Sequence[str], linked: Callable[[str, str], bool]) -> list[set[str]]:
-    """Connected parts, in the order of their first tasks."""
+    """Return the connected components of the graph `linked`, in the order of their first tasks."""
     left = list(tasks)
     parts = []
     while left:
@@ -126,8 +129,8 @@ def _components(tasks: Sequence[str], linked: Callable[[str, str], bool]) -> lis
 
 
 def _chains(tasks: Sequence[str], above: Mapping[str, set[str]]) -> list[list[str]]:
-    """All maximal chains."""
-    # `covers`: the tasks directly before each one, with no other between them.
+    """Return all maximal chains of the partial order on `tasks`, each from its first to its last task."""
+    # `covers` holds the direct predecessors of each task (the covering relation). Chains grow from the last task.
     inside = {task: above[task] & set(tasks) for task in tasks}
     covers = {task: [t for t in tasks if t in up and not any(t in above[u] for u in up)] for task, up in inside.items()}
     tops = [task for task in tasks if not any(task in up for up in inside.values())]

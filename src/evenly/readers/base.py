@@ -1,7 +1,7 @@
 """The interface of a reader of measurement files.
 
-A reader knows one format. It is found through the entry-point group ``evenly.readers``, so another package can bring
-its own. `evenly.read` walks a folder, asks every reader for every folder and file, and collects what they give.
+A reader reads one file format. Readers are entry points of the group ``evenly.readers``, so other packages can add
+their own. `evenly.read` walks through a folder, offers each folder and file to all readers, and collects their runs.
 """
 
 from __future__ import annotations
@@ -10,39 +10,42 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-if TYPE_CHECKING:  # the list of formats needs no pandas, which takes a while to import
+if TYPE_CHECKING:  # the list of formats needs no pandas, whose import is slow
     from evenly.runs.runs import Runs
 
 __all__ = ["Reader"]
 
 
 class Reader(ABC):
-    """Reads one measurement format.
+    """Abstract base class of readers; each subclass reads one measurement format.
 
-    Options are keyword-only arguments of ``__init__``; their names are offered by `evenly.read` and the command line.
+    The keyword-only arguments of ``__init__`` are the options of the reader, in `evenly.read` and on the command line.
 
-    Laws: `recognises` never raises and looks at no more than the name and the first few kilobytes; a file it does not
-    recognise may be read by others. `read` returns at least one solver with at least one row, or raises `ReadError`
-    with the file, the line where there is one, and the reason. A reader that recognises a folder owns all in it.
+    Every subclass must obey these laws:
+
+    - `recognises` never raises, and reads at most the name and the first few kilobytes of a file.
+    - `read` returns at least one solver with at least one row, or raises `ReadError` with the file, the line if there
+      is one, and the reason.
+    - A reader that recognises a folder reads everything in it; no other reader gets the files inside.
     """
 
-    #: The format's name, as ``evenly read --format`` takes it.
+    #: The name of the format, a value of ``evenly read --format``.
     name: ClassVar[str]
-    #: One line for the list of formats.
+    #: A one-line description for the list of formats.
     summary: ClassVar[str]
 
     @abstractmethod
     def recognises(self, path: Path) -> bool:
-        """Tell whether `path`, a file or a folder, is in this format."""
+        """Return whether `path`, a file or a folder, has this format."""
 
     @abstractmethod
     def read(self, path: Path) -> dict[str, Runs]:
-        """Read `path`.
+        """Read all runs from the file or folder `path`.
 
         Returns
         -------
         dict of str to Runs
-            Runs per solver; the key is ``""`` where the format names no solver.
+            The runs of each solver; the key is ``""`` if the file does not name its solver.
 
         Raises
         ------

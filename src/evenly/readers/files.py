@@ -1,7 +1,7 @@
-"""Opening measurement files safely: encodings, compression, and what must not be opened at all.
+"""Safe reading of measurement files: encodings, compression, and files that are not text.
 
-Measurement folders hold everything: cores dumps, links into nowhere, files without read permission. `head` is for
-recognising a format and never raises; `lines` is for reading and raises only `ReadError`.
+Measurement folders contain all sorts of files: core dumps, broken links, files without read permission. `head` serves
+to recognise a format and never raises. `text` and `lines` serve to read a file and raise only `ReadError`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _BROKEN = (OSError, EOFError, lzma.LZMAError, zlib.error)
 
 
 def head(path: Path) -> str:
-    """Return the first few kilobytes as text; empty for a folder, a binary file or one that can't be opened.
+    """Return the first few kilobytes of a file as text; "" for a folder, a binary file or an unreadable file.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def head(path: Path) -> str:
 
 
 @lru_cache(maxsize=256)
-def _head(path: str, modified_ns: int, size: int) -> str:  # noqa: ARG001 - they key the cache
+def _head(path: str, modified_ns: int, size: int) -> str:  # noqa: ARG001 - time and size are keys of the cache
     try:
         raw = _read_bytes(Path(path), _HEAD_BYTES)
     except _BROKEN:
@@ -79,12 +79,12 @@ def text(path: Path) -> str:
 
 
 def lines(path: Path) -> list[str]:
-    """Return the file's lines without line ends; raises as `text` does."""
+    """Return the lines of a file without line ends; raises the same errors as `text`."""
     return text(path).replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
 
 def plain_suffix(path: Path) -> str:
-    """Return the suffix in lower case, seen through ``.gz``, ``.xz`` and ``.bz2``.
+    """Return the suffix in lower case, ignoring a final ``.gz``, ``.xz`` or ``.bz2``.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def plain_suffix(path: Path) -> str:
 
 
 def is_file(path: Path) -> bool:
-    """Tell whether `path` is a regular file; False, and no error, where that can't be known.
+    """Return whether `path` is a regular file; False instead of an error if the path can't be accessed.
 
     Examples
     --------
@@ -110,21 +110,23 @@ def is_file(path: Path) -> bool:
 
 
 def number(path: Path, rule: str, text: str, line: int) -> float:
-    """Return the finite number, zero or more, that a text spells.
+    """Parse a text as a finite, non-negative number.
 
     Parameters
     ----------
     path : Path
-        The file, for the message.
+        The file, for the error message.
     rule : str
-        The start of the message, as ``"simLoop must be a number, zero or more, but"``.
+        The start of the error message, as ``"simLoop must be a number, zero or more, but"``.
     text : str
+        The text to parse.
     line : int
+        The line number, counted from 1, for the error message.
 
     Raises
     ------
     ReadError
-        If it spells none.
+        If the text is not such a number.
 
     Examples
     --------
@@ -141,12 +143,12 @@ def number(path: Path, rule: str, text: str, line: int) -> float:
 
 
 def count(path: Path, name: str, text: str, line: int) -> int:
-    """Return the whole number above zero that a text spells.
+    """Parse a text as a positive whole number.
 
     Raises
     ------
     ReadError
-        If it spells none; `name` is what the message calls it.
+        If the text is not such a number; the message calls it `name`.
 
     Examples
     --------
@@ -159,7 +161,7 @@ def count(path: Path, name: str, text: str, line: int) -> int:
 
 
 def _is_binary(raw: bytes) -> bool:
-    """Tell whether bytes hold a zero, which only UTF-16 text does."""
+    """Return whether bytes are not text: they contain a zero byte, but don't start as UTF-16 text."""
     return b"\x00" in raw and not raw.startswith((b"\xff\xfe", b"\xfe\xff"))
 
 
@@ -178,7 +180,7 @@ def _decode(raw: bytes) -> str:
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        # A head may end inside a character; anything else is an older single-byte encoding.
+        # A truncated start of a file may end inside a character. Any other error means an older single-byte encoding.
         if error.start >= len(raw) - 3:
             return raw[: error.start].decode("utf-8-sig", errors="replace")
         return raw.decode("latin-1")

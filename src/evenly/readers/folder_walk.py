@@ -1,4 +1,4 @@
-"""Walking folders of unknown size and health: links, loops, and what may not be opened."""
+"""Robust traversal of folders: it handles links, loops of links, and files and folders without read permission."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ __all__ = ["Walk"]
 
 @dataclass
 class Walk:
-    """Yields what may hold measurements, each thing once however many links lead to it.
+    """Traverses folders and yields files and folders, each of them once even if several links lead to it.
 
     Attributes
     ----------
     unknown : list of Path
-        For the caller: files that nobody recognised.
+        Files that can't be accessed; the caller adds the files that no reader recognised.
     xml : list of Path
-        XML files seen on the way, also inside folders that a reader owns.
+        All XML files found, including those inside folders that a reader reads as a whole.
     """
 
     unknown: list[Path] = field(default_factory=list)
@@ -31,14 +31,14 @@ class Walk:
     _skipped: list[Skipped] = field(default_factory=list)
 
     def below(self, root: Path, owned: Callable[[Path], bool]) -> Iterator[Path]:
-        """Yield `root` if it is a file, else all files and owned folders below, top-down in sorted order.
+        """Yield `root` if it is a file, else all files and owned folders in it, top-down in sorted order.
 
         Parameters
         ----------
         root : Path
             A file or folder.
         owned : callable
-            Tells whether a folder is read as a whole: it is yielded and not entered.
+            Takes a folder and returns whether it is read as a whole; such a folder is yielded and not entered.
 
         Examples
         --------
@@ -65,12 +65,12 @@ class Walk:
                 pending.extend(reversed(self._entries(path)))
 
     def take_skipped(self) -> list[Skipped]:
-        """Return what could not be entered since the last call."""
+        """Return the folders that could not be opened since the last call."""
         taken, self._skipped = self._skipped, []
         return taken
 
     def _enter(self, path: Path) -> int | None:
-        """Return the mode of a file or folder seen for the first time; None for all else."""
+        """Return the mode of a file or folder at its first visit; None for repeated visits and special files."""
         try:
             status = path.stat()
         except OSError:
@@ -83,7 +83,7 @@ class Walk:
         return status.st_mode
 
     def _entries(self, folder: Path) -> list[Path]:
-        """Return what a folder holds, sorted, hidden left out; links last: a thing is seen under its own name."""
+        """Return the visible entries of a folder, sorted; links last, so that a file is yielded under its own name."""
         try:
             with os.scandir(folder) as found:
                 entries = [entry for entry in found if not entry.name.startswith(".")]

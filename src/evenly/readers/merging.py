@@ -1,4 +1,4 @@
-"""Putting runs from many files together: one table per solver, each measurement once."""
+"""Merging runs from many files into one table per solver, without duplicate measurements."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from evenly.runs.runs import Runs
 
 __all__ = ["Part", "merge"]
 
-#: Two files tell the same run if their values agree this well; formats round differently.
+#: Relative tolerance within which values of two files count as the same run; formats round differently.
 _SAME = 0.01
 _TABLE = "table"
-#: Fewer rows than this of one run are not its steps.
+#: The smallest number of rows of one run that count as its steps.
 _FEWEST_STEPS = 3
 _NUMBERING = re.compile(r"[-_. ]*\d+$")
 
@@ -33,13 +33,13 @@ class Part:
     Parameters
     ----------
     solver : str
-        Its name; ``""`` where the format names none.
+        The name of the solver; ``""`` if the file does not name it.
     runs : Runs
-        What was measured.
+        The measured runs.
     path : Path
-        Where it was read.
+        The file or folder.
     format : str
-        The reader's name.
+        The name of the reader.
     """
 
     solver: str
@@ -49,21 +49,21 @@ class Part:
 
 
 def merge(parts: Sequence[Part]) -> tuple[dict[str, Runs], list[str], list[Skipped]]:
-    """Put the runs of each solver together.
+    """Merge the runs of each solver from all files, and drop duplicates.
 
     Parameters
     ----------
     parts : sequence of Part
-        In the order in which they were read.
+        The parts in the order in which they were read.
 
     Returns
     -------
     runs : dict of str to Runs
-        Per solver. Unnamed parts take the name of their file where there are several.
+        The runs of each solver. If there are several solvers, a part without a solver gets the name of its file.
     notes : list of str
-        What was decided on the way.
+        The decisions that were made.
     skipped : list of Skipped
-        Parts that repeat another (benign), and those whose parameters differ from the rest.
+        Parts that repeat or summarise another part (benign), and parts whose parameters differ from most others.
 
     Examples
     --------
@@ -89,14 +89,14 @@ def merge(parts: Sequence[Part]) -> tuple[dict[str, Runs], list[str], list[Skipp
 
 
 def _name(parts: Sequence[Part]) -> tuple[list[Part], list[str]]:
-    """Give unnamed parts the name of their file; no name at all where there is only one."""
+    """Name parts without a solver after their files; change nothing if all parts belong to one solver."""
     unnamed = [part for part in parts if not part.solver]
     names = _file_names([part.path for part in unnamed])
     shapes: dict[str, set[frozenset[str]]] = defaultdict(set)
     for part in unnamed:
         shapes[names[part.path]].add(frozenset(part.runs.parameters))
     for path, name in names.items():
-        if len(shapes[name]) > 1:  # files of one name in different folders that hold different things
+        if len(shapes[name]) > 1:  # files of one name, in different folders, with different parameters
             names[path] = f"{path.resolve().parent.name}/{name}"
     if len(set(names.values())) == len({part.solver or names[part.path] for part in parts}) == 1:
         return list(parts), []
@@ -106,14 +106,14 @@ def _name(parts: Sequence[Part]) -> tuple[list[Part], list[str]]:
 
 
 def _file_names(paths: Sequence[Path]) -> dict[Path, str]:
-    """Name each file by its stem, or without its number where others share that: ``run-1.csv`` and ``run-2.csv``."""
+    """Name each file by its stem; drop a final number if several files then share the name (``run-1``, ``run-2``)."""
     stems = {path: path.name.split(".")[0] or path.stem for path in paths}
     plain = {path: _NUMBERING.sub("", stem) or stem for path, stem in stems.items()}
     return {path: plain[path] if list(plain.values()).count(plain[path]) > 1 else stems[path] for path in stems}
 
 
 def _alike(group: Sequence[Part]) -> tuple[list[Part], list[Skipped]]:
-    """Keep the parts over the parameters that most parts have."""
+    """Keep the parts with the most frequent set of parameters; skip the others."""
     by_parameters: dict[frozenset[str], list[Part]] = defaultdict(list)
     for part in group:
         by_parameters[frozenset(part.runs.parameters)].append(part)
@@ -132,7 +132,10 @@ def _alike(group: Sequence[Part]) -> tuple[list[Part], list[Skipped]]:
 
 
 def _without_summaries(group: Sequence[Part]) -> tuple[list[Part], list[Skipped]]:
-    """Leave out the one row that tells a whole run where another part holds the run's steps."""
+    """Drop rows that summarise a whole run if another part holds the steps of this run.
+
+    A summary is the only row of its run in its part, and lies between the shortest and the longest step.
+    """
     if len(group) == 1:
         return list(group), []
     steps: dict[tuple[Any, ...], tuple[float, float, Path]] = {}
@@ -159,7 +162,7 @@ def _without_summaries(group: Sequence[Part]) -> tuple[list[Part], list[Skipped]
 
 
 def _keys(runs: Runs, *columns: str) -> list[tuple[Any, ...]]:
-    """Return what tells rows apart: the run, some more columns, and the parameters."""
+    """Return a key for each row: the run, the given columns, and the parameters."""
     table: pd.DataFrame = runs.to_frame()[["run", *columns, *sorted(runs.parameters)]]
     return list(table.itertuples(index=False, name=None))
 
@@ -172,7 +175,7 @@ def _values_by_run(runs: Runs) -> dict[tuple[Any, ...], NDArray[np.float64]]:
 
 
 def _once(group: Sequence[Part]) -> tuple[list[Part], list[Skipped]]:
-    """Leave out rows that an earlier part holds already."""
+    """Drop rows that an earlier part already holds."""
     if len(group) == 1:
         return list(group), []
     seen: dict[tuple[Any, ...], tuple[float, Path]] = {}
@@ -199,10 +202,11 @@ def _once(group: Sequence[Part]) -> tuple[list[Part], list[Skipped]]:
 def _told_before(
     part: Part, earlier: Sequence[tuple[float, Path] | None], values: NDArray[np.float64]
 ) -> NDArray[np.bool_]:
-    """Tell which rows (n,) an earlier part holds.
+    """Return which rows an earlier part already holds, bool of shape (n,).
 
-    Logs name their runs, so each row counts by itself. Rows of a table are named by their place in it: two tables of
-    one name are repeated measurements, unless one is a copy of the other to the last digit.
+    Logs name their runs, so each row is compared separately. Rows of a table are named by their row number, so equal
+    names prove nothing: a table counts as a copy only if all its values are exactly equal. Otherwise it holds repeated
+    measurements.
     """
     if part.format != _TABLE:
         return np.array([_known(known, v) for known, v in zip(earlier, values, strict=True)], dtype=np.bool_)
@@ -214,7 +218,7 @@ def _told_before(
 
 
 def _apart(part: Part) -> Runs:
-    """Name runs by their file's path, where an earlier file of that name has runs of these names."""
+    """Return the runs of a part with the file's path before each run name, to make the names unique."""
     table = part.runs.to_frame()
     table["run"] = [f"{part.path}:{run}" for run in table["run"]]
     runs = part.runs

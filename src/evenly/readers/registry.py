@@ -1,10 +1,10 @@
-"""The registry of readers: the formats that can be read, and the options of each.
+"""The registry of readers: the known formats, and the options of each reader.
 
-Readers come from the entry-point group ``evenly.readers``, so that another package can bring its own. Classes are
-loaded once, on first use. A reader whose package fails to import is left out, and `load_failures` says why.
+Readers are entry points of the group ``evenly.readers``, so other packages can add their own. Their classes are loaded
+once, on first use. A reader whose package fails to import is omitted; `load_failures` gives the reason.
 
-Beyond the contract of `Reader`, an instance may have the attributes ``notes`` (list of str: what was guessed) and
-``skipped`` (list of `Skipped`: parts that were left out); `evenly.read` reports both.
+Besides the interface of `Reader`, an instance may have two attributes: ``notes`` (list of str: the reader's guesses)
+and ``skipped`` (list of `Skipped`: parts that it did not read). `evenly.read` reports both.
 """
 
 from __future__ import annotations
@@ -39,18 +39,18 @@ GROUP = "evenly.readers"
 
 @dataclass(frozen=True)
 class Skipped:
-    """A file, folder or part of one that was left out.
+    """A file or folder that was skipped completely or in part, with the reason.
 
     Parameters
     ----------
     path : Path
-        What was left out.
+        The skipped file or folder.
     reason : str
-        Why.
+        Why it was skipped.
     line : int, optional
-        The line, counted from 1, where it goes wrong.
+        The number of the line with the error, counted from 1.
     benign : bool
-        Whether nothing is lost by leaving it out (the same runs were read from another file).
+        Whether no data is lost (the same runs were read from another file).
 
     Examples
     --------
@@ -65,7 +65,7 @@ class Skipped:
 
     @classmethod
     def of(cls, error: EvenlyError, path: Path) -> Skipped:
-        """Say that `path` was left out for an error; a `ReadError` names the file and the line itself."""
+        """Build the entry for `path` from an error; the file and line of a `ReadError` take precedence."""
         if isinstance(error, ReadError):
             return cls(error.path, error.reason, error.line)
         return cls(path, str(error))
@@ -76,7 +76,7 @@ class Skipped:
 
 
 def listing(skipped: Sequence[Skipped], most: int = 8) -> str:
-    """Return what was left out, one on each line, the first ones only where there are many.
+    """Return a text with one line per skipped file, for at most the first `most` of them.
 
     Examples
     --------
@@ -94,20 +94,20 @@ def _load() -> tuple[dict[str, type[Reader]], dict[str, str]]:
     for entry in sorted(entry_points(group=GROUP), key=lambda e: e.name):
         try:
             loaded = entry.load()
-        except Exception as error:  # whatever another package raises must not stop the other readers
+        except Exception as error:  # an error in another package must not stop the other readers
             failures[entry.name] = f"{type(error).__name__}: {error}"
             continue
         if isinstance(loaded, type) and issubclass(loaded, Reader):
             found[loaded.name] = loaded
         else:
             failures[entry.name] = f"{entry.value} is not a Reader"
-    # A generic reader (any table) is asked last, so that a format that looks like a table keeps its own reader.
+    # A generic reader (of any table) comes last, so that a format that looks like a table is read by its own reader.
     ordered = sorted(found.values(), key=lambda c: (bool(getattr(c, "generic", False)), c.name))
     return {c.name: c for c in ordered}, failures
 
 
 def readers() -> tuple[type[Reader], ...]:
-    """Return the classes of all readers, in the order in which they are asked.
+    """Return the classes of all readers, in the order in which files are offered to them.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def readers() -> tuple[type[Reader], ...]:
 
 
 def load_failures() -> dict[str, str]:
-    """Return the readers that could not be loaded, by entry-point name, with the reason.
+    """Return the reason for each reader that could not be loaded, by entry-point name.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def load_failures() -> dict[str, str]:
 
 
 def format_names() -> list[str]:
-    """Return the names that ``format=`` takes.
+    """Return the names of all formats: the allowed values of ``format=``.
 
     Examples
     --------
@@ -140,12 +140,12 @@ def format_names() -> list[str]:
 
 
 def reader_class(name: str) -> type[Reader]:
-    """Return the reader of a format.
+    """Return the reader class of a format.
 
     Raises
     ------
     InputError
-        If there is no such format; the message lists those there are.
+        If there is no such format; the message lists the known formats.
 
     Examples
     --------
@@ -189,7 +189,7 @@ def check_options(classes: Iterable[type[Reader]], options: Mapping[str, Any]) -
 
 
 def name_list(given: Iterable[str] | str | None) -> tuple[str, ...]:
-    """Return names given as a sequence, or as one text with commas between them.
+    """Return a tuple of names from a sequence, or from one text with commas between the names.
 
     Examples
     --------
@@ -202,7 +202,7 @@ def name_list(given: Iterable[str] | str | None) -> tuple[str, ...]:
 
 
 def build(reader: type[Reader], options: Mapping[str, Any]) -> Reader:
-    """Return a reader with those of `options` that it takes; one that takes ``**options`` gets all.
+    """Build a reader with the options that it accepts; a reader with ``**options`` gets all of them.
 
     Examples
     --------
@@ -216,12 +216,12 @@ def build(reader: type[Reader], options: Mapping[str, Any]) -> Reader:
 
 
 def build_all(options: Mapping[str, Any], format: str | None = None) -> list[Reader]:  # noqa: A002 - the public name
-    """Return one instance of every reader (of the one that reads `format`), with the options it takes.
+    """Build every reader, or only the reader of `format`, each with the options that it accepts.
 
     Raises
     ------
     InputError
-        If the format is unknown or no reader takes an option.
+        If the format is unknown, or no reader accepts one of the options.
 
     Examples
     --------
@@ -234,6 +234,6 @@ def build_all(options: Mapping[str, Any], format: str | None = None) -> list[Rea
 
 
 def _passes_on(reader: type[Reader]) -> bool:
-    """Tell whether a reader takes any option, to pass it on to others."""
+    """Return whether a reader accepts any option (``**options``), because it passes options on to other readers."""
     kinds = inspect.signature(reader).parameters.values()
     return any(p.kind is inspect.Parameter.VAR_KEYWORD for p in kinds)

@@ -1,7 +1,7 @@
 """Finding and reading all measurements below a path: `evenly.read`.
 
-Folders are walked from the top in sorted order. A reader that recognises a folder owns it; otherwise each file is
-offered to the readers. A file that can't be read doesn't stop the others: it is left out, and the summary says why.
+Folders are visited top-down in sorted order. If a reader recognises a folder, it reads the whole folder; otherwise each
+file inside is offered to all readers. A file that can't be read is skipped and reported; reading then continues.
 """
 
 from __future__ import annotations
@@ -31,22 +31,22 @@ Paths = Path | str | Sequence[Path | str]
 
 @dataclass(frozen=True)
 class Measurements:
-    """All that was found below a path.
+    """The result of `scan`: all runs found at the given paths, and a report of how they were read.
 
     Parameters
     ----------
     runs : dict of str to Runs
-        Runs per solver; the only key is ``""`` where no file names a solver.
+        The runs of each solver; the only key is ``""`` if no file names a solver.
     sources : tuple of (Path, str)
-        Every file or folder that was read, with the format's name.
+        Every file or folder that was read, with the name of its format.
     skipped : tuple of Skipped
-        What was recognised but left out, and why.
+        Files and folders that were skipped completely or in part, with the reason.
     coupling : object or None
-        The preCICE coupling found beside the measurements, with ``.layout`` (str) and ``.participants``.
+        The preCICE coupling found near the measurements, with ``.layout`` (str) and ``.participants``.
     unknown : tuple of Path
-        Files that no reader knows; they are no error.
+        Files that no reader recognised; they are not errors.
     notes : tuple of str
-        What was guessed or changed on the way.
+        The guesses and changes that the readers made.
     """
 
     runs: dict[str, Runs]
@@ -58,9 +58,9 @@ class Measurements:
 
     @property
     def layout(self) -> str | None:
-        """How preCICE couples the solvers, as an expression for `evenly.allocate`; None without a configuration.
+        """The coupling of the solvers as an expression for `evenly.allocate`; None without a preCICE configuration.
 
-        An implicit scheme counts its iterations per time window, where the runs and the configuration tell them.
+        The time of an implicit scheme is multiplied by its iterations per time window, if `iterations` is known.
         """
         if self.coupling is None:
             return None
@@ -69,7 +69,7 @@ class Measurements:
 
     @property
     def iterations(self) -> float | None:
-        """Measured iterations per time window of an implicit scheme: the median over runs; None where not known."""
+        """Iterations per time window of an implicit scheme, from the median of steps per run; None if unknown."""
         if self.coupling is None or not self.coupling.implicit:
             return None
         steps = [
@@ -80,7 +80,7 @@ class Measurements:
 
     @property
     def lost(self) -> tuple[Skipped, ...]:
-        """What was left out although it holds runs that are nowhere else."""
+        """The skipped files and folders whose runs were not read from another file."""
         return tuple(entry for entry in self.skipped if not entry.benign)
 
 
@@ -90,28 +90,28 @@ def read(path: Paths, *, format: str | None = None, **options: Any) -> Runs | di
     Parameters
     ----------
     path : path-like or sequence of path-like
-        Where the measurements are; ``~`` and wildcards as in ``"logs/*.csv"`` are understood.
+        Files or folders with measurements. ``~`` and wildcards as in ``"logs/*.csv"`` are expanded.
     format : str, optional
-        Read only this format (see `format_names`); told from each file by default.
+        Read only this format (see `format_names`); by default, the format of each file is detected.
     **options
         Options of the readers, for instance ``time="wall", unit="ms"`` for tables.
 
     Returns
     -------
     Runs or dict of str to Runs
-        Runs of the one solver there is, or runs per solver where there are several.
+        The runs of the only solver, or the runs of each of several solvers.
 
     Raises
     ------
     ReadError
-        If nothing could be read; the reasons are listed.
+        If nothing could be read; the message lists the reasons.
     InputError
-        If the format is unknown, or no reader takes an option.
+        If the format is unknown, or no reader accepts one of the options.
 
     Warns
     -----
     SkippedFilesWarning
-        Once, if files were left out; it says which and why.
+        If files were skipped and their runs are lost; one warning lists the files and the reasons.
 
     Examples
     --------
@@ -128,7 +128,7 @@ def read(path: Paths, *, format: str | None = None, **options: Any) -> Runs | di
 
 
 def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measurements:  # noqa: A002
-    r"""Read as `read` does, and tell all about it: sources, what was left out, the coupling, and guesses.
+    r"""Read measured runs as `read` does, and also return sources, skipped files, the coupling, and guesses.
 
     Parameters
     ----------
@@ -173,13 +173,13 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
 
 
 def _steps(runs: Runs) -> list[int]:
-    """Return how many steps each run took, the warm-up step that readers drop included."""
+    """Return the number of steps of each run, including the warm-up step that readers drop."""
     last = runs.to_frame().groupby("run")["repetition"].max()
     return [int(index) + 1 for index in last]
 
 
 def _roots(paths: Iterable[Path | str]) -> list[Path]:
-    """Return the paths, with ``~`` and wildcards replaced by what they stand for."""
+    """Return the paths with ``~`` and wildcards expanded."""
     roots: list[Path] = []
     for given in paths:
         path = Path(given).expanduser()
@@ -193,7 +193,7 @@ def _roots(paths: Iterable[Path | str]) -> list[Path]:
 
 @dataclass
 class _Collector:
-    """Offers paths to the readers and keeps what they give."""
+    """Offers paths to the readers, and collects runs, notes and skipped files."""
 
     readers: list[Reader]
     forced: bool
@@ -220,14 +220,14 @@ class _Collector:
         return [reader for reader in self.readers if _recognises(reader, path)]
 
     def _take(self, path: Path, candidates: Iterable[Reader]) -> None:
-        """Read with the first reader that can; the first failure is the one that is told."""
+        """Read `path` with the first reader that succeeds; if all fail, record the first failure."""
         failure: Skipped | None = None
         for reader in candidates:
             try:
                 found = reader.read(path)
             except EvenlyError as error:
                 failure = failure or Skipped.of(error, path)
-            except Exception as error:  # a reader's own mistake must not lose the other files
+            except Exception as error:  # a bug in one reader must not stop the reading of other files
                 failure = failure or Skipped(
                     path, f"the reader {reader.name!r} failed: {type(error).__name__}: {error}"
                 )
@@ -247,7 +247,7 @@ class _Collector:
 def _recognises(reader: Reader, path: Path) -> bool:
     try:
         return reader.recognises(path)
-    except Exception:  # the contract says never; a plug-in may not keep it
+    except Exception:  # `recognises` must not raise, but a plug-in may break this rule
         return False
 
 

@@ -1,4 +1,4 @@
-"""Reading the times of single steps, from which the variation of steps is estimated; models do not learn from them."""
+"""Reading the times of single time steps. They serve to estimate the variation of steps; models do not use them."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from evenly.runs.runs import Runs
 
 __all__ = ["read_steps"]
 
-#: Stands for the parameters of a table that has none, since it was measured at one, untold configuration.
+#: The name of an artificial constant parameter, for tables that were measured at a single configuration.
 _ANY = "configuration of the steps"
 
 
 def read_steps(
     paths: Sequence[Path | str], *, time: str | None = None
 ) -> tuple[dict[str, NDArray[np.float64]], tuple[Skipped, ...]]:
-    r"""Read the times of the steps of each solver, as `evenly.read` finds and reads files.
+    r"""Read the time of each step for each solver, from files in any format of `evenly.read`.
 
     Parameters
     ----------
     paths : sequence of path-like
-        Files or folders. A table needs no parameters, so no count of cores.
+        Files or folders. A table may lack parameters, such as the number of cores.
     time : str, optional
-        Column with the time, for tables whose columns don't tell.
+        The column with the time, for tables in which no column name reveals it.
 
     Returns
     -------
     steps : dict of str to array (n_steps,)
-        Seconds of the steps of the longest run, by solver; ``""`` where nothing names the only one. Where no column
-        numbers the steps and all rows have one configuration, all rows are steps.
+        For each solver, the seconds of each step of its longest run. The key is ``""`` if no file names the solver. If
+        no run has two rows and all rows have one configuration, each row is a step.
     lost : tuple of Skipped
-        What could not be read.
+        The files that could not be read.
 
     Raises
     ------

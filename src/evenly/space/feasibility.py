@@ -77,6 +77,7 @@ def broken_rules(
         for name, kind in parameters.items()
         if not kind.contains(table[name])[0]
     ]
-    # A function may fail on values outside the ranges, so it is called only if all are inside. An expression accepts any value.
+    # A function may fail on values outside the ranges, so it is called only if all values are allowed. An expression
+    # accepts any value.
     rules = [c for c in constraints if not (broken and callable(c.rule))]
     return broken + [f"{c.words} does not hold" for c in rules if not c.holds(table)[0]]
