@@ -1,4 +1,4 @@
-"""Where programs run. One way, one file, one contract: `evenly.launch.base.Launcher`."""
+"""Launchers: ways to run a program. Each launcher has its own module and implements `evenly.launch.base.Launcher`."""
 
 from evenly.launch.base import Launcher, Outcome, Task
 from evenly.launch.registry import launcher_class, launcher_names

@@ -1,4 +1,4 @@
-"""The contract of launchers: a task goes in, how it ended comes out."""
+"""The interface of launchers: a launcher runs a `Task` and returns its `Outcome`."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ __all__ = ["Launcher", "Outcome", "Task"]
 
 @dataclass(frozen=True)
 class Task:
-    """A command to be run.
+    """A command to run, with its environment and limits.
 
     Parameters
     ----------
     command : tuple of str
         The program and its arguments.
     mark : str
-        Names the task; what is left of it is found by it, even if whoever started it is gone.
+        Identifier of the task. Its processes can be found by the mark, even after the process that started them ended.
     ranks : int
         Number of MPI ranks, for launchers that start several.
     folder : Path, optional
-        Where it runs; this process' folder when left out.
+        Working folder; by default that of this process.
     environment : mapping of str to str
-        Variables to set besides this process' own.
+        Environment variables to set in addition to those of this process.
     timeout_s : float, optional
-        Seconds after which the task and all processes that it started are ended.
+        Wall seconds after which the task and all processes that it started are ended.
     """
 
     command: tuple[str, ...]
@@ -43,17 +43,17 @@ class Task:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a task ended.
+    """The result of a task: its status, output and times.
 
     Parameters
     ----------
     status : {"ok", "failed", "timed out"}
     exit_code : int
-        As in a shell: 0 is success, 128 + n the signal n.
+        As in a shell: 0 is success, 128 + n means that signal n ended the task.
     output, errors : str
-        Its standard output and error; the beginning of very long texts is dropped.
+        Standard output and standard error; very long texts lose their beginning.
     seconds, cpu_seconds : float
-        Wall time, and CPU time of all its processes.
+        Wall time of the task, and CPU time of all its processes together.
     """
 
     status: Status
@@ -67,8 +67,11 @@ class Outcome:
 class Launcher(ABC):
     """Runs tasks.
 
-    Laws: `run` returns only once no process of the task is left; a program that ends with another status than 0 is an
-    outcome, not an exception; a time-out takes no longer than a few seconds more than it says.
+    Rules for every launcher:
+
+    * `run` returns only when no process of the task is left;
+    * a program that ends with a status other than 0 gives an outcome, not an exception;
+    * after a time-out, the task ends within a few seconds.
     """
 
     name: ClassVar[str]
@@ -77,18 +80,18 @@ class Launcher(ABC):
 
     @abstractmethod
     def run(self, task: Task) -> Outcome:
-        """Run a task to its end.
+        """Run a task to its end and return its outcome.
 
         Raises
         ------
         OSError
-            If the program can't be started: it doesn't exist, or may not be run.
+            If the program can't be started: it doesn't exist, or this process has no permission to run it.
         InputError
-            If this launcher can't run it.
+            If this launcher can't run the task.
         KeyboardInterrupt, SystemExit
-            If this process was asked to end meanwhile; the task is ended first.
+            If a signal asks this process to end meanwhile; the task is ended first.
         """
 
     @abstractmethod
     def end(self, mark: str) -> int:
-        """Kill what an earlier process left of a task, and return how many processes that were."""
+        """Kill the processes of a task that are still running, and return their number."""

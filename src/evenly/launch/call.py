@@ -1,8 +1,9 @@
-"""Calls a Python function with a configuration, as a program of its own: ``python -m evenly.launch.call study:run``.
+"""A program that calls a Python function with a configuration: ``python -m evenly.launch.call study:run``.
 
-The configuration comes in the environment variable ``EVENLY_CONFIGURATION`` (JSON), the answer goes to the file that
-``EVENLY_RESULT`` names: ``{"seconds": …}``, with more quantities if the function returns a mapping. A function that
-returns nothing is timed. `evenly.RunFailed` ends it with status 1 and its message.
+The environment variable ``EVENLY_CONFIGURATION`` holds the configuration (JSON). The result goes to the file named by
+``EVENLY_RESULT``: ``{"seconds": …}``, with further quantities if the function returns a mapping. If the function
+returns no seconds, the wall time of the call is used. If the function raises `evenly.RunFailed`, the program ends with
+the error's message and with its exit code, or with 1 where the error has none.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ CONFIGURATION, RESULT = "EVENLY_CONFIGURATION", "EVENLY_RESULT"
 
 
 def main(name: str) -> int:
-    """Call the function ``module:function`` and write what it returns."""
+    """Call the function ``module:function``, write its result, and return the program's exit status."""
     sys.path.insert(0, str(Path.cwd()))
     try:
         function = _function(name)
@@ -47,7 +48,7 @@ def main(name: str) -> int:
 
 
 def _tell(result: Mapping[str, Any]) -> None:
-    """Write the result; of several ranks the first one does."""
+    """Write the result to the result file; with several MPI ranks, only the first rank writes."""
     if all(os.environ.get(variable, "0") == "0" for variable in ("PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK")):
         Path(os.environ[RESULT]).write_text(json.dumps(result), encoding="utf-8")
 
@@ -78,7 +79,7 @@ def _quantities(name: str, answer: Any, took: float) -> dict[str, float]:
 
 
 def _is_number(value: Any) -> bool:
-    """Numpy's too; neither True nor text that looks like a number."""
+    """Tell whether a value is a number, NumPy's included; booleans and text are none."""
     return hasattr(value, "__float__") and not isinstance(value, bool | str)
 
 

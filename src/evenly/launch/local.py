@@ -21,7 +21,7 @@ __all__ = ["Local", "watched"]
 
 @final
 class Local(Launcher):
-    """Starts the command as it is."""
+    """Starts the command unchanged, on this machine."""
 
     name: ClassVar[str] = "local"
     summary: ClassVar[str] = "the command as it is, on this machine"
@@ -34,7 +34,7 @@ class Local(Launcher):
 
 
 def watched(task: Task, command: Sequence[str]) -> Outcome:
-    """Run `command` for a task and look after it; what `Launcher.run` asks for."""
+    """Run `command` for a task, end all its processes, and return the outcome as `Launcher.run` requires."""
     before = os.times()
     try:
         job = follow(

@@ -1,4 +1,4 @@
-"""Programs on several MPI ranks of this machine, or of the scheduler's allocation that this process is in."""
+"""Programs on several MPI ranks, on this machine or in this process's scheduler allocation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["MPI"]
 
 @final
 class MPI(Launcher):
-    r"""Starts the command by ``mpiexec``, ``mpirun`` or ``srun``, as `evenly.fdtd.ranks.launching` finds it.
+    r"""Starts the command with ``mpiexec``, ``mpirun`` or ``srun``; `evenly.fdtd.ranks.launching` finds the launcher.
 
     Examples
     --------
@@ -29,7 +29,7 @@ class MPI(Launcher):
     summary: ClassVar[str] = "on MPI ranks, by mpiexec, mpirun or srun"
 
     def run(self, task: Task) -> Outcome:
-        # Launchers report a missing program in as many ways as there are launchers.
+        # Each MPI launcher reports a missing program in its own way, so the program is looked up first.
         program = task.command[0]
         here = program if "/" not in program else str((task.folder or Path()) / program)
         if shutil.which(here) is None:

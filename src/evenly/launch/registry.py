@@ -1,4 +1,4 @@
-"""Launchers by name: those of evenly, and those that other packages bring as entry points."""
+"""Launchers by name: evenly's own, and those that other packages provide as entry points."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _GROUP = "evenly.launchers"
 
 
 def launcher_names() -> list[str]:
-    """Return the names that a study's ``launcher`` may have.
+    """Return the names of all launchers: the allowed values of ``launcher`` in a study.
 
     Examples
     --------
@@ -22,12 +22,12 @@ def launcher_names() -> list[str]:
 
 
 def launcher_class(name: str) -> type[Launcher]:
-    """Return a launcher's class; no other launcher is imported.
+    """Return the class of a launcher by its name, without importing other launchers.
 
     Raises
     ------
     InputError
-        If nobody provides it; the message lists the names.
+        If no package provides the launcher; the message lists the known names.
 
     Examples
     --------

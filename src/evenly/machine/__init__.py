@@ -1,4 +1,4 @@
-"""Machines: what a decision may spend, how long messages take, and how both are measured."""
+"""Machines: their cores, memory, prices and message times, and the measurement of these."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""A link: how long a message takes from one rank to another.
+"""A link: the time of a message from one rank to another.
 
-Either two numbers, as in Hockney's model t = latency + size / bandwidth [R. W. Hockney, "The communication challenge
-for MPP: Intel Paragon and Meiko CS-2", Parallel Computing 20 (1994) 389–398], or a measured table of sizes and times,
-which also knows where the MPI library changes its protocol.
+A link has two numbers, latency and bandwidth, as in Hockney's model t = latency + size / bandwidth [R. W. Hockney, "The
+communication challenge for MPP: Intel Paragon and Meiko CS-2", Parallel Computing 20 (1994) 389–398]. It may also have
+a measured table of sizes and times, which shows where the MPI library changes its protocol.
 """
 
 from __future__ import annotations
@@ -23,28 +23,29 @@ __all__ = ["Link", "check_number"]
 
 @dataclass(frozen=True)
 class Link:
-    """What one message costs, one way, between two ranks that have nothing else to do.
+    """One-way time of a message between two otherwise idle ranks, as a function of its size.
 
     Parameters
     ----------
     latency_s : float
-        Time of a message that holds next to nothing, in seconds.
+        Time of a message of almost no bytes, in seconds.
     bytes_per_s : float
-        Bytes per second by which large messages travel; from the table's last size on it counts alone.
+        Bandwidth of large messages, in bytes per second; with a table, it is used only above the largest size.
     message_bytes : sequence of float, shape (n,)
-        Sizes of messages that were timed, ascending, in bytes; n is 2 or more. Empty where none were.
+        Sizes of the timed messages, ascending, in bytes; n is 2 or more. Empty where no messages were timed.
     message_s : sequence of float, shape (n,)
-        Their times one way, in seconds.
+        One-way times of these messages, in seconds.
 
     Raises
     ------
     InputError
-        If a number breaks a rule, or sizes and times don't belong together.
+        If a number is invalid, or the numbers of sizes and times differ.
 
     Notes
     -----
-    With a table the times of sizes in between are interpolated on logarithms; a smaller message takes the time of the
-    smallest one, a larger one that of the largest and ``1 / bytes_per_s`` for every byte more.
+    With a table, times are interpolated linearly in log size and log time. A message smaller than the smallest size
+    takes the time of the smallest size. A larger one takes the time of the largest size and ``1 / bytes_per_s`` for
+    each further byte.
 
     Examples
     --------
@@ -63,7 +64,7 @@ class Link:
         check_number("latency_s", self.latency_s, zero=True)
         check_number("bytes_per_s", self.bytes_per_s)
         for name in ("message_bytes", "message_s"):
-            # A list from a file becomes what can be compared and hashed.
+            # A list from a file becomes a tuple, which can be compared and hashed.
             object.__setattr__(self, name, _numbers(name, getattr(self, name)))
         sizes, times = self.message_bytes, self.message_s
         if len(sizes) != len(times):
@@ -80,12 +81,12 @@ class Link:
             raise InputError(f"message_bytes must be ascending, but got {list(sizes)}: sort them, with their times")
 
     def seconds(self, size: ArrayLike) -> NDArray[np.float64]:
-        """Return the time of a message one way, in seconds.
+        """Return the one-way time of messages from their sizes, in seconds.
 
         Parameters
         ----------
         size : array_like, any shape
-            Bytes of each message, 0 or more; one without any still takes the latency.
+            Bytes of each message, 0 or more; an empty message still takes the latency.
 
         Returns
         -------
@@ -115,7 +116,7 @@ class Link:
         return np.asarray(np.exp(inside) + np.maximum(sizes - last, 0.0) / self.bytes_per_s)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the numbers for JSON and TOML; no lists where nothing was timed.
+        """Return the values for JSON and TOML, without the two lists where no messages were timed.
 
         Examples
         --------
@@ -128,18 +129,18 @@ class Link:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any], name: str = "link") -> Self:
-        """Read what `to_dict` gives.
+        """Return a link from the mapping that `to_dict` returns.
 
         Parameters
         ----------
         values : mapping
         name : str
-            What errors call it.
+            Name of the link in error messages.
 
         Raises
         ------
         InputError
-            If a key is unknown or missing, or a value breaks a rule.
+            If a key is unknown or missing, or a value is invalid.
 
         Examples
         --------

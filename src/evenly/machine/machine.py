@@ -1,8 +1,8 @@
-"""The machine: its nodes and cores, what they cost, and how fast cores, memory and network are.
+"""The description of a machine: its nodes and cores, their cost, and the speed of cores, memory and network.
 
-A `Machine` says how many nodes there are, what a node holds, what a core costs, and how long messages take. Everything
-but the name has a default that means "not known", and a decision uses only what is known. Some machines come
-with evenly; `Machine.load` takes their names.
+A `Machine` holds the number of nodes, the cores and memory of a node, the price of a core, and the times of messages.
+Most values are optional: None means "not known", and decisions use only the known values. evenly comes with
+descriptions of some machines; `Machine.load` takes their names.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ _AMOUNTS = (
 
 @dataclass(frozen=True)
 class Machine:
-    """A cluster as decisions see it.
+    """A machine, usually a cluster, as described to allocation and forecasts.
 
     Parameters
     ----------
     name : str
-        How tables and reports call it.
+        Name in tables and reports.
     nodes : int, optional
         Number of nodes that a job may use.
     cores_per_node : int, optional
@@ -44,19 +44,19 @@ class Machine:
     memory_bytes_per_node : float, optional
         Memory of one node that programs may use, in bytes.
     price_per_core_hour : float, optional
-        What one core costs for an hour, in `currency`.
+        Price of one core for one hour, in `currency`.
     watts_per_core : float, optional
         Power of one allocated core, busy or waiting, in watts.
     currency : str
-        Name of the unit of `price_per_core_hour`.
+        Currency of `price_per_core_hour`.
     whole_nodes : bool
-        Whether jobs pay for every core of a node that they touch.
+        Whether jobs pay for all cores of each node that they use.
     about : str
-        What it is and where its numbers come from, for people.
+        Description of the machine and of the source of its numbers, for people.
     core_speed : float
-        Speed of a core over that of the core on which costs were measured: 2 takes half the time.
+        Speed of a core relative to the core on which costs were measured: with 2, work takes half the time.
     memory_bytes_per_s_per_core : float, optional
-        Bytes per second that one core reads and writes while all others of its node rest.
+        Bytes per second that one core reads and writes while all other cores of its node are idle.
     memory_bytes_per_s_per_node : float, optional
         Bytes per second that all cores of a node read and write together.
     jitter : float
@@ -64,15 +64,15 @@ class Machine:
     within_node : Link, optional
         Messages between two ranks of one node.
     between_nodes : Link, optional
-        Messages between two ranks on two nodes, alone on their way.
+        Messages between two ranks on two nodes, without other traffic on the network.
     card_bytes_per_s : float, optional
-        Bytes per second that a node's network card carries one way, for all its ranks together; where left out, what
-        `card` says.
+        Bytes per second that a node's network card carries in one direction, for all ranks of the node together; by
+        default the bandwidth of `between_nodes`.
 
     Raises
     ------
     InputError
-        If a number is not above zero (`jitter`: below zero), or `whole_nodes` is asked for without `cores_per_node`.
+        If a number is not above zero (`jitter`: below zero), or `whole_nodes` is true without `cores_per_node`.
 
     Examples
     --------
@@ -123,38 +123,38 @@ class Machine:
 
     @property
     def cores(self) -> int | None:
-        """All cores; None where nodes or cores per node are not known."""
+        """Total number of cores; None where nodes or cores per node are not known."""
         if self.nodes is None or self.cores_per_node is None:
             return None
         return self.nodes * self.cores_per_node
 
     @property
     def card(self) -> float | None:
-        """Bytes per second of a node's network card: `card_bytes_per_s`, else those of one message between nodes."""
+        """Bytes per second of a node's network card: `card_bytes_per_s`, else the bandwidth of `between_nodes`."""
         if self.card_bytes_per_s is not None or self.between_nodes is None:
             return self.card_bytes_per_s
         return self.between_nodes.bytes_per_s
 
     def billed(self, cores: Any) -> Any:
-        """Return the cores that are paid for when `cores` are used (int, or an integer array of any shape)."""
+        """Return the number of billed cores where `cores` are used (int, or an integer array of any shape)."""
         if not self.whole_nodes or self.cores_per_node is None:
             return cores
         return -(-cores // self.cores_per_node) * self.cores_per_node
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what is known, for JSON and TOML."""
+        """Return the known values, for JSON and TOML."""
         given = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         known = {k: v.to_dict() if isinstance(v, Link) else v for k, v in given.items() if v is not None}
         return {"format": "evenly.machine.machine", "version": FORMAT_VERSION, **known}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """Read what `to_dict` gives; the keys ``format`` and ``version`` may be left out.
+        """Return a machine from the mapping that `to_dict` returns; ``format`` and ``version`` are optional.
 
         Raises
         ------
         InputError
-            If a key is unknown or a value breaks a rule.
+            If a key is unknown or a value is invalid.
         """
         given = {k: v for k, v in values.items() if k not in ("format", "version")}
         if values.get("version", FORMAT_VERSION) != FORMAT_VERSION:
@@ -174,17 +174,17 @@ class Machine:
 
     @classmethod
     def load(cls, path: Path | str) -> Self:
-        """Read a TOML or JSON file, or a machine that comes with evenly.
+        """Return a machine from a TOML or JSON file, or one that comes with evenly.
 
         Parameters
         ----------
         path : Path or str
-            The file; where there is none, one of the names that `shipped_machines` lists.
+            The file; if it does not exist, one of the names in `shipped_machines`.
 
         Raises
         ------
         ReadError
-            If there is no such file and no such name, or the file can't be read or breaks a rule.
+            If neither such a file nor such a name exists, or the file can't be read or is invalid.
 
         Examples
         --------
@@ -214,7 +214,7 @@ def shipped_machines() -> list[str]:
 
 
 def _found(path: Path) -> Path:
-    """Return the file, or the shipped one of that name."""
+    """Return the path if the file exists, else the path of the shipped machine of that name."""
     if path.exists():
         return path
     names = shipped_machines()
@@ -229,7 +229,7 @@ def _found(path: Path) -> Path:
 
 
 def _toml_file(values: Mapping[str, Any]) -> str:
-    """Tables come last: what follows one belongs to it."""
+    """Return the values as TOML text; tables come last, since in TOML all keys after a table's header belong to it."""
     tables = {name: value for name, value in values.items() if isinstance(value, Mapping)}
     lines = [f"{name} = {_toml(value)}" for name, value in values.items() if name not in tables]
     for name, table in tables.items():
@@ -238,7 +238,8 @@ def _toml_file(values: Mapping[str, Any]) -> str:
 
 
 def _toml(value: Any) -> str:
-    # JSON's strings, integers and booleans are valid TOML but for one character; Python's floats are.
+    # JSON strings, integers and booleans are valid TOML, except for the character U+007F. So are floats as Python
+    # writes them.
     if isinstance(value, float):
         return repr(float(value))
     if isinstance(value, list):

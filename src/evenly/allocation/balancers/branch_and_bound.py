@@ -1,15 +1,16 @@
-"""The fastest assignment where solvers occur several times, as in general coupling graphs: branch and bound.
+"""The fastest assignment where solvers occur several times, as in general coupling graphs, by branch and bound.
 
-A solver that is coupled to several others holds one set of cores, so groups can't be decided one by one. Instead:
+A solver that is coupled to several others has one set of cores, so the groups can't be optimised one by one. Instead:
 
-1. a linear program over the curves' convex hulls gives a price of a core and a weight of each solver's time
-   (`evenly.allocation.balancers.relaxation`);
-2. with these the problem becomes a sum over solvers, a lower bound on every assignment's time (Lagrangian relaxation);
-   a count that alone exceeds the bound by more than a good assignment does can't be in the best one;
-3. the counts that are left, few for smooth curves, are searched depth first with the same bounds
+1. A linear program over the curves' convex hulls gives a price per core and a weight of each solver's time
+   (`evenly.allocation.balancers.relaxation`).
+2. With these multipliers, a sum over solvers is a lower bound on every assignment's time (Lagrangian relaxation). The
+   gap is the difference between the time of a known good assignment and this bound. A count that alone raises the
+   bound by more than the gap can't be part of the best assignment.
+3. The remaining counts, few for smooth curves, are searched depth first with the same bounds
    (`evenly.allocation.balancers.depth_first`).
 
-This is exact for curves of any shape: the linear program only decides how much is left to search.
+The result is exact for curves of any shape: the linear program only affects the number of counts to search.
 
 Source: M. L. Fisher, "The Lagrangian relaxation method for solving integer programming problems", Management Science 27
 (1981) 1-18.
@@ -41,7 +42,7 @@ _SLACK = 1e-9
 
 
 class _Instance(NamedTuple):
-    """A problem as arrays: the fronts of the solvers; the step's time and the cores in use as postfix programs."""
+    """A problem as arrays: the solvers' fronts, and postfix programs for the step's time and the cores in use."""
 
     names: tuple[str, ...]
     fronts: list[Front]
@@ -61,7 +62,7 @@ class _Instance(NamedTuple):
 
 
 def solve(problem: Problem) -> dict[str, int]:
-    """Return the fastest assignment; among equally fast ones, one with the fewest cores in total.
+    """Return the fastest assignment; of equally fast ones, one with the fewest cores in total.
 
     Raises
     ------
@@ -88,8 +89,8 @@ def solve(problem: Problem) -> dict[str, int]:
     ]
     lower = sum(float(value.min()) for value in values) - price * problem.cores
     seconds = instance.seconds(best)
-    # Pegging: with count k solver i alone raises the bound by L_i(k) - min L_i; beyond the gap between the bounds, it
-    # can't be in an assignment that is faster than the best known. The slack covers rounding.
+    # Pegging: point k of solver i alone raises the lower bound by L_i(k) - min L_i. If this exceeds the gap between
+    # upper and lower bound, no assignment with this point is faster than the best known. The slack covers rounding.
     room = seconds * (1 + _SLACK) - lower + _SLACK * abs(lower)
     excess = [value - value.min() for value in values]
     left = [np.flatnonzero(e <= room) for e in excess]
@@ -135,7 +136,7 @@ def _footprint_steps(node: Footprint, index: dict[str, int]) -> Iterator[tuple[s
 
 
 def _improved(instance: _Instance, start: Ints) -> Ints:
-    """Return a good assignment by local search: places move up, alone or against another, by strides that halve."""
+    """Return a good assignment by local search: one solver moves up its front, alone or as another one moves down."""
     best, best_seconds = start.copy(), instance.seconds(start)
     stride = max(len(front.cores) for front in instance.fronts) // 4 + 1
     while stride:
@@ -159,7 +160,7 @@ def _moves(instance: _Instance, places: Ints, stride: int) -> Iterator[Ints]:
 
 
 def _searched(instance: _Instance, left: list[Ints], excess: list[Floats], room: float, best: Ints) -> Ints:
-    # Solvers with few candidates are decided first, so that bounds cut off as much as possible.
+    # Solvers with few candidates are decided first, so that the bounds prune the search tree early.
     order = np.argsort([len(kept) for kept in left], kind="stable").astype(np.int64)
     ends = np.concatenate([[0], np.cumsum([len(kept) for kept in left])]).astype(np.int64)
     cores = np.concatenate([f.cores[kept] for f, kept in zip(instance.fronts, left, strict=True)]).astype(np.float64)

@@ -1,15 +1,15 @@
-"""The fastest assignments of solvers side by side, without tabulating every count.
+"""The fastest assignments of solvers side by side, without a table of all counts.
 
-For models that certify where they rise and fall, the best time of a solver with at least p cores is known exactly on
-any few counts that include the ends of these intervals. Each round makes three steps:
+Some models certify the intervals on which they rise or fall. A table of a few counts with the ends of these intervals
+then bounds the solver's best time between its counts. Each round has three steps:
 
 1. tabulate each solver's time on a few counts;
-2. bisect over all times in these tables for the smallest time T of a step that surely fits the cores there are, and
-   for the smallest that may fit: two bounds on the best time;
-3. add counts in those gaps of each table in which the cores for a time between the bounds may lie.
+2. bisect over all times in these tables. This gives two bounds on the best time of a step: the smallest time that
+   certainly needs no more than the available cores, and the smallest time that possibly does;
+3. add counts to each table, in the gaps that may contain the cores for a time between the bounds.
 
-A few rounds lead from a million counts to a few hundred. The answer is exact: the same as from full tables. Several
-totals are looked for at once.
+A few rounds need a few hundred of a million counts. The result is exact: it is the same as from full tables. Several
+totals are solved at once.
 
 Source: the bisection on the step's time is that of bottleneck problems, as in T. Ibaraki and N. Katoh, "Resource
 Allocation Problems: Algorithmic Approaches" (1988).
@@ -40,7 +40,7 @@ _OUT_OF_REACH = 1 << 44
 
 
 def can_zoom(problem: Problem) -> bool:
-    """Tell whether the layout is all side by side, and every model certifies its shape on enough counts."""
+    """Tell whether all solvers run side by side, all models certify their shapes, and there are enough counts."""
     factors = _factors(problem.layout)
     if factors is None or sum(len(problem.curves[name].counts) for name in problem.names) < _WORTH_IT:
         return False
@@ -55,9 +55,9 @@ def zoom(problem: Problem, totals: Ints | None = None) -> dict[str, Ints] | None
     Parameters
     ----------
     problem : Problem
-        One that `can_zoom`.
+        A problem for which `can_zoom` is true.
     totals : array of int (n,), optional
-        Cores there are; by default only all of the problem's.
+        Totals of available cores; by default only the problem's total.
 
     Returns
     -------
@@ -70,7 +70,7 @@ def zoom(problem: Problem, totals: Ints | None = None) -> dict[str, Ints] | None
     lenses = [_Lens.over(problem.curves[name], factors[name], points) for name in problem.names]
     while all(len(lens.front.cores) for lens in lenses):
         bounds = _bracket(lenses, wanted)
-        # No gap is left where all tables stay as they are: then both bounds are the best time.
+        # If no table changes, no gap is left, and both bounds equal the best time.
         closer = [lens.closer(*bounds, points) for lens in lenses]
         if all(new is old for new, old in zip(closer, lenses, strict=True)):
             found = [lens.cores_for(bounds[1]) for lens in lenses]
@@ -80,7 +80,7 @@ def zoom(problem: Problem, totals: Ints | None = None) -> dict[str, Ints] | None
 
 
 def _factors(layout: Layout) -> dict[str, float] | None:
-    """Return by how much each solver's time is multiplied, if the layout is all side by side."""
+    """Return the factor on each solver's time if all solvers run side by side, else None."""
     if isinstance(layout, Solver):
         return {layout.name: 1.0}
     if isinstance(layout, Repeated):
@@ -93,9 +93,10 @@ def _factors(layout: Layout) -> dict[str, float] | None:
 
 
 def _bracket(lenses: list[_Lens], totals: Ints) -> tuple[Floats, Floats]:
-    """Return bounds (n,) on the best time: the smallest that may be, and that is surely, in reach of the totals (n,).
+    """Return lower and upper bounds (n,) on the best time for the totals (n,).
 
-    The largest time known where none is in reach.
+    The lower bound is the smallest time that is possibly in reach, the upper bound the smallest that certainly is. If
+    no known time is in reach, the bound is the largest known time.
     """
     times = np.sort(np.concatenate([lens.front.seconds for lens in lenses]))
     in_reach = _first(times, totals, lambda asked: sum(lens.cores_for(asked) for lens in lenses))
@@ -115,7 +116,7 @@ def _first(times: Floats, totals: Ints, needed: Any) -> Ints:
 
 @dataclass(frozen=True)
 class _Front:
-    """Steps (K,) of the best time known; `after`: the fewest cores that may already reach each step's time."""
+    """Front (K,) of the tabulated times; `after` (K,) holds the fewest cores that may reach each time already."""
 
     cores: Ints
     seconds: Floats
@@ -131,9 +132,10 @@ class _Lens:
     curve : SolverCurve
         The curve.
     factor : float
-        What its seconds are multiplied by in the layout.
+        Factor on the curve's seconds in the layout.
     cores, seconds : array (n,)
-        What was looked at: counts, the first, the last and all ends of certified intervals among them.
+        The tabulated counts and their times. The counts include the first one, the last one and all ends of certified
+        intervals.
     """
 
     curve: SolverCurve
@@ -148,26 +150,27 @@ class _Lens:
 
     @cached_property
     def front(self) -> _Front:
-        # The shortest time with at least so many cores. A step's time may be reached anywhere after the count before,
-        # as the curve only falls in between.
+        # The front of the table. Within a gap the curve is monotone, so a point's time may be reached at any count
+        # after the tabulated count before it.
         best = np.minimum.accumulate(self.seconds)
         kept = np.concatenate([[True], best[1:] < best[:-1]]) & np.isfinite(best)
         after = np.concatenate([self.cores[:1], self.cores[:-1] + _step(self.curve)])
         return _Front(self.cores[kept], best[kept], after[kept])
 
     def cores_for(self, seconds: Floats) -> Ints:
-        """Return enough cores (n,) to reach `seconds` (n,): the fewest where no gap is left before them."""
+        """Return cores (n,) that certainly reach `seconds` (n,); they are the fewest where no gap lies before them."""
         found: Ints = np.append(self.front.cores, _OUT_OF_REACH)[self._steps_for(seconds)]
         return found
 
     def fewest_possible(self, seconds: Floats) -> Ints:
-        """Return counts (n,) below which `seconds` (n,) are surely out of reach."""
+        """Return the cores (n,) below which `seconds` (n,) are certainly out of reach."""
         found: Ints = np.append(self.front.after, _OUT_OF_REACH)[self._steps_for(seconds)]
         return found
 
     def closer(self, lower: Floats, upper: Floats, points: int) -> _Lens:
-        """Look into the gaps before the times from `lower` to `upper` (n,); the same lens if there are none."""
-        # The front's steps from `upper` to `lower` count: +1 where such a range begins, -1 after its end, summed up.
+        """Return a finer table in the gaps before times from `lower` to `upper` (n,); the same table without gaps."""
+        # Mark the front's points between `upper` and `lower` for any total: +1 where a range begins, -1 after its end;
+        # the cumulative sum is positive inside a range.
         front, last = self.front, len(self.front.cores) - 1
         change = np.zeros(last + 2, np.int64)
         np.add.at(change, np.minimum(self._steps_for(upper), last), 1)
@@ -191,7 +194,7 @@ def _step(curve: SolverCurve) -> int:
 
 
 def _inside(starts: Ints, widths: Ints, step: int, most: int) -> Ints:
-    """Return counts in gaps of `widths` counts from `starts` on: all, or `most` of each in equal distances."""
+    """Return new counts in gaps of `widths` counts from `starts` on: all, or `most` equally spaced ones per gap."""
     chosen = np.minimum(widths, most)
     gap = np.repeat(np.arange(len(starts)), chosen)
     number = np.arange(len(gap)) - np.repeat(np.cumsum(chosen) - chosen, chosen)
@@ -200,7 +203,7 @@ def _inside(starts: Ints, widths: Ints, step: int, most: int) -> Ints:
 
 
 def _spread(curve: SolverCurve, points: int) -> Ints:
-    """Return counts (n,), increasing: some in equal ratios, and all ends of certified intervals."""
+    """Return increasing counts (n,): about `points` in equal ratios, and all ends of certified intervals."""
     start, step, last = int(curve.counts[0]), _step(curve), len(curve.counts) - 1
     ends = [(end - start) // step + side for piece in curve.certified or () for end in piece for side in (0, 1)]
     turning = np.array([end for end in ends if 0 <= end <= last], dtype=np.int64)

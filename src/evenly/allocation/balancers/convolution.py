@@ -1,14 +1,15 @@
-"""The (min,+) convolution of two fronts: parts that run in turn, each on its own cores.
+"""The (min,+) convolution of two fronts: the front of two parts in turn, each on its own cores.
 
-The best time with p cores is the least ``a(q) + b(p - q)`` over all divisions. How it is found depends on the shapes:
+The best time with p cores is the minimum of ``a(q) + b(p - q)`` over all divisions q. The method depends on the shapes,
+with P totals and K_a, K_b points on the fronts:
 
-* both convex: their steps are merged, the steeper one first (a Minkowski sum), O(P);
-* one convex: the best division moves one way as p grows (the matrix is totally monotone), O(P log P);
-* neither: one is cut into convex pieces where few are enough, else all pairs are tried, O(K_a K_b), which is
-  meant for counts in blocks (whole nodes).
+* both convex: the fronts' steps are merged, the steeper one first (a Minkowski sum), O(P);
+* one convex: the best q is monotone in p, since the matrix of all sums is totally monotone, O(P log P);
+* neither convex: one front is cut into convex pieces if few pieces are enough. Otherwise all pairs are computed,
+  O(K_a K_b), which suits counts in blocks (whole nodes).
 
-A curve counts as convex if it lies within 1e-13 of its lower convex hull, since rounding bends straight lines:
-results are exact to that relative tolerance.
+A curve counts as convex if it lies within a relative 1e-13 of its lower convex hull, since rounding errors bend
+straight lines. Results are exact to this relative tolerance.
 
 Source: A. Aggarwal, M. M. Klawe, S. Moran, P. Shor and R. Wilber, "Geometric applications of a matrix-searching
 algorithm", Algorithmica 2 (1987) 195-208, for totally monotone matrices.
@@ -48,7 +49,7 @@ def convolve(a: Front, b: Front, limit: int) -> Front:
     Raises
     ------
     InputError
-        If both curves are irregular and too long to try all pairs.
+        If neither front is convex and both are too long to compute all pairs.
 
     Examples
     --------
@@ -58,7 +59,7 @@ def convolve(a: Front, b: Front, limit: int) -> Front:
     """
     if not len(a.cores) or not len(b.cores) or a.cores[0] + b.cores[0] > limit:
         return Front(a.cores[:0], a.seconds[:0])
-    # Both fronts on one grid, counts = start + step * grid point: whole nodes cost no more than cores.
+    # Both fronts on one grid, counts = start + step * grid point. So counts in whole nodes give a small grid.
     start = int(a.cores[0] + b.cores[0])
     step = _step(a, b, limit - start)
     grid_a, grid_b = (a.cores - a.cores[0]) // step, (b.cores - b.cores[0]) // step
@@ -71,7 +72,7 @@ def divide(a: Front, b: Front, cores: Ints) -> tuple[Ints, Ints]:
     """Return the cores of both parts, each (n,), that give the best time for totals `cores` (n,)."""
     own = np.empty(len(cores), dtype=np.int64)
     for k, total in enumerate(cores):
-        # All divisions in which the first part gets enough cores to run at all.
+        # Only divisions in which the first part gets enough cores to run.
         room = int(np.searchsorted(b.cores, total - a.cores[0], side="right"))
         own[k] = b.cores[int(np.argmin(a.at(total - b.cores[:room]) + b.seconds[:room]))]
     return np.asarray(cores) - own, own
@@ -98,7 +99,7 @@ def _values(ca: Ints, ta: Floats, cb: Ints, tb: Floats, size: int) -> Floats:
 
 
 def _by_pieces_or_pairs(a: tuple[Ints, Floats], b: tuple[Ints, Floats], out: Floats) -> None:
-    # Each piece takes O((P + K) log P): so many pieces are worth it before all pairs are cheaper.
+    # A piece takes O((P + K) log P), so with more than `most` pieces it is cheaper to compute all pairs.
     pairs = float(len(a[0])) * len(b[0])
     per_piece = (len(out) + max(len(a[0]), len(b[0]))) * np.log2(len(out) + 2)
     most = int(min(pairs / per_piece, 4096))
@@ -130,8 +131,8 @@ def _as_convex(cores: Ints, seconds: Floats) -> _Convex | None:
 
 
 def _convex_pieces(cores: Ints, seconds: Floats, most: int) -> list[_Convex] | None:
-    """Cut a curve into at most `most` convex pieces, where it strays most from its hull; None if more are needed."""
-    # A piece lies on consecutive grid points, so gaps are cuts already.
+    """Return at most `most` convex pieces of a curve, cut where it is farthest from its hull; None if that fails."""
+    # A piece lies on consecutive grid points, so every gap in the grid is a cut.
     breaks = np.flatnonzero(np.diff(cores) != 1) + 1
     if len(breaks) >= most:
         return None

@@ -1,6 +1,6 @@
-"""Compiled depth-first branch and bound over the candidates that are left, for `branch_and_bound`.
+"""Compiled depth-first branch and bound over the remaining candidates, for `branch_and_bound`.
 
-The step's time and the cores in use are postfix programs, so that any layout runs in compiled code.
+Postfix programs compute the step's time and the cores in use, so compiled code can evaluate any layout.
 
 Source: A. H. Land and A. G. Doig, "An automatic method of solving discrete programming problems", Econometrica 28
 (1960) 497-520.
@@ -24,17 +24,18 @@ _CODES = {"solver": _SOLVER, "max": _MAX, "add": _ADD, "times": _TIMES}
 
 
 class Program(NamedTuple):
-    """A postfix program: operations (n,) and their arguments (n,), a solver's position or a factor."""
+    """A postfix program: operations (n,) and their arguments (n,), each a solver's index or a factor."""
 
     operations: Ints
     arguments: Floats
 
 
 class Candidates(NamedTuple):
-    """Counts that solvers may still get; those of solver i are ``ends[i]`` … ``ends[i + 1]`` of the other rows.
+    """Counts that solvers may still get, of all solvers in one array each.
 
-    `ends` (n_solvers + 1,); `cores` (n,) increases and `seconds` (n,) decreases within a solver; `over` (n,) is by how
-    many seconds a candidate alone raises the Lagrange bound.
+    Solver i has the entries from ``ends[i]`` up to, but without, ``ends[i + 1]``; `ends` has shape (n_solvers + 1,).
+    Within a solver, `cores` (n,) increases and `seconds` (n,) decreases. `over` (n,) is the number of seconds by which
+    a candidate alone raises the Lagrangian bound.
     """
 
     ends: Ints
@@ -86,21 +87,22 @@ def depth_first(
     best_time: float,
     best_cores: float,
 ) -> Any:
-    """Return the place of each solver's best candidate (n_solvers,), or -1 if none is better than the best known.
+    """Return the index of each solver's candidate (n_solvers,) in the best assignment found; -1 if none is better.
 
-    Solvers are decided in the given order (n_solvers,). The cores in use must stay within `limit`, and the sum of
-    `over` within `room` seconds. Equally fast assignments are better with fewer cores.
+    The search must improve on an assignment with `best_time` seconds and `best_cores` cores. Solvers are decided in the
+    given order (n_solvers,). The cores in use must not exceed `limit`, and the sum of `over` must not exceed `room`
+    seconds. Of equally fast assignments, the one with fewer cores is better.
     """
     ends, n = candidates.ends, len(order)
     best = np.full(n, -1, np.int64)
-    # Undecided solvers count with their fewest cores and their shortest time, which bounds both from below.
+    # Undecided solvers enter with their fewest cores and their shortest time: lower bounds of total cores and time.
     now_cores = candidates.cores[ends[:-1]]
     now_times = candidates.seconds[ends[1:] - 1]
     at = np.full(n, -1, np.int64)
     spent = np.zeros(n + 1, np.float64)
     depth = 0
     while depth >= 0:
-        # Branch: the next candidate of this depth's solver. Larger ones can't fit where this one doesn't.
+        # Branch: the next candidate of this depth's solver. If it doesn't fit, larger ones can't fit either.
         i = order[depth]
         at[depth] += 1
         k = ends[i] + at[depth]
@@ -125,11 +127,11 @@ def depth_first(
             at[depth] = -1
             depth -= 1
             continue
-        # Bound by Lagrange: what the decided solvers exceed the bound by must leave room.
+        # Lagrangian bound: the decided solvers together may raise the bound by at most `room`.
         spent[depth + 1] = spent[depth] + candidates.over[k]
         if spent[depth + 1] > room:
             continue
-        # Bound by relaxation: the undecided solvers at their fastest.
+        # Bound by relaxation: all undecided solvers take their shortest time.
         now_times[i] = candidates.seconds[k]
         seconds = evaluate(time.operations, time.arguments, now_times)
         if seconds < best_time or (seconds == best_time and cores < best_cores):
@@ -141,7 +143,7 @@ def depth_first(
 def _finished(
     candidates: Candidates, i: int, now_cores: Floats, now_times: Floats, time: Program, used: Program, limit: float
 ) -> Any:
-    """Give the last undecided solver i its best candidate; return it, and the step's time and the cores in use."""
+    """Choose the best candidate of the last undecided solver i; return it, the step's time and the cores in use."""
     first, end = candidates.ends[i], candidates.ends[i + 1]
     k = _last_fitting(first, end, candidates.cores, i, now_cores, used, limit)
     k = _fewest_as_fast(first, k, candidates.seconds, i, now_times, time)

@@ -1,9 +1,9 @@
 """Compiled loops over Pareto fronts of time against cores.
 
 A front is two arrays of one length: `cores` (K,) strictly increasing and `seconds` (K,) strictly decreasing. With at
-least ``cores[k]`` cores the step takes ``seconds[k]``; below ``cores[0]`` it can't run.
+least ``cores[k]`` cores, the part takes ``seconds[k]``; with fewer than ``cores[0]`` it can't run.
 
-Import this module where a loop is needed: numba itself takes longer to import than a small problem to solve.
+Import this module only where a loop is needed: importing numba takes longer than solving a small problem.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ Ints = NDArray[np.int64]
 
 @njit(cache=True)
 def merge_max(ca: Ints, ta: Floats, cb: Ints, tb: Floats, limit: int) -> Any:
-    """Return the front (cores, seconds) of two parts side by side: the cores that each time T costs are added."""
+    """Return the front (cores, seconds) of two parts side by side: for each time T, the sum of the parts' cores."""
     cores = np.empty(len(ca) + len(cb), np.int64)
     seconds = np.empty(len(ca) + len(cb), np.float64)
     i = 0
     j = 0
     n = 0
-    # From the longest time down: whichever part is the slowest takes its next step; both, where they are equal.
+    # From the longest time down: the slower part moves to its next point; both parts do where their times are equal.
     while ca[i] + cb[j] <= limit:
         cores[n] = ca[i] + cb[j]
         seconds[n] = max(ta[i], tb[j])
@@ -47,7 +47,7 @@ def merge_plus(ca: Ints, ta: Floats, cb: Ints, tb: Floats) -> Any:
     """Return the front (cores, seconds) of two parts one after the other on the same cores: times are added."""
     cores = np.empty(len(ca) + len(cb), np.int64)
     seconds = np.empty(len(ca) + len(cb), np.float64)
-    # The fewest cores on which both can run, and where either front is then.
+    # The fewest cores on which both parts can run, and the index in each front for these cores.
     first = max(ca[0], cb[0])
     i = 0
     j = 0
@@ -59,7 +59,7 @@ def merge_plus(ca: Ints, ta: Floats, cb: Ints, tb: Floats) -> Any:
     n = 0
     while True:
         value = ta[i] + tb[j]
-        # Where rounding swallows a gain, the fewer cores stay.
+        # Where rounding cancels a gain, the point with fewer cores stays the front's last point.
         if n == 0 or value < seconds[n - 1]:
             cores[n] = at
             seconds[n] = value
@@ -77,7 +77,7 @@ def merge_plus(ca: Ints, ta: Floats, cb: Ints, tb: Floats) -> Any:
 
 @njit(cache=True)
 def hull_values(x: Ints, y: Floats) -> Floats:
-    """Return the lower convex hull (n,) of the points x, y (n,), x increasing, at each x: the monotone chain.
+    """Return the lower convex hull (n,) of points x, y (n,), x increasing, at each x, by Andrew's monotone chain.
 
     Source: A. M. Andrew, "Another efficient algorithm for convex hulls in two dimensions", Information Processing
     Letters 9 (1979) 216-219.
@@ -86,7 +86,7 @@ def hull_values(x: Ints, y: Floats) -> Floats:
     stack = np.empty(n, np.int64)
     top = 0
     for k in range(n):
-        # Corners that lie above the line from the one before to the new point are none.
+        # Remove corners on or above the line from the corner before them to the new point.
         while top >= 2:
             a = stack[top - 2]
             b = stack[top - 1]
@@ -109,9 +109,10 @@ def hull_values(x: Ints, y: Floats) -> Floats:
 
 @njit(cache=True)
 def merge_convex(ta: Floats, ha: Floats, tb: Floats, hb: Floats, limit: int) -> Floats:
-    """(min,+) convolution of two convex curves on one grid: always take the steeper next step.
+    """Return the (min,+) convolution of two convex curves on one grid, by always taking the steeper next step.
 
-    `ha`, `hb` decide (the exactly convex hulls), `ta`, `tb` are added up; values for grid points 0 … limit.
+    The exactly convex hulls `ha`, `hb` determine the steps; the values `ta`, `tb` are added. The result has values for
+    grid points 0 … limit, at most.
     """
     n = min(limit + 1, len(ta) + len(tb) - 1)
     out = np.empty(n, np.float64)
@@ -119,7 +120,7 @@ def merge_convex(ta: Floats, ha: Floats, tb: Floats, hb: Floats, limit: int) -> 
     j = 0
     for k in range(n):
         out[k] = ta[i] + tb[j]
-        # The next core goes to the part that gains more seconds by it.
+        # The next grid point goes to the part that gains more seconds from it.
         gain_a = ha[i] - ha[i + 1] if i + 1 < len(ha) else -1.0
         gain_b = hb[j] - hb[j + 1] if j + 1 < len(hb) else -1.0
         if i + 1 < len(ha) and (gain_a >= gain_b or j + 1 == len(hb)):
@@ -134,13 +135,14 @@ def minima_monotone(tx: Floats, hx: Floats, at_x: int, cy: Ints, ty: Floats, out
     """Lower `out` to the (min,+) convolution of a convex curve with any other.
 
     The convex curve has values `tx` (hull `hx`) on grid points `at_x`, `at_x` + 1, … and stays at its last value
-    beyond; the other has values `ty` at grid points `cy`. The best partner moves one way as the total grows (the matrix
-    is totally monotone), so halving the rows halves the columns to look at: O((P + K) log P).
+    beyond; the other has values `ty` at grid points `cy`. A row of the matrix of sums is a total, a column a point of
+    the other curve. The best column is monotone in the row, since the matrix is totally monotone. So divide and conquer
+    over the rows takes O((P + K) log P).
     """
     rows = len(out)
     last = len(hx) - 1
     stack = np.empty((128, 4), np.int64)
-    # Rows `low` … `high` of the result whose best partner lies among columns `left` … `right` of the other curve.
+    # Stack of subproblems: rows `low` … `high`, whose best columns lie within `left` … `right`.
     stack[0] = (at_x + cy[0], rows - 1, 0, len(cy) - 1)
     top = 1
     while top > 0:
@@ -148,7 +150,7 @@ def minima_monotone(tx: Floats, hx: Floats, at_x: int, cy: Ints, ty: Floats, out
         low, high, left, right = stack[top]
         if low > high:
             continue
-        # The middle row's best partner, by the hull, whose matrix is totally monotone to the last bit.
+        # The best column of the middle row. It is found with the hull, as rounding may make the values not convex.
         row = (low + high) // 2
         best = np.inf
         arg = left
@@ -163,7 +165,7 @@ def minima_monotone(tx: Floats, hx: Floats, at_x: int, cy: Ints, ty: Floats, out
         exact = tx[min(row - at_x - cy[arg], last)] + ty[arg]
         if exact < out[row]:
             out[row] = exact
-        # Rows above have theirs at or left of it, rows below at or right of it.
+        # Smaller rows have their best column at or left of this one, larger rows at or right of it.
         stack[top] = (low, row - 1, left, arg)
         stack[top + 1] = (row + 1, high, arg, right)
         top += 2

@@ -1,12 +1,14 @@
 """The fastest assignment, exactly, for curves of any shape.
 
-Source: "Optimal core assignment for coupled simulations" (thesis), section 1.3, equation 1.6, which tries all
-assignments. Here one of three methods finds the same answer:
+One of three methods finds it:
 
 * dynamic programming on Pareto fronts (`evenly.allocation.balancers.pareto_fronts`);
-* bisection on ever finer tables, where models certify their shape and counts are many
+* bisection on tables that are refined step by step, where models certify their shape and there are many counts
   (`evenly.allocation.balancers.coarse_to_fine`);
 * branch and bound, where solvers occur several times (`evenly.allocation.balancers.branch_and_bound`).
+
+Source: "Optimal core assignment for coupled simulations" (thesis), section 1.3, equation 1.6. The source finds the same
+assignment by exhaustive search.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ Ints = NDArray[np.int64]
 
 
 class OptimalBalancer(Balancer):
-    """Minimises the time of a step; among equally fast assignments takes one with the fewest cores in total.
+    """Minimises the time of a step; of equally fast assignments, it returns one with the fewest cores in total.
 
     Examples
     --------
@@ -45,7 +47,7 @@ class OptimalBalancer(Balancer):
     def assign(self, problem: Problem) -> dict[str, int]:
         problem.fewest()
         if problem.layout.repeats:
-            # Its kernels are compiled; importing these takes longer than most problems without repeated solvers.
+            # Imported here, since loading the compiled kernels takes longer than solving most other problems.
             from evenly.allocation.balancers.branch_and_bound import solve
 
             return solve(problem)
@@ -63,7 +65,7 @@ class OptimalBalancer(Balancer):
         return self._tree(problem).divide(asked) if found is None else found
 
     def front(self, problem: Problem) -> Front | None:
-        # Where models certify their shape, some totals are assigned faster than all are tabulated.
+        # Where models certify their shape, assigning some totals is faster than a table of all totals.
         return None if problem.layout.repeats or can_zoom(problem) else self._tree(problem).front
 
     def _tree(self, problem: Problem) -> GroupFront:

@@ -1,15 +1,15 @@
-"""The fastest time of every group for every number of cores: dynamic programming on Pareto fronts.
+"""The best time of every group for every number of cores, by dynamic programming on Pareto fronts.
 
-It serves layouts in which each solver occurs once. A front holds the pairs (cores, seconds) of which none is beaten by
-another with as few cores and as little time. From the solvers up, the front of a group follows from those of its parts,
-with K points on a front:
+The method works for layouts in which each solver occurs once. A Pareto front holds the pairs (cores, seconds) that no
+other pair dominates: no other pair has as few cores and as little time. The front of a group follows from the fronts of
+its parts, from the solvers upwards. With K points on a front:
 
-* side by side (``max``): the cores that a time T needs are the sum of what the parts need for T, O(K);
-* on the same cores (``+``): times are added at each number of cores, O(K);
-* in turn on own cores (``sum``): the (min,+) convolution, see `evenly.allocation.balancers.convolution`.
+* side by side (``max``): the cores for a time T are the sum of the parts' cores for T, O(K);
+* on the same cores (``+``): the parts' times are added at each number of cores, O(K);
+* one after the other on own cores (``sum``): (min,+) convolution, see `evenly.allocation.balancers.convolution`.
 
-Going down again, a total is divided into the parts' cores. This is exact for curves of any shape: a part that more
-cores would slow down leaves some idle.
+Then, from the top downwards, a total is divided into the cores of the parts. The method is exact for curves of any
+shape. Where more cores would make a part slower, it leaves them idle.
 
 Source: R. Bellman, "Dynamic Programming" (1957), with the number of cores as the state of every group.
 """
@@ -31,21 +31,21 @@ __all__ = ["GroupFront", "build", "solver_front"]
 
 Ints = NDArray[np.int64]
 
-#: Two fronts with fewer points together are merged before compiled loops would be loaded.
+#: Two fronts with at most so many points together are merged with NumPy: loading compiled loops takes longer.
 _SHORT = 5_000
 _KERNELS = "evenly.allocation.balancers.kernels"
 
 
 @dataclass(frozen=True)
 class GroupFront:
-    """A node of the layout.
+    """The Pareto front of a node of the layout, and the division of its cores.
 
     Parameters
     ----------
     front : Front
-        Its best times; empty where no total up to the limit is enough.
+        Best times of the node; empty where no total up to the limit is enough to run.
     divide : callable
-        Gives each solver's cores (n,) for totals (n,); no solver gets more than its time needs.
+        Function from totals (n,) to each solver's cores (n,). No solver gets more cores than it needs for its time.
     """
 
     front: Front
@@ -53,7 +53,7 @@ class GroupFront:
 
 
 def build(layout: Layout, curves: Mapping[str, SolverCurve], limit: int) -> GroupFront:
-    """Return the front of `layout`, for all totals up to `limit`.
+    """Return the front of `layout` for all totals up to `limit`, with the division of the cores.
 
     Examples
     --------
@@ -88,15 +88,15 @@ def build(layout: Layout, curves: Mapping[str, SolverCurve], limit: int) -> Grou
 
 
 def solver_front(curve: SolverCurve, limit: int) -> Front:
-    """Return one solver's front: where more cores don't make it faster, it keeps the fewer."""
+    """Return one solver's front up to `limit` cores; counts that are not faster than all smaller ones are left out."""
     counts = np.asarray(curve.counts, dtype=np.int64)
     counts = counts[: int(np.searchsorted(counts, limit, side="right"))]
     return Front.of(counts, curve.seconds(counts))
 
 
 def _in_turn(parts: list[GroupFront], limit: int) -> GroupFront:
-    """Return parts in turn on own cores: their fronts are convolved one by one, the shortest first."""
-    # The result of a convolution is mostly irregular, so it is kept short for as long as possible.
+    """Return the front of parts in turn on own cores: (min,+) convolution of the parts' fronts, shortest first."""
+    # The result of a convolution is mostly not convex, which makes the next one slower, so it should stay short.
     from evenly.allocation.balancers.convolution import convolve, divide
 
     parts = sorted(parts, key=lambda part: len(part.front.cores))
@@ -105,7 +105,7 @@ def _in_turn(parts: list[GroupFront], limit: int) -> GroupFront:
         sums.append(convolve(sums[-1], part.front, limit))
 
     def divided(cores: Ints) -> dict[str, Ints]:
-        # Backwards through the convolutions: the last part's share first, the rest among those before it.
+        # Backtracking through the convolutions: first the last part's share; the rest is divided among the others.
         found = []
         for before, part in zip(sums[-2::-1], parts[:0:-1], strict=True):
             cores, own = divide(before, part.front, cores)
@@ -116,7 +116,7 @@ def _in_turn(parts: list[GroupFront], limit: int) -> GroupFront:
 
 
 def _merged_max(a: Front, b: Front, limit: int) -> Front:
-    """Return the front of two parts side by side: for each time T of either one, the cores that both need for T."""
+    """Return the front of two parts side by side: for each time T of either part, the sum of the cores for T."""
     if not len(a.cores) or not len(b.cores):
         return Front(a.cores[:0], a.seconds[:0])
     if _is_worth_compiled_loops(a, b):
@@ -127,7 +127,8 @@ def _merged_max(a: Front, b: Front, limit: int) -> Front:
     times = np.concatenate([a.seconds, b.seconds])
     order = np.argsort(-times, kind="stable")
     times = times[order]
-    # How many times of a, and of b, stand before each place: the first point of either that isn't slower.
+    # The numbers i of times of a, and j of times of b, before each place. They are the indices of the first points of
+    # a and b that aren't slower than this time.
     from_a = order < len(a.cores)
     i: Ints = np.cumsum(from_a) - from_a
     j = np.arange(len(times)) - i
@@ -139,14 +140,14 @@ def _merged_max(a: Front, b: Front, limit: int) -> Front:
 
 
 def _merged_sum(a: Front, b: Front) -> Front:
-    """Return the front of two parts one after the other on the same cores: at each count of either one, both times."""
+    """Return the front of two parts in turn on the same cores: at each count of either part, the sum of both times."""
     if not len(a.cores) or not len(b.cores):
         return Front(a.cores[:0], a.seconds[:0])
     if _is_worth_compiled_loops(a, b):
         from evenly.allocation.balancers import kernels
 
         return Front(*kernels.merge_plus(*a, *b))
-    # Both fronts' counts, the fewest first, and the last point of either front that these are enough for.
+    # The counts of both fronts in increasing order, and the indices i, j of each front's last point within each count.
     cores = np.concatenate([a.cores, b.cores])
     order = np.argsort(cores, kind="stable")
     cores = cores[order]

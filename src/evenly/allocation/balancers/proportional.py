@@ -1,4 +1,4 @@
-"""Cores in proportion to the size of each solver's domain: today's practice.
+"""Cores in proportion to the size of each solver's domain: common practice.
 
 Source: thesis, section 1.2: "scaling the number of ranks with the size of the respective domain".
 """
@@ -19,9 +19,9 @@ __all__ = ["ProportionalBalancer"]
 
 
 class ProportionalBalancer(Balancer):
-    """Divides cores by degrees of freedom, wherever the layout splits cores; parts that share cores all get the same.
+    """Divides cores in proportion to degrees of freedom wherever the layout splits them; shared cores go to all parts.
 
-    Each solver gets its share rounded to a count that it may get: down, and never below its smallest.
+    Each solver's share is rounded down to a count that the solver may get, but not below its smallest count.
 
     Examples
     --------
@@ -64,14 +64,14 @@ def _shares(node: Footprint, cores: int, sizes: Mapping[str, float], fewest: Map
 
 
 def split(cores: int, weights: np.ndarray[tuple[int], np.dtype[np.float64]], fewest: list[int]) -> list[int]:
-    """Divide whole cores in proportion to `weights` (n,), none below `fewest` (n,): the largest remainder method.
+    """Divide whole cores in proportion to `weights` (n,), each at least `fewest` (n,), by the largest remainder method.
 
     Examples
     --------
     >>> split(10, np.array([1.0, 1.0, 8.0]), [1, 3, 1])
     [1, 3, 6]
     """
-    # Quotas: parts whose share would be too small are held at their fewest, and the others divide what is left.
+    # Quotas: parts with a share below their minimum get this minimum, and the others divide the remaining cores.
     held = np.zeros(len(weights), dtype=bool)
     least = np.asarray(fewest)
     while True:
@@ -81,7 +81,7 @@ def split(cores: int, weights: np.ndarray[tuple[int], np.dtype[np.float64]], few
         if not below.any():
             break
         held |= below
-    # Quotas rounded down, then one core more for each of the largest remainders.
+    # Round the quotas down, then give one more core to each of the parts with the largest remainders.
     whole = np.floor(ideal).astype(np.int64)
     order = np.argsort(-(ideal - whole), kind="stable")
     order = order[~held[order]]

@@ -1,13 +1,13 @@
-"""Lagrange multipliers of an allocation problem: weights of the solvers' times and a price of a core.
+"""Lagrange multipliers of an allocation problem: weights of the solvers' times, and a price per core.
 
-They bound every assignment's time from below. A maximum is at least any weighted mean of its parts. With weights chosen
-at each ``max`` of the layout (and of the cores in use) the step's time is at least ``sum_i w_i t_i``, the cores in use
-at least ``sum_i v_i p_i``; with a price m of a core,
+The multipliers give a lower bound on every assignment's time. A maximum is at least any weighted mean of its parts. So,
+with weights at each ``max`` of the layout, the step's time is at least ``sum_i w_i t_i``. In the same way, the cores in
+use are at least ``sum_i v_i p_i``. With a price m per core,
 
     time >= sum_i (w_i t_i(p_i) + m v_i p_i) - m P
 
-for every assignment p within P cores, with times t in seconds. Any weights and price are valid; the dual solution of a
-linear program over the curves' convex hulls gives the best ones for the hulls.
+for every assignment p within P cores, with times t in seconds. Any such weights and price m ≥ 0 give a valid bound. The
+dual solution of a linear program over the curves' convex hulls gives the best multipliers for the hulls.
 
 Source: M. L. Fisher, "The Lagrangian relaxation method for solving integer programming problems", Management Science 27
 (1981) 1-18.
@@ -36,7 +36,7 @@ _CLOSER = 0.2
 
 
 class Weights(NamedTuple):
-    """By solver: weight of its time in the step's, and of its cores in the total."""
+    """For each solver, the weight of its time in the step's time and the weight of its cores in the total."""
 
     time: dict[str, float]
     cores: dict[str, float]
@@ -44,7 +44,7 @@ class Weights(NamedTuple):
 
 @dataclass
 class _Program:
-    """A linear program in the making: expressions are mappings of variables to coefficients."""
+    """A linear program under construction; an expression is a mapping from variables to coefficients."""
 
     objective: dict[int, float] = field(default_factory=dict)
     lower: list[float] = field(default_factory=list)
@@ -61,16 +61,16 @@ class _Program:
         return len(self.rows) - 1
 
     def largest(self, parts: list[dict[int, float]]) -> tuple[dict[int, float], list[int]]:
-        """Return a new variable at least as large as all `parts`, and the rows that say so."""
+        """Return a new variable that is at least as large as all `parts`, and the rows of these constraints."""
         top = self.variable()
         return {top: 1.0}, [self.at_most({**part, top: -1.0}, 0.0) for part in parts]
 
 
 def bound_weights(layout: Layout, footprint: Footprint, fronts: list[Front], limit: int) -> tuple[Weights, float, Ints]:
-    """Return weights, the price of a core, and positions in the fronts (n_solvers,) of an assignment that fits."""
+    """Return weights, the price per core, and indices in the fronts (n_solvers,) of a feasible assignment."""
     coarse = [_few_hull_points(front, 0, limit) for front in fronts]
     wanted = _relaxed(layout, footprint, coarse, limit)[2]
-    # A second look, close to the first answer: the finer the hulls there, the fewer counts are left to search.
+    # A second program with finer hulls near the first solution: its bound is tighter and leaves fewer counts to search.
     fine = [_few_hull_points(f, (1 - _CLOSER) * w, (1 + _CLOSER) * w) for f, w in zip(fronts, wanted, strict=True)]
     weights, price, wanted = _relaxed(layout, footprint, fine, limit)
     return weights, price, _fitting(footprint, layout.names, fronts, wanted, limit)
@@ -79,9 +79,9 @@ def bound_weights(layout: Layout, footprint: Footprint, fronts: list[Front], lim
 def _relaxed(
     layout: Layout, footprint: Footprint, hulls: list[tuple[Floats, Floats]], limit: int
 ) -> tuple[Weights, float, list[float]]:
-    """Solve the linear program over hulls; return weights, price and the solvers' cores."""
-    # The program: minimise the step's time, with each solver's cores and time above its hull. Scaled, so that cores and
-    # times are near one.
+    """Return weights, price and the solvers' cores from the linear program over hulls."""
+    # The program minimises the step's time, with each solver's (cores, time) on or above its hull. It is scaled, so
+    # that cores and times are near one.
     program, names = _Program(), layout.names
     scale = max(float(y[0]) for _, y in hulls)
     cores, times = _curve_variables(program, dict(zip(names, hulls, strict=True)), scale, limit)
@@ -89,7 +89,7 @@ def _relaxed(
     core_rows: dict[int, list[int]] = {}
     program.objective = _time(program, layout, times, time_rows)
     budget = program.at_most(_cores(program, footprint, cores, core_rows), 1.0)
-    # The duals of the rows of a maximum are its parts' weights, that of the budget is the price of a core.
+    # The dual values of a maximum's rows are the weights of its parts; that of the budget's row is the price per core.
     solution, duals = _solved(program)
     weights = Weights(dict.fromkeys(names, 0.0), dict.fromkeys(names, 0.0))
     _weigh_time(layout, 1.0, time_rows, duals, weights.time)
@@ -112,7 +112,7 @@ def _curve_variables(
 
 
 def _few_hull_points(front: Front, low: float, high: float) -> tuple[Floats, Floats]:
-    """Return some corners of a front's hull: the ends, and up to 64 between `low` and `high`."""
+    """Return some corners of a front's hull, as cores and seconds: the ends, and up to 64 between `low` and `high`."""
     hull = kernels.hull_values(front.cores, front.seconds)
     corners = np.flatnonzero(hull >= front.seconds)
     cores = front.cores[corners]
@@ -157,7 +157,7 @@ def _added(parts: list[dict[int, float]], factor: float) -> dict[int, float]:
 
 
 def _solved(program: _Program) -> tuple[Floats, Floats]:
-    """Return the solution and the rows' duals (not below zero); where the solver fails, the lower bounds and ones."""
+    """Return the solution and the rows' dual values, clipped at zero; if linprog fails, the lower bounds and ones."""
     from scipy import optimize
     from scipy.sparse import coo_matrix
 
@@ -206,7 +206,7 @@ def _shares(duals: Floats) -> list[float]:
 def _fitting(
     footprint: Footprint, names: tuple[str, ...], fronts: list[Front], wanted: list[float], limit: int
 ) -> Ints:
-    """Return positions of the largest counts up to `wanted`, or of the smallest where these don't fit together."""
+    """Return indices of the largest counts up to `wanted`, or of the smallest counts where these don't fit together."""
     places = np.array(
         [max(int(np.searchsorted(f.cores, w + 1e-6, side="right")) - 1, 0) for f, w in zip(fronts, wanted, strict=True)]
     )

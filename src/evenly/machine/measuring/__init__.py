@@ -1,1 +1,1 @@
-"""What the machine at hand can do: its cores, memory, and messages, measured in less than a minute."""
+"""Measurement of this machine in less than a minute: its cores, memory and messages."""

@@ -1,7 +1,8 @@
-"""How fast cores move memory, alone and together, and how evenly they compute.
+"""Memory bandwidth of one core and of several together, and the jitter of computing.
 
-The kernel is STREAM's triad ``a = b + s·c``, on arrays four times the last cache [J. D. McCalpin, "Memory bandwidth and
-machine balance in current high performance computers", IEEE TCCA Newsletter (1995) 19–25].
+The bandwidth is that of STREAM's triad ``a = b + s·c``, with arrays four times the size of the last-level cache [J. D.
+McCalpin, "Memory bandwidth and machine balance in current high performance computers", IEEE TCCA Newsletter (1995)
+19–25].
 """
 
 from __future__ import annotations
@@ -26,19 +27,19 @@ _PIECE_S = 5e-3
 
 
 def array_bytes(cores: int, cache: float, memory: float | None) -> float:
-    """Return how large each of a core's three arrays is, in bytes.
+    """Return the size of each of a core's three triad arrays, in bytes.
 
-    All cores' arrays of one name are four times the last cache together; all of them take a quarter of the memory at
-    most.
+    The arrays ``a`` of all cores together are four times the last-level cache; so are ``b`` and ``c``. An array has at
+    least 16 MiB, unless memory is short: all arrays together take at most a quarter of the memory.
 
     Parameters
     ----------
     cores : int
-        Cores that work at the same time.
+        Number of cores that work at the same time.
     cache : float
-        The last cache, in bytes.
+        Size of the last-level cache, in bytes.
     memory : float, optional
-        Of the machine, in bytes.
+        Memory of the machine, in bytes.
 
     Examples
     --------
@@ -50,37 +51,37 @@ def array_bytes(cores: int, cache: float, memory: float | None) -> float:
 
 
 def memory_bandwidth(cores: Sequence[int], array: float, seconds: float = 1.0) -> float:
-    """Return the bytes per second that cores move together, the sum of their medians.
+    """Return the bytes per second that all given cores move together: the sum over cores of the median bandwidth.
 
     Parameters
     ----------
     cores : sequence of int
-        Numbers of the processors, a process on each.
+        Numbers of the processors; one process runs on each.
     array : float
-        Bytes of each of a process' three arrays.
+        Bytes of each of the three arrays of a process.
     seconds : float
-        How long they repeat it.
+        Time for which the triad is repeated.
 
     Raises
     ------
     RunFailed
-        If a process fails, as for lack of memory.
+        If a process fails, for example for lack of memory.
     """
     times = run_together("triad", cores, seconds, array)
     return float(sum(int(array) // 8 * TRIAD_BYTES / np.median(own) for own in times))
 
 
 def measure_jitter(cores: Sequence[int], seconds: float = 1.0, piece_s: float = _PIECE_S) -> float:
-    """Return how far the times of a fixed piece of computing scatter on cores that all compute; see `jitter_of`.
+    """Return the jitter of a fixed piece of computing while all given cores compute; see `jitter_of`.
 
     Parameters
     ----------
     cores : sequence of int
-        Numbers of the processors, a process on each.
+        Numbers of the processors; one process runs on each.
     seconds : float
-        How long they repeat it.
+        Time for which the piece is repeated.
     piece_s : float
-        About how long the piece takes.
+        Approximate time of one piece.
 
     Raises
     ------
@@ -91,15 +92,16 @@ def measure_jitter(cores: Sequence[int], seconds: float = 1.0, piece_s: float = 
 
 
 def jitter_of(times: Sequence[NDArray[np.float64]]) -> float:
-    """Return the standard deviation of wall times over their mean, from quantiles.
+    """Return a robust estimate of the relative standard deviation of wall times, from quantiles.
 
-    Half the distance of the quantiles at 15.87 % and 84.13 %, which is the standard deviation of a normal distribution,
-    in units of each rank's own median: a few outliers don't decide, and a slow core isn't scatter.
+    Each rank's times are divided by their median, so that a slow core does not count as jitter. The estimate is half
+    the distance between the quantiles at 15.87 % and 84.13 %. For a normal distribution, this is the standard
+    deviation. A few outliers have little effect on it.
 
     Parameters
     ----------
     times : sequence of arrays (n_repetitions,)
-        Of each rank, in seconds.
+        Wall times of each rank, in seconds.
 
     Examples
     --------
@@ -119,16 +121,16 @@ def run_together(task: str, cores: Sequence[int], seconds: float, size: float) -
     ----------
     task : {"triad", "piece"}
     cores : sequence of int
-        Numbers of the processors, a process on each.
+        Numbers of the processors; one process runs on each.
     seconds : float
-        How long it is repeated, five times at least.
+        Time for which the task is repeated, at least five times.
     size : float
         Bytes of an array, or seconds of a piece.
 
     Returns
     -------
     list of lists of float
-        For each core the seconds of each repetition.
+        For each core, the seconds of each repetition.
 
     Raises
     ------
@@ -151,7 +153,7 @@ def _start(stack: ExitStack, task: str, core: int, seconds: float, size: float) 
     words = [sys.executable, "-m", "evenly.machine.measuring.worker", task, str(core), str(seconds), str(size)]
     pipe = subprocess.PIPE
     worker = stack.enter_context(subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, text=True))
-    # Called first on leaving: what fails or is interrupted leaves no process.
+    # An exit stack calls this before it waits for the process, so no process is left after a failure or interrupt.
     stack.callback(worker.kill)
     return worker
 

@@ -1,4 +1,4 @@
-"""The hosts of the scheduler's allocation that this process is in: of Slurm, PBS, Grid Engine, LSF, OAR."""
+"""The hosts of this process's scheduler allocation (Slurm, PBS, Grid Engine, LSF or OAR)."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _RANGE = re.compile(r"\[([^\]]*)\]")
 
 
 def allocated_hosts(environment: Mapping[str, str] | None = None) -> list[str]:
-    """Return the names of the allocation's hosts, each once; none outside of one.
+    """Return the names of the allocation's hosts, each once; an empty list outside of an allocation.
 
     Parameters
     ----------
     environment : mapping, optional
-        Environment variables; this process' when left out.
+        Environment variables; by default those of this process.
 
     Examples
     --------
@@ -37,7 +37,7 @@ def allocated_hosts(environment: Mapping[str, str] | None = None) -> list[str]:
 
 
 def expanded(text: str) -> list[str]:
-    """Return the names that a list of Slurm stands for.
+    """Return the host names of a compact Slurm host list.
 
     Examples
     --------

@@ -1,4 +1,7 @@
-"""Measures a machine: cores, memory and its bandwidth, jitter, messages; lists with a reason what can't be measured."""
+"""Measurement of a machine: cores, memory, memory bandwidth, jitter and messages.
+
+Quantities that can't be measured are listed with the reason.
+"""
 
 from __future__ import annotations
 
@@ -27,18 +30,18 @@ _WORDS = {"within_node": "messages within a node", "between_nodes": "messages be
 
 @dataclass(frozen=True)
 class Measured:
-    """What was found.
+    """The results of measuring a machine.
 
     Parameters
     ----------
     machine : Machine
-        With all that could be measured.
+        The machine, with all values that could be measured.
     messages : dict of str to Messages
-        By ``"within_node"`` and ``"between_nodes"``: what the links were made from.
+        Message times, by ``"within_node"`` and ``"between_nodes"``; the machine's links follow from them.
     left_out : tuple of str
-        What couldn't be measured, why, and what to do.
+        For each quantity that couldn't be measured: the reason, and a remedy.
     remarks : tuple of str
-        What may have spoilt the rest.
+        Circumstances that may have disturbed the measurement.
     """
 
     machine: Machine
@@ -60,20 +63,21 @@ def measure_machine(
     Parameters
     ----------
     name : str, optional
-        What the machine is called; the host's name when left out.
+        Name of the machine; by default the host's name.
     hosts : sequence of two str
-        Hosts between which messages are timed; the first two of the scheduler's allocation when left out.
+        Hosts between which messages are timed; by default the first two of the scheduler's allocation.
     seconds : float
-        How long each of memory, computing and messages is repeated; half a dozen of them, and starting processes.
+        Time of each of the measurements of memory, computing and messages. There are up to five of them, and
+        starting processes takes further time.
     sizes : sequence of int
-        Of messages, in bytes, ascending.
+        Sizes of the messages, in bytes, ascending.
     progress : callable, optional
-        Called with what is measured next, and with the fraction that is done.
+        Called with the name of the next measurement, and with the fraction that is done.
 
     Returns
     -------
     Measured
-        `core_speed` stays 1: it compares with the machine on which costs were measured, and mostly that is this one.
+        Its `core_speed` stays 1, since costs are usually measured on the same machine.
 
     Raises
     ------
@@ -104,7 +108,7 @@ def measure_machine(
         memory_bytes_per_node=memory,
         about=f"{node.processor()}, measured on {datetime.datetime.now().astimezone():%Y-%m-%d} by evenly",
         memory_bytes_per_s_per_core=_rounded(alone),
-        # Noise of a busy machine may let one core alone seem faster than all of them.
+        # On a busy machine, noise may make one core seem faster than all cores together.
         memory_bytes_per_s_per_node=_rounded(max(alone, together)),
         jitter=_rounded(jitter),
         within_node=_link(links.get("within_node")),
@@ -114,7 +118,7 @@ def measure_machine(
 
 
 def default_name() -> str:
-    """Return this host's name, as a file may be called.
+    """Return this host's name, with only characters that are safe in a file name.
 
     Examples
     --------
@@ -125,7 +129,7 @@ def default_name() -> str:
 
 
 def _rounded(value: float) -> float:
-    """Four digits, since people read the file and no measurement here is surer than that."""
+    """Return the value with four significant digits: no measurement here is more precise."""
     return float(f"{value:.4g}")
 
 
@@ -173,7 +177,7 @@ def _links(
 
 
 def _this_host() -> tuple[str, ...]:
-    """Return this host by the allocation's name for it, so that two ranks stay on it; nothing outside of one."""
+    """Return the allocation's name of this host, to place two ranks on it; an empty tuple outside an allocation."""
     here = platform.node().partition(".")[0]
     return tuple(host for host in allocated_hosts() if host.partition(".")[0] == here)[:1]
 

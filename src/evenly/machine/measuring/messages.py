@@ -1,4 +1,4 @@
-"""How long messages take, of 8 B to 4 MiB, between two ranks of one node or of two."""
+"""One-way times of messages of 8 B to 4 MiB between two ranks, on one node or on two."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from evenly.machine.link import Link
 
 __all__ = ["SIZES", "Messages", "link_of", "measure_messages"]
 
-#: Powers of two, in bytes.
+#: Message sizes in bytes: powers of two.
 SIZES = tuple(2**power for power in range(3, 23))
 _START_S = 60.0
 
@@ -26,11 +26,11 @@ class Messages:
     Parameters
     ----------
     hosts : tuple of str
-        Where the two ranks ran.
+        Hosts of the two ranks.
     sizes : tuple of int
-        Bytes of the messages.
+        Sizes of the messages, in bytes.
     seconds, lower, upper : tuple of float
-        One way: half the median round trip, and half its quartiles.
+        One-way times in seconds for each size: half the median round trip, and half its quartiles.
     """
 
     hosts: tuple[str, ...]
@@ -41,30 +41,30 @@ class Messages:
 
     @property
     def link(self) -> Link:
-        """The table, with latency and bandwidth taken from it."""
+        """The link with this table of times, and with latency and bandwidth derived from it."""
         return link_of(self.sizes, self.seconds)
 
 
 def measure_messages(
     hosts: Sequence[str] = (), *, seconds: float = 0.1, sizes: Sequence[int] = SIZES, timeout_s: float | None = None
 ) -> Messages:
-    """Send messages of each size there and back between two ranks.
+    """Return the times of messages of each size between two ranks, by ping-pong.
 
     Parameters
     ----------
     hosts : sequence of str
-        Where the ranks run: both on this machine when left out, both on one host, or one on each of two.
+        Hosts of the ranks: none (both ranks on this machine), one host for both ranks, or one host for each rank.
     seconds : float
-        About how long each size is repeated.
+        Approximate time for which each size is repeated.
     sizes : sequence of int
-        In bytes, ascending.
+        Sizes of the messages, in bytes, ascending.
     timeout_s : float, optional
-        Seconds after which the ranks are ended; by default a minute more than they should take.
+        Seconds after which the ranks are ended; by default one minute plus ten times the expected time.
 
     Raises
     ------
     MissingExtraError
-        If there is no MPI, with the command that brings it.
+        If there is no MPI; the message has the command that installs it.
     InputError
         If the launcher can't place ranks on given hosts.
     RunFailed
@@ -83,15 +83,15 @@ def measure_messages(
 
 
 def link_of(sizes: Sequence[float], seconds: Sequence[float]) -> Link:
-    """Return a link with a measured table: the smallest message's time is the latency.
+    """Return the link of a measured table; its latency is the time of the smallest message.
 
-    The bandwidth is what the largest message moves beyond one of a quarter of its size, over the time that it takes
-    more; where that is none, the largest message's size over its time.
+    The bandwidth is the slope between two points of the table: the largest message, and the message closest to a
+    quarter of this size. If the larger one takes no longer, the bandwidth is the largest size over its time.
 
     Parameters
     ----------
     sizes, seconds : sequences (n,)
-        Bytes, ascending, and times one way.
+        Sizes in bytes, ascending, and one-way times in seconds.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """Cores, caches and memory of this machine, as the operating system reports them.
 
-Linux reports them in files below ``/sys`` and ``/proc``; elsewhere Python's own functions are used.
+On Linux they are read from files in ``/sys`` and ``/proc``; elsewhere Python's own functions are used.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ _USUAL_CACHE = 32 * 2**20
 def core_numbers(root: Path = _CPUS) -> list[int]:
     """Return one processor number of each physical core that this process may use.
 
-    Of the hardware threads of a core the first counts; a container that may use less time than its cores have counts
-    as that many.
+    A core with several hardware threads is represented by the first one. In a container with a CPU limit below its
+    number of cores, the list has only as many cores as the limit allows.
 
     Parameters
     ----------
     root : Path
-        Where Linux tells of processors.
+        Folder in which Linux describes the processors.
 
     Examples
     --------
@@ -60,12 +60,12 @@ def cache_bytes(root: Path = _CPUS) -> int:
 
 
 def memory_bytes(limits: Sequence[Path] = (Path("/sys/fs/cgroup/memory.max"),)) -> float | None:
-    """Return the memory of this machine, or its container's share of it, in bytes; None where not reported.
+    """Return the memory of this machine, or the limit of its container, in bytes; None where not reported.
 
     Parameters
     ----------
     limits : sequence of Path
-        Files that may hold a bound in bytes.
+        Files that may hold a memory limit in bytes.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def memory_bytes(limits: Sequence[Path] = (Path("/sys/fs/cgroup/memory.max"),)) 
 
 
 def busy_cores() -> float:
-    """Return how many cores were busy in the mean of the last minute; 0 where the system doesn't report it.
+    """Return the mean number of busy cores in the last minute (load average); 0 where it isn't reported.
 
     Examples
     --------
@@ -93,12 +93,12 @@ def busy_cores() -> float:
 
 
 def processor(lines: Iterable[str] | None = None) -> str:
-    """Return what the processor calls itself.
+    """Return the processor's model name.
 
     Parameters
     ----------
     lines : iterable of str, optional
-        As those of ``/proc/cpuinfo``, which are read when left out.
+        Lines in the format of ``/proc/cpuinfo``; by default those of this file.
 
     Examples
     --------

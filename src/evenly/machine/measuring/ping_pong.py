@@ -1,8 +1,8 @@
-"""Two ranks send a message there and back; run on ranks by `evenly.machine.measuring.messages`.
+"""Ping-pong between two ranks; `evenly.machine.measuring.messages` starts this program on MPI.
 
     mpiexec -n 2 python -m evenly.fdtd.rank -m evenly.machine.measuring.ping_pong SECONDS SIZE SIZE …
 
-The first rank prints JSON: the ranks' hosts, and for each size half the median round trip and the half quartiles.
+The first rank prints JSON: the hosts of the ranks and, for each size, half the median and quartiles of the round trip.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _round_trips(comm: Any, size: int, seconds: float) -> NDArray[np.float64]:
     buffer = np.zeros(size, dtype=np.uint8)
     once = _times(comm, buffer, _WARM)
     wanted = int(np.clip(seconds / max(np.median(once), 1e-9), _LEAST, _MOST))
-    # Both ranks must make the same number of trips: the first one's clock decides.
+    # Both ranks must make the same number of trips, so the first rank computes it.
     return _times(comm, buffer, comm.bcast(wanted))
 
 

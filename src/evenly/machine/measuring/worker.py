@@ -1,10 +1,10 @@
-"""One of several processes that compute at the same time, each on a core of its own.
+"""One of several processes that compute at the same time, each on its own core.
 
     python -m evenly.machine.measuring.worker triad CORE SECONDS ARRAY_BYTES
     python -m evenly.machine.measuring.worker piece CORE SECONDS PIECE_SECONDS
 
-It prints ``ready`` once all is compiled and in memory, begins when it reads a line, and prints the seconds of each
-repetition as JSON.
+The process prints ``ready`` once its code is compiled and its arrays are in memory. It starts when it reads a line from
+its input. At the end, it prints the seconds of each repetition as JSON.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from numba import njit
 
 __all__ = ["TRIAD_BYTES", "main"]
 
-#: Bytes that the triad moves per element, as STREAM counts them: two arrays are read, one is written.
+#: Bytes that the triad moves per element in STREAM's count: two arrays are read, one is written.
 TRIAD_BYTES = 24
 _LEAST = 5
 _VALUES = 2048
@@ -41,7 +41,7 @@ def _piece(values, rounds):  # type: ignore[no-untyped-def]
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Get ready, wait for the word, repeat, and print the seconds of each repetition."""
+    """Prepare the task, wait for a line of input, repeat the task, and print the seconds of each repetition."""
     task, core, seconds, size = arguments
     with suppress(AttributeError, OSError):
         os.sched_setaffinity(0, {int(core)})
@@ -59,7 +59,7 @@ def _triads(array_bytes: float) -> Callable[[], None]:
 
 
 def _pieces(piece_s: float) -> Callable[[], None]:
-    """Return a fixed piece of computing, within the first cache, that takes about `piece_s` seconds."""
+    """Return a fixed piece of computing that takes about `piece_s` seconds, with data in the first-level cache."""
     values = np.ones(_VALUES)
     _piece(values, 1)
     rounds, took = 1, 0.0
