@@ -1,4 +1,4 @@
-"""k nearest neighbours: the mean log time of the runs nearest to the asked configuration, nearer ones counting more."""
+"""k-nearest-neighbour regression: the inverse-distance weighted mean log time of the nearest runs."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ __all__ = ["NearestNeighbours"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-#: Runs in a leaf of the search tree: many columns, as labels make, are searched fastest so.
+#: Leaf size of the k-d tree: large leaves are fastest for many columns, as labels make them.
 _LEAF = 64
+#: Numbers of neighbours from which leave-one-out chooses.
 _CANDIDATES = (1, 2, 3, 4, 5, 6, 8)
 
 
@@ -34,13 +35,13 @@ class _Nearest(Regressor):
         self.k = self._asked or self._best()
 
     def _best(self) -> int:
-        """The number of neighbours that predicts each run best from the others."""
+        """Return the number of neighbours of the least leave-one-out error."""
         candidates = [k for k in _CANDIDATES if k < len(self._values)] or [1]
         if len(self._values) < 3:
             return 1
-        # Leave-one-out: neighbours of each run among the others, for all numbers of neighbours at once.
+        # One search finds the neighbours for all candidates.
         distances, found = self._tree.query(self._places, max(candidates) + 1)
-        # The run itself, or one at the same place, comes first.
+        # Drop the first neighbour: it is the run itself, or a run at the same place.
         distances, found = np.asarray(distances)[:, 1:], np.asarray(found)[:, 1:]
         errors = [
             float(np.sum(self._weights * np.abs(self._mean(distances[:, :k], found[:, :k]) - self._values)))
@@ -49,7 +50,7 @@ class _Nearest(Regressor):
         return candidates[int(np.argmin(errors))]
 
     def _mean(self, distances: Floats, found: Ints) -> Floats:
-        # Shepard's inverse-distance weights; a run at the place asked for counts as nearly all.
+        # Shepard's inverse-distance weights; a run at distance 0 gets nearly all the weight.
         nearness = self._weights[found] / np.maximum(distances, 1e-9)
         return np.asarray(np.sum(nearness * self._values[found], axis=1) / nearness.sum(axis=1))
 
@@ -75,9 +76,9 @@ class NearestNeighbours(RegressionModel):
     Parameters
     ----------
     k : int, optional
-        How many neighbours; the number that predicts left-out runs best when left out.
+        Number of neighbours; by default the number of the least leave-one-out error.
     folds : int
-        How many folds intervals are learned from.
+        Number of cross-validation folds that intervals are computed from.
 
     Examples
     --------

@@ -1,6 +1,7 @@
-"""Support-vector regression: radial functions around runs, those within a tube left out.
+"""Support-vector regression with radial basis functions around the support vectors.
 
-[Smola and Schölkopf, A tutorial on support vector regression, 2004; solved by LIBSVM through scikit-learn.]
+Runs whose error is below the tube's half-width epsilon are no support vectors. [Smola and Schölkopf, A tutorial on
+support vector regression, 2004; solved by LIBSVM through scikit-learn.]
 """
 
 from __future__ import annotations
@@ -22,18 +23,20 @@ from evenly.models.regression_model import RegressionModel, Regressor
 __all__ = ["SupportVectors"]
 
 Floats = NDArray[np.float64]
-#: Arguments tried, of standardised logarithms and inputs in [-1, 1]; the first of each is the start.
+#: Values of the hyperparameters that are tried, for standardised logarithms and inputs in [-1, 1]. The search starts
+#: from the first of each.
 _C = (30.0, 3.0, 300.0, 3000.0)
 _GAMMA = (0.3, 0.03, 0.1, 1.0, 3.0)
 _EPSILON = (0.03, 0.01, 0.1, 0.003)
-#: Runs that arguments are chosen on, runs learned from, and support vectors beyond which single precision predicts.
+#: Largest number of runs for the choice of hyperparameters, largest number of runs for the fit, and number of support
+#: vectors above which predictions use single precision.
 _CHOICE_ROWS, _ROWS, _SINGLE_ROWS = 512, 8192, 1024
-#: The solver stops where it has not come to an end after so many steps per run.
+#: Largest number of solver iterations per run.
 _STEPS_PER_RUN = 100
 
 
 class _SupportVectors(Regressor):
-    """Radial functions; arguments that were not given are chosen by three folds."""
+    """Support-vector regressor; hyperparameters that aren't given are chosen by 3-fold cross-validation."""
 
     def __init__(self, asked: Mapping[str, float | None]) -> None:
         self._asked = asked
@@ -44,7 +47,7 @@ class _SupportVectors(Regressor):
         order = np.random.default_rng(0).permutation(len(values))
         some = np.sort(order[:_CHOICE_ROWS])
         self.arguments = self._chosen(inputs.matrix[some], values[some], weights[some])
-        # The solver's time grows with the square of the runs, so it sees a sample of many.
+        # The solver's time grows with the square of the number of runs, so it gets a sample if there are many.
         used = np.sort(order[:_ROWS])
         solved = _solved(self.arguments, inputs.matrix[used], values[used], weights[used])
         self._places = np.asarray(solved.support_vectors_, dtype=np.float64)
@@ -63,7 +66,7 @@ class _SupportVectors(Regressor):
         errors = {tuple(best.values()): _error(best, places, values, weights)}
         for _ in range(3):
             before = dict(best)
-            # All values of one argument after the other, beside the best of the others at the start of the round.
+            # Try all values of each hyperparameter, with the others at their best values at the start of the round.
             for one in [best | {name: value} for name, tried in candidates.items() for value in tried]:
                 if tuple(one.values()) not in errors:
                     errors[tuple(one.values())] = _error(one, places, values, weights)
@@ -79,7 +82,7 @@ class _SupportVectors(Regressor):
         root = np.sqrt(self.arguments["gamma"])
         asked = np.ascontiguousarray(inputs.matrix * root, dtype=precision)
         knots = np.ascontiguousarray((self._places * root).T, dtype=precision)
-        # Σ a_k exp(-gamma |x - x_k|²) over the support vectors x_k; gamma goes into the places.
+        # Σ a_k exp(-gamma |x - x_k|²) over the support vectors x_k; places are multiplied by sqrt(gamma).
         sums = np.zeros(len(inputs))
         (radial_sums_32 if single else radial_sums_64)(asked, knots, self._coefficients.astype(precision), sums)
         return np.asarray(self._centre + self._scale * (sums + self._offset))
@@ -102,13 +105,13 @@ def _solved(arguments: Mapping[str, float], places: Floats, values: Floats, weig
         max_iter=_STEPS_PER_RUN * len(values),
     )  # fmt: skip
     with warnings.catch_warnings():
-        # Arguments for which the solver takes too long are judged by how far it came.
+        # If the solver reaches its largest number of iterations, its unfinished solution is used.
         warnings.simplefilter("ignore", ConvergenceWarning)
         return one.fit(places, values, sample_weight=weights)
 
 
 def _error(arguments: Mapping[str, float], places: Floats, values: Floats, weights: Floats) -> float:
-    """Mean absolute error of three folds."""
+    """Return the weighted mean absolute error of 3-fold cross-validation."""
     fold = np.random.default_rng(0).permutation(len(values)) % 3
     total = 0.0
     for k in range(3):
@@ -122,15 +125,15 @@ def _error(arguments: Mapping[str, float], places: Floats, values: Floats, weigh
 class SupportVectors(RegressionModel):
     """Support-vector regression with radial functions on logarithms scaled to the measured range.
 
-    Above 8,192 runs, as many drawn by a fixed seed are learned from.
+    With more than 8,192 runs, a random sample of 8,192 (fixed seed) is used for the fit.
 
     Parameters
     ----------
     C, gamma, epsilon : float, optional
         Cost of deviations, inverse squared width of the radial functions (inputs lie in [-1, 1]) and half-width of the
-        tube, for log times of standard deviation 1; those not given are chosen by three folds.
+        tube, for log times scaled to standard deviation 1. Those not given are chosen by 3-fold cross-validation.
     folds : int
-        How many folds intervals are learned from.
+        Number of cross-validation folds that intervals are computed from.
 
     Examples
     --------

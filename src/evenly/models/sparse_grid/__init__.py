@@ -1,1 +1,1 @@
-"""Sparse grids: their basis functions, products with them, the solution by conjugate gradients, and refinement."""
+"""Sparse-grid regression: basis functions, their compiled evaluation, conjugate gradients, and adaptive refinement."""

@@ -1,8 +1,8 @@
-"""Compiled products with a sparse grid's basis.
+"""Compiled evaluation of a sparse grid's basis functions, and matrix-vector products with them.
 
-Functions of one subspace (one level per parameter) have disjoint supports, so a row meets at most one function of each
-subspace, and a row costs as many steps as there are subspaces, however many points these hold. Values in one parameter
-are computed once per row and level; a function's value is the product of at most a few of them.
+A subspace has one level per parameter, and its functions have disjoint supports. So at each row at most one function of
+a subspace is above zero. The cost of a row grows with the number of subspaces, not with the number of points. The
+one-dimensional functions are evaluated once per row, parameter and level; a basis function is a product of a few.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ __all__ = ["coverage", "entries", "times", "values"]
 
 @njit(cache=True)
 def _look(x, levels, positions, heights):  # type: ignore[no-untyped-def]
-    """Find the function of each level met by one row x (d,), and its value there; put both in arrays (d, levels + 1).
+    """Evaluate the one-dimensional functions at one row x (d,), for each parameter and level.
 
-    The modified linear basis [Pflüger 2010], with ``2^(l-1)`` functions of disjoint supports at level l.
-    Level 0 marks labels: x is a position, the function an indicator. Level l >= 2 has 2^(l-1) cells, each with a hat;
-    the outermost two are ramps that go on beyond the range.
+    For each, the position of the function whose support contains x, and its value, are written to `positions` and
+    `heights` (d, levels + 1). This is the modified linear basis [Pflüger 2010]. Level 0 is for labels: x is the
+    position of the label, and the function its indicator. Level l >= 2 has 2^(l-1) cells with a hat function each; the
+    outermost two are ramps, which continue outside the range.
     """
     for k in range(len(levels)):
         if levels[k] == 0:
@@ -45,9 +46,9 @@ def _look(x, levels, positions, heights):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _meet(s, subspaces, positions, heights):  # type: ignore[no-untyped-def]
-    """Return number and value of the function of subspace s that a row meets; number -1 where the grid has none.
+    """Return number and value of the basis function of subspace s at a row.
 
-    The value is the tensor product of those in each parameter.
+    The number is -1 if the grid has no function there. The value is the product of the one-dimensional values.
     """
     dims, levels, strides, orders, offsets, table = subspaces
     place = offsets[s]
@@ -60,11 +61,11 @@ def _meet(s, subspaces, positions, heights):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def entries(x, levels, subspaces):  # type: ignore[no-untyped-def]
-    """Return the matrix B of function values at x (n, d) as compressed rows: starts (n + 1,), numbers, values."""
+    """Return the matrix B of basis values at x (n, d) in CSR format: row starts (n + 1,), column numbers, values."""
     n, d = x.shape
     positions = np.zeros((d, levels.max() + 1), np.int64)
     heights = np.zeros((d, levels.max() + 1))
-    # First pass: count the functions that each row meets.
+    # First pass: count the entries of each row.
     starts = np.zeros(n + 1, np.int64)
     for row in range(n):
         _look(x[row], levels, positions, heights)
@@ -89,7 +90,7 @@ def entries(x, levels, subspaces):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def values(x, levels, subspaces, coefficients):  # type: ignore[no-untyped-def]
-    """Evaluate the function with these coefficients at x, (n,), storing nothing in between."""
+    """Return B times coefficients (N,) at x (n, d), (n,), without storing B."""
     n, d = x.shape
     total = np.zeros(n)
     positions = np.zeros((d, levels.max() + 1), np.int64)
@@ -105,10 +106,9 @@ def values(x, levels, subspaces, coefficients):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def coverage(x, levels, subspaces, residuals, weights, count):  # type: ignore[no-untyped-def]
-    """Return what each of `count` functions has to do with residuals: four sums over rows, each (count,).
+    """Return four sums over rows for each of `count` basis functions φ, each (count,).
 
-    Products with the weighted residuals, weighted squares, squares times squared residuals, and how many rows lie in
-    the support.
+    With residuals r and weights w: Σ w φ r, Σ w φ², Σ w (φ r)², and the number of rows in the support of φ.
     """
     n, d = x.shape
     products, squares, errors, rows = np.zeros(count), np.zeros(count), np.zeros(count), np.zeros(count, np.int64)
@@ -128,10 +128,10 @@ def coverage(x, levels, subspaces, residuals, weights, count):  # type: ignore[n
 
 @njit(cache=True)
 def times(starts, numbers, heights, direction, weights, result):  # type: ignore[no-untyped-def]
-    """Put B^T W B times a direction (N,) into `result` (N,), in one pass over the compressed rows of B."""
+    """Write B^T W B times a direction (N,) to `result` (N,), in one pass over the rows of B in CSR format."""
     result[:] = 0.0
     for row in range(len(starts) - 1):
-        # (B d)_row, times its weight, is added up to B^T at once.
+        # total = (W B d)_row; then add total times row of B to the result.
         total = 0.0
         for e in range(starts[row], starts[row + 1]):
             total += heights[e] * direction[numbers[e]]

@@ -1,6 +1,6 @@
 """Ridge regression on a sparse grid by conjugate gradients on the normal equations, preconditioned by their diagonal.
 
-Solves ``(B^T W B / n + λ D) α = B^T W y / n``; B is never formed but for the list of functions that each row meets.
+Solves ``(B^T W B / n + λ D) α = B^T W y / n``. B holds the basis functions' values at the rows, and is stored sparsely.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Solution:
-    """Coefficients (N,), iterations taken, and the residual of the equations relative to their right side."""
+    """Coefficients (N,), number of iterations, and residual norm of the equations relative to their right-hand side."""
 
     coefficients: Floats
     iterations: int
@@ -28,13 +28,16 @@ class Solution:
 
 
 class Equations:
-    """The normal equations of a basis and rows.
+    """The normal equations of ridge regression with a basis of N functions on n rows.
 
     Parameters
     ----------
     basis : Basis
+        The basis functions.
     x : array (n, d)
+        Coordinates of the rows.
     weights : array (n,)
+        Weights of the rows.
     """
 
     def __init__(self, basis: Basis, x: Floats, weights: Floats) -> None:
@@ -46,17 +49,17 @@ class Equations:
         self._diagonal = self._sums(self._weights, self._heights**2)
 
     def _sums(self, of_rows: Floats, heights: Floats) -> Floats:
-        """Return the sum over rows of values times function values, for each function, (N,)."""
+        """Return, for each basis function, the sum over rows of `of_rows` (n,) times the entries `heights`, (N,)."""
         found = np.bincount(self._numbers, of_rows[self._owners] * heights, len(self._roughness))
         return np.asarray(found, dtype=np.float64)
 
     def fitted(self, coefficients: Floats) -> Floats:
-        """Return values at the rows, (n,)."""
+        """Return the fitted values at the rows, (n,)."""
         shares = self._heights * coefficients[self._numbers]
         return np.asarray(np.bincount(self._owners, shares, len(self._weights)), dtype=np.float64)
 
     def apply(self, direction: Floats, ridge: float) -> Floats:
-        """Return the matrix of the equations times a direction (N,)."""
+        """Return the matrix of the equations times a vector (N,), (N,)."""
         result = np.empty(len(direction))
         kernels.times(self._starts, self._numbers, self._heights, direction, self._weights, result)
         return np.asarray(result + ridge * self._roughness * direction)
@@ -64,9 +67,10 @@ class Equations:
     def solve(
         self, y: Floats, ridge: float, start: Floats | None = None, *, tolerance: float = 1e-6, most: int = 1000
     ) -> Solution:
-        """Solve for values y (n,), from coefficients `start` on, until the residual falls below `tolerance`.
+        """Solve for values y (n,), starting from coefficients `start`, until the residual is at most `tolerance`.
 
-        Norms are those of the inverse diagonal, relative to the right side.
+        The norm is weighted by the inverse diagonal, and relative to the norm of the right-hand side. At most `most`
+        iterations are made.
         """
         # Preconditioned conjugate gradients [Saad, Iterative Methods for Sparse Linear Systems, 2003, algorithm 9.1]:
         # `ahead` is the preconditioned residual z = M^-1 r, `power` is r·z, `image` is A p.
@@ -81,7 +85,7 @@ class Equations:
             reached = float(np.sqrt(power)) / size if size > 0 else 0.0
             if reached <= tolerance or step == most:
                 return Solution(found, step, reached)
-            # Step along the direction to the minimum; the next direction is conjugate to all before it.
+            # Step to the minimum along the direction; the next direction is conjugate to all previous ones.
             image = self.apply(direction, ridge)
             length = power / float(direction @ image)
             found = found + length * direction

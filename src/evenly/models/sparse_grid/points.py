@@ -1,8 +1,9 @@
-"""Points of a sparse grid, the subspaces that they form, and their neighbours in the hierarchy.
+"""Points of a sparse grid, the subspaces that they form, and their parents and children in the hierarchy.
 
-A point is a tuple of ``(parameter, level, position)``, one for each parameter in which its function isn't constant, in
-order of the parameter; the empty tuple is the constant function. Numbers have levels from 2 on (level 1 is the
-constant), level l with positions 0 … 2^(l-1) - 1; labels have the one level 0, whose positions are the labels.
+A point stands for one basis function. It is a tuple of ``(parameter, level, position)``, one for each parameter in
+which the function isn't constant, in the order of the parameters. The empty tuple is the constant function. Level l >=
+2 of a numeric parameter has the positions 0 … 2^(l-1) - 1; level 1 is the constant. A categorical parameter has the
+single level 0, whose positions are the labels.
 """
 
 from __future__ import annotations
@@ -23,33 +24,33 @@ __all__ = ["LABELS", "Basis", "Point", "Shape", "coordinates"]
 Floats = NDArray[np.float64]
 Factor = tuple[int, int, int]
 Point = tuple[Factor, ...]
-#: Parameters and their levels: all points that differ in positions only.
+#: Tuple of (parameter, level): it stands for all points with these levels, which differ in their positions only.
 Subspace = tuple[tuple[int, int], ...]
 #: The level that stands for the indicators of labels.
 LABELS = 0
 
 
 def coordinates(inputs: Inputs) -> Floats:
-    """Return numbers in [0, 1] over the range learned on, then labels by position, (n, d)."""
+    """Return grid coordinates, (n, d): numbers scaled to [0, 1] over the training range, then label positions."""
     return np.ascontiguousarray(np.hstack([(inputs.numbers + 1) / 2, inputs.labels.astype(np.float64)]))
 
 
 @dataclass(frozen=True)
 class Shape:
-    """What points there may be.
+    """Limits of a grid, which determine the points that it may contain.
 
     Attributes
     ----------
     numbers : int
-        How many parameters are numbers; they come first.
+        Number of numeric parameters; they come before the categorical ones.
     sizes : tuple of int
-        How many labels each of the others has.
+        Number of labels of each categorical parameter.
     interactions : int
-        In how many parameters a function varies at most.
+        Largest number of parameters in which a function varies.
     deepest : int
-        The highest level of one parameter.
+        Highest level of a parameter.
     depth : int
-        The most that levels above the first may sum up to.
+        Largest sum over the numeric parameters of their levels above the first.
     """
 
     numbers: int
@@ -68,11 +69,14 @@ class Shape:
         return self.numbers + len(self.sizes)
 
     def cells(self, dimension: int, level: int) -> int:
-        """How many functions of one parameter a level has."""
+        """Number of one-dimensional functions that a parameter has at a level."""
         return self.sizes[dimension - self.numbers] if level == LABELS else 1 << (level - 1)
 
     def regular(self, level: int) -> list[Point]:
-        """All points whose levels above the first sum up to less than `level`; labels count as one level."""
+        """Return the regular sparse grid: points whose levels above the first sum up to less than `level`.
+
+        A label counts as one level above the first.
+        """
         return [
             tuple((k, level, place) for (k, level), place in zip(levels, places, strict=True))
             for levels in self._levels(level - 1, 0)
@@ -81,7 +85,7 @@ class Shape:
         ]
 
     def _levels(self, budget: int, first: int) -> Iterator[Subspace]:
-        """Subspaces of the parameters from `first` on whose levels above the first sum up to `budget` at most."""
+        """Yield subspaces of the parameters from `first` on whose levels above the first sum up to at most `budget`."""
         yield ()
         for k in range(first, self.dimensions):
             steps = range(1, min(budget, self.deepest - 1) + 1) if k < self.numbers else range(1, min(budget, 1) + 1)
@@ -91,15 +95,15 @@ class Shape:
                     yield ((k, level), *rest)
 
     def children(self, point: Point) -> Iterator[Point]:
-        """Points one level below, in each parameter, that the limits allow."""
+        """Yield the children of a point: points one level finer in one parameter, within the limits."""
         room = self.depth - sum(level - 1 for _, level, _ in point if level != LABELS)
-        # Finer in a parameter that varies already: the two functions in the support's halves.
+        # In a parameter in which the function varies: the two functions on the halves of its support.
         if room > 0:
             for n, (k, level, place) in enumerate(point):
                 if level != LABELS and level < self.deepest:
                     for side in (0, 1):
                         yield (*point[:n], (k, level + 1, 2 * place + side), *point[n + 1 :])
-        # In one more parameter: its two ramps, or its labels.
+        # In a parameter in which the function is constant: the two ramps, or the indicators of the labels.
         if len(point) < self.interactions:
             present = {k for k, _, _ in point}
             for k in range(0 if room > 0 else self.numbers, self.dimensions):
@@ -111,14 +115,14 @@ class Shape:
 
     @staticmethod
     def parents(point: Point) -> Iterator[Point]:
-        """Points one level above, one for each parameter in which the function varies."""
+        """Yield the parents of a point: one level coarser in one of the parameters in which the function varies."""
         for n, (k, level, place) in enumerate(point):
-            # The hat whose support is twice as wide, or, above the ramps and labels, the constant.
+            # The function with twice the support; for ramps and labels, the constant.
             above = () if level in (LABELS, 2) else ((k, level - 1, place // 2),)
             yield (*point[:n], *above, *point[n + 1 :])
 
     def relatives(self, point: Point) -> list[tuple[Point, tuple[Point, ...]]]:
-        """Return the children of a point, and the parents of each but the point itself."""
+        """Return the children of a point, each with its parents other than the point."""
         return [
             (child, tuple(parent for parent in self.parents(child) if parent != point))
             for child in self.children(point)
@@ -126,13 +130,14 @@ class Shape:
 
 
 class Basis:
-    """The functions of some points, ready for products.
+    """The basis functions of a grid's points, in the arrays that the kernels need.
 
     Parameters
     ----------
     shape : Shape
+        Limits of the grid.
     points : sequence of points
-        Their order is that of coefficients.
+        The points, in the order of the coefficients.
     """
 
     def __init__(self, shape: Shape, points: Sequence[Point]) -> None:
@@ -142,8 +147,9 @@ class Basis:
             found.setdefault(tuple((k, level) for k, level, _ in point), []).append(number)
         # The highest level of each parameter, (d,).
         self.levels = np.where(np.arange(shape.dimensions) < shape.numbers, 1, LABELS).astype(np.int64)
-        # One row per subspace: its parameters, their levels and strides (each n_subspaces × interactions), how many
-        # parameters it has, and where its cells begin in a table that holds each cell's function, -1 for none.
+        # Arrays with one row per subspace: its parameters, their levels and strides (each n_subspaces × interactions),
+        # the number of its parameters (orders), and the start of its cells in `table` (offsets). The table holds the
+        # number of each cell's function, or -1 if the grid has none.
         dims, levels, strides = (np.zeros((len(found), max(shape.interactions, 1)), np.int64) for _ in range(3))
         orders, offsets = np.zeros(len(found), np.int64), np.zeros(len(found) + 1, np.int64)
         for s, subspace in enumerate(found):
@@ -159,28 +165,28 @@ class Basis:
             for number in members:
                 place = sum(int(strides[s, a]) * place for a, (_, _, place) in enumerate(self.points[number]))
                 table[int(offsets[s]) + place] = number
-        #: What the kernels take of the points.
+        #: The arrays that the kernels take.
         self.subspaces = dims, levels, strides, orders, offsets, table
 
     def __len__(self) -> int:
         return len(self.points)
 
     def evaluate(self, x: Floats, coefficients: Floats) -> Floats:
-        """Return values at x (n, d), (n,)."""
+        """Return the sum of the basis functions times coefficients (N,) at x (n, d), (n,)."""
         return np.asarray(kernels.values(x, self.levels, self.subspaces, coefficients), dtype=np.float64)
 
     @property
     def roughness(self) -> Floats:
-        """By how much the ridge weighs each coefficient, (N,): 4 to the sum of levels above the first.
+        """Ridge weight of each squared coefficient, (N,): 4 to the sum of the point's levels above the first.
 
-        Surpluses of a function with bounded mixed second derivatives fall by 4 per level [Bungartz and Griebel, Sparse
-        grids, Acta Numerica 2004].
+        The hierarchical surpluses (coefficients) of a function with bounded mixed second derivatives decrease by a
+        factor of 4 per level [Bungartz and Griebel, Sparse grids, Acta Numerica 2004].
         """
         steps = [sum(1 if level == LABELS else level - 1 for _, level, _ in point) for point in self.points]
         return np.asarray(4.0 ** np.array(steps, dtype=np.float64))
 
     def to_state(self) -> dict[str, Any]:
-        """Return points in few bytes."""
+        """Return the points as compact arrays, which `from_state` reads."""
         lengths = np.array([len(p) for p in self.points], np.uint8)
         flat = np.array([f for p in self.points for f in p], np.int64).reshape(-1, 3)
         return {

@@ -1,13 +1,14 @@
-"""Spatial adaptivity: a grid that gets new points where they help most, round by round.
+"""Adaptive refinement of a sparse grid: each round adds the points that help most.
 
-A point may enter once all points above it in the hierarchy are there. Pflüger's criterion for regression refines
-where surplus and coverage are large, and takes all children of the point; here each child is judged by itself, so no
-points are spent on sides and parameters in which the function is smooth already [cf. Pflüger, Spatially Adaptive Sparse
-Grids for High-Dimensional Problems, 2010, section 4.3]. Two thirds of a round's points enter for what they gain at
-once: by how much the penalised sum of squares falls with the child's best surplus, ``(φ·r)² / (φ·φ + λ n d)``, with
-residuals r and the ridge's weight d: surplus times coverage. One third enters for the squared residuals in the
-support, ``Σ φ² r²``: a peak is often hidden from coarse functions, on whose supports it averages out, and could never
-be reached through points that gain at once.
+A point may be added once all its parents are in the grid. Pflüger's criterion for regression refines points of large
+surplus and coverage, and adds all children of a point [Pflüger, Spatially Adaptive Sparse Grids for High-Dimensional
+Problems, 2010, section 4.3]. Here each child is judged by itself. So no points are spent on sides and parameters in
+which the function is already smooth.
+
+Two thirds of a round's points are added for their gain: the decrease of the penalised sum of squares with the child's
+best surplus, ``(φ·r)² / (φ·φ + λ n d)``, with residuals r and the ridge weight d of the child. This is surplus times
+coverage. One third is added for the squared residuals in the support, ``Σ φ² r²``. A narrow peak often averages out on
+the supports of coarse functions. Their gain is then small, and gains alone would never lead to the peak.
 """
 
 from __future__ import annotations
@@ -24,24 +25,25 @@ from evenly.models.sparse_grid.points import Basis, Point, Shape
 __all__ = ["Refinement"]
 
 Floats = NDArray[np.float64]
-#: A point's children, and the other parents of each.
+#: Function that returns a point's children, each with its other parents.
 Relatives = Callable[[Point], list[tuple[Point, tuple[Point, ...]]]]
-#: Share of the points of a round that enter for the errors in their support.
+#: Share of a round's points that are added for the squared residuals in their support.
 _BROAD = 1 / 3
 
 
 class Refinement:
-    """Points that are in a grid, and those that may enter next.
+    """The points of a growing grid, and the candidate points for the next round.
 
     Parameters
     ----------
     shape : Shape
+        Limits of the grid.
     points : iterable of points
-        With each, all points above it.
+        Points at the start; they must include all parents of each point.
     fewest : int
-        How many rows the support of a point that enters must hold.
+        Least number of rows in the support of a point that is added.
     relatives : callable, optional
-        `Shape.relatives`, cached where grids grown on other rows ask for the same.
+        `Shape.relatives`, or a cached version of it, which several grids can share.
     """
 
     def __init__(
@@ -50,12 +52,12 @@ class Refinement:
         self._shape, self._fewest, self._relatives = shape, fewest, relatives or shape.relatives
         self.points: list[Point] = []
         self._present: set[Point] = set()
-        #: A dict, since its order is that of insertion: the same rows must give the same grid.
+        #: Candidate points. A dict keeps the order of insertion, so that the same rows give the same grid.
         self._waiting: dict[Point, None] = {}
         self._enter(points)
 
     def _enter(self, points: Iterable[Point]) -> None:
-        """Take in points; children that now have all their parents wait to enter."""
+        """Add points to the grid; children whose parents are now all in the grid become candidates."""
         arrived = list(points)
         self.points += arrived
         self._present.update(arrived)
@@ -68,14 +70,18 @@ class Refinement:
                     self._waiting[child] = None
 
     def grow(self, count: int, x: Floats, residuals: Floats, weights: Floats, ridge: float) -> int:
-        """Let the best `count` points enter; return how many did.
+        """Add the best candidate points, at most `count`; return the number of added points.
 
         Parameters
         ----------
         count : int
+            Largest number of points to add.
         x : array (n, d)
+            Coordinates of the rows.
         residuals, weights : array (n,)
+            Residuals of the present fit, and weights of the rows.
         ridge : float
+            Weight of the ridge penalty, λ.
         """
         if not self._waiting:
             return 0
@@ -84,14 +90,14 @@ class Refinement:
             x, basis.levels, basis.subspaces, residuals, weights, len(basis)
         )
         for number in np.flatnonzero(rows < self._fewest):
-            # Supports of points below are smaller still: they never come back.
+            # The supports of its children are smaller still, so the point can be dropped for good.
             del self._waiting[basis.points[number]]
-        # By how much the penalised squares fall with the best surplus of each child alone: (φ·r)² / (φ·φ + λ n d).
+        # Gain of each candidate alone, with its best surplus: (φ·r)² / (φ·φ + λ n d).
         gains = products**2 / np.maximum(squares + ridge * weights.sum() * basis.roughness, np.finfo(float).tiny)
         gains[rows < self._fewest] = 0.0
-        # Most of the points for gains, the rest for errors.
+        # Two thirds of the points are those of the largest gains.
         best = np.argsort(-gains, kind="stable")[: math.ceil((1 - _BROAD) * count)]
-        # The rest enters for the squared residuals in the support.
+        # The others are those of the largest squared residuals in their supports.
         errors[rows < self._fewest] = 0.0
         errors[best] = 0.0
         broad = np.argsort(-errors, kind="stable")[: count - len(best)]

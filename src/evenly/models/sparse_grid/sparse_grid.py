@@ -1,8 +1,8 @@
-"""Sparse-grid regression: piecewise-linear functions on a grid that is fine only where the runs ask for it.
+"""Sparse-grid regression: piecewise-linear functions on a grid that is refined only where this lowers the error.
 
-A full grid of a few points per parameter explodes with the number of parameters; a sparse grid keeps, of the
-hierarchical basis, the functions whose supports are large, and refines where that helps. Coefficients come from ridge
-regression. Best where the time bends here and there in a few parameters at once, and runs are many.
+The size of a full grid grows exponentially with the number of parameters. A sparse grid keeps only those functions of
+the hierarchical basis that have large supports, and is refined where this helps. Coefficients are found by ridge
+regression. The method is best for many runs and for times that bend locally in a few parameters.
 
 Source: Pflüger, *Spatially Adaptive Sparse Grids for High-Dimensional Problems*, 2010 (modified linear basis,
 regression, refinement); Neumann, *Sparse grid regression for performance prediction using high-dimensional run time
@@ -31,21 +31,21 @@ __all__ = ["SparseGrid"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-#: Ridges that are tried, from the middle outwards.
+#: Ridge weights that are tried, starting from `_FIRST_RIDGE`.
 _RIDGES = tuple(10.0**-k for k in range(2, 8))
 _FIRST_RIDGE = 1e-4
 _MOST_POINTS = 4000
-#: From so many runs on a fifth of them judges; below, each fifth does in turn.
+#: With at least this many runs, the plan is chosen by the error on one of five folds; with fewer, on each in turn.
 _ENOUGH_TO_JUDGE = 2000
-#: Rounds that may bring no better error before refinement ends.
+#: Refinement ends after this many rounds without a smaller error.
 _PATIENCE = 3
-#: A later, larger choice must be better by so much.
+#: The search moves to another plan only if its error is below this share of the present error.
 _BETTER = 0.995
 
 
 @dataclass(frozen=True)
 class _Plan:
-    """How a grid comes about: the level it starts from, the ridge, and how many rounds of refinement follow."""
+    """Hyperparameters of a grid: the level of the regular grid at the start, the ridge, and the refinement rounds."""
 
     level: int
     ridge: float
@@ -65,7 +65,7 @@ class _Rows:
 class _SparseGrid(Regressor):
     def __init__(self, shape: Shape, plan: Mapping[str, float | None], points: int | None) -> None:
         self._shape, self._asked, self._cap = shape, plan, points
-        # Grids grown on other folds ask for the same children again.
+        # Grids on different folds need the same children, so they are cached.
         self._relatives = cache(shape.relatives)
 
     def fit(self, inputs: Inputs, logs: Floats, weights: Floats) -> None:
@@ -74,7 +74,7 @@ class _SparseGrid(Regressor):
         *_, (self._basis, self._coefficients) = self._grown(rows, self.plan)
 
     def _grown(self, rows: _Rows, plan: _Plan) -> Iterator[tuple[Basis, Floats]]:
-        """Yield grid and coefficients after each round of refinement."""
+        """Yield the basis and its coefficients at the start and after each round of refinement."""
         n = len(rows.y)
         cap = self._cap or min(_MOST_POINTS, max(n, 10))
         refinement = Refinement(
@@ -84,11 +84,11 @@ class _SparseGrid(Regressor):
         for round_ in range(plan.rounds + 1):
             basis = Basis(self._shape, refinement.points)
             equations = Equations(basis, rows.x, rows.weights)
-            # The grid of the round before is part of this one: its coefficients are where the solver starts.
+            # The points of the last round come first, so the solver can start from their coefficients.
             start = np.concatenate([coefficients, np.zeros(len(basis) - len(coefficients))])
             coefficients = equations.solve(rows.y, plan.ridge, start, tolerance=1e-4).coefficients
             yield basis, coefficients
-            # A round adds 60 % of the points there are, as many again where runs are many, up to the cap.
+            # A round adds at most 60 % of the present number of points (100 % with 6,000 runs or more), up to the cap.
             count = min(math.ceil((0.6 if n < 6000 else 1.0) * len(basis)), cap - len(basis))
             residuals = rows.y - equations.fitted(coefficients)
             if round_ == plan.rounds or count <= 0:
@@ -97,7 +97,7 @@ class _SparseGrid(Regressor):
                 return
 
     def _choose(self, rows: _Rows, folds: Ints | None) -> _Plan:
-        """Choose by errors of runs that were not learned from."""
+        """Choose level, ridge and rounds of refinement by cross-validation."""
         level, ridge, rounds = (self._asked[name] for name in ("level", "ridge", "refinements"))
         if folds is None or len(rows.y) < 4:
             return _Plan(int(level or 1), ridge or _FIRST_RIDGE, int(rounds or 0))
@@ -108,7 +108,7 @@ class _SparseGrid(Regressor):
         def judged(level: int, ridge: float) -> tuple[float, int]:
             return self._judge(rows, folds, _Plan(level, ridge, 30 if rounds is None else int(rounds)))
 
-        # Coordinate search: the level first, at a middling ridge, then the ridge.
+        # Coordinate search: first the level with a medium ridge, then the ridge.
         levels = [int(level)] if level else []
         if not levels:
             sizes = ((level, len(self._shape.regular(level))) for level in range(1, 7))
@@ -121,17 +121,17 @@ class _SparseGrid(Regressor):
         return _Plan(*chosen, judged(*chosen)[1] if rounds is None else int(rounds))
 
     def _judge(self, rows: _Rows, folds: Ints, plan: _Plan) -> tuple[float, int]:
-        """Return the least mean error over rounds, and after how many rounds it is reached."""
+        """Return the smallest cross-validated error over the rounds of refinement, and the round that reaches it."""
         left_out = [0] if folds.max() == 1 else range(int(folds.max()) + 1)
         # The error after each round of refinement, summed over the folds left out.
         courses = [self._course(rows.take(folds != fold), rows.take(folds == fold), plan) for fold in left_out]
-        # A course that ended keeps the grid it ended with.
+        # Where refinement ended early, its last error counts for all later rounds.
         length = max(map(len, courses))
         errors = np.sum([course + [course[-1]] * (length - len(course)) for course in courses], axis=0)
         return float(errors.min()), int(np.argmin(errors))
 
     def _course(self, known: _Rows, unknown: _Rows, plan: _Plan) -> list[float]:
-        """Return the error on unknown rows after each round, until it hasn't fallen for some rounds."""
+        """Return the error on `unknown` rows after each round; stop after `_PATIENCE` rounds without improvement."""
         errors: list[float] = []
         for basis, coefficients in self._grown(known, plan):
             off = np.abs(basis.evaluate(unknown.x, coefficients) - unknown.y)
@@ -144,7 +144,7 @@ class _SparseGrid(Regressor):
         return self._basis.evaluate(coordinates(inputs), self._coefficients)
 
     def left_out(self, inputs: Inputs, logs: Floats, weights: Floats, folds: Ints) -> Floats | None:
-        """Grow a grid without each fold, by the plan that was chosen."""
+        """Return k-fold predictions, (n,): one grid is built without each fold, by the chosen plan."""
         rows, found = _Rows(coordinates(inputs), logs, weights), np.empty(len(logs))
         for fold in np.unique(folds):
             *_, (basis, coefficients) = self._grown(rows.take(folds != fold), self.plan)
@@ -174,7 +174,7 @@ class _SparseGrid(Regressor):
 def _climbed(
     judged: Callable[[int, float], tuple[float, int]], choices: list[tuple[int, float]], at: int
 ) -> tuple[int, float]:
-    """Go from one choice of level and ridge to the next, either way, as long as errors fall; return the last."""
+    """Return a local minimum of the error over a list of (level, ridge), by hill climbing from number `at`."""
     best = at
     for step in (1, -1):
         while 0 <= best + step < len(choices) and (
@@ -190,29 +190,30 @@ def _climbed(
 class SparseGrid(RegressionModel):
     """Ridge regression on a spatially adaptive sparse grid.
 
-    The basis is linear and hierarchical in logarithms scaled to the measured range, with ramps at the ends that
-    extrapolate; a categorical parameter has an indicator of each label. Level, ridge and refinements are chosen by the
-    errors of runs left out, inside the runs learned from.
+    The basis is piecewise linear and hierarchical, in logarithms scaled to the measured range. Ramps at the ends
+    extrapolate linearly. A categorical parameter has an indicator of each label. Level, ridge and refinements are
+    chosen by cross-validation within the training data, unless they are given.
 
     Parameters
     ----------
     level : int, optional
-        Level of the regular grid to begin with: 1 is a constant, 2 has two ramps per parameter.
+        Level of the regular grid at the start: 1 is a constant, 2 has two ramps per parameter.
     ridge : float, optional
-        Weight of the squared coefficients, each times 4 to the level, beside the mean squared residual.
+        Weight of the penalty, relative to the mean squared residual. The penalty is the sum of squared coefficients,
+        each multiplied by 4 to the sum of its levels above the first.
     refinements : int, optional
-        How many rounds of refinement follow.
+        Number of rounds of refinement.
     interactions : int
-        In how many parameters at once a function varies at most.
+        Largest number of parameters in which one basis function varies.
     points : int, optional
-        How many points the grid has at most; by default as many as runs, and no more than 4,000.
+        Largest number of grid points; by default the number of runs (at least 10), but not more than 4,000.
     folds : int
-        How many folds intervals are learned from.
+        Number of cross-validation folds that intervals are computed from.
 
     Attributes
     ----------
     points_ : int
-        How many points the grid has.
+        Number of grid points.
     plan_ : dict
         The level, ridge and rounds of refinement that were chosen.
 
@@ -246,12 +247,12 @@ class SparseGrid(RegressionModel):
 
     @property
     def points_(self) -> int:
-        """How many points the grid has."""
+        """Number of grid points."""
         return len(self._grid._basis)
 
     @property
     def plan_(self) -> dict[str, float]:
-        """What was chosen: level, ridge, rounds."""
+        """The chosen level, ridge and rounds of refinement."""
         return dict(vars(self._grid.plan))
 
     @property

@@ -1,1 +1,1 @@
-"""Adaptive regression splines: terms, the forward search, the backward pass, and the case of one input."""
+"""Multivariate adaptive regression splines (MARS): terms, forward pass, backward pass, and curves of one input."""

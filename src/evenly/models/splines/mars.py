@@ -1,7 +1,7 @@
-"""Multivariate adaptive regression splines (MARS): sums of products of hinges, knots and interactions found from runs.
+"""Multivariate adaptive regression splines (MARS): sums of products of hinge functions, whose knots are searched.
 
-A model of few terms that people can read. It bends where runs ask for it and extrapolates in straight lines. Best for
-few parameters with a few bends. `forward` finds the terms, `backward` prunes them.
+The model has few terms, so people can read it. It is piecewise linear and extrapolates linearly. It is best for few
+parameters with few bends. `forward` finds the terms, `backward` prunes them.
 
 Source: Friedman, *Multivariate Adaptive Regression Splines*, Annals of Statistics 19, 1991; *Fast MARS*, 1993.
 """
@@ -26,14 +26,15 @@ __all__ = ["Mars"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-#: Degrees that are tried when none is given.
+#: Degrees of interaction that are tried if none is given.
 _DEGREES = (1, 2, 3)
 _MOST_TERMS = 150
-#: Rows that are evaluated at once, so that a large table's columns needn't be held.
+#: Number of rows predicted at a time, which limits memory.
 _BLOCK = 8192
-#: The search for knots sees so many runs: its columns then stay in the cache, and knots lie close enough.
+#: Largest number of runs in the forward pass: its columns then stay in the CPU's cache, and knots are close enough.
 _SEARCHED = 5000
-#: From so many runs on, runs are left out of the coefficients only: the search sees almost the same without them.
+#: With at least this many runs, cross-validation refits the coefficients only: without a fold, the search for terms
+#: would give almost the same terms.
 _LARGE = 3000
 
 
@@ -43,7 +44,7 @@ class _Splines(Regressor):
 
     def fit(self, inputs: Inputs, logs: Floats, weights: Floats) -> None:
         self.gcv = np.inf
-        # Knots are searched on some of the rows. Pruning and coefficients see all of them.
+        # The forward pass uses a sample of the rows; pruning and coefficients use all rows.
         seen = np.sort(np.random.default_rng(0).permutation(len(logs))[:_SEARCHED])
         most = self._limits.get("terms") or max(2, min(_MOST_TERMS, len(logs) // 2))
         roots = np.sqrt(weights)
@@ -51,7 +52,7 @@ class _Splines(Regressor):
         for degree in (self._degree,) if self._degree else _DEGREES:
             if degree > max(1, inputs.numbers.shape[1] + len(inputs.sizes)):
                 continue
-            # Forward: many terms; backward: those that pay for their knots; then least squares on what is left.
+            # Forward pass: many terms. Backward pass: delete terms by GCV. Then least squares on the remaining terms.
             limits = Limits(**{**self._limits, "terms": most, "degree": degree})
             terms = forward(inputs.rows(seen), logs[seen], weights[seen] / weights[seen].mean(), limits)
             columns = design(terms, inputs) * roots[:, None]
@@ -68,7 +69,7 @@ class _Splines(Regressor):
         return np.concatenate([np.zeros(0), *(design(self.terms, block) @ self.solution for block in blocks)])
 
     def left_out(self, inputs: Inputs, logs: Floats, weights: Floats, folds: Ints) -> Floats | None:
-        """Solve for coefficients without each fold, where runs are many; otherwise the search is repeated."""
+        """With many runs, return k-fold predictions that refit the coefficients only; otherwise None (refit all)."""
         if len(logs) < _LARGE:
             return None
         columns, roots, found = design(self.terms, inputs), np.sqrt(weights), np.empty(len(logs))
@@ -87,7 +88,7 @@ class _Splines(Regressor):
 
     @property
     def coefficients(self) -> float:
-        # C of Friedman's equation 32: each term beside the constant costs half a knot.
+        # C of Friedman's equation 32: each term except the constant costs half a knot.
         return len(self.terms) + self.penalty * (len(self.terms) - 1) / 2
 
 
@@ -95,32 +96,34 @@ class _Splines(Regressor):
 class Mars(RegressionModel):
     """Multivariate adaptive regression splines of log times in log parameters.
 
-    Pairs of hinges ``max(0, x - t)`` and ``max(0, t - x)``, or a label's indicator, multiply a term found before if
-    that lowers the squares most; then terms go as long as generalised cross-validation falls.
+    Each step of the forward pass multiplies an existing term by a pair of hinges ``max(0, x - t)`` and
+    ``max(0, t - x)``, or by the indicator of a label. It takes the product that lowers the sum of squares most. The
+    backward pass deletes terms one by one and keeps the set of the least generalised cross-validation (GCV).
 
     Parameters
     ----------
     degree : int, optional
-        How many parameters a term may join; of 1, 2 and 3 the one of least generalised cross-validation.
+        Largest number of parameters in one term; by default 1, 2 or 3, whichever has the least GCV.
     terms : int, optional
-        How many terms the search looks for beside the constant; half as many as runs, and no more than 150.
+        Largest number of terms of the forward pass besides the constant; by default half the number of runs, at most
+        150.
     penalty : float, optional
-        Cost of a knot in coefficients; 2 for degree 1 and 3 above.
+        Cost of a knot, in coefficients; by default 2 for degree 1, and 3 for higher degrees.
     span : int, optional
-        How many runs lie between knots at least; by Friedman's rule against runs of noise.
+        Least number of runs between two knots; by default from Friedman's rule.
     parents : int
-        How many terms are tried as factors of new ones at each step.
+        Number of existing terms that each step tries to multiply.
     folds : int
-        How many folds intervals are learned from.
+        Number of cross-validation folds that intervals are computed from.
 
     Attributes
     ----------
     equation_ : str
-        The model in words, knots in the parameters' own units.
+        The model as text, with knots in the units of the parameters.
     gcv_ : float
-        Generalised cross-validation, a mean squared error of log times.
+        GCV of the model: a penalised mean squared error of log times.
     terms_ : int
-        How many terms were kept, the constant among them.
+        Number of terms kept, including the constant.
 
     Examples
     --------
@@ -154,17 +157,17 @@ class Mars(RegressionModel):
 
     @property
     def equation_(self) -> str:
-        """The model in words."""
+        """The model as text, with knots in the units of the parameters."""
         return in_words(self._splines.terms, self._splines.solution.tolist(), self._centre, self._coding)
 
     @property
     def gcv_(self) -> float:
-        """Generalised cross-validation of the terms that were kept."""
+        """Generalised cross-validation (GCV) of the model."""
         return self._splines.gcv
 
     @property
     def terms_(self) -> int:
-        """How many terms were kept."""
+        """Number of terms kept, including the constant."""
         return len(self._splines.terms)
 
     @property

@@ -1,1 +1,1 @@
-"""Intervals of predictions: conformal, and conformal near the point asked for."""
+"""Conformal prediction intervals: of one width for all configurations, and of local width."""

@@ -1,14 +1,15 @@
 """Prediction intervals from residuals of left-out runs, in log space.
 
-Run times err by factors, so intervals are symmetric in the logarithm: ``prediction · exp(±half-width)``. The residual
-of a run left out is divided by ``sqrt(1 + h)``, where h is its leverage on the fit without it (how far the run lies
-from the others): if errors have equal spread σ, the quotient has spread σ everywhere. A new configuration gets the
-quantile of these scores times its own ``sqrt(1 + h)``, so intervals widen outside the measured range.
+Errors of run times are factors, so intervals are symmetric in the logarithm: ``prediction · exp(±half-width)``. Each
+left-out run gives a score: its absolute log residual divided by ``sqrt(1 + h)``. h is the run's leverage on the fit
+without it; it is large for runs far from the others. If all errors have the same spread σ, all scores have the spread
+σ. The half-width for a new configuration is a quantile of the scores times its own ``sqrt(1 + h)``, so intervals widen
+outside the measured range.
 
-The quantile is that of split-free (jackknife) conformal prediction, the ``ceil((n + 1) · level)``-th smallest score
-[Vovk et al., Algorithmic Learning in a Random World, 2005; Barber et al., Predictive inference with the jackknife+,
-2021]. With too few runs for it (fewer than 9 for 90 %) it is Student's t times the scores' root mean square, with the
-degrees of freedom that the fit leaves.
+The quantile is that of jackknife conformal prediction, the ``ceil((n + 1) · level)``-th smallest score [Vovk et al.,
+Algorithmic Learning in a Random World, 2005; Barber et al., Predictive inference with the jackknife+, 2021]. If there
+are too few runs (fewer than 9 for 90 %), it is replaced by a quantile of Student's t distribution times the scores'
+root mean square. The degrees of freedom are the number of runs minus the number of coefficients.
 """
 
 from __future__ import annotations
@@ -25,24 +26,24 @@ __all__ = ["LogConformal"]
 
 Floats = NDArray[np.float64]
 
-#: Spread of log run times assumed where the fit leaves nothing to estimate it from; rather too wide than too narrow
-#: for timings on shared clusters.
+#: Assumed spread of log run times if the fit has no degrees of freedom to estimate it from. It is rather too wide than
+#: too narrow for timings on shared clusters.
 _ASSUMED_SPREAD = 0.1
-#: With this many left-out runs their own spread is taken, at least the usual one of repeated timings, even where the
-#: fit has as many coefficients as runs.
+#: With at least this many scores, their own root mean square is used even if the fit has no degrees of freedom, but at
+#: least the usual spread of repeated timings.
 _FEW, _USUAL_SPREAD = 4, 0.03
 
 
 @dataclass(frozen=True)
 class LogConformal:
-    """Scores of left-out runs, and the half-width of an interval made from them.
+    """Conformal scores of left-out runs, from which half-widths of intervals are computed.
 
     Parameters
     ----------
     scores : array (n_scores,)
-        Absolute log residuals of left-out runs, each divided by its ``sqrt(1 + leverage)``; ascending.
+        Absolute log residuals of left-out runs, each divided by ``sqrt(1 + leverage)``, in ascending order.
     freedom : float
-        Runs minus coefficients, at least 0; an average of models has a fraction of a coefficient.
+        Degrees of freedom: runs minus coefficients, at least 0. It isn't a whole number for averages of models.
 
     Examples
     --------
@@ -61,16 +62,16 @@ class LogConformal:
     def from_residuals(cls, residuals: Floats, leverages: Floats, *, coefficients: float) -> LogConformal:
         """Build from log residuals of left-out runs (n_runs,) and their leverages on the fit without them (n_runs,).
 
-        Runs that the others don't determine (leverage or residual not finite) give no score.
+        A run whose residual or leverage isn't finite, since the others don't determine its prediction, gives no score.
         """
         with np.errstate(all="ignore"):
             scores = np.abs(residuals) / np.sqrt(1.0 + leverages)
         return cls(np.sort(scores[np.isfinite(scores)]), max(float(len(residuals) - coefficients), 0.0))
 
     def half_width(self, level: float) -> float:
-        """Return the half-width, in log units, that a new run of leverage 0 obeys with probability `level`."""
+        """Return the half-width, in log units, of the interval at `level` for a configuration of leverage 0."""
         n = len(self.scores)
-        # The ceil((n + 1) level)-th smallest score, but for rounding.
+        # The ceil((n + 1) level)-th smallest score; the small number absorbs rounding errors.
         rank = math.ceil((n + 1) * level - 1e-9)
         if rank <= n:
             return float(self.scores[rank - 1])

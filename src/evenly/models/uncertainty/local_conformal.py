@@ -1,9 +1,9 @@
-"""Prediction intervals from residuals of left-out runs, wider where the runs nearby were predicted badly.
+"""Locally weighted conformal prediction intervals: wider where predictions of nearby left-out runs were worse.
 
-Each residual r of a run that its model hadn't seen is divided by a local scale s, the root mean square of the
-residuals of the runs nearest to it (itself left out) and of a few residuals of usual size; the interval of a new
-configuration is the quantile of these scores times its own scale [Lei et al., Distribution-free predictive inference
-for regression, 2018, section 5.2]. Beyond the range learned on, scales grow with the distance.
+The score of a left-out run is its absolute log residual divided by a local scale. The scale is the root mean square of
+the residuals of the nearest other runs, mixed with a few residuals of average size. The half-width for a new
+configuration is a quantile of the scores times its own local scale [Lei et al., Distribution-free predictive inference
+for regression, 2018, section 5.2]. Outside the range of the training data, scales grow with the distance from it.
 """
 
 from __future__ import annotations
@@ -21,30 +21,31 @@ from evenly.models.uncertainty.conformal import LogConformal
 __all__ = ["LocalConformal"]
 
 Floats = NDArray[np.float64]
-#: Residuals of usual size that each local scale counts beside those of the nearest runs.
+#: Number of residuals of average size that are mixed into each local scale.
 _USUAL = 10
-#: Residuals below this are rounding.
+#: Residuals below this are rounding errors.
 _LEAST = 1e-9
-#: Residuals kept at most: 3,000 tell the 90 % quantile within half a percent, and neighbours are found fast.
+#: Largest number of residuals kept. 3,000 determine the 90 % quantile within half a percent, and searches stay fast.
 _MOST = 3_000
-#: Runs in a leaf of the search tree, and by how much farther than the nearest ones those may be that stand for them: a
-#: scale is a mean over many.
+#: Leaf size of the k-d tree, and tolerance of its approximate search: neighbours may be up to (1 + 1.0) times as far as
+#: the true ones. This is exact enough, since a scale is a mean over many neighbours.
 _LEAF, _NEARLY = 64, 1.0
 
 
 @dataclass(frozen=True)
 class LocalConformal:
-    """Half-widths, in log units, that new runs obey.
+    """Residuals of left-out runs and their conformal scores, from which local half-widths are computed.
 
     Attributes
     ----------
     places : array (n_runs, k)
-        Where residuals are known: `Inputs.matrix`.
+        Coded inputs of the left-out runs, `Inputs.matrix`.
     squares : array (n_runs,)
-        Squared residuals there.
+        Squared log residuals of the left-out runs.
     scores : LogConformal
+        Absolute residuals divided by local scales.
     growth : float
-        By how much scales grow per half-range beyond the range learned on, relative to their size in it.
+        Relative increase of scales per half-range of distance from the range of the training data.
     """
 
     places: Floats
@@ -54,32 +55,36 @@ class LocalConformal:
 
     @classmethod
     def learn(cls, inputs: Inputs, residuals: Floats, *, freedom: float, growth: float = 3.0) -> LocalConformal:
-        """Build from log residuals (n_runs,) of runs that were left out when they were predicted."""
+        """Build from inputs and log residuals (n_runs,) of left-out runs; residuals that aren't finite are ignored."""
         known = np.flatnonzero(np.isfinite(residuals))
         if len(known) > _MOST:
             known = np.sort(np.random.default_rng(0).permutation(known)[:_MOST])
-        # Scores are residuals over local scales in which they have no part themselves.
+        # A score is a residual divided by its local scale, computed without this residual.
         places, squares = inputs.matrix[known], residuals[known] ** 2
         unscored = cls(places, squares, LogConformal(np.zeros(0), freedom), growth)
         scores = np.sqrt(squares) / unscored._scales(places, own=True) if len(places) else np.zeros(0)
         return cls(places, squares, LogConformal(np.sort(scores), freedom), growth)
 
     def _scales(self, places: Floats, *, own: bool = False) -> Floats:
-        """Return local scales at places (n, k), (n,); with `own`, these are the places learned from, each left out."""
+        """Return local scales at places (n, k), (n,).
+
+        With `own`, the places are those of the residuals, and each scale is computed without the place's own residual.
+        """
         n = len(self.places)
         near = min(n - own, max(5, round(np.sqrt(n))))
         if near < 5:
-            # Scores are then residuals as they are, which the rules for few runs expect.
+            # Too few neighbours for local scales: scores are the unscaled residuals, as rules for few runs expect.
             return np.ones(len(places))
         from scipy.spatial import KDTree
 
         found = np.asarray(KDTree(self.places, leafsize=_LEAF).query(places, near + own, eps=_NEARLY)[1])
         total = self.squares[found].sum(axis=1)
         if own:
-            # A run is its own nearest neighbour, but for runs at the same place: take its own square off.
+            # A run is its own nearest neighbour, so subtract its own square. If other runs at the same place displaced
+            # it from the neighbours, subtract the square of the last neighbour.
             itself = (found == np.arange(n)[:, None]).any(axis=1)
             total = total - np.where(itself, self.squares, self.squares[found[:, -1]])
-        # The mean square of the residuals nearby, as if _USUAL of the size usual among all were among them.
+        # Mean square of the nearby residuals and of _USUAL residuals of the size of all residuals' root mean square.
         usual = max(float(np.mean(self.squares)), _LEAST**2)
         return np.asarray(np.sqrt((np.maximum(total, 0) + _USUAL * usual) / (near + _USUAL)))
 
