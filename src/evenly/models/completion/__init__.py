@@ -1,1 +1,1 @@
-"""What tensor completion is made of: the grid, its factors, and the ways to find them from the runs measured."""
+"""Tensor completion: the grid, the factors of the decomposition, and the optimizers that fit them to runs."""

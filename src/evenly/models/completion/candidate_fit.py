@@ -1,4 +1,4 @@
-"""One tensor fitted from one random start: its grid, its trend, its factors, and bounds for its values."""
+"""One member of a completion: a tensor fitted from one random start, with grid, trend, factors and bounds."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ Floats = NDArray[np.float64]
 Optimizer = Literal["variational", "als", "ccd", "sgd"]
 OPTIMIZERS = get_args(Optimizer)
 _METHODS = {"als": alternating_least_squares, "ccd": coordinate_descent, "sgd": stochastic_gradient_descent}
-#: Distance from the tensor's values at measured runs that its predictions may have, in parts of their range.
+#: Margin by which predicted tensor values may exceed the range of those at the runs, relative to that range.
 _MARGIN = 0.5
-#: Sweeps of a fit without a fold, which starts at the factors found with all runs.
+#: Number of sweeps of a refit without a fold, which starts at the factors fitted to all runs.
 _AGAIN = 10
 
 
@@ -38,21 +38,21 @@ class Settings:
     Attributes
     ----------
     rank : int
-        Number of products summed.
+        Number of products in the sum.
     count : int
-        Grid points of the numbers that aren't in `wanted`.
+        Number of grid points of numbers that aren't in `wanted`.
     wanted : mapping of str to Wish
-        What the user asks of the grids of some numbers.
+        The user's grid settings by parameter.
     basis, optimizer
         As in `evenly.models.completion.cpr.CPR`.
     penalty : (ridge, roughness)
-        Of the optimizers that don't learn them.
+        For the optimizers that don't learn penalties.
     degree : {0, 1, 2}
-        Of the trend.
+        Degree of the trend.
     tolerance : float
-        Relative change of the squares at which sweeps end.
+        Relative change of the squared error below which sweeps end.
     sweeps : int
-        Most sweeps.
+        Maximum number of sweeps.
     """
 
     rank: int
@@ -67,7 +67,7 @@ class Settings:
 
 
 class Member:
-    """A tensor of log times on top of a trend."""
+    """A trend of log times plus a tensor of its residuals, fitted from one random start."""
 
     grid: Grid
     trend: Trend
@@ -78,7 +78,7 @@ class Member:
         self.settings = settings
 
     def fit(self, inputs: Inputs, logs: Floats, weights: Floats, coding: Coding, seed: int) -> None:
-        """Learn from (n, …) inputs, logs (n,) and weights (n,)."""
+        """Fit to inputs (n, …), log times (n,) and weights (n,)."""
         s = self.settings
         self.grid = Grid.lay(inputs, coding, s.wanted, s.count, s.basis)
         self._learn(inputs, logs, weights, s.sweeps, 0, seed=seed)
@@ -86,7 +86,7 @@ class Member:
             self.posterior.prune()
 
     def without(self, inputs: Inputs, logs: Floats, weights: Floats) -> Member:
-        """Return a fit to some of the runs that starts at the factors found with all."""
+        """Return a refit to some of the runs, which starts at the factors fitted to all runs."""
         other = Member(self.settings)
         other.grid = self.grid
         if self.grid.modes:
@@ -97,9 +97,9 @@ class Member:
     def _learn(
         self, inputs: Inputs, logs: Floats, weights: Floats, sweeps: int, done: int, *, seed: int | None = None
     ) -> None:
-        """Learn trend and tensor; with a seed from a random start, else from the factors there are."""
+        """Fit trend and tensor, from a random start if `seed` is given, else from the current factors."""
         s = self.settings
-        # The variational fit learns both at once; for the others the trend is learned first, until it settles.
+        # The variational fit learns trend and tensor together. For other optimizers the trend is fitted first.
         together = s.optimizer == "variational" and s.basis == "hat" and len(self.grid.modes) > 0
         self.trend = Trend(s.degree)
         self.trend.start(inputs, logs, weights)
@@ -110,7 +110,7 @@ class Member:
         rest = logs - self.trend.fitted
         if self.grid.modes:
             if seed is not None:
-                # Random factors whose products are as large as the residuals of the trend.
+                # Random factors, scaled so that tensor values are about as large as the trend's residuals.
                 rank, spread = s.rank if len(self.grid.modes) > 1 else 1, float(np.std(rest))
                 ridge, roughness = (1.0, 1.0) if s.optimizer == "variational" else s.penalty
                 self.posterior = Posterior(
@@ -137,25 +137,25 @@ class Member:
         self.trend.forget_runs()
 
     def widen(self, inputs: Inputs) -> None:
-        """Widen the bounds to the tensor's values at some more runs."""
+        """Widen the bounds to include the tensor's values at new runs."""
         made = self.tensor(inputs)
         self.bounds = min(self.bounds[0], float(made.min())), max(self.bounds[1], float(made.max()))
 
     def tensor(self, inputs: Inputs) -> Floats:
-        """Return the tensor's values without bounds, (n,)."""
+        """Return the tensor's values before they are clipped to the bounds, (n,)."""
         return self.posterior.factors.values(self.grid.place(inputs))[0]
 
     def predict(self, inputs: Inputs) -> Floats:
-        """Return logs, (n,), the tensor's part within bounds."""
+        """Return predicted log times, (n,): the trend plus the tensor's values, clipped to the bounds."""
         return self.predict_at(self.grid.place(inputs), self.trend.design(inputs))
 
     def predict_at(self, place: Placement, design: Floats) -> Floats:
-        """Return logs, (n,), of configurations placed on the grid, given their trend's design (n, p)."""
+        """Return predicted log times, (n,), given the placement on the grid and the trend's design matrix (n, p)."""
         made = np.asarray(design @ self.trend.coefficients)
         return made + np.clip(self.posterior.factors.values(place)[0], *self.bounds) if self.grid.modes else made
 
     def to_state(self) -> dict[str, Any]:
-        """Return what predictions need."""
+        """Return what `from_state` reads: all that predictions need."""
         state = {"grid": self.grid.to_state(), "trend": self.trend.to_state(), "bounds": list(self.bounds)}
         if self.grid.modes:
             mean = self.posterior.factors.mean

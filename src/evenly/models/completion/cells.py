@@ -1,4 +1,4 @@
-"""Means of the runs that lie in one cell of the grid, with the weight of them all (section 5.1 of the paper)."""
+"""Averages of the runs in each cell of the grid (section 5.1 of the paper)."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ __all__ = ["cell_means"]
 
 
 def cell_means(problem: Problem) -> Problem:
-    """Return one observation per cell that was measured: the weighted mean target, and the sum of weights."""
-    # Section 5.1: the tensor element of a cell is the mean of the runs in it; here of their logs, as in section 5.2.
+    """Return one observation per measured cell: the weighted mean of its targets, and the sum of its weights."""
+    # Section 5.1: the tensor element of a cell is the mean of its runs; here the mean of their logs, as in section 5.2.
     _, first, cell = np.unique(problem.place.rows.T, axis=0, return_index=True, return_inverse=True)
     cell = np.ravel(cell)
     weights = np.bincount(cell, problem.weights)

@@ -1,8 +1,8 @@
-"""Cyclic coordinate descent: one column of one factor at a time, its elements in turn [Shin and Kang, 2014].
+"""Cyclic coordinate descent: updates one column of one factor at a time, element by element [Shin and Kang, 2014].
 
-The equations of a column are added up once from the residuals of the targets. Its elements are set in turn, each to the
-minimiser given all others, and the residuals are updated. A sweep costs O(n d² R), R times less than alternating least
-squares in the normal equations, and the objective never rises; more sweeps are needed.
+The normal equations of a column are computed once from the current residuals. Each element in turn is set to the
+minimiser given all others, and then the residuals are updated. A sweep costs O(n d² R): forming the normal equations is
+R times cheaper than in alternating least squares, but more sweeps are needed. The objective never rises.
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ Floats = NDArray[np.float64]
 def coordinate_descent(
     problem: Problem, factors: Factors, penalty: Penalty, *, tolerance: float, sweeps: int
 ) -> list[float]:
-    """Improve `factors` until a sweep lowers the objective by less than `tolerance` of it; return it after each."""
+    """Improve `factors` in place until the objective's relative decrease in a sweep is at most `tolerance`.
+
+    Returns the objective at the start and after each sweep.
+    """
     history = [objective(problem, factors, penalty)]
     for _ in range(sweeps):
         residuals = problem.targets - factors.values(problem.place)[0]
@@ -56,11 +59,11 @@ def _set_column(problem: Problem, factors: Factors, penalty: Penalty, j: int, r:
 
 @njit(cache=True)
 def _descend(diagonal, above, right, column, ridge, roughness, ordered):  # type: ignore[no-untyped-def]
-    """Set each element of a column in turn to what minimises the objective; return by how much each changed."""
+    """Set each element of a column in turn to its minimiser; return the changes of the elements, (rows,)."""
     rows = len(column)
     u = column.copy()
     for i in range(rows):
-        # Newton's step for the element alone, exact since the objective is quadratic in it: u_i += slope / curvature.
+        # A Newton step for one element is exact, since the objective is quadratic in it: u_i += slope / curvature.
         curvature = diagonal[i] + ridge
         slope = right[i] - ridge * u[i]
         if i > 0:

@@ -1,8 +1,10 @@
-"""Tensor completion: log times on a grid of all parameters, measured in few places, as a sum of few products.
+"""Tensor completion: a canonical polyadic (CP) decomposition of log times on a grid of all parameters.
 
-Each product has one factor per parameter, piecewise linear along numbers and a value per label; a trend of second
-degree is added. The model needs few coefficients whatever the number of parameters, predicts fast, and suits from a
-hundred runs on [Hutter and Solomonik, Application performance modeling via tensor completion, sections 5.1 and 5.2].
+The tensor has one dimension (mode) per parameter, and few of its elements are measured. It is modelled as a sum of few
+products. Each product has one factor per parameter: a piecewise linear function of a number, or one value per label. A
+polynomial trend of degree 2 is added. The number of coefficients grows only linearly with the number of parameters, and
+predictions are fast. The method suits a hundred runs and more [Hutter and Solomonik, Application performance modeling
+via tensor completion, sections 5.1 and 5.2].
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ __all__ = ["CPR"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-#: Starts whose noise is so many times the least are left out.
+#: Members whose noise exceeds the least one by more than this factor are dropped.
 _WORSE = 1.2
 
 
@@ -48,7 +50,7 @@ class _Completion(Regressor):
         for seed, member in enumerate(self.members):
             member.fit(inputs, logs, weights, self._coding, seed)
         if self.settings.optimizer == "variational" and self.members[0].grid.modes:
-            # Starts with clearly more noise than the best stopped at a bad local minimum.
+            # Members with clearly more noise than the best one have stopped at a bad local minimum.
             noise = [member.posterior.precision**-0.5 for member in self.members]
             self.members = [m for m, one in zip(self.members, noise, strict=True) if one <= _WORSE * min(noise)]
         if self._online:
@@ -58,17 +60,17 @@ class _Completion(Regressor):
         return np.asarray(self._each(inputs).mean(axis=0))
 
     def _each(self, inputs: Inputs) -> Floats:
-        """Return each member's logs, (members, n); all share one grid."""
+        """Return the log times that each member predicts, (n_members, n); all members have the same grid."""
         first = self.members[0]
         place, design = first.grid.place(inputs), first.trend.design(inputs)
         return np.array([member.predict_at(place, design) for member in self.members])
 
     def spread(self, inputs: Inputs) -> Floats:
-        """Return the standard deviation of the members' logs, (n,)."""
+        """Return the standard deviation of the members' predicted log times, (n,)."""
         return np.asarray(self._each(inputs).std(axis=0, ddof=int(len(self.members) > 1)))
 
     def left_out(self, inputs: Inputs, logs: Floats, weights: Floats, folds: Ints) -> Floats:
-        """Predict each fold by members that are fitted a few sweeps more without it, (n,)."""
+        """Predict each fold by members that are refitted without it, starting at the factors of all runs, (n,)."""
         found = np.zeros(len(logs))
         for fold in np.unique(folds):
             out = folds == fold
@@ -104,35 +106,38 @@ class _Completion(Regressor):
 class CPR(RegressionModel):
     """Canonical polyadic (CP) regression: completion of a tensor of log times.
 
-    Rank, grid and penalty are chosen by cross-validation among the runs where they aren't given.
+    Rank, grid and penalty are chosen by cross-validation if they aren't given.
 
     Parameters
     ----------
     rank : int, optional
-        Number of products summed.
+        Number of products in the sum.
     grid : optional
-        Of numeric parameters: ``"log"``, ``"uniform"``, a number of points (cells with ``basis="cells"``), a pair
-        like ``("uniform", 16)``, or a dict of these by parameter, which may also hold rising points (edges of cells)
-        in the parameter's unit. Parameters left out take as many points as the runs bear, or their values where these
-        are few. Labels have a row each.
+        Grid of the numeric parameters: ``"log"``, ``"uniform"``, a number of grid points (cells with
+        ``basis="cells"``), or a pair such as ``("uniform", 16)``. A dict gives one of these for each parameter, or a
+        rising sequence of grid points (edges of cells) in the parameter's unit. Other numeric parameters get a number
+        of points that depends on the number of runs, or their distinct values if these are few. A categorical parameter
+        has one row per label.
     basis : {"hat", "cells"}
-        Piecewise linear factors fitted to the runs where they lie, or the paper's means of the runs in each cell.
+        "hat": piecewise linear factors, fitted to each run at its own place. "cells": the paper's method, which
+        averages the runs in each cell.
     optimizer : {"variational", "als", "ccd", "sgd"}
-        ``"variational"`` is alternating least squares that learns penalties and noise along with the factors;
-        alternating least squares, cyclic coordinate descent and stochastic gradient descent have them given.
+        ``"variational"`` is alternating least squares that also learns penalties and noise. The others are alternating
+        least squares, cyclic coordinate descent and stochastic gradient descent with given penalties.
     penalty : float or (float, float), optional
-        Ridge and roughness, one or both, per squared log of one run; not for ``"variational"``.
+        Ridge and roughness, or one value for both, in units of the squared log error of one run. Not with
+        ``"variational"``.
     degree : {0, 1, 2}
-        Of the polynomial trend beneath the tensor.
+        Degree of the polynomial trend.
     starts : int, optional
-        Tensors fitted from different starts, whose mean is predicted; 4 to 8 below 1,000 runs,
-        4 below 8,000, else 3. Starts that end with clearly more noise than the best are left out.
+        Number of members: tensors fitted from different random starts, whose mean is predicted. By default 4 below 64
+        runs, 8 below 1,000, 4 below 8,000, else 3. Members with clearly more noise than the best one are dropped.
     tolerance : float
-        Sweeps end when the squares change by less than this part of themselves.
+        Relative change of the squared error below which sweeps end.
     folds : int
-        How many folds intervals are learned from.
+        Number of folds for the left-out residuals from which intervals are learned.
     online : bool
-        Keep the equations of the runs, which `update` needs; makes the model larger.
+        Whether to keep the normal equations of the runs, which `update` needs. They make the model larger.
 
     Examples
     --------
@@ -174,7 +179,7 @@ class CPR(RegressionModel):
         penalty = self._checked_penalty()
         wanted = wishes(self.grid, coding)
         free = [n for n in coding.numeric if n not in wanted or (wanted[n].count is None and wanted[n].points is None)]
-        # Parameters declared as one of some numbers have a row for each, if no more than 64.
+        # An ordinal parameter with at most 64 values has one row per value.
         for name in coding.numeric:
             values = self.space_.parameters[name].values() if self.space_.parameters[name].kind == "ordinal" else None
             if name not in wanted and values is not None and 2 <= len(values) <= 64:
@@ -194,7 +199,7 @@ class CPR(RegressionModel):
         return _Completion(settings, freedom, coding, starts, online=self.online)
 
     def _checked_penalty(self) -> tuple[float, float]:
-        """Check the arguments; return ridge and roughness."""
+        """Check the model's arguments and return (ridge, roughness)."""
         for name, allowed in (("basis", BASES), ("optimizer", OPTIMIZERS), ("degree", (0, 1, 2))):
             value = getattr(self, name)
             if value not in allowed or isinstance(value, bool):
@@ -219,12 +224,12 @@ class CPR(RegressionModel):
 
     @property
     def rank_(self) -> int:
-        """Rank given or chosen; components that faded are counted."""
+        """The rank that was given or chosen, including components that were dropped in the fit."""
         return self._completion.settings.rank
 
     @property
     def grid_(self) -> dict[str, Floats]:
-        """Grid points of each numeric parameter that varied, in its unit; with cells, their edges."""
+        """Grid points (edges with cells) of each numeric parameter with more than one value, in its unit."""
         found = {}
         grid = self._completion.members[0].grid
         for mode in grid.modes:
@@ -241,29 +246,29 @@ class CPR(RegressionModel):
         return self._fitted
 
     def spread(self, X: Configurations) -> Floats:
-        """Return how far tensors from different starts differ: the standard deviation of their log times, (n,)."""
+        """Return the standard deviation of the log times predicted by members of different random starts, (n,)."""
         return self._completion.spread(self._coding.inputs(self._asked(X)))
 
     def update(self, X: Configurations, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn from more runs, without those learned from before.
+        """Learn from new runs, without access to the earlier runs.
 
-        Grid, rank and trend stay as they are; intervals take the new runs' errors, before they are learned from, into
-        account. Costs the same however many runs were learned from. Since the rank can't grow, fit anew once there are
-        several times as many runs.
+        Grid, rank and trend stay the same. Intervals are updated by the errors of predictions for the new runs, made
+        before the model learns from these. The cost doesn't depend on the number of earlier runs. Since the rank can't
+        grow, fit a new model once there are several times as many runs.
 
         Parameters
         ----------
         X : DataFrame, dict of columns or array (m, n_parameters)
-            New configurations, within the range learned on.
+            New configurations, inside the range of the earlier runs.
         y : array_like (m,)
             Measured values, above zero.
         sample_weight : array_like (m,), optional
-            How much each counts, relative to one run learned from before.
+            Weights of the new runs, relative to an earlier run.
 
         Raises
         ------
         InputError
-            If the model keeps no equations, a value isn't above zero, or a configuration lies outside the range.
+            If the model has no stored equations, a value isn't above zero, or a configuration lies outside the range.
 
         Examples
         --------
@@ -288,7 +293,7 @@ class CPR(RegressionModel):
         return self
 
     def _take(self, inputs: Inputs, logs: Floats, weights: Floats) -> None:
-        """Learn from checked runs (m, …); intervals take account of the errors that they had before."""
+        """Learn from checked runs (m, …), and update the intervals by the errors of their predictions before."""
         errors = logs - np.clip(self._fitted.predict(inputs), *self._limits)
         for memory in self._completion.memories:
             memory.learn(inputs, logs, weights)

@@ -1,13 +1,13 @@
-"""Factor matrices of a CP decomposition, their penalised least squares, and the exact solution of one mode.
+"""Factor matrices of a CP decomposition, their penalised least squares, and the exact solution for one mode.
 
-A configuration's value is the sum over r of the product over modes j of ``phi_j' U_j[:, r]``, where phi_j holds the
-shares that the configuration has in the rows of mode j: one of 1 for labels and cells, two for hat functions. The
-objective is (equation 3 of the paper, with roughness)
+The value of a configuration is the sum over r of the product over modes j of ``phi_j' U_j[:, r]``. The vector phi_j
+holds the weights of the rows of mode j: a single 1 for labels and cells, two weights for hat functions. The objective
+is (equation 3 of the paper, with roughness)
 
     sum_s w_s (t_s - value_s)² + sum_jr (ridge_jr |u_jr|² + roughness_jr |D_j u_jr|²)
 
-with D u the differences between neighbouring rows for numbers, and from the mode's mean for labels. So a row without
-runs is interpolated between its neighbours, or is the mean of the other labels.
+with D u the differences between neighbouring rows for numbers, and the differences from the mode's mean for labels. So
+a row without runs is interpolated between its neighbours, or is pulled to the mean of the other labels.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Problem:
-    """Runs on a grid: where they lie, targets (n,) and weights (n,)."""
+    """A least-squares problem: the grid, the placement of runs on it, targets (n,) and weights (n,)."""
 
     grid: Grid
     place: Placement
@@ -57,11 +57,11 @@ class Factors:
     Attributes
     ----------
     mean : array (d, rows + 1, R)
-        Rows beyond a mode's own are zero.
+        The factors. Rows after a mode's last one are zero.
     variance, covariance : arrays (d, rows + 1, R)
-        Of each element, and of it and the one in the row below; zero where the factors are taken as exact.
+        Variance of each element, and its covariance with the element in the next row; zero for exact factors.
     centres : array (d, R)
-        Means of the rows of labels, which roughness pulls them to.
+        Means over the rows of labels; the roughness penalty pulls rows to them.
     """
 
     mean: Floats
@@ -95,23 +95,31 @@ class Factors:
         return int(self.mean.shape[2])
 
     def centre(self, grid: Grid, j: int) -> None:
-        """Set the mean that the rows of mode j are pulled to, if its rows are labels."""
+        """Update the mean to which the rows of mode j are pulled, if they are labels."""
         if not grid.modes[j].ordered:
             self.centres[j] = self.mean[j, : grid.modes[j].size].mean(axis=0)
 
     def values(self, place: Placement, *, doubt: bool = False) -> tuple[Floats, Floats]:
-        """Return the tensor's values at configurations, and their variances (zero without `doubt`), (n,) each."""
+        """Return the tensor's values at configurations, and their variances (0 unless `doubt`), (n,) each."""
         made = values(place.rows, place.shares, self.mean, self.variance, self.covariance, doubt)
         return np.asarray(made[0]), np.asarray(made[1])
 
     def copy(self) -> Factors:
-        """Return the same factors in arrays of their own."""
+        """Return a deep copy."""
         return Factors(self.mean.copy(), self.variance.copy(), self.covariance.copy(), self.centres.copy())
 
 
 @dataclass(frozen=True)
 class Blocks:
-    """Normal equations of one mode: diagonal (rows, R, R), above (rows, R, R), right (rows, R); lower triangles."""
+    """Block-tridiagonal normal equations of one mode.
+
+    Attributes
+    ----------
+    diagonal, above : arrays (rows, R, R)
+        Blocks of each row, and of each row with the next one; only lower triangles are filled.
+    right : array (rows, R)
+        Right-hand side.
+    """
 
     diagonal: Floats
     above: Floats
@@ -122,12 +130,15 @@ class Blocks:
         return Blocks(self.diagonal + other.diagonal, self.above + other.above, self.right + other.right)
 
     def times(self, factor: float) -> Blocks:
-        """Return the equations of runs that count `factor` times."""
+        """Return the equations with all weights multiplied by `factor`."""
         return Blocks(self.diagonal * factor, self.above * factor, self.right * factor)
 
 
 def equations(problem: Problem, factors: Factors, j: int, *, precision: float = 1.0, doubt: bool = False) -> Blocks:
-    """Return the normal equations of mode j, without penalty: O(n R (R + d)) operations."""
+    """Return the normal equations of mode j without penalties, in O(n R (R + d)) operations.
+
+    With `doubt`, expected squares of the other modes' factors replace the squares of their means.
+    """
     rows, rank = problem.grid.modes[j].size + 1, factors.rank
     made = Blocks(np.zeros((rows, rank, rank)), np.zeros((rows, rank, rank)), np.zeros((rows, rank)))
     normal_equations(
@@ -138,13 +149,13 @@ def equations(problem: Problem, factors: Factors, j: int, *, precision: float = 
 
 
 def solve(grid: Grid, blocks: Blocks, factors: Factors, penalty: Penalty, j: int) -> tuple[Floats, Floats]:
-    """Give mode j the factor that minimises its equations and penalty; return its columns' own tridiagonal matrices.
+    """Set mode j to the minimiser of its penalised least squares; return the tridiagonal matrix of each column.
 
-    The matrices are what the variances come from: diagonals (rows, R) and those beside them (rows - 1, R).
+    Variances follow from these matrices: diagonals (rows, R) and off-diagonals (rows - 1, R).
     """
     diagonal, above, right = blocks.diagonal.copy(), blocks.above.copy(), blocks.right.copy()
     rows, rank = right.shape
-    # Penalties: the ridge on every row; roughness on differences of neighbours, or of labels from their mean.
+    # Add the penalties: ridge on every row, roughness on differences of neighbours or on differences from the mean.
     own = np.arange(rank)
     ridge, roughness = penalty.ridge[j], penalty.roughness[j]
     ordered = grid.modes[j].ordered
@@ -156,10 +167,10 @@ def solve(grid: Grid, blocks: Blocks, factors: Factors, penalty: Penalty, j: int
     else:
         diagonal[:, own, own] += roughness
         right += roughness * factors.centres[j]
-    # All rows at once: a block-tridiagonal (block-diagonal for labels) positive matrix, by banded Cholesky.
+    # Solve for all rows at once by a banded Cholesky factorisation; the matrix is block-tridiagonal (labels: diagonal).
     band = np.zeros(((2 if ordered and rows > 1 else 1) * rank, rows * rank))
     banded(diagonal, above, band)
-    # Round-off may leave the matrix just short of positive where components are nearly dependent.
+    # A tiny ridge: with nearly dependent components, rounding errors may make the matrix indefinite.
     band[0] += 1e-13 * band[0].max() + 1e-300
     found = solveh_banded(band, right.ravel(), lower=True, check_finite=False)
     factors.mean[j, :rows] = found.reshape(rows, rank)
@@ -167,17 +178,17 @@ def solve(grid: Grid, blocks: Blocks, factors: Factors, penalty: Penalty, j: int
 
 
 def objective(problem: Problem, factors: Factors, penalty: Penalty) -> float:
-    """Return the penalised sum of squares of the residuals: equation 3 with roughness."""
+    """Return the penalised sum of squared residuals: equation 3 with roughness."""
     fitted, _ = factors.values(problem.place)
     squares = float(np.sum(problem.weights * (problem.targets - fitted) ** 2))
     return squares + float(_penalties(problem.grid, factors, penalty).sum())
 
 
 def balance(grid: Grid, factors: Factors, penalty: Penalty) -> None:
-    """Scale the columns of each component so that the penalty is least; the tensor's values stay the same.
+    """Rescale the columns of each component to minimise the penalty; the tensor's values stay the same.
 
-    With scales a_j of product 1 the penalty of mode j grows by a_j²: at the minimum all modes have the same penalty.
-    Sweeps over modes alone take hundreds of steps to get there.
+    With scales a_j whose product is 1, the penalty of mode j is multiplied by a_j². At the minimum all modes have the
+    same penalty. Sweeps over modes alone would need hundreds of steps to reach it.
     """
     paid = _penalties(grid, factors, penalty)
     for r in np.flatnonzero(np.all(paid > 0, axis=0)):

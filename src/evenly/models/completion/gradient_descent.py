@@ -1,7 +1,7 @@
-"""Stochastic gradient descent: small steps along gradients over few runs each, scaled element by element.
+"""Stochastic gradient descent with Adam steps [Kingma and Ba, 2015] on gradients over small batches of runs.
 
-Steps are those of Adam [Kingma and Ba, 2015], shorter from pass to pass. A pass costs O(n d R), least of all, and many
-passes are needed; the factors kept are those of the best pass.
+The step length is halved when the objective stagnates. A pass over all runs costs O(n d R), less than a sweep of the
+other optimizers, but many passes are needed. The factors with the least evaluated objective are kept.
 """
 
 from __future__ import annotations
@@ -16,18 +16,19 @@ __all__ = ["stochastic_gradient_descent"]
 
 Floats = NDArray[np.float64]
 _MEMORY, _SQUARE_MEMORY = 0.9, 0.99
-#: Runs of one step.
+#: Number of runs per step (at least).
 _BATCH = 64
-#: Passes between two evaluations of the objective.
+#: Number of passes between two evaluations of the objective.
 _LOOK = 10
 
 
 def stochastic_gradient_descent(
     problem: Problem, factors: Factors, penalty: Penalty, *, tolerance: float, sweeps: int, seed: int = 0
 ) -> list[float]:
-    """Improve `factors` in at most 20 passes per sweep allowed; return the objective each time it was evaluated.
+    """Improve `factors` in place in at most ``20 * sweeps`` passes; return the objective at each evaluation.
 
-    Ends where ten passes lower the objective by less than `tolerance` of it, and the steps no longer shrink.
+    If ten passes lower the objective by at most ten times `tolerance`, relative to it, the step length is halved. The
+    descent ends when steps get much shorter than the factors' elements.
     """
     rng = np.random.default_rng(seed)
     history = [objective(problem, factors, penalty)]
@@ -60,7 +61,7 @@ def stochastic_gradient_descent(
 
 
 def _gradient(problem: Problem, factors: Factors, penalty: Penalty, chosen: NDArray[np.int64]) -> Floats:
-    """Return half the gradient of the objective, (d, rows + 1, R), its squares estimated from the `chosen` runs."""
+    """Return half the objective's gradient, (d, rows + 1, R), with the data term estimated from the `chosen` runs."""
     gradient = np.zeros_like(factors.mean)
     place = problem.place
     batch_gradient(chosen, place.rows, place.shares, problem.targets, problem.weights, factors.mean, gradient)

@@ -1,9 +1,9 @@
 """The grid of tensor completion: hat functions or cells along numbers, one row per label.
 
-With hat functions a run counts for the two grid points beside it, by linear interpolation, so that a factor is a
-piecewise linear function fitted to the runs where they were measured. With cells a run counts for the cell it lies in,
-whose value is that at its mid-point (section 5.1 of the paper). Predictions interpolate between mid-points and
-extrapolate linearly from the outermost ones to the edge of the grid.
+With hat functions a run contributes to the two grid points beside it, with the weights of linear interpolation. A
+factor is then a piecewise linear function. With cells a run contributes to the cell in which it lies; the cell's value
+holds at its mid-point (section 5.1 of the paper). Predictions interpolate between mid-points, and extrapolate linearly
+from the outermost mid-points to the edge of the grid.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ __all__ = ["Basis", "Grid", "Mode", "Placement", "Wish", "wishes"]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Basis = Literal["hat", "cells"]
-#: "log" and "uniform" as in the paper; "coded" is logarithmic where all values were above zero.
+#: "log" and "uniform" as in the paper; "coded" is logarithmic if all measured values are above zero, else uniform.
 _Spacing = Literal["coded", "log", "uniform"]
 
 
 @dataclass(frozen=True)
 class Wish:
-    """A user's demands on the grid of one parameter.
+    """A user's settings for the grid of one parameter.
 
     Attributes
     ----------
     spacing : {"coded", "log", "uniform"}
     count : int or None
-        Grid points of hat functions, or cells; None to choose by the number of runs.
+        Number of grid points of hat functions, or of cells; None to choose it by the number of runs.
     points : tuple of float or None
         Grid points of hat functions, or edges of cells, in the parameter's own unit.
     """
@@ -53,9 +53,9 @@ class Placement:
     Attributes
     ----------
     rows : int array (d, n)
-        The row of each mode's factor that a configuration counts for, the lower of two where it lies between.
+        Row of each mode's factor to which a configuration belongs; the lower one if it lies between two rows.
     shares : array (d, n)
-        Share of the next row; below 0 or above 1 where predictions extrapolate beyond the outermost mid-points.
+        Weight of the next row; below 0 or above 1 where predictions extrapolate beyond the outermost mid-points.
     """
 
     rows: Ints
@@ -64,21 +64,22 @@ class Placement:
 
 @dataclass(frozen=True)
 class Mode(Stored):
-    """One parameter's dimension of the tensor.
+    """A mode (dimension) of the tensor, which belongs to one parameter.
 
     Attributes
     ----------
     column : int
-        Which of the numbers, or of the labels, it is.
+        Index of the parameter's column among the numbers, or among the labels.
     ordered : bool
-        Numbers have neighbours between which predictions interpolate; labels have none.
+        True for numbers, where predictions interpolate between neighbouring rows; False for labels.
     knots : array (size,) or (size + 1,)
         Grid points of hat functions, or edges of cells, in coded numbers, or in the parameter's unit where `exponent`
         is given. Empty for labels.
     size : int
-        Rows of the factor.
+        Number of rows of the factor.
     exponent : (centre, scale) or None
-        Coded numbers x stand for exp(centre + scale x) on a uniform grid of a parameter coded by logarithms.
+        Given for a uniform grid of a parameter that is coded by logarithms: a coded number x is exp(centre + scale x)
+        in the parameter's unit.
     """
 
     column: int
@@ -94,16 +95,16 @@ class Mode(Stored):
 
 @dataclass(frozen=True)
 class Grid(Stored):
-    """The modes of a tensor: those of the numbers, then those of the labels; parameters of one value have none."""
+    """The modes of a tensor: first those of numbers, then those of labels, without parameters of a single value."""
 
     modes: tuple[Mode, ...]
     basis: Basis = "hat"
 
     @classmethod
     def lay(cls, inputs: Inputs, coding: Coding, wanted: Mapping[str, Wish], count: int, basis: Basis) -> Grid:
-        """Lay a grid of `count` points, or cells, along each number, unless `wanted` says otherwise.
+        """Return a grid with `count` points or cells along each number, except where `wanted` has other settings.
 
-        A number with at most `count` values has a row for each of them.
+        A number with at most `count` distinct values has one row per value.
         """
         modes = []
         numeric = [n for n, kind in enumerate(coding.kinds) if kind != "label"]
@@ -116,13 +117,14 @@ class Grid(Stored):
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Rows of each mode's factor."""
+        """Number of rows of each mode's factor."""
         return tuple(mode.size for mode in self.modes)
 
     def place(self, inputs: Inputs, *, fitting: bool = False) -> Placement:
-        """Place configurations on the grid.
+        """Return the rows, and the weights between rows, of configurations on the grid.
 
-        With cells, `fitting` gives the cell of a run; predictions interpolate between the mid-points beside it.
+        With cells, `fitting` gives each run the cell in which it lies. Otherwise configurations are interpolated
+        between mid-points of cells.
         """
         d, n = len(self.modes), len(inputs)
         rows, shares = np.zeros((d, n), np.int64), np.zeros((d, n))
@@ -134,8 +136,8 @@ class Grid(Stored):
             if self.basis == "cells" and fitting:
                 rows[j] = _interval(x, knots)
                 continue
-            # Equation 5, one factor of its product: linear interpolation between grid points, or mid-points of cells.
-            # Beyond the grid x is moved to its edge.
+            # One factor of the product in equation 5: linear interpolation between grid points or mid-points of cells.
+            # Values beyond the grid are moved to its edge.
             points = knots if self.basis == "hat" else (knots[1:] + knots[:-1]) / 2
             if len(points) > 1:
                 x = np.clip(x, knots[0], knots[-1])
@@ -157,13 +159,13 @@ class Grid(Stored):
 
 
 def _interval(x: Floats, edges: Floats) -> Ints:
-    """Return the number of the interval between rising edges that each x (n,) lies in, or is nearest to."""
+    """Return the index of the interval between rising edges in which each x (n,) lies, or the nearest interval."""
     found = np.searchsorted(edges, x, side="right") - 1
     return np.asarray(np.clip(found, 0, len(edges) - 2), dtype=np.int64)
 
 
 def _ordered(x: Floats, k: int, coding: Coding, n: int, wish: Wish, count: int, basis: Basis) -> Mode | None:
-    """Return the mode of number k, parameter n of the coding, with coded values x (n_runs,); None if it didn't vary."""
+    """Return the mode of number k, parameter n of the coding, of coded values x (n_runs,); None for a single value."""
     values = np.unique(x)
     if len(values) < 2 and wish.points is None:
         return None
@@ -182,7 +184,7 @@ def _ordered(x: Floats, k: int, coding: Coding, n: int, wish: Wish, count: int, 
             )
         knots = coded
     elif wish.count is None and len(values) <= count and exponent is None:
-        # One row per value: with cells, edges lie half-way between values, and as far outside the first and last.
+        # One row per value. With cells, edges lie half-way between values; the first and last cells are symmetric.
         middles = (values[1:] + values[:-1]) / 2
         ends = [[2 * values[0] - middles[0]], [2 * values[-1] - middles[-1]]]
         knots = values if basis == "hat" else np.concatenate([ends[0], middles, ends[1]])
@@ -193,12 +195,12 @@ def _ordered(x: Floats, k: int, coding: Coding, n: int, wish: Wish, count: int, 
 
 
 def wishes(grid: Any, coding: Coding) -> dict[str, Wish]:
-    """Read a user's demands on grids: a spacing, a count or both for all numbers, or by name; points by name.
+    """Parse the argument ``grid``: a spacing, a count or both for all numbers or by name, or grid points by name.
 
     Raises
     ------
     InputError
-        If a name is no numeric parameter, or a demand can't be met.
+        If a name isn't a numeric parameter, or a setting is invalid.
     """
     if grid is None:
         return {}
@@ -214,7 +216,7 @@ def wishes(grid: Any, coding: Coding) -> dict[str, Wish]:
 
 
 def _wish(name: str, value: Any, coding: Coding) -> Wish:
-    """Read a user's demands on the grid of one parameter."""
+    """Parse a user's settings for the grid of one parameter."""
     if isinstance(value, str):
         return Wish(_spacing(name, value, coding))
     if isinstance(value, int | np.integer) and not isinstance(value, bool):

@@ -1,8 +1,8 @@
 """Compiled loops of tensor completion: normal equations, predictions, coordinate and gradient steps.
 
-Factors are arrays (d, rows + 1, R): a mode's rows, then padding that is zero, so that the row after the last may be
-read. Run s lies in mode j at row i = ``rows[j, s]`` with a share b = ``shares[j, s]`` of the row after, and a = 1 - b
-of row i. Its value is ``Σ_r Π_j (a U_j[i, r] + b U_j[i + 1, r])``. Sums may be reassociated.
+Factors are arrays (d, rows + 1, R): the rows of a mode, then zeros, so that the row after the last may be read. In mode
+j, run s lies at row i = ``rows[j, s]``, with weight b = ``shares[j, s]`` on the next row and a = 1 - b on row i. Its
+value is ``Σ_r Π_j (a U_j[i, r] + b U_j[i + 1, r])``. The compiler may change the order of sums.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _FAST = {"reassoc", "contract", "nsz", "arcp"}
 
 @njit(cache=True, fastmath=_FAST, inline="always")
 def _others(skip, s, rows, shares, mean, variance, covariance, doubt, z, q):  # type: ignore[no-untyped-def]
-    """Write products over all modes but `skip` of the factors' means, z (R,), and of their second moments, q (R,)."""
+    """Write the products over all modes except `skip`: of the factors' means to z (R,), of second moments to q (R,)."""
     rank = z.shape[0]
     for r in range(rank):
         z[r] = 1.0
@@ -53,10 +53,10 @@ def _others(skip, s, rows, shares, mean, variance, covariance, doubt, z, q):  # 
 def normal_equations(  # type: ignore[no-untyped-def]
     j, rows, shares, targets, weights, mean, variance, covariance, doubt, diagonal, above, right
 ):
-    """Add up mode j's equations: diagonal (rows + 1, R, R), above (rows + 1, R, R) between a row and the next, right.
+    """Add the normal equations of mode j to `diagonal`, `above` (rows + 1, R, R) and `right` (rows + 1, R).
 
-    Only lower triangles are filled, of `above` too, which is symmetric. With `doubt`, expected squares of the other
-    modes' factors take the place of squares of their means.
+    `above` holds the blocks between a row and the next one. All blocks are symmetric, and only their lower triangles
+    are filled. With `doubt`, expected squares of the other modes' factors replace the squares of their means.
     """
     rank = mean.shape[2]
     z, q = np.empty(rank), np.empty(rank)
@@ -100,7 +100,7 @@ def normal_equations(  # type: ignore[no-untyped-def]
 
 @njit(cache=True, fastmath=_FAST)
 def values(rows, shares, mean, variance, covariance, doubt):  # type: ignore[no-untyped-def]
-    """Return the tensor's value and its variance at every configuration, each (n,)."""
+    """Return the tensor's value and its variance at each configuration, both (n,)."""
     n = rows.shape[1]
     rank = mean.shape[2]
     z, q = np.empty(rank), np.empty(rank)
@@ -135,7 +135,10 @@ def banded(diagonal, above, band):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def tridiagonal_inverse(diagonal, above):  # type: ignore[no-untyped-def]
-    """Return the diagonal and the one beside it of the inverses of R tridiagonal matrices given as (rows, R) each."""
+    """Return the diagonals and the first off-diagonals of the inverses of R symmetric tridiagonal matrices.
+
+    The matrices are given by their `diagonal` (rows, R), and the elements beside it, `above`.
+    """
     # Factor L D L' from the top, then Takahashi's recursion for the inverse Z from the bottom:
     # Z_i,i+1 = -g Z_i+1,i+1 and Z_ii = 1 / D_i + g² Z_i+1,i+1 with g = A_i,i+1 / D_i.
     rows, rank = diagonal.shape
@@ -155,7 +158,10 @@ def tridiagonal_inverse(diagonal, above):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, fastmath=_FAST)
 def column_equations(j, r, rows, shares, residuals, weights, mean, diagonal, above, right, z):  # type: ignore[no-untyped-def]
-    """Equations of mode j's column r alone, from what is left of the targets: (rows + 1,) each; z (n,) is kept."""
+    """Add the normal equations of mode j's column r for the residuals, (rows + 1,) each.
+
+    The product of the other modes' columns r at each run is written to z (n,).
+    """
     for s in range(rows.shape[1]):
         # p is the product of the other modes' column r: the run's row of the least-squares problem is (a p, b p).
         p = 1.0
@@ -177,7 +183,7 @@ def column_equations(j, r, rows, shares, residuals, weights, mean, diagonal, abo
 
 @njit(cache=True, fastmath=_FAST)
 def column_values(j, rows, shares, step, z, residuals):  # type: ignore[no-untyped-def]
-    """Subtract from the residuals (n,) what a step of one column (rows + 1,) adds to the values."""
+    """Update the residuals (n,) after a step of one column (rows + 1,)."""
     for s in range(rows.shape[1]):
         i = rows[j, s]
         b = shares[j, s]
@@ -186,9 +192,9 @@ def column_values(j, rows, shares, step, z, residuals):  # type: ignore[no-untyp
 
 @njit(cache=True, fastmath=_FAST)
 def batch_gradient(chosen, rows, shares, targets, weights, mean, gradient):  # type: ignore[no-untyped-def]
-    """Add half the gradient of the weighted squares over some of the runs to `gradient`, shaped like the factors."""
-    # The derivative by the row of mode k is the product of the other modes: `before` k times `after` k, so that a run
-    # costs O(d R).
+    """Add half the gradient of the weighted squares of the `chosen` runs to `gradient` (d, rows + 1, R)."""
+    # The derivative with respect to mode k's row is the product of the other modes: `before` k times `after` k. With
+    # these running products a run costs O(d R).
     d = rows.shape[0]
     rank = mean.shape[2]
     parts = np.empty((d, rank))

@@ -1,6 +1,6 @@
-"""Alternating least squares: each mode's factor is the exact minimiser given the others [Tomasi and Bro, 2005].
+"""Alternating least squares: each mode's factor is set to the exact minimiser given the others [Tomasi and Bro, 2005].
 
-A sweep costs O(n d R² + sum(rows) R³); the objective never rises. Section 4.2.1 of the paper.
+A sweep costs O(n d R² + sum(rows) R³), and the objective never rises. See section 4.2.1 of the paper.
 """
 
 from __future__ import annotations
@@ -13,12 +13,15 @@ __all__ = ["alternating_least_squares"]
 def alternating_least_squares(
     problem: Problem, factors: Factors, penalty: Penalty, *, tolerance: float, sweeps: int
 ) -> list[float]:
-    """Improve `factors` until a sweep lowers the objective by less than `tolerance` of it; return it after each."""
+    """Improve `factors` in place until the objective's relative decrease in a sweep is at most `tolerance`.
+
+    Returns the objective at the start and after each sweep.
+    """
     history = [objective(problem, factors, penalty)]
     for _ in range(sweeps):
         for j in range(len(problem.grid.modes)):
-            # Row by row minimisation of g(u_i), section 4.2.1; roughness ties neighbouring rows, so they are solved at
-            # once.
+            # Minimisation of g(u_i), in section 4.2.1 row by row. Roughness couples neighbouring rows, so all rows are
+            # solved together.
             solve(problem.grid, equations(problem, factors, j), factors, penalty, j)
             factors.centre(problem.grid, j)
         balance(problem.grid, factors, penalty)

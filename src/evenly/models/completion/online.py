@@ -1,8 +1,9 @@
-"""Learning from new runs without refitting: their equations are added to those kept of earlier runs, and solved again.
+"""Online learning: the equations of new runs are added to the stored ones of earlier runs, and solved again.
 
-Each mode keeps the normal equations of all runs so far, made with the factors of their time (recursive least squares
-for each row [Kasai, 2016]). New runs add theirs, and a few sweeps over modes settle factors, penalties and noise. Costs
-O(m d R²) for m new runs, whatever the number of earlier ones. The grid and the trend stay.
+Each mode stores the sum of the normal equations of all runs so far. Those of earlier runs were computed with the
+factors at that time (recursive least squares for each row [Kasai, 2016]). For new runs, a few sweeps over modes update
+factors, penalties and noise. The cost is O(m d R²) for m new runs, independent of the number of earlier runs. The grid
+and the trend stay the same.
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ _SWEEPS = 6
 
 
 class Memory:
-    """Normal equations of the runs that a member learned from, mode by mode: O(sum(rows) R²) numbers.
+    """The normal equations of each mode for the runs that a member learned from: O(sum(rows) R²) numbers.
 
     Attributes
     ----------
     weight, square : float
-        Sums over all runs of their weights, and of weighted expected squares of what the tensor leaves of them.
+        Sums over all runs of the weights, and of the weighted expected squared residuals.
     """
 
     def __init__(self, member: Member, kept: list[Blocks], weight: float, square: float) -> None:
@@ -39,7 +40,7 @@ class Memory:
 
     @classmethod
     def of(cls, member: Member, inputs: Inputs, logs: Floats, weights: Floats) -> Memory:
-        """Add up the equations of the runs learned from."""
+        """Compute the equations of the runs that the member learned from."""
         made = cls(member, [], 0.0, 0.0)
         if member.grid.modes:
             problem = made._problem(inputs, logs)
@@ -71,7 +72,7 @@ class Memory:
         self.square += float(problem.weights @ squares)
 
     def learn(self, inputs: Inputs, logs: Floats, weights: Floats) -> None:
-        """Add runs: (m, …) inputs, logs (m,), weights (m,)."""
+        """Learn from new runs with inputs (m, …), log times (m,) and weights (m,)."""
         if not self._kept:
             return
         problem, posterior = self._problem(inputs, logs), self.member.posterior
@@ -80,7 +81,7 @@ class Memory:
             if self._doubt:
                 square = self.square + float(now.weights @ squares)
                 posterior.precision = (self.weight + float(weights.sum())) / (square + 1e-300)
-            # Each mode's equations are those kept plus those of the new runs with the factors of now.
+            # Each mode's equations are the stored ones plus those of the new runs with the current factors.
             for j in range(len(problem.grid.modes)):
                 new = equations(now, posterior.factors, j, doubt=self._doubt)
                 blocks = self._kept[j].plus(new).times(posterior.precision)
@@ -94,7 +95,7 @@ class Memory:
         self.member.widen(inputs)
 
     def to_state(self) -> dict[str, Any]:
-        """Return what `from_state` reads; the member's own state is stored apart."""
+        """Return what `from_state` reads; the member's own state is stored separately."""
         if not self._kept:
             return {}
         blocks = [dict(vars(one)) for one in self._kept]
@@ -103,7 +104,7 @@ class Memory:
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any], member: Member) -> Memory:
-        """Restore what `to_state` returned, and the member's variances with it."""
+        """Restore what `to_state` returned, and set the member's posterior with its variances."""
         if not state:
             return cls(member, [], 0.0, 0.0)
         member.posterior = Posterior.from_state(state["posterior"])

@@ -1,14 +1,16 @@
 """Tensor completion that extrapolates: a canonical polyadic decomposition with positive factors.
 
-Times on a grid are a sum over r of products of one positive number per parameter. Each factor matrix is close to a
-matrix of rank 1, whose left singular vector is positive as well (Perron and Frobenius) and, for run times, usually
-monotone; a spline through its logarithm extrapolates beyond the range [Hutter and Solomonik, Application performance
-modeling via tensor completion, 2023, sections 5.2 and 5.3: CPR-E].
+Times on a grid are a sum over r of products with one positive number per parameter. Each factor matrix is approximated
+by a matrix of rank 1. Its left singular vector is positive (Perron and Frobenius) and, for run times, usually monotone.
+A spline through its logarithm extrapolates beyond the range [Hutter and Solomonik, Application performance modeling via
+tensor completion, 2023, sections 5.2 and 5.3: CPR-E].
 
-Differences from the paper, each because it predicts better: runs are moved to the centre of their cell before they are
-averaged; between grid points the logarithms of factors are interpolated, which is exact for power laws; the rank is
-chosen by runs held out, in an outer shell and inside, instead of on the test set; splines are weighted by the runs
-behind each row.
+There are four differences from the paper, each of which improves predictions:
+
+* Runs are moved to the centre of their cell before they are averaged.
+* Between grid points the logarithms of factors are interpolated, which is exact for power laws.
+* The rank is chosen on held-out runs, both in an outer shell and inside, instead of on the test set.
+* Splines are weighted by the number of runs in each row.
 """
 
 from __future__ import annotations
@@ -55,8 +57,8 @@ class _Positive(Regressor):
         counts = [np.bincount(i, measured.weights, minlength=n).astype(np.float64)
                   for i, n in zip(measured.index.T, self._grid.shape, strict=True)]  # fmt: skip
         self._low, self._high = inputs.numbers.min(axis=0), inputs.numbers.max(axis=0)
-        # The rank-1 part σ u v' of each number's factor, and a curve of hinges through log u (section 5.3). Rows
-        # without runs were interpolated from their neighbours; they count a little.
+        # The rank-1 part σ u v' of each number's factor, and a hinge curve through log u (section 5.3). Rows without
+        # runs were interpolated from their neighbours, so they get a small weight.
         self._tails: list[tuple[HingeCurve, Floats]] = []
         for factor, centres, count in zip(self._factors, self._grid.centres, counts, strict=False):
             left, right = rank_one(factor)
@@ -64,7 +66,7 @@ class _Positive(Regressor):
             self._tails.append((curve, np.log(right)))
 
     def _best_rank(self, inputs: Inputs, logs: Floats, weights: Floats) -> int:
-        """Return the rank that predicts runs held out best, some inside and some in the outer shell."""
+        """Return the rank with the least error on held-out runs, both random ones and those in an outer shell."""
         inside = np.random.default_rng(0).permutation(len(logs)) >= _HELD_OUT * len(logs)
         splits = [(inside, ~inside)] if len(logs) >= 10 else []
         shell = outer_shell(inputs, _HELD_OUT)
@@ -80,13 +82,14 @@ class _Positive(Regressor):
                 other.fit(inputs.rows(learn), logs[learn], weights[learn])
                 missed = np.abs(other.predict(inputs.rows(ask)) - logs[ask])
                 each.append(float(np.average(missed, weights=weights[ask])) + 1e-9)
-            # Rounded, so that the unit of time decides no tie.
+            # Rounded, so that the unit of time can't break ties.
             errors.append(float(np.round(np.mean(np.log(each)), 6)))
         return _RANKS[int(np.argmin(errors))]
 
     def predict(self, inputs: Inputs) -> Floats:
-        # Logarithms of the products over modes, (n, rank): between rows inside a parameter's range (equation 5, here
-        # with logarithms of factors); along the spline of its factor's rank-1 part outside (section 5.3).
+        # Logarithms of the products over modes, (n, rank). Inside a parameter's range, the factor's logarithms are
+        # interpolated (equation 5, there without logarithms). Outside, the spline of its rank-1 part is extrapolated
+        # (section 5.3).
         product = np.zeros((len(inputs), self.rank))
         for j, x in enumerate(inputs.numbers.T):
             outside = (x < self._low[j] - 1e-9) | (x > self._high[j] + 1e-9)
@@ -94,7 +97,7 @@ class _Positive(Regressor):
             product += np.where(outside[:, None], curve(x)[:, None] + right, self._between(j, x))
         for factor, label in zip(self._factors[len(self._tails) :], inputs.labels.T, strict=True):
             product += np.log(factor)[label]
-        # The logarithm of the sum over r, scaled by its largest term so that nothing overflows.
+        # Logarithm of the sum over r; the largest term is factored out, so that nothing overflows.
         top = product.max(axis=1)
         logs = top + np.log(np.exp(product - top[:, None]).sum(axis=1))
         return np.asarray(np.clip(logs + self._centre, -_FINITE, _FINITE))
@@ -104,13 +107,13 @@ class _Positive(Regressor):
         below, part = self._grid.between(j, x)
         rows, part = np.log(self._factors[j]), part[:, None]
         low, high = rows[below], rows[np.minimum(below + 1, len(rows) - 1)]
-        # Towards the range's edge, half a cell beyond the last centre, the slope is limited: a component that nearly
-        # vanishes at the last centre would grow again without a limit.
+        # Between the last centre and the edge of the range (half a cell) the slope is limited. Otherwise a component
+        # that nearly vanishes at one of the last two centres could grow without bound.
         step = np.where((part < 0) | (part > 1), np.clip(high - low, -_STEEPEST, _STEEPEST), high - low)
         return np.asarray(np.where(part > 1, high + (part - 1) * step, low + part * step))
 
     def left_out(self, inputs: Inputs, logs: Floats, weights: Floats, folds: Ints) -> Floats | None:
-        """Refit without each fold, at the rank chosen from all runs: it hardly depends on one fold."""
+        """Predict each fold by a refit without it, with the rank of all runs, which hardly depends on one fold."""
         made = self._coding, self.rank, self._cells, self._ridge
         return left_out_logs(lambda _: _Positive(*made), inputs, logs, weights, folds)
 
@@ -156,18 +159,18 @@ def rank_one(factor: Floats) -> tuple[Floats, Floats]:
 
 @final
 class PositiveCompletion(RegressionModel):
-    """Positive canonical polyadic completion of a grid of times, and splines through its factors beyond the range.
+    """Canonical polyadic completion of a grid of times with positive factors, whose splines extrapolate.
 
     Parameters
     ----------
     rank : int, optional
-        How many products; chosen among 1, 2, 4 and 8 by runs held out when left out.
+        Number of products in the sum; by default 1, 2, 4 or 8, chosen on held-out runs.
     cells : int, optional
-        How many cells along each number; by the number of runs when left out.
+        Number of cells along each number; by default it depends on the number of runs.
     ridge : float
         Weight λ of the factors' squares.
     folds : int
-        How many folds intervals are learned from.
+        Number of folds for the left-out residuals from which intervals are learned.
 
     Examples
     --------
@@ -199,7 +202,7 @@ class PositiveCompletion(RegressionModel):
             raise InputError(f"ridge must be 0 or above, but got {self.ridge}")
         return _Positive(coding, self.rank, self.cells, self.ridge)
 
-    # Times far beyond the range may be any.
+    # Predictions beyond the range aren't limited by the measured times.
     def _learn(self, table: pd.DataFrame, values: Floats, weights: Floats) -> None:
         super()._learn(table, values, weights)
         self._limits = -_FINITE, _FINITE

@@ -1,4 +1,4 @@
-"""The grid of a tensor with positive factors: cells along each parameter, and interpolation between their centres."""
+"""The grid of a tensor with positive factors: cells along each number, and interpolation between their centres."""
 
 from __future__ import annotations
 
@@ -16,19 +16,20 @@ __all__ = ["Cells", "Grid"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-#: Cells along a number.
+#: Largest and least number of cells along a number.
 _MOST, _FEWEST = 24, 4
 
 
 @dataclass(frozen=True)
 class Cells:
-    """Entries of the tensor that were measured.
+    """The measured elements (cells) of the tensor.
 
     Attributes
     ----------
     index : array (n_cells, n_modes)
+        Row of each mode.
     logs, weights : array (n_cells,)
-        Mean logarithm, and summed weight, of the runs in each.
+        Mean log time and total weight of the runs in each cell.
     """
 
     index: Ints
@@ -38,14 +39,14 @@ class Cells:
 
 @dataclass(frozen=True)
 class Grid(Stored):
-    """Centres along numbers, in coded units; labels are numbered.
+    """Centres of cells along numbers, and one row per label.
 
     Attributes
     ----------
     centres : list of array (n_centres,)
-        Ascending, one array per number. Few distinct values are centres themselves.
+        Rising cell centres in coded numbers, one array per number; if a number has few distinct values, these values.
     sizes : tuple of int
-        How many labels each label parameter has.
+        Number of labels of each categorical parameter.
     """
 
     centres: list[Floats]
@@ -53,7 +54,7 @@ class Grid(Stored):
 
     @classmethod
     def learn(cls, inputs: Inputs, cells: int | None = None) -> Grid:
-        """Divide the range of each number into equally wide cells, as many as the runs support unless given."""
+        """Divide the range of each number into `cells` equally wide cells; by default, a number that suits the runs."""
         d = max(sum(len(np.unique(x)) > 1 for x in inputs.numbers.T), 1)
         count = cells or int(np.clip(round(1.5 * len(inputs) ** (1 / d)), _FEWEST, _MOST))
         centres = []
@@ -69,12 +70,15 @@ class Grid(Stored):
         return (*(len(c) for c in self.centres), *self.sizes)
 
     def cells(self, inputs: Inputs, logs: Floats, weights: Floats) -> Cells:
-        """Average runs by cell, each moved to the centre of its cell along a power law through all of them."""
+        """Return the mean of the runs in each cell, after moving each run to the cell's centre along a power law.
+
+        The power law is fitted to all runs.
+        """
         nearest = [np.abs(x[:, None] - c).argmin(axis=1) for x, c in zip(inputs.numbers.T, self.centres, strict=True)]
         index = np.column_stack([*nearest, inputs.labels]) if nearest else inputs.labels.copy()
         steps = [c[i] - x for c, i, x in zip(self.centres, index.T, inputs.numbers.T, strict=False)]
         if steps:
-            # A linear regression in coded inputs, with a ridge that keeps slopes that the runs don't show at zero.
+            # A linear regression in coded inputs; the ridge keeps undetermined slopes at zero.
             design = np.hstack([np.ones((len(logs), 1)), inputs.matrix])
             gram = design.T @ (design * weights[:, None])
             slopes = np.linalg.solve(gram + 1e-6 * weights.sum() * np.eye(len(gram)), design.T @ (weights * logs))
@@ -85,7 +89,10 @@ class Grid(Stored):
         return Cells(found.astype(np.int64), np.bincount(np.ravel(cell), weights * logs) / total, total)
 
     def between(self, mode: int, x: Floats) -> tuple[Ints, Floats]:
-        """Return the centre below each x (n,), and the part of the way to the next (n,), not in 0 … 1 outside."""
+        """Return the index of the centre below each x (n,), and x's relative distance from it to the next centre (n,).
+
+        Outside the outermost centres this distance is below 0 or above 1.
+        """
         c = self.centres[mode]
         if len(c) == 1:
             return np.zeros(len(x), np.int64), np.zeros(len(x))

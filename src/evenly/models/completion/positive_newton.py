@@ -4,9 +4,9 @@ Minimises, with weights w of mean 1 and t̂ = Σ_r Π_j U_j[i_j, r] and all U_j 
 
     Σ over cells of w (log t̂ - log t)²  +  λ Σ U²  -  η Σ log U
 
-row by row [Hutter and Solomonik, section 4.2.2, equation 4], for η = 10, 10/8, … down to 1e-11 and at most 40 Newton
-steps per row and η. Where the loss isn't convex (t̂ > e t) its curvature is bounded from below, steps stay inside the
-positive orthant, and each is halved until the objective falls: it never rises.
+row by row [Hutter and Solomonik, section 4.2.2, equation 4], for η = 10, 10/8, … down to 1e-11, with at most 40 Newton
+steps per row and visit. Where the loss isn't convex (t̂ > e t), its curvature is bounded from below. Steps stay inside
+the positive orthant. Each step is halved until the objective falls, so that it never rises.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["barriers", "complete", "gradient", "objective", "start", "values"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-#: Newton steps per row and η, sweeps over all rows per η, and the relative fall of the objective at which sweeps end.
+#: Maximum number of Newton steps per row in a sweep, of sweeps per η, and the relative decrease at which sweeps end.
 _STEPS = 40
 _SWEEPS = 20
 _TOLERANCE = 1e-3
@@ -45,7 +45,7 @@ def barriers(first: float = 10.0, factor: float = 8.0, last: float = 1e-11) -> I
 
 
 def start(shape: tuple[int, ...], rank: int, seed: int = 0) -> list[Floats]:
-    """Return random positive factors, (n_j, rank) per mode, whose products sum to about 1."""
+    """Return random positive factors, (n_j, rank) per mode, for which tensor elements are about 1."""
     rng = np.random.default_rng(seed)
     level = rank ** (-1 / len(shape))
     return [level * np.exp(rng.uniform(-0.5, 0.5, (n, rank))) for n in shape]
@@ -64,7 +64,7 @@ def objective(factors: list[Floats], cells: Cells, ridge: float, eta: float) -> 
 
 
 def gradient(factors: list[Floats], cells: Cells, ridge: float, eta: float, mode: int, row: int) -> Floats:
-    """Return the objective's derivative by one row of one factor, (rank,)."""
+    """Return the objective's gradient with respect to one row of one factor, (rank,)."""
     here = cells.index[:, mode] == row
     others = _others(factors, cells.index[here], mode)
     share = _shares(cells)[here]
@@ -73,22 +73,21 @@ def gradient(factors: list[Floats], cells: Cells, ridge: float, eta: float, mode
 
 
 def complete(cells: Cells, shape: tuple[int, ...], rank: int, *, numeric: int, ridge: float = 1e-5) -> list[Floats]:
-    """Return positive factors, (n_j, rank) per mode, of the tensor of which `cells` were measured.
+    """Return positive factors, (n_j, rank) per mode, fitted to the measured cells of a tensor.
 
-    Rows without measured cells are filled in the end: interpolated geometrically between their neighbours along
-    numbers, which come first (`numeric` of them), or with the geometric mean of the mode for labels.
+    Rows without measured cells are filled at the end. Along numbers (the first `numeric` modes) they are interpolated
+    geometrically between their neighbours; for labels they get the geometric mean of the mode.
     """
     factors = start(shape, rank)
     shares = _shares(cells)
     orders = [np.argsort(i, kind="stable") for i in cells.index.T]
-    # The first mode is scaled so that the mean of log t̂ is that of log t, before rows are fitted one by one.
+    # Scale the first mode so that the means of log t̂ and log t agree at the start.
     factors[0] *= np.exp(float(np.average(cells.logs - np.log(values(factors, cells.index)), weights=shares)))
-    # Interior-point method: the barrier η falls geometrically, and each problem starts at the last one's solution.
+    # Interior-point method: the barrier weight η falls geometrically, and each η starts at the last one's solution.
     for eta in barriers():
         last = np.inf
         for _ in range(_SWEEPS):
-            # AMN: all rows of one mode by Newton's method, given the other modes; `others` are the other modes'
-            # products.
+            # AMN: update all rows of one mode by Newton's method; `others` are the products of the other modes.
             for mode, order in enumerate(orders):
                 rows = cells.index[order, mode]
                 starts = np.searchsorted(rows, np.arange(shape[mode] + 1))
@@ -104,10 +103,10 @@ def complete(cells: Cells, shape: tuple[int, ...], rank: int, *, numeric: int, r
 
 
 def _balance(factors: list[Floats], cells: Cells, ridge: float, eta: float) -> float:
-    """Give each component the same size in all modes, which leaves t̂ as it is, and return the objective.
+    """Rescale each component to the same norm in all modes, which doesn't change t̂, and return the objective.
 
-    The ridge can only fall by it (means of squares are least where they are equal); the barrier may rise, and if both
-    together do, nothing is changed.
+    This can only lower the ridge term, but it may raise the barrier term. If their sum doesn't fall, nothing is
+    changed.
     """
     before = objective(factors, cells, ridge, eta)
     sizes = np.array([np.linalg.norm(u, axis=0) for u in factors])
@@ -127,7 +126,7 @@ def _shares(cells: Cells) -> Floats:
 
 
 def _fill(factor: Floats, measured: Ints, *, along: bool) -> None:
-    """Fill rows without measured cells: interpolated between their neighbours, or with the mean row."""
+    """Fill rows without measured cells: interpolate logs between neighbours (`along` numbers), or take their mean."""
     missing = np.setdiff1d(np.arange(len(factor)), measured)
     logs = np.log(factor[measured])
     for column, known in zip(factor.T, logs.T, strict=True):
@@ -145,7 +144,7 @@ def _others(factors: list[Floats], index: Ints, mode: int) -> Floats:
 
 @njit(cache=True)
 def _value(others, logs, shares, u, ridge, eta):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """Return the part of the objective that depends on one row u (rank,), of cells with these `others` (n, rank)."""
+    """Return the part of the objective that depends on one row u (rank,), given `others` (n, rank) at its cells."""
     total = 0.0
     for n in range(len(logs)):
         t = 0.0
@@ -160,7 +159,7 @@ def _value(others, logs, shares, u, ridge, eta):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _derivatives(others, logs, shares, u, ridge, eta):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """Return `_value`, its gradient (rank,), and its Hessian (rank, rank) made positive: g and H of equation 4."""
+    """Return `_value`, its gradient (rank,), and its Hessian (rank, rank), made positive: g and H of equation 4."""
     rank = len(u)
     slope, curvature, value = np.zeros(rank), np.zeros((rank, rank)), 0.0
     for n in range(len(logs)):
@@ -198,7 +197,7 @@ def _update_rows(factor, others, logs, shares, starts, ridge, eta):  # type: ign
             continue
         for _ in range(_STEPS):
             value, slope, curvature = _derivatives(others[a:b], logs[a:b], shares[a:b], u, ridge, eta)
-            # In units of u, where the barrier's curvature is η: well scaled even where entries nearly vanish.
+            # Rescaled to relative steps, for which the barrier's curvature is η: well scaled even for tiny elements.
             for r in range(len(u)):
                 for q in range(len(u)):
                     curvature[r, q] *= u[r] * u[q]
@@ -206,7 +205,7 @@ def _update_rows(factor, others, logs, shares, starts, ridge, eta):  # type: ign
             for r in range(len(u)):
                 curvature[r, r] += 1e-14
             step = -np.linalg.solve(curvature, scaled)
-            # The fall that a full step has to first order; steps end where it is small.
+            # First-order decrease of the objective by a full step; iterations end where it is small.
             falls = -np.sum(step * scaled)
             if falls < 1e-12:
                 break

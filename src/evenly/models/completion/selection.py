@@ -1,4 +1,4 @@
-"""Choice of rank, grid and penalty by cross-validation among the runs to learn from."""
+"""Choice of rank, number of grid points and penalty by cross-validation."""
 
 from __future__ import annotations
 
@@ -15,36 +15,36 @@ from evenly.models.regression_model import fold_numbers
 __all__ = ["Freedom", "choose", "usual_count", "usual_rank"]
 
 Floats = NDArray[np.float64]
-#: With fewer runs nothing is chosen.
+#: Least number of runs for a choice by cross-validation.
 _LEAST = 64
 _MOST_RANK = 48
 _PENALTIES = ((0.01, 0.01), (1.0, 1.0), (0.1, 1.0), (0.1, 10.0))
-#: Sweeps of a candidate's fits: enough to compare it with others.
+#: Number of sweeps to fit a candidate: enough to compare candidates.
 _SWEEPS = 20
 
 
 def usual_rank(n_runs: int) -> int:
-    """Return the rank to start the choice from."""
+    """Return the rank at which the choice starts."""
     return 2 if n_runs < 24 else 4 if n_runs < 128 else 8 if n_runs < 1024 else 16 if n_runs < 8192 else 32
 
 
 def usual_count(n_runs: int) -> int:
-    """Return the number of grid points to start the choice from: between the cube root of the runs and twice that."""
+    """Return the number of grid points at which the choice starts: 1.25 times the cube root of the runs, 4 to 32."""
     return int(np.clip(round(1.25 * n_runs ** (1 / 3)), 4, 32))
 
 
 @dataclass(frozen=True)
 class Freedom:
-    """Which of rank, count of grid points and penalty the user left to choose."""
+    """Which of rank, number of grid points and penalty are to be chosen, since the user hasn't given them."""
 
     rank: bool
     count: bool
     penalty: bool
 
     def rounds(self, start: Settings, *, few: bool) -> Iterator[list[dict[str, object]]]:
-        """Yield the changes to try, one group after the other, on the best settings so far."""
+        """Yield groups of changes to try, each group on the best settings of the groups before."""
         if self.count:
-            # With few runs errors hardly differ between grids; too coarse ones harm more than too fine ones.
+            # With few runs errors hardly differ between grids, but a too coarse grid is worse than a too fine one.
             coarser: list[dict[str, object]] = [] if few else [{"count": max(4, start.count // 2)}]
             yield [*coarser, {"count": round(start.count * 1.5) if few else start.count * 2}]
         if self.rank:
@@ -56,7 +56,7 @@ class Freedom:
 def choose(
     settings: Settings, freedom: Freedom, inputs: Inputs, logs: Floats, weights: Floats, coding: Coding
 ) -> Settings:
-    """Return the settings that predict left-out runs best, by coordinate search: one setting after the other."""
+    """Return the settings with the least error on left-out runs, by coordinate search: one setting after the other."""
     folds = (
         fold_numbers(inputs, 5, seed=1)
         if len(logs) >= _LEAST and (freedom.rank or freedom.count or freedom.penalty)
@@ -64,7 +64,7 @@ def choose(
     )
     if folds is None:
         return settings
-    # Folds that are left out, and starts whose mean predicts each: fewer where there are many runs.
+    # Number of folds to leave out, and of random starts to average for each: fewer with many runs.
     tested = 5 if len(logs) < 1024 else 2 if len(logs) < 6000 else 1
     starts = 2 if len(logs) < 1024 else 1
 
@@ -89,7 +89,7 @@ def choose(
             candidate = replace(base, **change)  # type: ignore[arg-type]
             if candidate == base:
                 continue
-            # Taken only if errors fall by more than the standard error of their paired difference.
+            # A change is accepted if the mean error falls by more than the standard error of the paired differences.
             found = errors(candidate)
             gain = least - found
             if gain.mean() > gain.std() / np.sqrt(len(gain)) + 1e-9:

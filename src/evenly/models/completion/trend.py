@@ -1,8 +1,8 @@
-"""A polynomial of low degree beneath the tensor, so that the tensor needs to describe only its residuals.
+"""A polynomial trend of low degree; the tensor describes its residuals.
 
-Coefficients have normal priors, one variance per kind of term (linear, products, labels of one parameter), found from
-the runs by sparse Bayesian learning [Tipping, 2001]. Outside the learned range products are extrapolated along their
-tangents.
+Coefficients have normal priors. Each kind of term (linear, products, labels of one parameter) has its own prior
+variance, which is learned from the runs by sparse Bayesian learning [Tipping, 2001]. Outside the learned range,
+products are extrapolated linearly along their tangents.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ __all__ = ["Trend"]
 Floats = NDArray[np.float64]
 #: Kinds of terms; the labels of each categorical parameter are one more kind.
 _CONSTANT, _LINEAR, _PRODUCT = range(3)
-#: Steps that add up the equations anew: the first ones, and then one in so many.
+#: The covariance is computed again in the first `_FIRST` steps, and then in every `_EVERY`-th step.
 _FIRST, _EVERY = 8, 4
 
 
 class Trend:
-    """A constant, numbers and labels with `degree` 1, products of two numbers too with 2.
+    """A Bayesian regression on a constant, on numbers and labels (degree 1), and on products of numbers (degree 2).
 
     Attributes
     ----------
@@ -39,12 +39,12 @@ class Trend:
         self.degree = degree
 
     def design(self, inputs: Inputs) -> Floats:
-        """Return the terms' values, (n, p)."""
+        """Return the design matrix, (n, p)."""
         columns = [np.ones((len(inputs), 1))]
         if self.degree >= 1:
             columns += [inputs.numbers, inputs.one_hot]
         if self.degree >= 2:
-            # z_a z_b; at a distance r outside the range, without r_a r_b, which leaves the tangent at the edge.
+            # z_a z_b. Outside the range, with r the part of z beyond the edge, subtracting r_a r_b leaves the tangent.
             z = inputs.numbers
             rest = z - np.clip(z, -1, 1)
             a, b = np.tril_indices(z.shape[1])
@@ -52,7 +52,7 @@ class Trend:
         return np.hstack(columns)
 
     def start(self, inputs: Inputs, targets: Floats, weights: Floats) -> None:
-        """Learn the trend alone."""
+        """Fit the trend without a tensor, in two steps with estimated noise, to targets (n,) with weights (n,)."""
         d = inputs.numbers.shape[1]
         labels = [_PRODUCT + 1 + k for k, size in enumerate(inputs.sizes) for _ in range(size)]
         kinds = [_CONSTANT, *([_LINEAR] * d + labels if self.degree >= 1 else ())]
@@ -67,16 +67,16 @@ class Trend:
             noise = max(float(np.mean((targets - self.fitted) ** 2)), 1e-6)
 
     def update(self, targets: Floats, weights: Floats, precision: float) -> None:
-        """Take one step: coefficients given priors, then priors given coefficients.
+        """Make one step: update the coefficients given the priors, then the priors given the coefficients.
 
-        The equations are added up in the first steps and in every fourth after. In between, Newton's steps with the
-        last ones follow the targets (n,), at a cost of O(n p) instead of O(n p²).
+        The covariance of the coefficients is computed in the first steps, and then in every fourth step, in O(n p²).
+        The other steps reuse it in a Newton step towards the targets (n,), in O(n p). `precision` is that of the noise.
         """
         if self._steps < _FIRST or self._steps % _EVERY == 0:
             # Posterior covariance Σ = (β Φ' W Φ + A)⁻¹ [Tipping 2001, equation 12], and the variance of each run's
             # trend.
             matrix = self._design.T @ (self._design * (precision * weights)[:, None])
-            # A small ridge, since without noise terms that depend on each other would leave it singular.
+            # A small ridge: almost without noise, linearly dependent terms would make the matrix singular.
             matrix[np.diag_indices(len(matrix))] += self.priors + 1e-13 * np.diag(matrix).max()
             self.covariance = np.linalg.inv(matrix)
             self.variance = np.einsum("ij,ij->i", self._design @ self.covariance, self._design)
@@ -93,7 +93,7 @@ class Trend:
                 self.priors[members] = (members.sum() + 1e-2) / (square + 1e-2)
 
     def forget_runs(self) -> None:
-        """Drop what is needed only while learning."""
+        """Delete the arrays that are needed only while fitting."""
         del self._design, self.fitted, self.variance
 
     def predict(self, inputs: Inputs) -> Floats:

@@ -1,13 +1,13 @@
-"""Alternating least squares that learns its penalties: variational Bayes for a CP decomposition.
+"""Variational Bayes for a CP decomposition: alternating least squares that learns its penalties.
 
-Columns of factors are independent normal vectors given the runs; each has its own ridge and roughness, found along
-with it, and components that the runs don't call for fade [Zhao et al., Bayesian CP factorization of incomplete tensors,
-2015, there with one precision per component and without neighbours]. Given the others' means and variances, a mode's
-means solve the equations of alternating least squares with expected squares of the other factors on the diagonal; a
-column's variances come from its own tridiagonal matrix. Noise has Student's t distribution, so that outliers count
-less.
+In the approximate posterior the columns of the factors are independent normal vectors. Each column has its own ridge
+and roughness, which are learned too, so that components without support in the runs fade to zero [Zhao et al., Bayesian
+CP factorization of incomplete tensors, 2015, there with one precision per component and without neighbours]. Given the
+other modes' means and variances, a mode's means solve the normal equations of alternating least squares, with expected
+squares of the other factors on the diagonal. A column's variances come from its own tridiagonal matrix. Noise has
+Student's t distribution, so that outliers get smaller weights.
 
-Ridge and roughness of a column are its degrees of freedom over its expected squares, as in the generalised
+Ridge and roughness of a column are its degrees of freedom divided by its expected squares, as in the generalised
 Fellner-Schall method [Wood and Fasiolo, 2017].
 """
 
@@ -30,10 +30,10 @@ __all__ = ["TAILS", "Posterior", "VariationalFit", "learn_penalties", "update_mo
 Floats = NDArray[np.float64]
 #: Degrees of freedom of Student's t distribution of the noise.
 TAILS = 4.0
-#: Sweeps from which expected squares, penalties and tails are updated: the first factors are far from any solution.
+#: First sweeps in which expected squares, penalties and t weights are used: the first factors are far from a solution.
 _SQUARES_FROM, _PENALTIES_FROM, _TAILS_FROM = 1, 2, 3
-#: Components that are everywhere below this part of the noise are dropped every so many sweeps. Else they would become
-#: subnormal numbers, which processors are slow with.
+#: Components whose largest value is below this fraction of the noise are dropped, after every so many sweeps. Otherwise
+#: their elements would become subnormal numbers, which are slow.
 _FADED, _PRUNE_EVERY = 1e-4, 4
 #: Shape and rate of the gamma priors of ridge and roughness.
 _LITTLE = 1e-3
@@ -41,19 +41,19 @@ _LITTLE = 1e-3
 
 @dataclass
 class Posterior:
-    """Posterior of a tensor: its factors, the penalties they were found with, and the precision of the noise."""
+    """Approximate posterior of a tensor: factors with variances, their penalties, and the precision of the noise."""
 
     factors: Factors
     penalty: Penalty
     precision: float
 
     def copy(self) -> Posterior:
-        """Return the same in arrays of its own."""
+        """Return a deep copy."""
         penalty = Penalty(self.penalty.ridge.copy(), self.penalty.roughness.copy())
         return Posterior(self.factors.copy(), penalty, self.precision)
 
     def prune(self) -> None:
-        """Drop components that have faded; one is always kept."""
+        """Drop components that have faded to zero, but always keep one."""
         f, p = self.factors, self.penalty
         most = np.prod(np.abs(f.mean).max(axis=1), axis=0)
         keep = most > _FADED / np.sqrt(self.precision)
@@ -77,16 +77,16 @@ class Posterior:
 
 
 class VariationalFit:
-    """Learns trend and tensor together.
+    """A fit of trend and tensor together.
 
     Parameters
     ----------
     problem : Problem
-        With all targets, trend included.
+        The runs. Where there is a trend, targets include it.
     trend : Trend or None
-        That has started on the same runs.
+        A trend that was started on the same runs; None to fit the tensor alone.
     posterior : Posterior
-        To start from; changed in place.
+        The start of the fit, changed in place.
     """
 
     def __init__(self, problem: Problem, trend: Trend | None, posterior: Posterior) -> None:
@@ -96,9 +96,9 @@ class VariationalFit:
         self._floor = 1e-10 * float(np.var(problem.targets)) + 1e-16
 
     def run(self, *, tolerance: float, sweeps: int, done: int = 0) -> int:
-        """Sweep until the mean expected square changes by less than `tolerance` of it; return how many times.
+        """Sweep until the mean expected square changes by less than `tolerance` of it; return the last sweep's number.
 
-        `done` sweeps are taken to have been made before.
+        Sweeps are counted from `done`, so that a refit skips the special rules for the first sweeps.
         """
         before = np.inf
         for sweep in range(done, done + sweeps):
@@ -122,7 +122,7 @@ class VariationalFit:
             if number >= _PENALTIES_FROM:
                 learn_penalties(problem.grid, posterior, j)
             posterior.factors.centre(problem.grid, j)
-        # The trend, from what the tensor leaves; variances of both add up.
+        # The trend is fitted to the tensor's residuals; the variances of both add up.
         fitted, variance = posterior.factors.values(problem.place, doubt=True)
         if self.trend is not None:
             self.trend.update(problem.targets - fitted, self._weights, posterior.precision)
@@ -139,7 +139,7 @@ class VariationalFit:
 
 
 def update_mode(grid: Grid, blocks: Blocks, posterior: Posterior, j: int) -> None:
-    """Give mode j the means that solve its equations and penalties, and its columns their own variances."""
+    """Update the means of mode j from its normal equations and penalties, and the variances of its columns."""
     factors = posterior.factors
     diagonal, above = solve(grid, blocks, factors, posterior.penalty, j)
     rows = grid.modes[j].size
@@ -152,7 +152,7 @@ def update_mode(grid: Grid, blocks: Blocks, posterior: Posterior, j: int) -> Non
 def learn_penalties(grid: Grid, posterior: Posterior, j: int) -> None:
     """Update ridge and roughness of mode j's columns from their expected squares.
 
-    Each is its degrees of freedom over the expected squares it penalises [Wood and Fasiolo 2017].
+    Each is its degrees of freedom divided by the expected squares that it penalises [Wood and Fasiolo 2017].
     """
     factors, penalty = posterior.factors, posterior.penalty
     rows = grid.modes[j].size
@@ -165,7 +165,7 @@ def learn_penalties(grid: Grid, posterior: Posterior, j: int) -> None:
     # Numbers: E (u_i+1 - u_i)² and E u_i², from means u, variances v and covariances c of neighbours.
     rough = np.sum(np.diff(u, axis=0) ** 2 + v[1:] + v[:-1] - 2 * c, axis=0)
     size = np.sum(u**2 + v, axis=0)
-    # Eigenvalues of D'D, whose eigenvectors are cosines: of each wave, roughness has this share of the penalty.
+    # Eigenvalues of D'D, whose eigenvectors are cosines. `share` is the roughness's part of the penalty of each.
     waves = (2 - 2 * np.cos(np.pi * np.arange(rows) / rows))[:, None]
     share = penalty.roughness[j] * waves / (penalty.roughness[j] * waves + penalty.ridge[j])
     penalty.roughness[j] = (share.sum(axis=0) + _LITTLE) / (rough + _LITTLE)

@@ -1,1 +1,1 @@
-"""How parameters become the numbers that models see."""
+"""Coding of configurations as numeric inputs of models, and derived inputs."""

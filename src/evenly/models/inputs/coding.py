@@ -21,7 +21,7 @@ __all__ = ["Coding", "Inputs", "whole_where_near"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-#: A coded number comes back with this relative error at most.
+#: Maximum relative rounding error of a number that is coded and decoded.
 _ROUNDING = 1e-9
 
 
@@ -32,11 +32,11 @@ class Inputs:
     Attributes
     ----------
     numbers : array (n, n_numeric)
-        Each in [-1, 1] where configurations lie in the range learned on.
+        Coded numbers, in [-1, 1] for configurations inside the learned range.
     labels : int array (n, n_categorical)
-        Position of the label among those of its parameter.
+        Index of each label among the labels of its parameter.
     sizes : tuple of int
-        How many labels each categorical parameter has.
+        Number of labels of each categorical parameter.
     """
 
     numbers: Floats
@@ -47,40 +47,41 @@ class Inputs:
         return len(self.numbers)
 
     def rows(self, which: Any) -> Inputs:
-        """Return some of the configurations: indices, a mask or a slice."""
+        """Return some of the configurations, selected by indices, a mask or a slice."""
         return Inputs(self.numbers[which], self.labels[which], self.sizes)
 
     @cached_property
     def one_hot(self) -> Floats:
-        """An indicator of every label, (n, sum of sizes)."""
+        """One-hot coded labels, (n, sum of sizes)."""
         columns = [self.labels[:, [k]] == np.arange(size) for k, size in enumerate(self.sizes)]
         return np.hstack(columns).astype(np.float64) if columns else np.zeros((len(self), 0))
 
     @cached_property
     def matrix(self) -> Floats:
-        """Numbers, then indicators, (n, n_numeric + sum of sizes)."""
+        """Coded numbers, then one-hot labels, (n, n_numeric + sum of sizes)."""
         return np.hstack([self.numbers, self.one_hot])
 
     @cached_property
     def beyond(self) -> Floats:
-        """How far outside the range learned on each configuration lies, in half-ranges, (n,)."""
+        """Distance of each configuration from the learned range, in half-ranges, (n,)."""
         return np.asarray(np.linalg.norm(np.maximum(np.abs(self.numbers) - 1, 0), axis=1), dtype=np.float64)
 
 
 @dataclass(frozen=True)
 class Coding(Stored):
-    """How each parameter becomes an input: its logarithm if all measured values are above zero, else its value.
+    """The coding of each parameter: the scaled logarithm if all measured values are above zero, else the scaled value.
 
-    Labels become their position in a sorted list.
+    Labels are coded by their index in a sorted list.
 
     Attributes
     ----------
     names : list of str
     kinds : list of {"log", "linear", "label"}
     centres, scales : lists of float
-        A number is coded as ``(log x - centre) / scale``; a parameter that has one value has scale 1.
+        A number x is coded as ``(log x - centre) / scale``, or ``(x - centre) / scale`` if it is linear. A parameter
+        with a single value has scale 1.
     labels : list of lists
-        Those that were measured, for parameters of labels.
+        Measured labels of each categorical parameter; empty for numbers.
     """
 
     names: list[str]
@@ -121,21 +122,21 @@ class Coding(Stored):
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """How many labels each categorical parameter has."""
+        """Number of labels of each categorical parameter."""
         return tuple(len(labels) for kind, labels in zip(self.kinds, self.labels, strict=True) if kind == "label")
 
     @property
     def numeric(self) -> list[str]:
-        """Names of the parameters that are numbers."""
+        """Names of the numeric parameters."""
         return [name for name, kind in zip(self.names, self.kinds, strict=True) if kind != "label"]
 
     def inputs(self, table: pd.DataFrame) -> Inputs:
-        """Code a table (n, d).
+        """Return the coded inputs of a table of configurations (n, d).
 
         Raises
         ------
         InputError
-            If a label wasn't measured, or a number isn't above zero where all measured ones were.
+            If a label wasn't measured, or a number isn't above zero although all measured ones were.
         """
         numbers, labels = [], []
         for n, (name, kind) in enumerate(zip(self.names, self.kinds, strict=True)):
@@ -157,7 +158,7 @@ class Coding(Stored):
         )
 
     def inputs_of(self, matrix: Floats) -> Inputs:
-        """Return the inputs that have this `Inputs.matrix`, (n, numbers + labels)."""
+        """Return the inputs whose `Inputs.matrix` is the given one, (n, n_numeric + sum of sizes)."""
         numbers = len(self.numeric)
         ends = numbers + np.cumsum([0, *self.sizes])
         labels = [np.argmax(matrix[:, a:b], axis=1) for a, b in itertools.pairwise(ends)]
@@ -165,7 +166,7 @@ class Coding(Stored):
         return Inputs(matrix[:, :numbers].copy(), stacked, self.sizes)
 
     def table(self, inputs: Inputs, space: Space) -> pd.DataFrame:
-        """Return the configurations that have these inputs; whole parameters are rounded.
+        """Decode inputs: return the table of configurations, with integer parameters rounded.
 
         Examples
         --------
@@ -188,7 +189,7 @@ class Coding(Stored):
         return space.frame(columns)
 
     def transformed(self, n: int, column: Any) -> Floats:
-        """Return the logarithms of parameter number n, or its values where it is linear."""
+        """Return the logarithms of a column of the parameter with index n, or its values if it is linear."""
         x = np.asarray(column, dtype=np.float64)
         if self.kinds[n] != "log":
             return x
@@ -205,7 +206,7 @@ class Coding(Stored):
 
 
 def whole_where_near(values: Floats) -> Floats:
-    """Return numbers that went through a coding and back; whole ones exactly.
+    """Round decoded numbers that are whole up to rounding errors, and return the others unchanged.
 
     Examples
     --------

@@ -1,15 +1,17 @@
-"""Derived inputs for trees and nets: products, ratios and remainders of parameters as columns of their own.
+"""Derived inputs for trees and nets: products, ratios and remainders of parameters as additional columns.
 
-Run times depend on totals (``ppn · nodes`` ranks, ``m · n · k`` operations), on ratios of sizes, on what is left over
-when a size is cut into blocks, and on how far a count is from a power of two. A tree, which splits along one input at
-a time, would need many splits for any of them.
+Run times depend on totals (``ppn · nodes`` ranks, ``m · n · k`` operations) and on ratios of sizes. They also depend on
+the remainder when a size is divided into blocks, and on the distance of a count from a power of two. A tree splits one
+input at a time, so it would need many splits to represent any of these.
 
 * ``"products"``: sums and differences of the logarithms of two parameters, and the sum of all.
-* ``"remainders"``: for whole numbers and each block size that fits into the range several times, the share of the last
-  block that is filled, and the logarithm of the padded size over the size.
-* ``"powers"``: for whole numbers, the distance from powers of two in octaves, and how often two divides them.
+* ``"remainders"``: for whole numbers and each suitable block size, the filled share of the last block, and the
+logarithm
+  of the ratio of the padded size to the size.
+* ``"powers"``: for whole numbers, the distance from the nearest power of two in octaves, and the number of factors of
+  two.
 
-`choose` keeps the groups that lower the error on runs left out.
+`choose` keeps the groups that lower the error on left-out runs.
 """
 
 from __future__ import annotations
@@ -31,26 +33,28 @@ Floats = NDArray[np.float64]
 #: Groups of derived inputs, in the order in which they are tried.
 GROUPS = ("products", "remainders", "powers")
 _BLOCKS = (2, 4, 8, 16, 32, 64, 128)
-#: Blocks must fit this often into the largest value, and a parameter take so many values, to leave telling remainders.
+#: A block size is used only if it fits this often into the largest value, and the parameter has at least `_VALUES`
+#: values.
 _FITS = 4
 _VALUES = 8
-#: A group stays if it lowers the error on runs left out by this share.
+#: A group is kept if the error on left-out runs would rise by more than this share without it.
 _GAIN = 0.005
 
 
 @dataclass(frozen=True)
 class Derived(Stored):
-    """Which inputs are derived from coded numbers, and how the coding is undone first.
+    """The derived inputs of coded numbers. The coding is undone before they are computed.
 
     Attributes
     ----------
     kinds : list of {"log", "linear"}
-        Of each number, with the centre and scale that undo its coding.
+        Coding of each number.
     centres, scales : lists of float
+        Centre and scale that undo the coding of each number.
     blocks : list of lists of int
-        Block sizes of each number; none where it isn't whole.
+        Block sizes of each number; empty if no remainders are derived from it.
     groups : tuple of str
-        Those of `GROUPS` that are made.
+        The groups of `GROUPS` that are derived.
     """
 
     kinds: list[str]
@@ -61,7 +65,7 @@ class Derived(Stored):
 
     @classmethod
     def learn(cls, coding: Coding, inputs: Inputs, groups: Sequence[str] = GROUPS) -> Derived:
-        """Return those of `groups` that have columns for these runs, inputs (n, d).
+        """Return the derived inputs of `groups`, without groups that have no columns for the runs (n, d).
 
         Examples
         --------
@@ -88,14 +92,14 @@ class Derived(Stored):
         return replace(every, groups=tuple(group for group, count in every.counts().items() if count))
 
     def _decoded(self, inputs: Inputs) -> tuple[Floats, Floats]:
-        """Undo the coding of numbers: return their logarithms (values where linear) and their values, (n, d) each."""
-        # Rounded, so that equal products of parameters give equal logarithms; whole values come back exactly.
+        """Undo the coding of numbers: return their logarithms (values if linear) and their values, (n, d) each."""
+        # Logarithms are rounded, so that equal products of parameters have equal logarithms. Whole values are exact.
         plain = np.asarray(np.round(inputs.numbers * np.array(self.scales) + np.array(self.centres), 10))
         log = np.array([kind == "log" for kind in self.kinds], dtype=bool)
         return plain, whole_where_near(np.where(log, np.exp(np.where(log, plain, 0.0)), plain))
 
     def columns(self, inputs: Inputs) -> Floats:
-        """Return derived inputs, (n, k), in their own units; k is 0 without groups."""
+        """Return the derived inputs, (n, k), unscaled; k is 0 without groups."""
         plain, values = self._decoded(inputs)
         made = []
         for group in self.groups:
@@ -106,12 +110,12 @@ class Derived(Stored):
                 sums = [logs[:, a] + logs[:, b] for a, b in pairs] + [logs[:, a] - logs[:, b] for a, b in pairs]
                 made += [np.round(x, 9) for x in (*sums, *([logs.sum(axis=1)] if logs.shape[1] > 2 else []))]
             elif group == "remainders":
-                # Share of the last block of b that x fills, and the logarithm of x padded to whole blocks, over x.
+                # (x mod b) / b, the filled share of the last block, and the log of x padded to whole blocks, over x.
                 for n, blocks in enumerate(self.blocks):
                     x = np.maximum(values[:, n], 1e-300)
                     made += [np.mod(x, b) / b for b in blocks] + [np.log(np.ceil(x / b) * b / x) for b in blocks]
             else:
-                # Distance from the nearest power of two in octaves, and how often two divides the value.
+                # Distance from the nearest power of two in octaves, and the number of factors of two, up to 10.
                 x = np.maximum(values[:, [n for n, blocks in enumerate(self.blocks) if blocks]], 1e-300)
                 octaves = np.log2(x)
                 made += [
@@ -121,7 +125,7 @@ class Derived(Stored):
         return np.column_stack(made) if made else np.zeros((len(inputs), 0))
 
     def counts(self) -> dict[str, int]:
-        """Return how many columns each group has, in their order."""
+        """Return the number of columns of each group, in the order of the groups."""
         logs = self.kinds.count("log")
         counts = {
             "products": logs * (logs - 1) + (logs > 2),
@@ -131,7 +135,7 @@ class Derived(Stored):
         return {group: counts[group] for group in self.groups}
 
     def names(self, numeric: Sequence[str]) -> list[str]:
-        """Return the names of the columns, given the names of the numbers."""
+        """Return the names of the columns, given the names of the numeric parameters."""
         found = []
         for group in self.groups:
             if group == "products":
@@ -155,19 +159,20 @@ class Derived(Stored):
 
 
 def choose(derived: Derived, error: Callable[[Derived], float]) -> Derived:
-    """Keep the groups that lower an error on runs left out.
+    """Choose groups of derived inputs by backward elimination.
 
     Parameters
     ----------
     derived : Derived
-        With all groups that make sense.
+        Derived inputs with all groups that have columns.
     error : callable
-        What a method fitted with some groups is off by on runs it hasn't seen.
+        Returns the error on left-out runs of a method fitted with the groups of its argument.
 
     Returns
     -------
     Derived
-        With all groups, then without each that isn't missed; or with none if that is better still.
+        With the groups that are left after dropping, one after the other, each that doesn't lower the error enough.
+        Without any group if the error is then as small.
     """
     if not derived.groups:
         return derived
@@ -181,12 +186,12 @@ def choose(derived: Derived, error: Callable[[Derived], float]) -> Derived:
 
 
 def _block_sizes(x: Floats) -> list[int]:
-    """Return the block sizes whose remainders vary over measured values (n,); none where these aren't whole."""
+    """Return the block sizes whose remainders vary over the measured values (n,); none if these aren't whole."""
     values = np.unique(x)
     if not np.array_equal(x, np.round(x)) or x.min() < 1 or len(values) < _VALUES:
         return []
-    # Remainders of powers of two tell no more than the powers do.
+    # If all values are powers of two, remainders contain no more information than the logarithms.
     if np.all(np.log2(x) == np.round(np.log2(x))):
         return []
-    # Where all values are multiples of a block its remainders are all the same.
+    # A block size that divides all values has constant remainders, so it is left out.
     return [b for b in _BLOCKS if b * _FITS <= x.max() and len(np.unique(x % b)) > 1]

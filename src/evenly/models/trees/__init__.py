@@ -1,1 +1,1 @@
-"""What forests and boosting are made of: the trend, columns, fitters, and trees as flat arrays."""
+"""Forests and gradient boosting: the trend, the columns, the fitters, and trees as flat arrays."""

@@ -1,7 +1,7 @@
-"""Forests on what a trend leaves of the log times: each tree learns from a sample of the runs.
+"""Bagging: forests on the residuals of a trend of log times, where each tree learns from a bootstrap sample.
 
-Trees get coded parameters, and derived inputs (`evenly.models.inputs.derived`) where these help. They can't extrapolate
-beyond the measured range; the trend does, as a power law.
+Trees get coded parameters, and derived inputs (`evenly.models.inputs.derived`) if these lower the error. Trees can't
+extrapolate beyond the measured range; there the trend extrapolates as a power law.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ __all__ = ["BaggedModel"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-#: Trees of the forests that compare derived inputs. With fewer, many runs would be in every tree's sample.
+#: Number of trees of the forests that compare derived inputs. With fewer, many runs would be in all trees' samples.
 _PILOT = 30
 
 
 class _Bagged(Regressor):
-    """A forest of scikit-learn's class `kind`, on the residuals that the trend has for runs left out of it."""
+    """A forest of scikit-learn's class `kind`, fitted to the leave-one-out residuals of the trend."""
 
     def __init__(self, coding: Coding, kind: str, trees: int, smallest: int) -> None:
         self._coding, self._kind, self._trees, self._smallest = coding, kind, trees, smallest
@@ -51,8 +51,8 @@ class _Bagged(Regressor):
         self._known = trend + unseen
 
     def _grow(self, x: Any, y: Floats, weights: Floats, trees: int) -> tuple[Any, Floats]:
-        """Return a forest, and the mean of the trees that haven't seen a run (n,), NaN where all have."""
-        # Here and not above: a stored model predicts without scikit-learn.
+        """Return a fitted forest and its out-of-bag predictions (n,), NaN for runs that are in all trees' samples."""
+        # Imported here, so that a stored model predicts without scikit-learn.
         from sklearn import ensemble
 
         forest = getattr(ensemble, self._kind)(
@@ -60,7 +60,7 @@ class _Bagged(Regressor):
             oob_score=len(y) > 2,
         )  # fmt: skip
         with warnings.catch_warnings():
-            # Scikit-learn warns of runs that are in every tree's sample; the NaN below says the same.
+            # Scikit-learn warns about runs without out-of-bag prediction; they are marked by NaN below.
             warnings.simplefilter("ignore")
             forest.fit(x, y, sample_weight=weights)
         if len(y) <= 2:
@@ -70,7 +70,8 @@ class _Bagged(Regressor):
 
     def left_out(self, inputs: Inputs, logs: Floats, weights: Floats, folds: Ints) -> Floats | None:
         del logs, weights, folds
-        # Other runs of the same configuration in a tree's sample would tell it the run: then folds are refitted.
+        # Out-of-bag predictions are valid only without repeated configurations: a repetition in a tree's sample would
+        # reveal the run's time. None makes the caller refit by folds.
         _, repeats = np.unique(np.hstack([inputs.numbers, inputs.labels]), axis=0, return_counts=True)
         return self._known if repeats.max() == 1 and np.isfinite(self._known).all() else None
 
@@ -91,7 +92,7 @@ class _Bagged(Regressor):
 
 
 class BaggedModel(RegressionModel):
-    """What random forests and extra trees share; subclasses name scikit-learn's class in `_kind`."""
+    """Base class of random forests and extra trees; subclasses set `_kind` to the name of scikit-learn's class."""
 
     _kind: ClassVar[str]
 

@@ -1,4 +1,4 @@
-"""Boosted trees on what the trend leaves, with all choices made on runs left out."""
+"""Boosted trees on the residuals of the trend; inputs, settings and rounds are chosen on left-out runs."""
 
 from __future__ import annotations
 
@@ -22,29 +22,30 @@ __all__ = ["Boosted", "Budget"]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 _FOLDS = 5
-#: Fewer runs grow no trees: the trend is all they tell.
+#: Least number of runs for trees; with fewer runs only the trend is fitted.
 _RUNS = 12
-#: Stages at which errors are compared, and the rate and rounds of the runs that choose inputs and settings.
+#: Number of stages (numbers of rounds) at which errors are compared; learning rate of the pilot fits that choose inputs
+#: and settings.
 _STAGES = 25
 _PILOT = 0.1
-#: Residuals of logs that are rounding.
+#: Residuals of this scale are rounding errors, so no trees are fitted.
 _NOTHING = 1e-9
 
 
 @dataclass(frozen=True)
 class Budget:
-    """How many settings are compared and how many trees are grown.
+    """Numbers of settings to compare and of trees to fit.
 
     Attributes
     ----------
     pilot_rounds : int
-        Trees of the boosters that compare inputs and settings.
+        Number of trees of the pilot fits that compare inputs and settings.
     candidates : int
-        Settings compared.
+        Number of settings to compare.
     rate : float
-        Learning rate of the final booster: the share of each tree's correction that is taken.
+        Learning rate of the final fit.
     rounds : int
-        Trees of the final booster at most.
+        Maximum number of trees of the final fit.
     """
 
     pilot_rounds: int
@@ -63,17 +64,17 @@ class Budget:
 
 @dataclass(frozen=True)
 class _Grown:
-    """A trend and trees on what it leaves: F_0 and the sum of the h_m in Friedman's algorithm 1."""
+    """A trend and trees on its residuals: F_0 and the sum of the h_m in Friedman's algorithm 1."""
 
     columns: Columns
     trees: TreeEnsemble
 
     @classmethod
     def on(cls, runs: _Runs, derived: Derived, fitter: Fitter, settings: Settings, rounds: int) -> _Grown:
-        """Fit a trend, then `rounds` trees to what it leaves of each run when it is fitted without that run."""
+        """Fit a trend, then `rounds` trees to its leave-one-out residuals."""
         columns, trend = Columns.learn(runs.inputs, runs.logs, runs.weights, derived)
         left = runs.logs - trend
-        # 1.4826 times the median absolute deviation estimates the standard deviation, whatever the outliers.
+        # 1.4826 times the median absolute deviation is a robust estimate of the standard deviation.
         scale = 1.4826 * float(np.median(np.abs(left - np.median(left))))
         if scale < _NOTHING or len(left) < _RUNS or not rounds:
             return cls(columns, TreeEnsemble.of([]))
@@ -81,10 +82,10 @@ class _Grown:
         return cls(columns, fitter.grow(x, left / scale, runs.weights, settings, rounds).scaled(scale))
 
     def stages(self, inputs: Inputs, rounds: int) -> Floats:
-        """Return the logs predicted after each number of rounds in `_stages`, (n_stages, n)."""
+        """Return the predicted log times after each number of rounds in `_stages`, (n_stages, n)."""
         trend = self.columns.trend.predict(inputs)
         x = self.columns.matrix(inputs, trend)
-        # F_m = F_(m-1) + h_m: the trees between two stages are added to what was predicted at the first of them.
+        # F_m = F_(m-1) + h_m: the trees between two stages are added to the predictions of the earlier stage.
         ends = np.minimum(_stages(rounds), len(self.trees))
         begins = np.concatenate([[0], ends[:-1]])
         parts = [self.trees.part(int(a), int(b)).predict(x) for a, b in zip(begins, ends, strict=True)]
@@ -102,7 +103,7 @@ class _Runs:
     weights: Floats
 
     def rows(self, which: Any) -> _Runs:
-        """Return some of the runs, their weights of mean 1 again."""
+        """Return some of the runs, with weights rescaled to mean 1."""
         weights = self.weights[which]
         return _Runs(self.inputs.rows(which), self.logs[which], weights / weights.mean())
 
@@ -113,7 +114,7 @@ def _stages(rounds: int) -> Ints:
 
 
 class Boosted(Regressor):
-    """Boosted trees; derived inputs, settings and the number of rounds are those that predict runs left out best."""
+    """Boosted trees; derived inputs, settings and number of rounds are those with the least error on left-out runs."""
 
     def __init__(self, coding: Coding, fitter: type[Fitter], budget: Budget, folds: int = 5) -> None:
         self._coding, self._kind = coding, fitter
@@ -124,7 +125,7 @@ class Boosted(Regressor):
         self._count = folds if folds > 1 else _FOLDS
 
     def fit(self, inputs: Inputs, logs: Floats, weights: Floats) -> None:
-        # Made here and not before: a stored model predicts without it.
+        # Created here, since a stored model predicts without a fitter.
         self._fitter = self._kind()
         runs = _Runs(inputs, logs, weights)
         self._folds = fold_numbers(inputs, self._count)
@@ -135,7 +136,7 @@ class Boosted(Regressor):
         self._grown = _Grown.on(runs, self._derived, self._fitter, self._settings, self._rounds)
 
     def _choose(self, runs: _Runs, folds: Ints) -> None:
-        """Choose derived inputs, settings and rounds, one after the other, by errors on runs (n,) left out."""
+        """Choose derived inputs, then settings, then the number of rounds, by errors on left-out runs."""
         candidates = self._fitter.candidates[: self._budget.candidates]
         self._derived = choose(
             Derived.learn(self._coding, runs.inputs),
@@ -143,7 +144,7 @@ class Boosted(Regressor):
         )
         errors = [self._pilot(runs, folds, self._derived, one) for one in candidates] if len(candidates) > 1 else [0.0]
         self._settings = replace(candidates[int(np.argmin(errors))], rate=self._budget.rate)
-        # Early stopping by cross-validation: the number of rounds whose error over all folds is least.
+        # Early stopping by cross-validation: the number of rounds with the least error over all folds.
         ends = _stages(self._budget.rounds)
         made = np.zeros((len(ends), len(folds)))
         for fold in np.unique(folds):
@@ -154,7 +155,7 @@ class Boosted(Regressor):
         self._known, self._rounds = made[best], int(ends[best])
 
     def _pilot(self, runs: _Runs, folds: Ints, derived: Derived, settings: Settings) -> float:
-        """Return the least mean absolute error, over rounds, on the first folds when they are left out."""
+        """Return the least error, over stages, on left-out folds: fold 0 of large tables, else folds of even number."""
         there = folds == 0 if len(folds) >= _FOLDS * 200 else folds % 2 == 0
         rounds = self._budget.pilot_rounds
         grown = _Grown.on(runs.rows(~there), derived, self._fitter, replace(settings, rate=_PILOT), rounds)

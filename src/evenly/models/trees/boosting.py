@@ -1,8 +1,8 @@
-"""Gradient boosting: each tree corrects what the trees before it leave of a log-quadratic trend [Friedman 2001].
+"""Gradient boosting on the residuals of a log-quadratic trend [Friedman 2001].
 
-Derived inputs (`evenly.models.inputs.derived`), the kind of trees and their number are chosen on runs left out. Trees
-can't extrapolate beyond the measured range; the trend does, as a power law. Models need neither LightGBM nor
-scikit-learn to predict.
+Derived inputs (`evenly.models.inputs.derived`), the settings of trees and their number are chosen by errors on left-out
+runs. Trees can't extrapolate beyond the measured range; there the trend extrapolates as a power law. A fitted model
+predicts without LightGBM and scikit-learn.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ class Boosting(RegressionModel):
     Parameters
     ----------
     fitter : {"lightgbm", "scikit-learn"}, optional
-        What grows the trees; LightGBM comes with ``pip install 'evenly[boost]'``.
+        Library that fits the trees; LightGBM comes with ``pip install 'evenly[boost]'``.
     effort : {"quick", "normal", "thorough"}
-        How many settings are compared, and how many trees grown.
+        Number of settings to compare, and maximum number of trees.
     folds : int
-        0 for no intervals from runs left out.
+        Number of folds for left-out errors; 0 for no intervals from left-out runs.
 
     Examples
     --------
@@ -72,9 +72,9 @@ class HistBoosting(RegressionModel):
     Parameters
     ----------
     effort : {"quick", "normal", "thorough"}
-        How many settings are compared, and how many trees grown.
+        Number of settings to compare, and maximum number of trees.
     folds : int
-        0 for no intervals from runs left out.
+        Number of folds for left-out errors; 0 for no intervals from left-out runs.
 
     Examples
     --------

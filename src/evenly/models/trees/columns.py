@@ -1,4 +1,4 @@
-"""The columns that trees split: coded numbers, derived inputs, indicators and effects of labels, and the trend."""
+"""The input columns of trees: coded numbers, derived inputs, one-hot and target-encoded labels, and the trend."""
 
 from __future__ import annotations
 
@@ -18,21 +18,22 @@ __all__ = ["Columns"]
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
-#: Runs of mean time that count for each label beside its own.
+#: Number of pseudo-runs with the overall mean that are added to each label, which shrinks its effect.
 _USUAL = 3.0
 
 
 @dataclass(frozen=True)
 class Columns(Stored):
-    """How inputs become the matrix that trees are grown on.
+    """The mapping from inputs to the matrix on which trees are fitted.
 
     Attributes
     ----------
     derived : Derived
     effects : list of arrays
-        Of each categorical parameter, the mean log of each label: one split then parts slow labels from fast ones.
+        For each categorical parameter, the mean log time of each label relative to all runs (target encoding). One
+        split on it separates slow labels from fast ones.
     trend : Trend
-        Its prediction is a column too: where times are long, what is missing from the trend may differ.
+        The trend's prediction is a column too, since residuals may depend on the predicted time.
     """
 
     derived: Derived
@@ -47,10 +48,10 @@ class Columns(Stored):
         -------
         columns : Columns
         left_out : array (n,)
-            The trend of each run as the others have it, to be handed to `matrix` for the runs learned from.
+            Leave-one-out predictions of the trend, to be given to `matrix` for the training runs.
         """
         trend, left_out = Trend.learn(inputs, logs, weights)
-        # Target encoding [Micci-Barreca 2001]: each label's mean less that of all runs, shrunk to 0 for few runs.
+        # Target encoding [Micci-Barreca 2001]: each label's mean minus the mean of all runs, shrunk to 0 for few runs.
         usual = float(np.average(logs, weights=weights))
         effects = [
             np.asarray(
@@ -61,7 +62,7 @@ class Columns(Stored):
         return cls(derived, effects, trend), left_out
 
     def matrix(self, inputs: Inputs, trend: Floats) -> Singles:
-        """Return all columns, (n, k), given the trend there, (n,)."""
+        """Return all columns, (n, k), given the trend's predictions, (n,)."""
         effects = [effect[inputs.labels[:, k]] for k, effect in enumerate(self.effects)]
         parts = [inputs.matrix, self.derived.columns(inputs), *(e[:, None] for e in effects), trend[:, None]]
         return np.hstack(parts).astype(np.float32)

@@ -1,12 +1,13 @@
-"""Regression trees as flat arrays: what is stored of a forest or of boosted trees, and what predicts.
+"""Regression trees as flat arrays, the stored form of a forest or of boosted trees, and fast prediction with them.
 
-A tree's nodes lie in depth-first order, so a node's left child is the next one and only its right child is kept. Rows
-go left where ``x <= threshold``. Leaves hold a value, or a value and coefficients of some inputs (linear leaves).
+A tree's nodes are stored in depth-first order. A node's left child is the next node, so only the right child's index is
+stored. Rows with ``x <= threshold`` go left. Leaves hold a value, or a value and coefficients of some inputs (linear
+leaves). Inputs are in single precision, as in scikit-learn's trees.
 
-Inputs are single precision, as scikit-learn's trees have them. Small trees, of which boosting makes many, are not
-walked. QuickScorer [Lucchese et al. 2015] keeps a mask of the leaves that a row can still reach: each split whose
-condition is false removes the leaves on its left, and the first leaf that remains is the one reached. That has no
-branches, so many rows are done at once.
+Large trees are traversed node by node. Small trees, as in boosting, are evaluated by QuickScorer [Lucchese et al.
+2015], which keeps a bit mask of the leaves that a row can still reach. Each split whose condition is false removes the
+leaves of its left subtree; the first remaining leaf is the one reached. There are no branches, so the loop over rows is
+vectorised.
 """
 
 from __future__ import annotations
@@ -25,31 +26,31 @@ __all__ = ["Tree", "TreeEnsemble"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-#: Leaves that a small tree has at most, and rows that are done at once.
+#: Maximum number of leaves of a small tree, and number of rows in a block.
 _BITS = 32
 _BLOCK = 512
-#: A de Bruijn sequence: its shifts by 0 … 31 differ in their top five bits, which tell the shift [Leiserson 1998].
+#: A de Bruijn sequence: shifts by 0 … 31 have different top five bits, which identify the shift [Leiserson 1998].
 _DE_BRUIJN = 0x077CB531
-#: By these top bits, the place of the only set bit of a power of two.
+#: Table from these top five bits to the shift, the position of the set bit of a power of two.
 _PLACES = np.argsort([(_DE_BRUIJN << place & 0xFFFFFFFF) >> 27 for place in range(32)]).astype(np.int32)
 
 
 @dataclass(frozen=True)
 class Tree:
-    """One tree as arrays of nodes in any order.
+    """One tree as arrays over its nodes, in any order after the root.
 
     Attributes
     ----------
     feature : int array (n_nodes,)
-        Column that is split; -1 at leaves. Node 0 is the root.
+        Column of the split; -1 for leaves. Node 0 is the root.
     threshold : array (n_nodes,)
         Rows with ``x <= threshold`` go left.
     left, right : int arrays (n_nodes,)
-        Children.
+        Indices of the children.
     value : array (n_nodes,)
-        What leaves predict.
+        Predicted values of leaves.
     linear : mapping of int to (columns, coefficients)
-        Of leaves that add ``x[columns] @ coefficients`` to their value.
+        By node index: leaves that add ``x[columns] @ coefficients`` to their value.
     """
 
     feature: Ints
@@ -62,23 +63,23 @@ class Tree:
 
 @dataclass(frozen=True)
 class TreeEnsemble(Stored):
-    """The sum of many trees.
+    """A sum of trees in flat arrays.
 
     Attributes
     ----------
     roots : int32 array (n_trees + 1,)
-        Where each tree's nodes begin, and the last one's end.
+        Index of each tree's first node, and the end of the last tree.
     feature : int16 array (n_nodes,)
-        Column that is split; -1 at leaves.
+        Column of the split; -1 for leaves.
     number : array (n_nodes,)
-        Threshold of a split, value of a leaf.
+        Threshold of a split, or value of a leaf.
     right : int32 array (n_nodes,)
-        Right child; of a leaf, where its coefficients begin.
+        Index of a split's right child, or of a leaf's first coefficient.
     columns : int16 array (n_coefficients,)
-        Inputs of linear leaves; a leaf's end where the next leaf's begin.
+        Input columns of linear leaves. A leaf's columns end where those of the next leaf begin.
     coefficients : array (n_coefficients,)
     start : float
-        Added to the sum.
+        Constant that is added to the sum.
     """
 
     roots: NDArray[np.int32]
@@ -91,7 +92,7 @@ class TreeEnsemble(Stored):
 
     @classmethod
     def of(cls, trees: Sequence[Tree], *, start: float = 0.0, scale: float = 1.0) -> TreeEnsemble:
-        """Pack trees; their values are multiplied by `scale`.
+        """Pack trees into flat arrays; values of leaves are multiplied by `scale`.
 
         Examples
         --------
@@ -116,16 +117,16 @@ class TreeEnsemble(Stored):
         return len(self.roots) - 1
 
     def part(self, first: int, last: int) -> TreeEnsemble:
-        """Return trees `first` to `last` (excluded), without the start."""
+        """Return the sum of trees `first` to `last` (excluded), without the constant `start`."""
         return replace(self, roots=self.roots[first : last + 1], start=0.0)
 
     def scaled(self, scale: float) -> TreeEnsemble:
-        """Return an ensemble that predicts `scale` times as much."""
+        """Return an ensemble whose predictions are multiplied by `scale`."""
         number = np.where(self.feature < 0, scale * self.number, self.number)
         return replace(self, number=number, coefficients=scale * self.coefficients, start=scale * self.start)
 
     def predict(self, x: Floats | NDArray[np.float32]) -> Floats:
-        """Predict rows x (n, n_columns), rounded to single precision, (n,)."""
+        """Return predictions (n,) for rows x (n, n_columns), which are rounded to single precision."""
         out = np.full(len(x), self.start)
         if not len(self) or not len(x):
             return out
@@ -133,11 +134,11 @@ class TreeEnsemble(Stored):
         rows = np.arange(len(x))
         largest = int(np.argmax(np.diff(self.roots)))
         if self.roots[largest + 1] - self.roots[largest] >= 2 * _BITS and len(x) > _BLOCK:
-            # Rows that share a leaf of the largest tree follow each other, so that walks through trees repeat.
+            # Sort rows by their leaf in the largest tree: similar rows then take similar paths through all trees.
             leaf = np.empty(len(x), np.int32)
             _walk(singles, self.roots[largest], self.feature, self.number, self.right, leaf)
             rows = np.argsort(leaf, kind="stable")
-        # The largest single that isn't above a threshold t decides as t does: x <= t is the same for single x.
+        # Thresholds are rounded down to single precision, so that x <= threshold stays the same for single x.
         nearest = self.number.astype(np.float32)
         below = np.where(nearest > self.number, np.nextafter(nearest, np.float32(-np.inf)), nearest)
         ends = np.append(self.right[self.feature < 0], len(self.coefficients)).astype(np.int32)
@@ -162,7 +163,10 @@ class TreeEnsemble(Stored):
 
 
 def _depth_first(tree: Tree, begin: int, scale: float, columns: list[int], coefficients: list[float]) -> Floats:
-    """Features, numbers and right children in depth-first order, (3, n_nodes); linear leaves append to the lists."""
+    """Return features, numbers and right children in depth-first order, (3, n_nodes).
+
+    Columns and coefficients of linear leaves are appended to the two lists.
+    """
     made = np.zeros((3, len(tree.feature)))
     waiting = [(0, -1)]
     place = 0
@@ -185,7 +189,7 @@ def _depth_first(tree: Tree, begin: int, scale: float, columns: list[int], coeff
 
 @njit(cache=True, nogil=True)
 def _walk(x, root, feature, number, right, leaf):  # type: ignore[no-untyped-def]  # compiled by numba
-    """Write the node of the leaf that each row x (n, n_columns) reaches from a root into `leaf` (n,)."""
+    """Traverse a tree from its root; write the node index of the leaf of each row x (n, n_columns) to `leaf` (n,)."""
     for row in range(len(x)):
         node = np.uint64(root)
         while feature[node] >= 0:
@@ -196,12 +200,12 @@ def _walk(x, root, feature, number, right, leaf):  # type: ignore[no-untyped-def
 
 @njit(cache=True, nogil=True)
 def _strike(xt, first, rows, splits, column, threshold, kept, masks):  # type: ignore[no-untyped-def]  # compiled by numba
-    """QuickScorer's algorithm 1: and the masks of the splits whose condition x <= threshold is false.
+    """QuickScorer's algorithm 1: combine by AND the masks of all splits whose condition x <= threshold is false.
 
-    Of columns xt (n_columns, n), rows `first` on; `kept` (splits,) has a bit for each leaf that remains after going
-    right, `masks` (rows,) a bit for each leaf that a row can still reach.
+    The rows are `first` to `first + rows` of columns xt (n_columns, n). `kept` (splits,) has one bit per leaf, set if
+    the leaf remains after going right. `masks` (rows,) has one bit per leaf, set if the row can still reach the leaf.
     """
-    # Indices that may be negative, or arrays with a stride, would leave the loop without vector instructions.
+    # Indices that may be negative, or strided arrays, would prevent the vectorisation of this loop.
     for row in range(rows):
         masks[row] = -1
     for split in range(splits):
@@ -214,7 +218,7 @@ def _strike(xt, first, rows, splits, column, threshold, kept, masks):  # type: i
 
 @njit(cache=True, nogil=True)
 def _first_leaf(masks, first, rows, leaves, places, leaf):  # type: ignore[no-untyped-def]
-    """Write the leaf of the lowest bit set in each mask: the leftmost leaf that remains is the one reached."""
+    """Write each row's leaf: the leftmost remaining leaf, given by the lowest set bit of the row's mask."""
     for row in range(rows):
         mask = np.uint32(masks[row])
         lowest = np.uint32(mask & np.uint32(-masks[row]))
@@ -223,11 +227,11 @@ def _first_leaf(masks, first, rows, leaves, places, leaf):  # type: ignore[no-un
 
 @njit(cache=True, nogil=True)
 def _splits(root, end, feature, number, right, column, threshold, kept, leaves):  # type: ignore[no-untyped-def]
-    """Describe the small tree of nodes root … end by its splits: column, threshold, mask of the leaves kept.
+    """Write the splits of a small tree (nodes root … end): column, threshold, and mask of the remaining leaves.
 
     Leaves are numbered from left to right. Returns the number of splits.
     """
-    # How many leaves lie before each node.
+    # Number of leaves before each node.
     before = np.empty(end - root + 1, np.int64)
     seen, count = 0, 0
     for node in range(root, end):
@@ -247,8 +251,8 @@ def _splits(root, end, feature, number, right, column, threshold, kept, leaves):
 
 @njit(cache=True, nogil=True)
 def _add(x, xt, roots, feature, number, single, right, ends, columns, coefficients, places, leaves_before, out):  # type: ignore[no-untyped-def]
-    """Add what each tree predicts for rows x (n, n_columns), xt their transpose, to `out` (n,)."""
-    # Trees outside, rows inside: a tree stays in the cache.
+    """Add the predictions of all trees for rows x (n, n_columns) to `out` (n,); xt is the transpose of x."""
+    # The outer loop is over trees, so that a tree stays in the cache.
     n = len(x)
     leaf, masks = np.empty(n, np.int32), np.empty(_BLOCK, np.int32)
     column, kept, leaves = np.empty(_BITS, np.int64), np.empty(_BITS, np.int32), np.empty(_BITS, np.int32)
@@ -273,8 +277,8 @@ def _add(x, xt, roots, feature, number, single, right, ends, columns, coefficien
 
 @njit(cache=True, nogil=True)
 def _add_linear(x, root, end, feature, right, leaves_before, ends, columns, coefficients, leaf, out):  # type: ignore[no-untyped-def]
-    """Add the linear parts of one tree's leaves, x[columns] @ coefficients of the leaf of each row."""
-    # Coefficients of a leaf end where those of the next leaf in depth-first order begin.
+    """Add the linear part of each row's leaf in one tree, x[columns] @ coefficients, to `out` (n,)."""
+    # A leaf's coefficients end where those of the next leaf in depth-first order begin.
     finish = np.empty(end - root, np.int32)
     for node in range(root, end):
         if feature[node] < 0:

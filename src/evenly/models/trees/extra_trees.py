@@ -1,4 +1,4 @@
-"""Extra trees: a forest whose thresholds are drawn at random, which makes their mean smoother [Geurts et al. 2006]."""
+"""Extra trees: a forest with random thresholds, which makes its mean smoother [Geurts et al. 2006]."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ __all__ = ["ExtraTrees"]
 
 @final
 class ExtraTrees(BaggedModel):
-    """A trend and the mean of trees with the best of random splits, fitted by scikit-learn.
+    """A trend, and extremely randomised trees on its residuals, fitted by scikit-learn.
 
     Parameters
     ----------
     trees, smallest, folds : int
-        As `evenly.models.trees.forest.RandomForest`: trees, runs in a leaf at least, and folds (0 for no intervals).
+        Number of trees, minimum number of runs in a leaf, and number of folds (0 for no intervals from left-out runs);
+        see `evenly.models.trees.forest.RandomForest`.
 
     Examples
     --------

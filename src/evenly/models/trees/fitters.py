@@ -1,4 +1,4 @@
-"""Fitters of boosted trees: LightGBM, or scikit-learn where that isn't installed."""
+"""Libraries that fit boosted trees: LightGBM, or scikit-learn if LightGBM isn't installed."""
 
 from __future__ import annotations
 
@@ -24,20 +24,21 @@ Singles = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Settings:
-    """How trees are grown.
+    """Hyper-parameters of boosted trees.
 
     Attributes
     ----------
     rate : float
-        Share of each tree's correction that is taken.
+        Learning rate, the factor of each tree's prediction.
     leaves : int
-        At most; 32 are predicted fastest.
+        Maximum number of leaves; up to 32, prediction is fastest.
     smallest : int
-        Runs in a leaf at least.
+        Minimum number of runs in a leaf.
     splits : {"best", "random"}
-        Whether thresholds are searched, or one is drawn for each input: many trees then make a smooth function.
+        "best": the best threshold of each input; "random": one random threshold per input, so that the sum of many
+        trees is smoother.
     leaf : {"constant", "linear"}
-        What leaves hold.
+        Whether a leaf predicts a constant or a linear function.
     """
 
     rate: float = 0.05
@@ -48,21 +49,21 @@ class Settings:
 
 
 class Fitter(ABC):
-    """Grows trees whose sum predicts y. Deterministic."""
+    """Fits boosted trees. The result is deterministic."""
 
-    #: Settings worth comparing, the safest first.
+    #: Settings to compare, the most robust first.
     candidates: tuple[Settings, ...]
-    #: Factor by which rates are raised and numbers of rounds lowered, where trees take long to grow.
+    #: Learning rates are multiplied and numbers of rounds divided by this, where a tree takes long to fit.
     pace = 1
 
     @abstractmethod
     def grow(self, x: Singles, y: Floats, weights: Floats, settings: Settings, rounds: int) -> TreeEnsemble:
-        """Grow up to `rounds` trees on rows x (n, k) and y (n,) of scale about 1, each on what those before leave."""
+        """Fit up to `rounds` boosted trees to rows x (n, k) and targets y (n,) of scale about 1."""
 
 
 @final
 class LightGBMFitter(Fitter):
-    """LightGBM with the Huber loss, whose bend lies at half the scale: times have outliers.
+    """LightGBM with the Huber loss, since times have outliers; the loss is linear above half the scale of targets.
 
     Raises
     ------
@@ -118,7 +119,7 @@ class HistFitter(Fitter):
             min_samples_leaf=settings.smallest, early_stopping=False, random_state=1,
         )  # fmt: skip
         with warnings.catch_warnings():
-            # Few runs make fewer bins than asked for, which scikit-learn tells.
+            # Scikit-learn warns if few runs give fewer bins than requested.
             warnings.simplefilter("ignore", UserWarning)
             booster.fit(x.astype(np.float64), y, sample_weight=weights)
         trees, start = boosted_trees(booster)

@@ -11,16 +11,16 @@ __all__ = ["RandomForest"]
 
 @final
 class RandomForest(BaggedModel):
-    """A trend and the mean of trees with the best splits, fitted by scikit-learn.
+    """A trend, and a random forest on its residuals, fitted by scikit-learn.
 
     Parameters
     ----------
     trees : int
-        How many.
+        Number of trees.
     smallest : int
-        Runs in a leaf at least.
+        Minimum number of runs in a leaf.
     folds : int
-        0 for no intervals from runs left out. Trees that didn't see a run predict it, so nothing is refitted.
+        0 for no intervals from left-out runs. Out-of-bag predictions give them without refitting where possible.
 
     Examples
     --------

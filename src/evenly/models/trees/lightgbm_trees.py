@@ -1,4 +1,4 @@
-"""Trees fitted by LightGBM, read from the text form of a booster."""
+"""Conversion of trees fitted by LightGBM, from the text form of a booster."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from evenly.models.trees.ensemble import Tree
 
 __all__ = ["trees_of"]
 
-#: Fields of a tree in LightGBM's text that are needed, and their types.
+#: Required fields of a tree in LightGBM's text form, and their types.
 _FIELDS = {
     "split_feature": np.int64, "threshold": np.float64, "left_child": np.int64, "right_child": np.int64,
     "leaf_value": np.float64, "is_linear": np.int64, "leaf_const": np.float64, "num_features": np.int64,
@@ -19,9 +19,9 @@ _FIELDS = {
 
 
 def trees_of(booster: Any) -> list[Tree]:
-    """Return the trees of a LightGBM booster on numeric inputs; their sum is its prediction."""
+    """Return the trees of a LightGBM booster with numeric inputs, whose prediction is the sum over trees."""
     made = []
-    # Its text is the documented form that keeps all digits.
+    # The text form is documented and keeps all digits.
     for part in booster.model_to_string().split("\nTree=")[1:]:
         lines = part.split("\nend of trees")[0].splitlines()
         given = dict(line.split("=", 1) for line in lines if "=" in line)
@@ -32,7 +32,7 @@ def trees_of(booster: Any) -> list[Tree]:
 def _tree(fields: dict[str, Any]) -> Tree:
     values = fields["leaf_value"]
     inner = len(values) - 1
-    # LightGBM numbers splits from 0 and leaf k as ~k; here splits come first, then leaves.
+    # In LightGBM splits are numbered from 0 and leaf k is ~k. Here splits come first, then leaves.
     none = np.full(len(values), -1)
     left, right = (
         np.concatenate([np.where(kids < 0, inner + ~kids, kids), none])
@@ -40,7 +40,7 @@ def _tree(fields: dict[str, Any]) -> Tree:
     )
     linear = {}
     if fields["is_linear"].any():
-        # The columns and coefficients of all leaves stand one after the other.
+        # The columns and coefficients of all leaves are concatenated.
         cuts = np.cumsum(fields["num_features"])[:-1]
         parts = zip(np.split(fields["leaf_features"], cuts), np.split(fields["leaf_coeff"], cuts), strict=True)
         linear = {inner + leaf: (which.tolist(), factors.tolist()) for leaf, (which, factors) in enumerate(parts)}

@@ -1,4 +1,4 @@
-"""Trees fitted by scikit-learn: forests, and histogram-based boosting."""
+"""Conversion of trees fitted by scikit-learn: forests, and histogram-based boosting."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["boosted_trees", "forest_trees"]
 
 
 def forest_trees(forest: Any) -> list[Tree]:
-    """Return the trees of a fitted forest of scikit-learn; their mean is its prediction."""
+    """Return the trees of a fitted scikit-learn forest, whose prediction is the mean over trees."""
     made = []
     for one in forest.estimators_:
         tree = one.tree_
@@ -24,7 +24,7 @@ def forest_trees(forest: Any) -> list[Tree]:
 def boosted_trees(booster: Any) -> tuple[list[Tree], float]:
     """Return the trees of a fitted HistGradientBoostingRegressor and the value they start from."""
     made = []
-    # Private, but the same since scikit-learn 0.21, and checked by a test against its own predictions.
+    # A private attribute, but unchanged since scikit-learn 0.21; a test compares with scikit-learn's own predictions.
     for (predictor,) in booster._predictors:
         nodes = predictor.nodes
         leaf = nodes["is_leaf"].astype(bool)

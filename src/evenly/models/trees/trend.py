@@ -1,8 +1,8 @@
-"""The trend that trees and nets start from: a ridge regression of degree 2 in coded inputs.
+"""The trend whose residuals trees and nets learn: a ridge regression of log times, of degree 2 in coded inputs.
 
-Its terms are numbers, indicators of labels, and products of any two of them. The ridge with the least leave-one-out
-error is taken; that error is exact and needs no refitting for linear smoothers [Golub, Heath and Wahba 1979]. Outside
-the measured range the parabola is extrapolated along its tangent, which is a power law.
+Its terms are coded numbers, one-hot labels, and products of any two of them. The ridge with the least leave-one-out
+error is chosen; for linear smoothers this error has a closed form, without refitting [Golub, Heath and Wahba 1979].
+Outside the measured range the parabola is extrapolated along its tangent, which is a power law.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ __all__ = ["Trend"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-#: Share of a run's own value that its prediction holds at most is one less this.
+#: Lower bound of 1 - leverage, so that leave-one-out errors stay finite.
 _LEAST = 1e-6
 _RIDGES = np.logspace(-7, 1, 17)
-#: So many columns at most; products of two labels go first, then those of labels and numbers.
+#: Maximum number of columns. Products of two labels are dropped first, then products of a label and a number.
 _COLUMNS = 700
 
 
 @dataclass(frozen=True)
 class Trend(Stored):
-    """Fitted coefficients.
+    """The coefficients of a fitted quadratic trend.
 
     Attributes
     ----------
     pairs : int16 array (n_pairs, 2)
-        Columns of `Inputs.matrix` that are multiplied.
+        Pairs of columns of `Inputs.matrix` whose products are terms.
     constant : float
     linear : array (n_columns,)
     products : array (n_pairs,)
@@ -48,13 +48,13 @@ class Trend(Stored):
 
     @classmethod
     def learn(cls, inputs: Inputs, logs: Floats, weights: Floats) -> tuple[Trend, Floats]:
-        """Fit to logs (n,) with weights (n,) of mean 1.
+        """Fit to log times (n,) with weights (n,) of mean 1.
 
         Returns
         -------
         trend : Trend
         left_out : array (n,)
-            What a trend fitted to all other runs, at the same ridge, predicts of each.
+            Leave-one-out predictions, at the same ridge.
 
         Examples
         --------
@@ -76,7 +76,7 @@ class Trend(Stored):
         ), logs - missed / root
 
     def predict(self, inputs: Inputs) -> Floats:
-        """Return logs, (n,)."""
+        """Return predicted log times, (n,)."""
         # Inside: constant + x b + x' A x at the nearest point x of the measured range.
         raw = inputs.matrix
         edge = np.hstack([np.clip(inputs.numbers, -1, 1), inputs.one_hot])
@@ -101,9 +101,9 @@ class Trend(Stored):
 
 
 def _pairs(inputs: Inputs) -> Ints:
-    """Return the pairs of columns whose product varies, (n_pairs, 2).
+    """Return the pairs of columns whose products are terms, (n_pairs, 2).
 
-    These are two numbers, a number and a label, and labels of different parameters.
+    These are pairs of numbers, of a number and a label, and of labels of different parameters.
     """
     k = inputs.numbers.shape[1]
     owner = np.concatenate([-np.arange(k) - 1, np.repeat(np.arange(len(inputs.sizes)), inputs.sizes)]).astype(np.int64)
@@ -118,13 +118,14 @@ def _pairs(inputs: Inputs) -> Ints:
 
 
 def _ridge(design: Floats, target: Floats, shares: Floats) -> tuple[Floats, Floats]:
-    """Return coefficients (p,) at the ridge of the least leave-one-out error in magnitude, and these errors (n,).
+    """Return coefficients (p,) at the ridge with the least mean absolute leave-one-out error, and these errors (n,).
 
-    `design` (n, p) and `target` (n,) are centred and weighted; `shares` (n,) is what the means take of each run.
+    `design` (n, p) and `target` (n,) are centred and weighted. `shares` (n,) are the weights of sum 1, each run's
+    leverage in the means that were subtracted.
     """
     if not design.shape[1]:
         return np.zeros(0), target / np.maximum(1 - shares, _LEAST)
-    # In the eigenvectors V of X'X every ridge k has the solution b = V (Λ + k)⁻¹ V'X'y.
+    # With the eigenvectors V of X'X, the solution for a ridge k is b = V (Λ + k)⁻¹ V'X'y.
     values, vectors = np.linalg.eigh(design.T @ design)
     values = np.maximum(values, 0.0)
     turned = design @ vectors
@@ -133,8 +134,7 @@ def _ridge(design: Floats, target: Floats, shares: Floats) -> tuple[Floats, Floa
     least, best = np.inf, (np.zeros(len(aim)), target)
     for ridge in _RIDGES * len(design):
         coefficients = aim / (values + ridge)
-        # A run's share in its own prediction, h_i = x_i' (X'X + k)⁻¹ x_i, gives its leave-one-out error
-        # (y_i - ŷ_i) / (1 - h_i).
+        # The leverage h_i = x_i' (X'X + k)⁻¹ x_i gives the leave-one-out error (y_i - ŷ_i) / (1 - h_i).
         leverage = squares @ (1 / (values + ridge)) + shares
         missed = (target - turned @ coefficients) / np.maximum(1 - leverage, _LEAST)
         error = float(np.sum(np.abs(missed)))
