@@ -1,4 +1,4 @@
-"""Terms in words: hinges of logarithms in the parameters' own units."""
+"""Formatting of a MARS model as a text equation, with hinges of logarithms and knots in the parameters' units."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ __all__ = ["in_words"]
 
 
 def in_words(terms: Sequence[Term], coefficients: Iterable[float], constant: float, coding: Coding) -> str:
-    """Return ``ln(seconds) = …``, the constant, then terms of fewest factors first.
+    """Return the equation ``ln(seconds) = …`` as text: the constant, then the terms sorted by their number of factors.
 
-    Hinges of coded numbers are hinges of logarithms: ``(ln x - ln t) / scale``, so scales go into the coefficients.
+    A hinge of a coded number is ``(ln x - ln t) / scale``, so coefficients are divided by the scales.
     """
     shown = []
     for term, coefficient in zip(terms, coefficients, strict=True):
@@ -23,7 +23,7 @@ def in_words(terms: Sequence[Term], coefficients: Iterable[float], constant: flo
             continue
         factors = []
         for factor in term:
-            # Factors count numbers and labels each for themselves; a coding holds them together.
+            # A factor's input is its position among the numbers, or among the labels; convert it to one among all.
             kinds = [n for n, kind in enumerate(coding.kinds) if (kind == "label") == (factor.kind == "label")]
             n = kinds[factor.input]
             factors.append(_factor(factor, coding, n))
@@ -35,7 +35,7 @@ def in_words(terms: Sequence[Term], coefficients: Iterable[float], constant: flo
 
 
 def _factor(factor: Factor, coding: Coding, n: int) -> str:
-    """Return a factor of parameter number n in words."""
+    """Return a factor of parameter number n as text."""
     name = coding.names[n]
     if factor.kind == "label":
         return f"[{name} = {coding.labels[n][int(factor.knot)]}]"

@@ -1,9 +1,10 @@
-"""The forward pass of MARS: each step adds the pair of hinges, or the indicator of a label, that lowers squares most.
+"""The forward pass of MARS: each step adds the product with hinges or with a label's indicator that lowers RSS most.
 
-Algorithm 2 of Friedman, *Multivariate Adaptive Regression Splines*, Annals of Statistics 19, 1991. A step looks at the
-terms found so far (the parents), at every input, and at every knot or label of it. It adds the parent times the two
-hinges at the best knot. Not all parents are tried at each step: they wait in a priority queue, ordered by what they
-promised when they were last tried and by how long ago that was [Friedman, *Fast MARS*, 1993, section 3.1].
+Algorithm 2 of Friedman, *Multivariate Adaptive Regression Splines*, Annals of Statistics 19, 1991. RSS is the residual
+sum of squares. A step tries the existing terms (the parents) with each input and each of its knots or labels. It adds
+the parent times the two hinges at the best knot, or times the indicator of the best label. To save time, a step tries
+only the first parents of a priority queue. The queue is ordered by the gain that a parent had when it was last tried,
+and by how long ago that was [Friedman, *Fast MARS*, 1993, section 3.1].
 """
 
 from __future__ import annotations
@@ -22,36 +23,36 @@ __all__ = ["Limits", "forward"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-#: By how many places a parent moves up in the queue for each step since it was tried: Fast MARS' ageing factor.
+#: Number of places that a parent moves up in the queue per step since it was last tried: Fast MARS' ageing factor.
 _AGEING = 1.0
-#: Friedman's alpha: the probability with which a run of noise of one sign may look like a bend.
+#: Friedman's alpha: the accepted probability that a sequence of errors of one sign looks like a bend.
 _RISK = 0.05
-#: A split must gain more than another by this share to be preferred: rounding must not decide.
+#: A split is preferred only if its gain is larger by this factor, so that rounding errors don't decide.
 _MORE = 1 + 1e-9
-#: A column whose part outside the span of the others is shorter than this share of it adds nothing.
+#: A column counts as linearly dependent if its part outside the span of the others is shorter than this share of it.
 _LEAST_LENGTH = 1e-5
 
 
 @dataclass(frozen=True)
 class Limits:
-    """How far the forward pass goes.
+    """Limits of the forward pass.
 
     Attributes
     ----------
     terms : int
-        Columns beside the constant at most.
+        Largest number of columns besides the constant.
     degree : int
-        Inputs that interact at most.
+        Largest number of inputs in a term.
     parents : int
-        How many parents are tried at each step.
+        Number of parents that a step tries.
     span : int, optional
-        Runs between two knots; Friedman's equation 43 by default.
+        Least number of runs between two knots; Friedman's equation 43 by default.
     end : int, optional
-        Runs outside the first and the last knot; Friedman's equation 45 by default.
+        Least number of runs outside the first and the last knot; Friedman's equation 45 by default.
     knots : int
-        How many knots are tried on one input at most.
+        Largest number of knots that are tried on one input.
     least : float
-        The pass ends when a step lowers the squares by less than this share of those at the beginning.
+        The pass ends when a step lowers the RSS by at most this share of the RSS of the constant.
     """
 
     terms: int = 100
@@ -65,7 +66,7 @@ class Limits:
 
 @dataclass
 class _Split:
-    """What splitting a parent along one input gains, and the one or two factors that do it."""
+    """A split of a parent along one input: its gain (decrease of the RSS), and the one or two new factors."""
 
     gain: float = 0.0
     parent: int = 0
@@ -74,7 +75,7 @@ class _Split:
 
 @dataclass
 class _Parent:
-    """A term with its column (n,), the gain that it promised when last tried, and the step of that."""
+    """A term with its column (n,), its best gain when it was last tried, and the step in which that was."""
 
     term: Term
     column: Floats
@@ -89,16 +90,19 @@ class _Search:
     Attributes
     ----------
     limits : Limits
+        Limits of the pass.
     numbers : array (n_numeric, n)
+        Coded numeric inputs.
     orders : list of arrays (n,)
-        Rows by falling value of each number.
+        For each numeric input, the rows in descending order of its values.
     codes : array (n_categorical, n)
+        Label positions of the categorical inputs.
     sizes : tuple of int
-        How many labels each categorical parameter has.
+        Number of labels of each categorical input.
     residual : array (n,)
-        Of the response, times the square roots of the weights.
+        Residual of the response, times the square roots of the weights.
     q : array (n, terms + 1)
-        Orthonormal basis of the columns, in the first `used` places.
+        Orthonormal basis of the columns; the first `used` of its columns are in use.
     parents : list of _Parent
         The terms found so far.
     """
@@ -114,10 +118,10 @@ class _Search:
     parents: list[_Parent] = field(default_factory=list)
 
     def add(self, term: Term, column: Floats) -> bool:
-        """Take in a column unless it lies in the span; say whether it did not."""
+        """Add a term and its column unless the column lies in the span of the others; return whether it was added."""
         length = float(np.linalg.norm(column))
         rest, q = column.copy(), self.q[:, : self.used]
-        # Gram-Schmidt, twice: once loses digits where the column is nearly in the span.
+        # Gram-Schmidt, twice: a single pass loses digits if the column is nearly in the span.
         for _ in range(2):
             rest -= q @ (q.T @ rest)
         left = float(np.linalg.norm(rest))
@@ -130,27 +134,27 @@ class _Search:
         return True
 
     def best_split(self, number: int, step: int) -> _Split:
-        """Return the split of a parent that lowers the squares most; remember what it promises."""
+        """Return the split of a parent that lowers the RSS most; store its gain as the parent's promise."""
         best, parent = _Split(), self.parents[number]
         basis = self.q, self.used, self.residual
-        # Knots keep a distance from each other, L = -log2(-ln(1 - alpha) / (d n)) / 2.5 of equation 43, and from the
-        # ends, Le = 3 - log2(alpha / d) of equation 45, in runs where the parent isn't zero.
+        # Least distance between knots, L = -log2(-ln(1 - alpha) / (d n)) / 2.5 of equation 43, and of knots from the
+        # ends, Le = 3 - log2(alpha / d) of equation 45. Both are numbers of runs where the parent isn't zero.
         limits, active = self.limits, int(np.count_nonzero(parent.column))
         d = max(len(self.numbers) + len(self.codes), 1)
         between = -math.log2(-math.log(1 - _RISK) / (d * max(active, 1))) / 2.5
         span = max(1, round(between)) if limits.span is None else limits.span
         span = max(span, active // limits.knots)
-        # On few runs the outermost tenth is the most that knots may be kept away from.
+        # With few runs, the distance from the ends is limited to a tenth of the runs.
         outside = min(round(3 - math.log2(_RISK / d)), active // 10)
         end = max(1, outside) if limits.end is None else limits.end
-        # An input enters a term once only.
+        # An input may occur only once in a term.
         taken = {(factor.kind == "label", factor.input) for factor in parent.term}
         for k, x in enumerate(self.numbers):
             if (False, k) in taken:
                 continue
             gain, knot, new = kernels.best_knot(self.orders[k], x, parent.column, *basis, span, end)
             if gain > best.gain * _MORE:
-                # Where parent · x is in the span already, one hinge spans what the pair does.
+                # If parent · x is in the span already, one hinge adds the same to the span as the pair.
                 if math.isnan(knot):
                     factors: Term = (Factor(k, "line", 0.0),) if new else ()
                 else:
@@ -168,16 +172,18 @@ class _Search:
 
 
 def forward(inputs: Inputs, y: Floats, weights: Floats, limits: Limits) -> list[Term]:
-    """Return terms, the constant first, whose columns are linearly independent.
+    """Run the forward pass; return the terms, the constant first, whose columns are linearly independent.
 
     Parameters
     ----------
     inputs : Inputs
-        n configurations.
+        n coded configurations.
     y : array (n,)
+        Response.
     weights : array (n,)
-        Of mean 1.
+        Weights of mean 1.
     limits : Limits
+        Limits of the pass.
     """
     roots = np.sqrt(weights)
     numbers, codes = np.ascontiguousarray(inputs.numbers.T), np.ascontiguousarray(inputs.labels.T)
@@ -190,7 +196,7 @@ def forward(inputs: Inputs, y: Floats, weights: Floats, limits: Limits) -> list[
     step = 0
     while search.used <= limits.terms and search.used < len(y):
         step += 1
-        # The queue of Fast MARS: rank by promise, move up with age, and try new parents first.
+        # The queue of Fast MARS: new parents first, then ranked by promise, where each moves up with its age.
         able = [n for n, parent in enumerate(parents) if len(parent.term) < limits.degree]
         ranked = sorted(able, key=lambda n: (-parents[n].promise, n))
         places = {n: place - _AGEING * (step - parents[n].tried) for place, n in enumerate(ranked)}
@@ -199,7 +205,7 @@ def forward(inputs: Inputs, y: Floats, weights: Floats, limits: Limits) -> list[
         best = max(splits, key=lambda split: split.gain, default=_Split())
         if not best.gain > limits.least * first:
             break
-        # Parent times each factor: new terms, but for columns in the span of the others.
+        # The new terms are the parent times each factor; `add` skips columns in the span of the others.
         parent, before = parents[best.parent], search.used
         for factor in best.factors:
             if search.used <= limits.terms:

@@ -1,10 +1,10 @@
-"""The compiled search of the forward pass: where on one input a parent term is best split in two.
+"""Compiled kernels of the forward pass: the best knot of a parent term p on one input x, and the gains of labels.
 
-The columns found so far are orthonormal (Q). A pair of hinges at knot t adds to the span ``p·x``, whatever t is, and
-``h_t = p·(x - t)+``. What a knot gains follows from inner products of h_t with Q, with ``p·x`` orthogonal to Q, with
-the residual, and with itself; all are sums over the rows right of t that are updated as t moves left, so one sweep in
-order of x costs O(n M), however many knots there are [Friedman 1991, equations 52; here on an orthonormal basis, which
-keeps the sums well-conditioned].
+Q (n, M) is an orthonormal basis of the columns found so far. A pair of hinges at knot t adds two columns to the span:
+``p·x`` for every t, and ``h_t = p·(x - t)+``. The gain of a knot follows from the inner products of h_t with Q, with
+the part of ``p·x`` orthogonal to Q, with the residual, and with itself. All are sums over the rows right of t, which
+are updated as t moves left. So one sweep in the order of x costs O(n M) for any number of knots [Friedman 1991,
+equations 52; here with an orthonormal basis, which keeps the sums well-conditioned].
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from numba import njit
 
 __all__ = ["best_knot", "label_gains"]
 
-#: What is left of a column, relative to its square, when it lies in the span but for rounding.
+#: A column lies in the span, but for rounding, if the squared length of its part outside is below this share of its
+#: own.
 _LEFT = 1e-8
 
 
@@ -24,16 +25,18 @@ _LEFT = 1e-8
 def best_knot(order, x, parent, q, used, residual, span, end):  # type: ignore[no-untyped-def]
     """Return gain and knot of the best pair of hinges, and whether ``p·x`` is a new column.
 
+    The knot is NaN if no hinge gains more than ``p·x`` alone.
+
     Parameters
     ----------
     order : int array (n,)
-        Rows by falling x.
+        Rows in descending order of x.
     x, parent, residual : arrays (n,)
-        All columns hold the square roots of the weights already, but x.
+        The input, the parent's column and the residual; the last two are multiplied by the square roots of the weights.
     q : array (n, most)
-        Orthonormal columns, `used` of them.
+        Orthonormal basis in its first `used` columns.
     span, end : int
-        How many rows with the parent above zero lie between two knots, and outside the first and the last.
+        Least number of rows, counted where the parent isn't zero, between two knots, and outside the outermost knots.
     """
     n = len(x)
     # Inner products of p and of p·x, over the rows right of the knot, with each column of Q.
@@ -46,9 +49,9 @@ def best_knot(order, x, parent, q, used, residual, span, end):  # type: ignore[n
             size += parent[row] * parent[row]
     if active < 2:
         return 0.0, math.nan, False
-    # About its mean, x has the smallest sums: fewer digits are lost.
+    # Subtracting the mean from x keeps the sums small, so fewer digits are lost.
     mean /= size
-    # Step 1: p·x with its part in the span of Q taken off (Gram-Schmidt). What it gains, it gains at every knot.
+    # Step 1: subtract from p·x its part in the span of Q (Gram-Schmidt). Its gain is the same at every knot.
     line = np.zeros(n)
     raw = 0.0
     for row in range(n):
@@ -88,13 +91,13 @@ def best_knot(order, x, parent, q, used, residual, span, end):  # type: ignore[n
             if active - seen < end:
                 break
             since = 0
-            # |h_t|², then what is left of it beside Q and the line: the denominator of the gain.
+            # |h_t|², then the squared length of h_t outside the span of Q and the line: the denominator of the gain.
             square = s2 - 2.0 * value * s1 + value * value * s0
             rest = square
             for m in range(used):
                 inner = sloped[m] - value * plain[m]
                 rest -= inner * inner
-            # (h_t · r), with the part along the line, which step 1 has counted, taken off.
+            # (h_t · r), minus the part along the line, whose gain step 1 has counted.
             product = r1 - value * r0
             if new:
                 inner = l1 - value * l0
@@ -102,10 +105,10 @@ def best_knot(order, x, parent, q, used, residual, span, end):  # type: ignore[n
                 product -= linear * inner
             if rest > _LEFT * square:
                 found = gain + product * product / rest
-                # Beyond rounding: ties must not be decided by the order of sums.
+                # The margin keeps rounding errors from deciding ties.
                 if found > best * (1.0 + 1e-9):
                     best, knot = found, x[row]
-        # The row passes to the right of the knot.
+        # Move the row to the right of the knot: update the sums.
         before = value
         seen += 1
         since += 1
@@ -126,10 +129,10 @@ def best_knot(order, x, parent, q, used, residual, span, end):  # type: ignore[n
 
 @njit(cache=True, fastmath={"contract", "reassoc", "nsz"})
 def label_gains(codes, size, parent, q, used, residual, fewest):  # type: ignore[no-untyped-def]
-    """Return by how much squares fall with the parent times the indicator of each of `size` labels, (size,).
+    """Return the decrease of the RSS by the parent times the indicator of each of `size` labels, (size,).
 
-    Arrays are those of `best_knot`; `codes` (n,) holds the label of each row. A label gains nothing if it has less than
-    `fewest` rows, or all other labels together have.
+    `codes` (n,) holds the label of each row; the other arrays are those of `best_knot`. The gain is 0 if the label, or
+    all other labels together, have fewer than `fewest` rows where the parent isn't zero.
     """
     # Inner products of p·[label = c] with Q, with itself and with the residual, in one pass over the rows.
     inner, square, product = np.zeros((size, used)), np.zeros(size), np.zeros(size)

@@ -1,4 +1,4 @@
-"""Terms of an adaptive spline: products of hinges of numbers and indicators of labels."""
+"""Terms of an adaptive spline: products of hinges of numeric inputs and indicators of labels."""
 
 from __future__ import annotations
 
@@ -18,15 +18,16 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, order=True)
 class Factor:
-    """A function of one input.
+    """A function of one input: a hinge, a line, or the indicator of a label.
 
     Attributes
     ----------
     input : int
-        Position among the numbers, or, where `kind` is "label", among the categorical parameters.
+        Position among the numeric parameters, or, if `kind` is "label", among the categorical parameters.
     kind : {"above", "below", "line", "label"}
-        ``max(0, x - knot)``, ``max(0, knot - x)``, ``x - knot``, or whether the label is number `knot`.
+        ``max(0, x - knot)``, ``max(0, knot - x)``, ``x - knot``, or the indicator of the label at position `knot`.
     knot : float
+        The knot, or the position of the label.
     """
 
     input: int
@@ -34,7 +35,7 @@ class Factor:
     knot: float
 
     def values(self, inputs: Inputs) -> Floats:
-        """Evaluate at n configurations, (n,)."""
+        """Return the factor's values at n configurations, (n,)."""
         if self.kind == "label":
             return np.asarray(inputs.labels[:, self.input] == int(self.knot), dtype=np.float64)
         distance = inputs.numbers[:, self.input] - self.knot
@@ -43,12 +44,13 @@ class Factor:
         return np.maximum(distance if self.kind == "above" else -distance, 0.0)
 
 
-#: A product of factors of different inputs, sorted. The empty product is the constant 1; the length is the degree.
+#: A product of factors of different inputs, in sorted order. The empty product is the constant 1. The length is the
+#: degree.
 Term = tuple[Factor, ...]
 
 
 def design(terms: Sequence[Term], inputs: Inputs) -> Floats:
-    """Return the columns of terms, (n, n_terms); each factor is evaluated once."""
+    """Return the design matrix of terms, (n, n_terms); each different factor is evaluated once."""
     known: dict[Factor, Floats] = {}
     matrix = np.ones((len(inputs), len(terms)), order="F")
     for column, term in zip(matrix.T, terms, strict=True):

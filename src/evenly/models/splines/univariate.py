@@ -1,4 +1,4 @@
-"""MARS of one input: a piecewise-linear curve with few knots, chosen by generalised cross-validation."""
+"""MARS of one input: a piecewise-linear curve with few knots, chosen by generalised cross-validation (GCV)."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class HingeCurve:
-    """A continuous piecewise-linear function; it extrapolates in straight lines.
+    """A continuous piecewise-linear function, which extrapolates linearly.
 
     Attributes
     ----------
     knots : array (k,)
-        Where the slope changes, rising.
+        The values of x where the slope changes, in ascending order.
     slopes : array (k + 1,)
-        Left of the first knot, between knots, right of the last.
+        Slopes left of the first knot, between knots, and right of the last knot.
     anchor : tuple of float
-        A point (x, y) of the curve: at the first knot, or anywhere if there is none.
+        A point (x, y) of the curve: at the first knot, or at any x if there is no knot.
     gcv : float
-        Generalised cross-validation of the fit, a mean squared error.
+        Generalised cross-validation of the fit, a penalised mean squared error.
     """
 
     knots: Floats
@@ -42,9 +42,9 @@ class HingeCurve:
     gcv: float
 
     def __call__(self, x: ArrayLike) -> Floats:
-        """Evaluate; any shape."""
+        """Return the curve's values at x, in the shape of x."""
         at = np.asarray(x, dtype=np.float64)
-        # A straight line through the anchor, and a hinge for each change of slope.
+        # A straight line through the anchor plus one hinge per change of slope.
         value = self.anchor[1] + self.slopes[0] * (at - self.anchor[0])
         for knot, change in zip(self.knots, np.diff(self.slopes), strict=True):
             value = value + change * np.maximum(at - knot, 0.0)
@@ -71,21 +71,22 @@ def univariate_hinges(
     span: int = 1,
     end: int = 2,
 ) -> HingeCurve:
-    """Fit a curve of hinges in one input: MARS of one variable.
+    """Fit a piecewise-linear curve to points (x, y) by MARS with one input.
 
     Parameters
     ----------
     x, y : array_like (n,)
-        Finite; in any order, values of x may repeat.
+        Finite numbers in any order; values of x may repeat.
     weights : array_like (n,), optional
-        How much each value counts, relative to the others; above zero.
+        Weight of each point, relative to the others; above zero.
     penalty : float
-        Cost of a knot in coefficients, Friedman's d; he advises 2 for additive models. At 0 only coefficients count.
+        Cost of a knot, in coefficients (Friedman's d). He advises 2 for additive models. With 0, only coefficients
+        count.
     most_knots : int
-        How many knots the forward pass looks for at most; 0 gives a straight line or a constant.
+        Largest number of knots; 0 gives a straight line or a constant.
     span, end : int
-        How many points lie between two knots at least, and how many beyond the outermost ones, so that `end` points
-        beside the knot's own show the slope by which the curve extrapolates.
+        Least number of points between two knots, and outside the outermost knots. So the slope of the extrapolation is
+        determined by `end` points besides the knot's own.
 
     Raises
     ------
@@ -102,19 +103,19 @@ def univariate_hinges(
     at, values, counts = _checked(x, y, weights)
     order = np.lexsort((values, at))
     at, values, counts = at[order], values[order], counts[order] / counts.mean()
-    # MARS on one input, scaled to [-1, 1] as inputs of models are.
+    # Scale x to [-1, 1], like the coded inputs of models.
     middle, half = (at[0] + at[-1]) / 2, max((at[-1] - at[0]) / 2, np.finfo(float).tiny)
     inputs = Inputs(((at - middle) / half)[:, None], np.zeros((len(at), 0), np.int64), ())
-    # x is scaled to [-1, 1]; a knot may lie at any point that span and end allow.
+    # A knot may lie at any point that span and end allow.
     limits = Limits(terms=most_knots + 1, degree=1, span=span, end=end, knots=len(at), least=1e-12)
     if most_knots < 1:
         limits = Limits(terms=1, degree=1, span=len(at), end=len(at), least=1e-12)
-    # The line is a term of its own here, so that its loss costs one coefficient and no knot.
+    # Convert pairs of hinges to one line and one hinge per knot. The line then costs one coefficient and no knot.
     terms = _as_lines(forward(inputs, values, counts, limits))
     columns, roots = design(terms, inputs), np.sqrt(counts)
-    # A knot is one column here, not two: it bears the whole cost.
+    # Each knot has one column here instead of two, which bears the whole cost of the knot.
     each = np.array([1.0 + penalty * any(f.kind == "above" for f in term) for term in terms])
-    # Backward pass, then weighted least squares on what is left.
+    # Backward pass, then weighted least squares on the remaining columns.
     kept = prune(columns * roots[:, None], values * roots, each).kept
     solution = least_squares(columns[:, kept] * roots[:, None], values * roots)
     squares = float(counts @ (values - columns[:, kept] @ solution) ** 2)
@@ -122,14 +123,14 @@ def univariate_hinges(
 
 
 def _as_lines(terms: list[Term]) -> list[Term]:
-    """Put a pair of hinges as a line and a hinge, which span the same and have the straight line as a column."""
+    """Replace the pairs of hinges by one straight line and one hinge per knot, which span the same functions."""
     knots = sorted({f.knot for term in terms for f in term if f.kind == "above"})
     line: list[Term] = [(Factor(0, "line", 0.0),)] if len(terms) > 1 else []
     return [(), *line, *((Factor(0, "above", knot),) for knot in knots)]
 
 
 def _curve(terms: list[Term], solution: Floats, middle: float, half: float, error: float) -> HingeCurve:
-    """Put coefficients of terms in the scaled input (x - middle) / half as a curve in x."""
+    """Convert terms of the scaled input (x - middle) / half and their coefficients to a curve in x."""
     constant, slope, found = 0.0, 0.0, []
     for term, coefficient in zip(terms, solution.tolist(), strict=True):
         if not term:
