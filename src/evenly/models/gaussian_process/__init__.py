@@ -1,1 +1,1 @@
-"""Parts of the Gaussian process: covariance functions, hyper-parameters, likelihood, and experts for many runs."""
+"""Gaussian-process regression: covariance functions, hyper-parameters, likelihood, and local experts for many runs."""

@@ -1,8 +1,8 @@
-"""Gaussian processes with one covariance, one per region of the runs; exact where there is one region.
+"""Local experts: one Gaussian process per region of the runs, all with the same covariance function.
 
-The runs are halved repeatedly across the coordinate in which they spread most, in the covariance's own distance, as in
-a k-d tree. Each region also learns from the runs around it, so that predictions are good up to its edge. A
-configuration is predicted by the region that it lies in or is nearest to.
+With few runs there is a single region, and the process is exact. Otherwise the runs are halved repeatedly along the
+coordinate with the largest spread, as in a k-d tree, in the coordinates of the covariance. Each region also learns from
+the runs around it, so that predictions are good up to its boundary. A configuration is predicted by the nearest region.
 """
 
 from __future__ import annotations
@@ -24,22 +24,24 @@ __all__ = ["Experts", "Regions"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-#: Most runs for which one exact process is solved; beyond, runs per region, and runs it learns from.
+#: Maximum number of runs for a single exact process. With more: maximum number of runs that lie in a region, and number
+#: of runs from which a region learns.
 EXACT, _OWN, _LEARNED = 4096, 1024, 2048
-#: Single precision is used above so many runs, where it changes values by less than this part of the noise's deviation.
+#: With more runs than this, single precision is used if it changes predictions by less than this fraction of the
+#: noise's standard deviation.
 _SINGLE_ROWS, _SINGLE_ERROR = 1536, 0.05
 
 
 @dataclass(frozen=True)
 class Regions:
-    """Boxes in the coordinates of a covariance, (n_regions, q) each."""
+    """Boxes in the coordinates of a covariance, given by their lower and upper corners, (n_regions, q) each."""
 
     lower: Floats
     upper: Floats
 
     @classmethod
     def split(cls, points: Floats, most: int) -> Regions:
-        """Halve (n, q) points until no region has more than `most`, unless its points can't be told apart."""
+        """Halve points (n, q) until each region has at most `most` points, or its points are too similar to split."""
         boxes, waiting = [], [np.arange(len(points))]
         while waiting:
             rows = waiting.pop()
@@ -58,32 +60,32 @@ class Regions:
         return len(self.lower)
 
     def distances(self, points: Floats, region: int) -> Floats:
-        """Return the squared distances of (n, q) points from a region, (n,)."""
+        """Return the squared distances of points (n, q) from a region, (n,)."""
         outside = np.maximum(np.maximum(self.lower[region] - points, points - self.upper[region]), 0)
         return np.asarray(np.einsum("ij,ij->i", outside, outside))
 
     def of(self, points: Floats) -> Ints:
-        """Return the number of the region that each point (n, q) lies in or is nearest to, (n,)."""
+        """Return the index of the nearest region of each point (n, q), (n,)."""
         return np.asarray(np.argmin([self.distances(points, region) for region in range(len(self))], axis=0), np.int64)
 
 
 @dataclass
 class Experts:
-    """Solved processes of all regions, after Rasmussen and Williams, algorithm 2.1.
+    """The fitted processes of all regions, by algorithm 2.1 of Rasmussen and Williams.
 
     Attributes
     ----------
     shape, theta
-        The covariance and its hyper-parameters.
+        The covariance function and its hyper-parameters.
     inputs, weights
-        Runs learned from, (n, …) and (n,).
+        The runs, (n, …) and (n,).
     regions : Regions
     members : list of int arrays
-        Runs that each region learns from.
+        Indices of the runs from which each region learns.
     solutions : list of arrays
         α = K⁻¹y of each region's runs.
     single : bool
-        Whether predictions are made in single precision.
+        Whether predictions are computed in single precision.
     """
 
     shape: Shape
@@ -99,7 +101,7 @@ class Experts:
 
     @classmethod
     def learn(cls, shape: Shape, theta: Floats, inputs: Inputs, values: Floats, weights: Floats) -> Experts:
-        """Solve for given hyper-parameters; `values` (n,) are standardised."""
+        """Fit all regions for given hyper-parameters to standardised `values` (n,)."""
         points = shape.components(theta)[0].coordinates(inputs)
         n = len(values)
         regions = Regions.split(points, _OWN if n > EXACT else n)
@@ -112,7 +114,7 @@ class Experts:
             # α = L'⁻¹ L⁻¹ y (algorithm 2.1, line 3).
             self.solutions.append(lapack.dpotrs(self._factor(rows), values[rows], lower=1)[0])
         if n > _SINGLE_ROWS:
-            # Single precision is taken if it changes predictions of a sample of runs much less than the noise does.
+            # Use single precision if it changes the predictions for a sample of runs much less than the noise does.
             some = inputs.rows(np.linspace(0, n - 1, min(n, 200)).astype(np.int64))
             double = self.predict(some)
             self.single = True
@@ -120,8 +122,8 @@ class Experts:
         return self
 
     def with_runs(self, inputs: Inputs, values: Floats) -> Experts:
-        """Return a process of one region that has learned from more runs, of weight 1; `values` (m,) standardised."""
-        # The values learned from are K α.
+        """Return a process of a single region fitted to more runs of weight 1, with standardised `values` (m,)."""
+        # The values of the earlier runs are recovered as K α.
         matrix = covariance_matrix(self.theta, self.shape, self.inputs, self.weights)
         known = np.concatenate([matrix @ self.solutions[0], values])
         both = Inputs(
@@ -141,7 +143,7 @@ class Experts:
         raise ArithmeticError("the covariance of the runs can't be factored")
 
     def predict(self, inputs: Inputs) -> Floats:
-        """Return the mean k' α of each configuration by its region (algorithm 2.1, line 4), (n,)."""
+        """Return the predicted mean k' α of each configuration by its nearest region (algorithm 2.1, line 4), (n,)."""
         precision, sums = (np.float32, weighted_sums_32) if self.single else (np.float64, weighted_sums_64)
         found = np.zeros(len(inputs))
         owners = self._owners(inputs)
@@ -151,7 +153,7 @@ class Experts:
             slopes, knots, coefficients = self._prepared(int(region), precision)
             total = np.zeros(len(asked))
             labels = asked.labels.astype(precision)
-            # Covariances with the region's runs, never stored, times α; then the trend's.
+            # Covariances with the region's runs times α, without storing the matrix; then the trend.
             for component, (places, marks), scaled in zip(
                 self.shape.components(self.theta), knots, coefficients, strict=True
             ):
@@ -161,13 +163,13 @@ class Experts:
         return found
 
     def _owners(self, inputs: Inputs) -> Ints:
-        """Return the number of the region that each configuration lies in or is nearest to, (n,)."""
+        """Return the index of the nearest region of each configuration, (n,)."""
         if len(self.regions) == 1:
             return np.zeros(len(inputs), dtype=np.int64)
         return self.regions.of(self.shape.components(self.theta)[0].coordinates(inputs))
 
     def _prepared(self, region: int, precision: Any) -> Any:
-        """Return what predictions of a region need: the trend's slopes, and each component's knots and coefficients."""
+        """Return the trend's slopes, and each component's knots and coefficients, for predictions by a region."""
         if (region, precision) not in self._knots:
             runs, solution = self.inputs.rows(self.members[region]), self.solutions[region]
             parts = self.shape.components(self.theta)
@@ -179,7 +181,7 @@ class Experts:
         return self._knots[region, precision]
 
     def deviation(self, inputs: Inputs) -> Floats:
-        """Return the standard deviation of the value without noise, (n,): √(k(x, x) - v'v) of algorithm 2.1, line 6."""
+        """Return the posterior standard deviation without noise, (n,): √(k(x, x) - v'v), algorithm 2.1, line 6."""
         found = np.zeros(len(inputs))
         owners = self._owners(inputs)
         for region in np.unique(owners):
@@ -193,14 +195,14 @@ class Experts:
         return found
 
     def _known(self, inputs: Inputs, region: int) -> Floats:
-        """Return v = L⁻¹k of a region's runs and configurations, (n_runs, n) (algorithm 2.1, line 5)."""
+        """Return v = L⁻¹k between a region's runs and configurations, (n_runs, n) (algorithm 2.1, line 5)."""
         if region not in self._factors:
             self._factors[region] = self._factor(self.members[region])
         covariance = self._prior(inputs, self.inputs.rows(self.members[region]))
         return np.asarray(solve_triangular(self._factors[region], covariance.T, lower=True, check_finite=False))
 
     def _prior(self, inputs: Inputs, others: Inputs) -> Floats:
-        """Return the prior covariance, without noise, of two sets of configurations, (n, m)."""
+        """Return the prior covariance without noise between two sets of configurations, (n, m)."""
         trend = self.shape.trend(self.theta)
         covariance = trend.features(inputs) @ trend.features(others).T
         labels = inputs.labels.astype(np.float64)
@@ -213,17 +215,18 @@ class Experts:
         return np.asarray(covariance)
 
     def covariance(self, inputs: Inputs, others: Inputs) -> Floats:
-        """Return the posterior covariance of the values without noise of two sets of configurations, (n, m).
+        """Return the posterior covariance without noise between two sets of configurations, (n, m).
 
-        Where there are several regions, it is given the runs of the first. Rasmussen and Williams, equation 2.24.
+        This is equation 2.24 of Rasmussen and Williams. With several regions, it conditions on the first one's runs
+        only.
         """
         return self._prior(inputs, others) - self._known(inputs, 0).T @ self._known(others, 0)
 
     def left_out(self, values: Floats, folds: Ints) -> Floats:
-        """Return the mean of each run without its fold, (n,), by blocks of the inverse of K.
+        """Return the left-out prediction of each run, (n,), from blocks of the inverse of K.
 
-        For the runs I of a fold it is ``y_I - [(K⁻¹)_II]⁻¹ α_I`` (Rasmussen and Williams, equation 5.12, which is for
-        one run at a time).
+        For the runs I of a fold it is ``y_I - [(K⁻¹)_II]⁻¹ α_I``. Equation 5.12 of Rasmussen and Williams is the case
+        of a single run.
         """
         found = np.array(values)
         owners = self._owners(self.inputs)
@@ -270,5 +273,5 @@ class Experts:
 
 
 def _knots(component: Component, runs: Inputs, precision: Any) -> tuple[Any, Any]:
-    """Return the places and labels of runs as the kernels take them, (q, n) each."""
+    """Return the places (q, n) and the labels (n_categorical, n) of runs in the layout that the kernels expect."""
     return np.ascontiguousarray(component.places(runs).T, precision), np.ascontiguousarray(runs.labels.T, precision)

@@ -1,4 +1,4 @@
-"""Numbers with few measured values, treated as labels too, since times need not vary smoothly between such values."""
+"""Numbers with few measured values, which are coded as labels too: times may not vary smoothly between such values."""
 
 from __future__ import annotations
 
@@ -21,13 +21,14 @@ _SAME = 1e-8
 
 @dataclass(frozen=True)
 class Levels(Stored):
-    """The numbers that are treated as labels too, and the values (levels) that these have.
+    """The numbers that are coded as labels too, with their values (levels).
 
     Attributes
     ----------
     columns : list of int
+        Indices of these numbers.
     values : list of arrays
-        Levels of each of these numbers, ascending.
+        Rising levels of each of these numbers, in coded units.
     """
 
     columns: list[int]
@@ -35,7 +36,7 @@ class Levels(Stored):
 
     @classmethod
     def learn(cls, inputs: Inputs) -> Levels:
-        """Take the numbers with 3 to 16 values, and four runs or more per value on average."""
+        """Select the numbers with 3 to 16 values and, on average, at least four runs per value."""
         columns, values = [], []
         for column in range(inputs.numbers.shape[1]):
             x = np.unique(np.round(inputs.numbers[:, column], 9))
@@ -45,7 +46,7 @@ class Levels(Stored):
         return cls(columns, values)
 
     def added(self, inputs: Inputs) -> Inputs:
-        """Return the inputs with the number of the level as one more label; between levels it is -1."""
+        """Return the inputs with one more label column per selected number: the level's index, or -1 between levels."""
         labels = [inputs.labels]
         for column, levels in zip(self.columns, self.values, strict=True):
             x = inputs.numbers[:, column]

@@ -1,8 +1,8 @@
-"""Gaussian process: log times vary smoothly around a trend, with a length-scale per input. Best with few runs.
+"""Gaussian-process regression of log times: smooth variation around a trend, with a length-scale for each input.
 
-The covariance is described in `evenly.models.gaussian_process.hyperparameters`. Up to 4,096 runs are solved exactly,
-more by overlapping regions of 2,048 [Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006, chapters 2
-and 5].
+The method is best with few runs. The covariance is described in `evenly.models.gaussian_process.hyperparameters`. Up to
+4,096 runs are solved exactly; with more, each of several overlapping regions has an exact process of 2,048 runs
+[Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006, chapters 2 and 5].
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ __all__ = ["GaussianProcess"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-#: Up to so many runs, hyper-parameters are learned again without each fold, since each run has influenced them. With
-#: more, a single run hardly does.
+#: Up to this number of runs, hyper-parameters are learned again without each fold. With more runs a single one hardly
+#: influences them.
 _RELEARNED = 1500
 
 
 @dataclass
 class _Process(Regressor):
-    """Gaussian-process regression of standardised logarithms: learns hyper-parameters, then solves."""
+    """Gaussian-process regression of standardised log times: learns hyper-parameters, then solves for all runs."""
 
     search: Search = field(default_factory=Search)
 
@@ -46,7 +46,7 @@ class _Process(Regressor):
         self._experts = Experts.learn(*learn(shape, coded, values, weights, self.search), coded, values, weights)
 
     def solved(self, inputs: Inputs, logs: Floats, weights: Floats) -> _Process:
-        """Return a process of the same hyper-parameters that has learned from other runs."""
+        """Return a process with the same hyper-parameters that is fitted to other runs."""
         other = _Process(self.search)
         other._centre, other._scale, other._levels = self._centre, self._scale, self._levels
         values = (logs - self._centre) / self._scale
@@ -59,16 +59,16 @@ class _Process(Regressor):
         return self._centre + self._scale * self._experts.predict(self._levels.added(inputs))
 
     def deviation(self, inputs: Inputs) -> Floats:
-        """Return the standard deviation of the logarithms, without noise, (n,)."""
+        """Return the posterior standard deviation of the log times without noise, (n,)."""
         return self._scale * self._experts.deviation(self._levels.added(inputs))
 
     def covariance(self, inputs: Inputs, others: Inputs) -> Floats:
-        """Return the covariance of logarithms without noise, (n, m)."""
+        """Return the posterior covariance of the log times without noise, (n, m)."""
         return self._scale**2 * self._experts.covariance(self._levels.added(inputs), self._levels.added(others))
 
     @property
     def noise(self) -> float:
-        """Standard deviation of the logarithm of one run's time around the mean of repetitions."""
+        """Standard deviation of the noise of a single run's log time."""
         return self._scale * float(np.sqrt(self._experts.shape.noise(self._experts.theta)))
 
     def left_out(self, inputs: Inputs, logs: Floats, weights: Floats, folds: Ints) -> Floats | None:
@@ -98,17 +98,17 @@ class _Process(Regressor):
 
 @final
 class GaussianProcess(RegressionModel):
-    """Gaussian process on logarithms, with a length-scale for each input.
+    """Gaussian-process regression of log times, with a length-scale for each input.
 
-    The process is a sum of a trend (constant, linear, quadratic, effects of labels), wide and local Matérn variation,
-    and noise. Their variances maximise the marginal likelihood.
+    The process is a sum of a trend (constant, linear, quadratic, effects of labels), wide and local variation with
+    Matérn covariances, and noise. The hyper-parameters maximise the marginal likelihood times their prior.
 
     Parameters
     ----------
     effort : {"quick", "normal", "thorough"}
-        Effort of the search for hyper-parameters; the last two are the same.
+        Effort of the search for hyper-parameters; "normal" and "thorough" are the same.
     folds : int
-        How many folds intervals are learned from.
+        Number of folds for the left-out residuals from which intervals are learned.
 
     Examples
     --------
@@ -130,9 +130,9 @@ class GaussianProcess(RegressionModel):
         return _Process(Search.of(self.effort))
 
     def deviation(self, X: Configurations) -> Floats:
-        """Return the standard deviation of the logarithm of the time without noise, (n,).
+        """Return the posterior standard deviation of the log time without noise, (n,).
 
-        It is large where there are few runs nearby. Unlike `interval`, it doesn't include the noise of a run.
+        It is large where few runs are near. Unlike `interval`, it doesn't include the noise of a run.
 
         Examples
         --------
@@ -144,17 +144,17 @@ class GaussianProcess(RegressionModel):
         return self._process.deviation(self._coding.inputs(self._asked(X)))
 
     def lessons(self, X: Configurations, asked: Configurations) -> Floats:
-        """Return how much a run at each of X would lower the mean variance of log times at `asked`, (n,).
+        """Return by how much a run at each configuration of X would lower the mean variance of log times, (n,).
 
-        This is active learning after Cohn [Seo et al., Gaussian process regression: active data selection and test
-        point rejection, 2000]. Above 4,096 runs, only those of the first region are taken into account.
+        This is Cohn's criterion of active learning [Seo et al., Gaussian process regression: active data selection and
+        test point rejection, 2000]. With more than 4,096 runs, covariances use the runs of the first region only.
 
         Parameters
         ----------
         X : configurations (n,)
-            Where a run may be made.
+            Candidates for the next run.
         asked : configurations (m,)
-            Where times are of interest.
+            Configurations over which the variance is averaged.
 
         Examples
         --------

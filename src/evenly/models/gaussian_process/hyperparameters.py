@@ -1,19 +1,21 @@
-"""Covariance of the Gaussian process, as a function of its hyper-parameters: trend, wide and local variation, noise.
+"""Covariance of the Gaussian process as a function of its hyper-parameters: trend, wide and local variation, noise.
 
-Standardised logarithms of times are a sum of
+Standardised log times are modelled as a sum of
 
 * a trend: constant, linear and quadratic in the inputs, and an effect of each label, with Gaussian coefficients;
-* wide variation: a Matérn covariance of smoothness 5/2 or 3/2 of the distance ``|(x - x') D (I + S)|``. D holds the
-  inverse length-scales, and S is symmetric with zero diagonal, so that products and ratios of parameters (total size,
-  ranks × threads) can have length-scales of their own;
-* local variation: Matérn with length-scales of its own, shorter by prior, for switches of algorithm and block sizes;
+* wide variation: a Matérn covariance of smoothness 5/2 or 3/2 with the distance ``|(x - x') D (I + S)|``. D holds the
+  inverse length-scales. S is symmetric with zero diagonal, so that products and ratios of parameters (total size,
+  ranks × threads) can have their own length-scales;
+* local variation: a Matérn covariance with other length-scales, which are shorter by their prior, for switches of
+  algorithm and block sizes;
 * noise.
 
-Labels that differ add ``1/ℓ²`` of their parameter to the squared distance (Hamming distance); for wide variation each
-label also has a place on an axis of its parameter, so that labels that behave alike may lie close.
+If two configurations have different labels of a parameter, ``1/ℓ²`` of this parameter is added to their squared
+distance (Hamming distance). For wide variation, each label also has a learned coordinate on an axis of its parameter,
+so that similar labels may lie close together.
 
-All hyper-parameters, or their logarithms where they are positive, have Gaussian priors. These make parts that the runs
-don't show small, or their length-scales long.
+All hyper-parameters (their logarithms, if they must be positive) have Gaussian priors. Where the runs give no evidence
+of a part, the priors keep its variance small or its length-scales long.
 """
 
 from __future__ import annotations
@@ -31,9 +33,9 @@ __all__ = ["Component", "Shape", "Trend"]
 
 Floats = NDArray[np.float64]
 _CONSTANT_VARIANCE = 25.0
-#: Places of labels to start from, relative to their mean values; and runs of mean 0 added to each label's.
+#: First coordinates of labels, relative to their mean values; number of pseudo-runs of value 0 added to each label.
 _FIRST_PLACES, _ADDED = 0.3, 4.0
-#: Name of a group of hyper-parameters: (prior mean, prior standard deviation).
+#: Prior of each group of hyper-parameters: (mean, standard deviation).
 _PRIORS = {
     "noise": (np.log(1e-3), 3.0),
     "linear": (-1.0, 1.5),
@@ -53,20 +55,20 @@ _KINDS = {2.5: MATERN_52, 1.5: MATERN_32}
 
 @dataclass(frozen=True)
 class Shape:
-    """How many hyper-parameters of each kind there are, and their priors.
+    """The layout of the vector of hyper-parameters, and their priors.
 
     Attributes
     ----------
     numbers : int
-        Numeric parameters.
+        Number of numeric parameters.
     sizes : tuple of int
-        Labels of each categorical parameter.
+        Number of labels of each categorical parameter.
     placed : int
-        How many of these, the first ones, have places for labels.
+        Number of categorical parameters, the first ones, whose labels have learned coordinates.
     smoothness : {2.5, 1.5}
-        Of the Matérn covariances.
+        Smoothness of the Matérn covariances.
     parts : tuple of str
-        Of "wide", "local".
+        Which of "wide" and "local" there are.
     """
 
     numbers: int
@@ -77,7 +79,7 @@ class Shape:
 
     @cached_property
     def slices(self) -> dict[str, slice]:
-        """Where each group lies in the vector of hyper-parameters."""
+        """Slice of each group in the vector of hyper-parameters."""
         d, labels = self.numbers, len(self.sizes)
         counts = {"noise": 1, "linear": 1, "quadratic": 1, "effect": labels}
         for part in self.parts:
@@ -101,9 +103,10 @@ class Shape:
         return np.concatenate([np.full(s.stop - s.start, _PRIORS[name][1]) for name, s in self.slices.items()])
 
     def starts(self, inputs: Inputs, values: Floats) -> list[Floats]:
-        """Return starts for the search of hyper-parameters: the priors' means, and shorter length-scales.
+        """Return two starts for the search of hyper-parameters: the priors' means, and shorter length-scales.
 
-        Labels start at places by their mean value: if all started at one place, all gradients would be zero there.
+        The coordinate of each label starts at a multiple of its mean value. If all labels started at the same place,
+        the gradients by their coordinates would be zero.
         """
         usual = self.means.copy()
         if "wide.place" in self.slices:
@@ -122,7 +125,7 @@ class Shape:
         return float(np.exp(theta[0]))
 
     def components(self, theta: Floats) -> list[Component]:
-        """Return the parts of the covariance that depend on distance."""
+        """Return the parts of the covariance that depend on distances."""
         return [Component.of(self, part, theta) for part in self.parts]
 
     def trend(self, theta: Floats) -> Trend:
@@ -139,13 +142,15 @@ class Component:
     ----------
     variance : float
     map : array (d, d)
-        Numbers times this are coordinates: ``D (I + S)``.
+        Matrix ``D (I + S)`` that maps coded numbers to coordinates.
     inverse : array (d,)
         Inverse length-scales, the diagonal of D.
     steps : array (n_categorical,)
-        What two labels add to the squared distance.
+        Amounts that are added to the squared distance if two labels differ.
     label_places : list of arrays
-        Coordinates of the labels of the first parameters.
+        Learned coordinates of the labels of the first `placed` categorical parameters.
+    kind : (float, float)
+        Coefficients of the Matérn covariance, see `evenly.models.gaussian_process.kernels`.
     """
 
     variance: float
@@ -157,8 +162,8 @@ class Component:
 
     @classmethod
     def of(cls, shape: Shape, part: str, theta: Floats) -> Component:
-        """Make a part of the covariance from hyper-parameters theta (len(shape),)."""
-        # The map D (I + S): S is symmetric, so its upper triangle is all that is stored.
+        """Return a part of the covariance for hyper-parameters theta (len(shape),)."""
+        # The map D (I + S). S is symmetric, so only its upper triangle is stored.
         inverse = np.exp(-theta[shape.slices[f"{part}.length"]])
         mixing = np.eye(shape.numbers)
         places: list[Floats] = []
@@ -172,13 +177,13 @@ class Component:
         return cls(variance, inverse[:, None] * mixing, inverse, steps, places, _KINDS[shape.smoothness])
 
     def places(self, inputs: Inputs) -> Floats:
-        """Return coordinates of numbers, then of labels, (n, d + placed): the distance without the steps of labels."""
+        """Return coordinates of numbers, then of labels, (n, d + placed); their distances don't include label steps."""
         columns = [places[inputs.labels[:, [k]]] for k, places in enumerate(self.label_places)]
         return np.hstack([inputs.numbers @ self.map, *columns])
 
     def coordinates(self, inputs: Inputs) -> Floats:
-        """Return points whose Euclidean distance is the component's, (n, d + placed + sum of sizes)."""
-        # Two indicators that differ are √2 apart, so that √(step / 2) times them adds `step` to the squared distance.
+        """Return points whose Euclidean distance is that of the component, (n, d + placed + sum of sizes)."""
+        # Different one-hot vectors have the distance √2, so √(step / 2) times them adds `step` to the squared distance.
         widths = np.repeat(np.sqrt(self.steps / 2), inputs.sizes)
         return np.hstack([self.places(inputs), inputs.one_hot * widths])
 
@@ -186,12 +191,12 @@ class Component:
         self, shape: Shape, part: str, inputs: Inputs, coordinates: Floats, pull: Floats, gradient: Floats
     ) -> None:
         """Add the derivatives by the hyper-parameters, given those by the coordinates, `pull` (n, n_coordinates)."""
-        # Chain rule: ∂/∂map = X' pull; log length-scales multiply rows of the map by exp(-·).
+        # Chain rule: ∂/∂map = X' pull. A log length-scale l multiplies a row of the map by exp(-l).
         d, marks = shape.numbers, shape.numbers + len(self.label_places)
         by_map = inputs.numbers.T @ pull[:, :d]
         gradient[shape.slices[f"{part}.length"]] -= np.sum(by_map * self.map, axis=1)
         if part == "wide":
-            # Each element of S stands at two places of the map; each label's place is shared by its runs.
+            # Each element of S appears twice in the map. The coordinate of a label is shared by all its runs.
             by_mixing = self.inverse[:, None] * by_map
             gradient[shape.slices["wide.shear"]] += (by_mixing + by_mixing.T)[np.triu_indices(d, 1)]
             by_place = [np.bincount(inputs.labels[:, k], pull[:, d + k], shape.sizes[k]) for k in range(marks - d)]
@@ -205,16 +210,16 @@ class Component:
 
 @dataclass(frozen=True)
 class Trend:
-    """Regression terms with Gaussian coefficients of mean zero, given by the logarithms of their variances."""
+    """Bayesian linear regression with zero-mean Gaussian coefficients, given by the logarithms of their variances."""
 
     linear: float
     quadratic: float
     effects: Floats
 
     def features(self, inputs: Inputs) -> Floats:
-        """Return terms times the standard deviation of their coefficient, (n, 1 + d + d (d + 1) / 2 + sum of sizes).
+        """Return each term times its coefficient's standard deviation, (n, 1 + d + d (d + 1) / 2 + sum of sizes).
 
-        Products of two rows of these are the trend's covariance [Rasmussen and Williams, section 2.1.2].
+        The inner product of two rows is the trend's covariance [Rasmussen and Williams, section 2.1.2].
         """
         x = inputs.numbers
         left, right = np.triu_indices(x.shape[1])
@@ -227,7 +232,7 @@ class Trend:
 
     @staticmethod
     def add_gradient(shape: Shape, by_feature: Floats, gradient: Floats) -> None:
-        """Add the derivatives by logarithms of variances, given those by the logarithm of each term's own."""
+        """Add the derivatives by the log variances of groups, given those by the log variance of each single term."""
         d = shape.numbers
         ends = np.cumsum((1, d, d * (d + 1) // 2))
         gradient[shape.slices["linear"]] += by_feature[1 : ends[1]].sum()

@@ -1,9 +1,9 @@
-"""Matérn covariances of smoothness 3/2 and 5/2 in compiled loops.
+"""Compiled loops for Matérn covariances of smoothness 3/2 and 5/2.
 
 Both are ``variance · (1 + s + c·s²) · exp(-s)`` with s the scaled distance: ``s² = 5·r²``, c = 1/3 for smoothness 5/2,
 ``s² = 3·r²``, c = 0 for 3/2 [Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006, equation 4.17].
-Exponentials are polynomials of our own, so that loops are vectorised on every machine: a library call per pair would
-cost five times as much. Places (m, q) are configurations asked for, knots (q, n) runs learned from.
+Exponentials are computed by polynomials in this module, so that loops are vectorised on every machine; a library call
+per pair would cost five times as much. Places (m, q) are configurations to predict, knots (q, n) are the runs.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _LN2 = 0.6931471805599453
 
 @njit(cache=True, fastmath=_FAST, inline="always")
 def _decay_64(s):  # type: ignore[no-untyped-def]
-    """Return exp(-s) for s >= 0 within 1e-15 of it; 0 where it is below 1e-300."""
+    """Return exp(-s) for s >= 0 with an error of at most 1e-15."""
     # exp(-s) = 2⁻ᵏ eᵘ with whole k and |u| ≤ ½ log 2; eᵘ is its Taylor polynomial of degree 12, by Horner's rule.
     s = min(s, 690.0)
     k = np.floor(s * _LOG2E + 0.5)
@@ -57,7 +57,7 @@ def _decay_64(s):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, fastmath=_FAST, inline="always")
 def _decay_32(s):  # type: ignore[no-untyped-def]
-    """Return exp(-s) for s >= 0 within 3e-7 of it, in single precision."""
+    """Return exp(-s) for s >= 0 with an error of at most 3e-7, in single precision."""
     # As `_decay_64`, with a polynomial of degree 6.
     s = min(s, np.float32(80.0))
     k = np.floor(s * np.float32(_LOG2E) + np.float32(0.5))
@@ -74,7 +74,7 @@ def _decay_32(s):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, fastmath=_FAST)
 def add_covariance(products, norms, variance, factor, quadratic, covariance, slope):  # type: ignore[no-untyped-def]
-    """Write the covariance of points with inner `products` (n, n), and its derivative with respect to r², (n, n)."""
+    """Write the covariance (n, n) of points with inner `products` (n, n), and its derivative by r², `slope` (n, n)."""
     # r² = |a|² + |b|² - 2 a·b; d/dr² of (1 + s + c s²) exp(-s) is ½ f (2 c - 1 - c s) exp(-s), with s² = f r².
     n = len(norms)
     for i in range(n):
@@ -99,8 +99,8 @@ def mirror(matrix):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, fastmath=_FAST)
 def _squares(place, label, knots, knot_labels, steps, first, last, found):  # type: ignore[no-untyped-def]
-    """Write squared distances from a place (q,) to knots `first` to `last`; labels that differ add their step."""
-    # Slices, since an index that is a sum keeps the compiler from vectorising.
+    """Write squared distances from a place (q,) to knots `first` to `last`; each label that differs adds its step."""
+    # Slices are used because the compiler doesn't vectorise loops with sums as indices.
     found[:] = 0
     for q in range(len(place)):
         x, row = place[q], knots[q, first:last]
@@ -123,7 +123,7 @@ def weighted_sums_64(places, labels, knots, knot_labels, steps, kind, coefficien
     factor, quadratic = kind
     found = np.empty(_BLOCK, places.dtype)
     for i in range(len(places)):
-        # Knots in blocks whose distances stay in the cache: k(x) · coefficients, equation 4.17 for each knot.
+        # k(x) · coefficients with equation 4.17 for each knot, in blocks whose distances stay in the cache.
         total = 0.0
         for first in range(0, knots.shape[1], _BLOCK):
             last = min(first + _BLOCK, knots.shape[1])

@@ -1,9 +1,9 @@
-"""Marginal likelihood of a Gaussian process, its gradient, and the hyper-parameters that maximise it.
+"""Marginal likelihood of a Gaussian process, its gradient, and the search for the best hyper-parameters.
 
-The logarithm of the likelihood is equation 2.30 of Rasmussen and Williams, Gaussian Processes for Machine Learning,
-2006, computed by their algorithm 2.1. With ``W = K⁻¹ - αα'`` and α = K⁻¹y the derivative of its negative is
-``½ Σ W ∂K`` (equation 5.9). For covariances of distances between mapped points the derivatives by the points come
-first, so that all length-scales cost little more than one.
+The log likelihood is equation 2.30 of Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006, computed
+by their algorithm 2.1. With ``W = K⁻¹ - αα'`` and α = K⁻¹y, the derivative of its negative is ``½ Σ W ∂K`` (equation
+5.9). For covariances that depend on distances between mapped points, derivatives with respect to the points are
+computed first. The gradient for all length-scales then costs little more than for one.
 """
 
 from __future__ import annotations
@@ -32,28 +32,28 @@ __all__ = [
 ]
 
 Floats = NDArray[np.float64]
-#: Added to the variance of each run, relative to that of all: keeps matrices of repeated runs regular.
+#: Least noise variance of each run, relative to the variance of all values: keeps matrices with repeated runs regular.
 LEAST_NOISE = 1e-8
-#: Cost where the covariance can't be factored.
+#: Value of the objective where the covariance can't be factored.
 _UNSOLVABLE = 1e12
 
 
 @dataclass(frozen=True)
 class Search:
-    """Effort of the search for hyper-parameters.
+    """Effort of the search for hyper-parameters, in numbers of runs and of optimisation steps.
 
     Attributes
     ----------
     starts : int
-        How many starts are compared.
+        Number of starts to compare.
     first_rows, first_steps : int
-        Runs on which starts are compared, and steps of each.
+        For the first search from each start.
     rows, steps : int
-        Runs on which the best are improved, and steps.
+        For improving all results on more runs.
     last_rows, last_steps : int
-        The same for the best of them alone.
+        For improving the best result on most runs.
     again_rows, again_steps : int
-        The same for searches without each fold.
+        For searches without a fold.
     """
 
     starts: int = 2
@@ -68,19 +68,19 @@ class Search:
 
     @classmethod
     def of(cls, effort: str) -> Search:
-        """Return the search of an effort: "quick", or any longer one."""
+        """Return the search for an effort; all efforts except "quick" are the same."""
         return cls(1, 400, 50, 1000, 15, 0, 0, 400, 8) if effort == "quick" else cls()
 
 
 def objective(theta: Floats, shape: Shape, inputs: Inputs, values: Floats, weights: Floats) -> tuple[float, Floats]:
-    """Return minus the logarithm of likelihood times prior, but for a constant, and its gradient (len(shape),).
+    """Return minus the log of likelihood times prior, up to a constant, and its gradient (len(shape),).
 
     Parameters
     ----------
     theta : array (len(shape),)
         Hyper-parameters.
     inputs, values, weights
-        Of n runs; values (n,) standardised, weights (n,) dividing the noise variance.
+        The runs: inputs (n, …), standardised values (n,), and weights (n,), by which the noise variance is divided.
     """
     # The covariance K (n, n): trend, distance-dependent parts, and noise on the diagonal.
     features = shape.trend(theta).features(inputs)
@@ -106,7 +106,7 @@ def objective(theta: Floats, shape: Shape, inputs: Inputs, values: Floats, weigh
     shape.trend(theta).add_gradient(shape, 0.5 * np.sum(features * (residual @ features), axis=0), gradient)
     for part, (component, coordinates, covariance, slope) in zip(shape.parts, parts, strict=True):
         gradient[shape.slices[f"{part}.variance"]] += 0.5 * np.vdot(residual, covariance)
-        # Half of W ∂K/∂r² of each pair, gathered at the points: r² = |a - b|² has the derivative 2 (a - b) by a.
+        # W ∂K/∂r² of each pair, summed to derivatives by the points: r² = |a - b|² has the derivative 2 (a - b) by a.
         slope *= residual
         pull = 2 * (slope.sum(axis=1)[:, None] * coordinates - slope @ coordinates)
         component.add_gradient(shape, part, inputs, coordinates, pull, gradient)
@@ -114,7 +114,7 @@ def objective(theta: Floats, shape: Shape, inputs: Inputs, values: Floats, weigh
 
 
 def cost(theta: Floats, shape: Shape, inputs: Inputs, values: Floats, weights: Floats) -> float:
-    """Return the value of `objective` without the gradient, which takes most of its time."""
+    """Return the value of `objective` without the gradient, which would take most of the time."""
     factor, failed = lapack.dpotrf(covariance_matrix(theta, shape, inputs, weights).T, lower=1, overwrite_a=1, clean=0)
     if failed:
         return _UNSOLVABLE
@@ -124,7 +124,7 @@ def cost(theta: Floats, shape: Shape, inputs: Inputs, values: Floats, weights: F
 
 
 def _component_matrices(component: Component, inputs: Inputs) -> tuple[Floats, Floats, Floats]:
-    """Return coordinates (n, q), the covariance (n, n), and its derivative by squared distances (n, n)."""
+    """Return a component's coordinates (n, q), covariance (n, n), and derivative by squared distances (n, n)."""
     coordinates = component.coordinates(inputs)
     covariance, slope = np.empty((len(inputs),) * 2), np.empty((len(inputs),) * 2)
     norms = np.sum(coordinates**2, axis=1)
@@ -133,7 +133,7 @@ def _component_matrices(component: Component, inputs: Inputs) -> tuple[Floats, F
 
 
 def covariance_matrix(theta: Floats, shape: Shape, inputs: Inputs, weights: Floats) -> Floats:
-    """Return the covariance of n runs with their noise, (n, n)."""
+    """Return the prior covariance matrix of n runs with noise, (n, n)."""
     features = shape.trend(theta).features(inputs)
     matrix = np.asarray(features @ features.T)
     for component in shape.components(theta):
@@ -145,20 +145,20 @@ def covariance_matrix(theta: Floats, shape: Shape, inputs: Inputs, weights: Floa
 def learn(
     shape: Shape, inputs: Inputs, values: Floats, weights: Floats, search: Search = Search()
 ) -> tuple[Shape, Floats]:
-    """Return the shape and the hyper-parameters with the greatest likelihood times prior.
+    """Return the shape and the hyper-parameters with the largest likelihood times prior.
 
-    The shape is that given or one of smoothness 3/2. With many runs a random part of them is used, and more for the
-    last steps than for the first.
+    The shape is the given one, or the same with smoothness 3/2. With many runs the search uses a random sample of them,
+    which is larger in the last steps than in the first ones.
     """
     order = np.random.default_rng(0).permutation(len(values))
     first, more = np.sort(order[: search.first_rows]), np.sort(order[: search.rows])
     few = inputs.rows(first), values[first], weights[first]
-    # Few runs, several starts; then the best start as the start of a rougher process.
+    # First on few runs from several starts; then from the best result with smoothness 3/2.
     starts = shape.starts(few[0], few[1])[: search.starts]
     found = [minimised(shape, start, *few, search.first_steps) for start in starts]
     best = min(found, key=lambda one: one.cost)
     found.append(minimised(replace(shape, smoothness=1.5), best.theta, *few, search.steps))
-    # More runs, from where each search ended; then most runs, for the best alone.
+    # Then all results are improved on more runs, and at last the best one on most runs.
     if len(values) > search.first_rows:
         many = inputs.rows(more), values[more], weights[more]
         found = [minimised(one.shape, one.theta, *many, search.steps) for one in found]
@@ -172,10 +172,10 @@ def learn(
 def relearned(
     shape: Shape, theta: Floats, inputs: Inputs, values: Floats, weights: Floats, search: Search = Search()
 ) -> Floats:
-    """Return hyper-parameters from runs without a fold, given those (`theta`) from all runs.
+    """Return hyper-parameters learned from runs without a fold, given `theta` learned from all runs.
 
-    From few runs they are learned anew, starting at the priors' means. From more runs a few steps are made from
-    half-way between the priors' means and `theta`, so that they depend little on the fold's runs.
+    With few runs the search starts at the priors' means. With more runs it makes a few steps from half-way between the
+    priors' means and `theta`, so that the result depends little on the fold's runs.
     """
     if len(values) <= search.first_rows:
         return minimised(shape, shape.starts(inputs, values)[0], inputs, values, weights, search.steps).theta
@@ -186,7 +186,7 @@ def relearned(
 
 @dataclass(frozen=True)
 class Found:
-    """Hyper-parameters, and minus the logarithm of likelihood times prior there."""
+    """Hyper-parameters with their shape, and minus the log of likelihood times prior there, up to a constant."""
 
     cost: float
     shape: Shape
@@ -194,7 +194,7 @@ class Found:
 
 
 def minimised(shape: Shape, start: Floats, inputs: Inputs, values: Floats, weights: Floats, steps: int) -> Found:
-    """Return the most likely hyper-parameters after at most so many steps of L-BFGS-B from a start."""
+    """Minimise `objective` by at most `steps` iterations of L-BFGS-B from a start."""
     found = minimize(
         objective, start, args=(shape, inputs, values, weights), jac=True, method="L-BFGS-B",
         options={"maxiter": steps, "ftol": 1e-6},

@@ -1,1 +1,1 @@
-"""What neural nets are made of: columns, training by JAX, and members that numpy predicts with."""
+"""Neural nets: input columns, training with JAX, and ensemble members that predict with numpy."""

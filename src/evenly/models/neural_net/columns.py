@@ -1,4 +1,4 @@
-"""The columns that nets learn from: standardised numbers and derived inputs, and indicators of labels."""
+"""The input columns of nets: standardised numbers, derived inputs and one-hot labels."""
 
 from __future__ import annotations
 
@@ -21,16 +21,17 @@ Singles = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Columns(Stored):
-    """How inputs become a matrix of columns with mean 0 and standard deviation 1.
+    """The mapping from inputs to a matrix of columns with mean 0 and standard deviation 1.
 
-    Indicators times the first layer's weights are a learned embedding of the labels.
+    One-hot labels times the first layer's weights are a learned embedding of the labels.
 
     Attributes
     ----------
     derived : Derived
     centres, spreads : arrays (n_columns,)
+        Mean and standard deviation of each column over the runs.
     lowest, highest : arrays (n_columns,)
-        Of the runs learned from. Nets see values outside as these; the trend extrapolates there.
+        Range of each column over the runs. Values outside are clipped to it; there only the trend extrapolates.
     """
 
     derived: Derived
@@ -52,7 +53,7 @@ class Columns(Stored):
         return np.asarray((raw - self.centres) / self.spreads, dtype=np.float32)
 
     def seen(self, groups: Sequence[str]) -> NDArray[np.bool_]:
-        """Return which columns a net sees that sees only some groups of derived inputs, (n_columns,)."""
+        """Return the mask of the columns of a net that uses only some `groups` of derived inputs, (n_columns,)."""
         derived = [np.repeat(group in groups, count) for group, count in self.derived.counts().items()]
         others = len(self.centres) - sum(map(len, derived))
         k = len(self.derived.kinds)

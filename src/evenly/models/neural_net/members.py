@@ -1,4 +1,4 @@
-"""Trained nets as arrays, and their predictions by numpy: a stored net needs no JAX."""
+"""Trained nets as arrays, and their predictions with numpy, so that a stored net doesn't need JAX."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ __all__ = ["ACTIVATIONS", "Member", "predict_each"]
 Singles = NDArray[np.float32]
 ACTIVATIONS = ("leaky-relu", "tanh", "silu")
 _LEAK = np.float32(0.1)
-#: Rows at once, so that layers stay in the cache.
+#: Number of rows per block, so that layers stay in the cache.
 _BLOCK = 2048
 
 
 @dataclass(frozen=True)
 class Member(Stored):
-    """One multilayer perceptron with one output.
+    """A multilayer perceptron with one output.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class Member(Stored):
     biases: list[Singles]
 
     def predict(self, x: Singles) -> Singles:
-        """Predict rows x (n, n_columns), (n,).
+        """Return predictions (n,) for rows x (n, n_columns).
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""An ensemble of nets on the residuals of a trend; each is validated on a fold that others learn from."""
+"""An ensemble of nets on the residuals of a trend; each net is validated on one fold and learns from the others."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ __all__ = ["Budget", "Nets"]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 _FOLDS = 5
-#: With fewer runs there are no nets, only the trend.
+#: Least number of runs for nets; with fewer runs only the trend is fitted.
 _RUNS = 20
 _NOTHING = 1e-9
-#: Compared with each other, as many at once as members are trained; the first are the safest.
+#: Candidates for hyper-parameters, the most robust first. All are trained at once.
 _CANDIDATES = (
     Hyper(groups=("products",)),
     Hyper(),
@@ -48,14 +48,14 @@ _CANDIDATES = (
 
 @dataclass(frozen=True)
 class Budget:
-    """Number of candidates, and steps of their training.
+    """Number of chosen candidates, and numbers of training steps.
 
     Attributes
     ----------
     kinds : int
-        Candidates that the ensemble is made of.
+        Number of candidates in the ensemble; five times as many are compared.
     pilot, full : int
-        Steps of the comparison of candidates, and of the final training.
+        Number of steps to compare candidates (0: the first ones are taken), and of the final training.
     """
 
     kinds: int
@@ -70,13 +70,13 @@ class Budget:
 
 
 class Nets(Regressor):
-    """Multilayer perceptrons; every run is left out by some of them, whose predictions of it give intervals."""
+    """Multilayer perceptrons. Each run is left out by some of them, whose predictions give the intervals."""
 
     def __init__(self, coding: Coding, budget: Budget, folds: int = 5) -> None:
         self._coding, self._budget, self._count = coding, budget, folds if folds > 1 else _FOLDS
 
     def fit(self, inputs: Inputs, logs: Floats, weights: Floats) -> None:
-        # Nets learn the residuals that the trend has without each run, scaled by their median absolute deviation.
+        # Nets learn the trend's leave-one-out residuals, scaled by their median absolute deviation.
         self._trend, trend = Trend.learn(inputs, logs, weights)
         left = logs - trend
         self._scale = 1.4826 * float(np.median(np.abs(left - np.median(left))))
@@ -94,8 +94,8 @@ class Nets(Regressor):
             self._known = trend + self._scale * (np.sum(held * made, axis=0) / held.sum(axis=0))
 
     def _train(self, inputs: Inputs, y: Floats, weights: Floats, folds: Ints) -> None:
-        """Choose candidates by a short training, then train each once per fold, validated on that fold."""
-        # Batches grow with the runs, so that the number of steps needn't.
+        """Choose candidates by a short training, then train each chosen one once per fold, validated on that fold."""
+        # The batch size grows with the number of runs, so that the number of steps can stay the same.
         batch = int(np.clip(2 ** np.round(np.log2(max(len(y), 1) / 24)), 16, 256))
 
         def trained(held: NDArray[np.bool_], hypers: Sequence[Hyper], steps: int) -> Trained:
@@ -110,7 +110,7 @@ class Nets(Regressor):
             held = np.tile(folds % _FOLDS == 0, (len(candidates), 1))
             errors = trained(held, candidates, self._budget.pilot).errors
             chosen = [candidates[k] for k in np.argsort(errors, kind="stable")[: self._budget.kinds]]
-        # Inputs that no member sees aren't stored.
+        # Derived inputs that no member uses are dropped.
         groups = [group for group in GROUPS if any(group in hyper.groups for hyper in chosen)]
         self._columns = Columns.learn(inputs, Derived.learn(self._coding, inputs, groups))
         count = int(folds.max()) + 1

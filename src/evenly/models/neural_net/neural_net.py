@@ -1,9 +1,9 @@
-"""Neural nets: an ensemble of multilayer perceptrons on the residuals that a log-quadratic trend has of the log times.
+"""Neural nets: an ensemble of multilayer perceptrons on the residuals of a log-quadratic trend.
 
-All members and hyper-parameter candidates are trained at once, vectorised over members, with JAX and optax
-(``pip install 'evenly[nn]'``). The loss is magnitudes of log errors, as MLogQ's, rounded off near zero; each member
-stops at its best on a validation set of its own. Predictions are plain numpy, so that a stored net needs no JAX.
-Outside the measured range nets see the nearest configuration in it, and the trend is extrapolated as a power law.
+All members, and all candidates for hyper-parameters, are trained at once, vectorised over members, with JAX and optax
+(``pip install 'evenly[nn]'``). The loss is the absolute log error, as in MLogQ, smoothed near zero. Each member stops
+early at its least error on its own validation set. Predictions use numpy only, so a stored net doesn't need JAX.
+Outside the measured range inputs of nets are clipped, and the trend extrapolates as a power law.
 """
 
 from __future__ import annotations
@@ -20,14 +20,15 @@ __all__ = ["NeuralNet"]
 
 @final
 class NeuralNet(RegressionModel):
-    """A trend and the mean of multilayer perceptrons.
+    """A trend plus the mean of multilayer perceptrons on its residuals.
 
     Parameters
     ----------
     effort : {"quick", "normal", "thorough"}
-        How many candidates are compared, how many members there are, and how long they are trained.
+        Number of candidates to compare, number of members, and length of the training.
     folds : int
-        0 for no intervals from runs left out. Members that haven't seen a run tell them without refitting.
+        0 for no intervals from left-out runs. Predictions of members that haven't seen a run give them without
+        refitting.
 
     Examples
     --------

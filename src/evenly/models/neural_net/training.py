@@ -1,9 +1,9 @@
-"""Training many nets at once: members are the leading axis of every array, and one compiled program steps them all.
+"""Training of many nets at once: members are the leading axis of all arrays, and one compiled program trains them all.
 
-Members differ in their validation runs and in their hyper-parameters. Narrower ones have masked units, and shallower
-ones skip the third hidden layer, so that all share one shape and are compiled once. Steps are those of AdamW: Adam with
-decoupled weight decay and a rate that falls to zero [Loshchilov and Hutter 2019]. A running mean of the weights is kept
-[Polyak and Juditsky 1992], as it was when it predicted the member's validation runs best.
+Members differ in their validation runs and in their hyper-parameters. Narrower nets have masked units, and shallower
+ones skip the third hidden layer, so that all have the same shape and are compiled once. The optimizer is AdamW: Adam
+with decoupled weight decay and a learning rate that falls to zero [Loshchilov and Hutter 2019]. Members predict with a
+running mean of their weights [Polyak and Juditsky 1992], taken from the step with the least validation error.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ __all__ = ["Hyper", "Schedule", "Trained", "train"]
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 Ints = NDArray[np.int64]
-#: Uniform numbers from which dropout takes windows: drawing new ones would cost as much as the layers.
+#: Rows of random numbers of which dropout uses windows: new random numbers would cost as much time as the layers.
 _POOL = 4096
-#: Steps between two validations; always as many, so that one program is compiled.
+#: Number of steps between two validations; it is fixed, so that only one program is compiled.
 _STRETCH = 100
 
 
@@ -38,20 +38,20 @@ class Hyper:
     Attributes
     ----------
     width : int
-        Units of a hidden layer.
+        Number of units of a hidden layer.
     depth : {2, 3}
-        Hidden layers.
+        Number of hidden layers.
     activation : {"leaky-relu", "tanh", "silu"}
     rate : float
-        Largest step of Adam.
+        Largest learning rate of the schedule.
     decay : float
-        Weight decay, relative to the step.
+        Weight decay, relative to the learning rate.
     dropout : float
-        Share of hidden units left out in training.
+        Share of hidden units that are dropped in training.
     groups : tuple of str
-        Groups of derived inputs that the member sees.
+        Groups of derived inputs that the member uses.
     bend : float
-        The loss is ``bend (√(1 + (r / bend)²) - 1)``: squares of residuals r below it, magnitudes above.
+        The loss of a residual r is ``bend (√(1 + (r / bend)²) - 1)``: quadratic below `bend`, linear above.
     """
 
     width: int = 64
@@ -71,9 +71,9 @@ class Schedule:
     Attributes
     ----------
     steps : int
-        Rounded to whole stretches of 100, after each of which validation runs are predicted.
+        Number of steps, rounded to a multiple of 100; a validation follows every 100 steps.
     batch : int
-        Runs per step.
+        Number of runs per step.
     """
 
     steps: int
@@ -82,13 +82,13 @@ class Schedule:
 
 @dataclass(frozen=True)
 class Trained:
-    """Members as they were when they were best.
+    """Trained members, each from its best validation.
 
     Attributes
     ----------
     members : list of Member
     errors : array (n_members,)
-        Mean absolute error of each on its validation runs.
+        Mean absolute error of each member on its validation runs.
     """
 
     members: list[Member]
@@ -105,17 +105,18 @@ def train(
     schedule: Schedule,
     seed: int,
 ) -> Trained:
-    """Train one member per row of `held` (n_members, n), the runs that it doesn't learn from but validates on.
+    """Train one member per row of `held`.
 
     Parameters
     ----------
     x : array (n, k)
     y : array (n,)
-        Of scale about 1.
+        Targets of scale about 1.
     weights : array (n,)
     held : bool array (n_members, n)
+        Validation runs of each member, from which it doesn't learn.
     seen : bool array (n_members, k)
-        Columns that each sees.
+        Columns that each member uses.
     hypers : sequence of Hyper (n_members,)
     schedule : Schedule
     seed : int
@@ -156,7 +157,7 @@ def train(
 
 @cache
 def _program(batch: int, width: int) -> tuple[Any, Any]:
-    """Return functions that begin the training of members, and train them for a stretch; JAX starts here."""
+    """Return two functions: to begin the training of members, and to train them for a stretch. Imports JAX."""
     try:
         jax: Any = import_module("jax")
         optax: Any = import_module("optax")
@@ -166,7 +167,7 @@ def _program(batch: int, width: int) -> tuple[Any, Any]:
     adam = optax.scale_by_adam()
 
     def forward(p: Any, trait: Any, rows: Any, kept: Any) -> Any:
-        # Rows (n, k) through the layers of one member; `kept` masks units, and drops some of them out in training.
+        # Predictions (n,) of one member for rows (n, k). `kept` masks units and, in training, drops some of them.
         first = kept[0] * _activate(jnp, rows @ (trait["seen"][:, None] * p["w1"]) + p["b1"], trait["activation"])
         second = kept[1] * _activate(jnp, first @ p["w2"] + p["b2"], trait["activation"])
         third = kept[2] * _activate(jnp, second @ p["w3"] + p["b3"], trait["activation"])
@@ -187,7 +188,7 @@ def _program(batch: int, width: int) -> tuple[Any, Any]:
         progress = clock / total
         rate = trait["rate"] * jnp.minimum(1.0, 20 * progress) * 0.5 * (1 + jnp.cos(jnp.pi * progress))
         p = {k: v - rate * (direction[k] + (trait["decay"] * v if k[0] == "w" else 0.0)) for k, v in p.items()}
-        # Running mean of the weights over at most the last 100 steps or so.
+        # Running mean of the weights over about the last 100 steps.
         slow = jnp.minimum(0.99, clock / (10 + clock))
         return p, state, {k: slow * mean[k] + (1 - slow) * p[k] for k in p}
 
@@ -208,7 +209,7 @@ def _program(batch: int, width: int) -> tuple[Any, Any]:
 
 
 def _activate(jnp: Any, x: Any, which: Any) -> Any:
-    """Apply the activation numbered `which`; silu is x / (1 + exp(-x)) = x (1 + tanh(x / 2)) / 2."""
+    """Apply the activation with index `which`; silu is x / (1 + exp(-x)) = x (1 + tanh(x / 2)) / 2."""
     bent = jnp.tanh(jnp.where(which == ACTIVATIONS.index("silu"), 0.5, 1.0) * x)
     smooth = jnp.where(which == ACTIVATIONS.index("tanh"), bent, 0.5 * x * (1 + bent))
     return jnp.where(which == ACTIVATIONS.index("leaky-relu"), jnp.maximum(x, 0.1 * x), smooth)
@@ -228,9 +229,9 @@ def _traits(hypers: Sequence[Hyper], width: int) -> dict[str, Any]:
 def _initial(
     rng: np.random.Generator, seen: NDArray[np.bool_], width: int, hypers: Sequence[Hyper]
 ) -> dict[str, Singles]:
-    """Return weights of variance 1.5 / inputs, counting inputs and units that aren't masked; the last layer is small.
+    """Return initial weights: normal with variance 1.5 / (number of unmasked inputs), smaller in the last layer.
 
-    Normal weights of variance 2 / inputs are He's [He et al. 2015], 1 / inputs LeCun's: between these two.
+    This variance lies between those of He's initialisation, 2 / inputs [He et al. 2015], and LeCun's, 1 / inputs.
     """
     m, fan = len(hypers), np.maximum(seen.sum(axis=1), 1)
     narrow = np.array([h.width for h in hypers])[:, None, None]
@@ -248,7 +249,7 @@ def _initial(
 
 
 def _batches(rng: np.random.Generator, held: NDArray[np.bool_], size: int) -> Iterator[Ints]:
-    """Yield rows (n_members, size): each member's runs in random order, again and again, none left over."""
+    """Yield batches of row indices (n_members, size): each member's training runs, shuffled again after each pass."""
     runs = [np.flatnonzero(~there) for there in held]
     queues = [np.zeros(0, np.int64) for _ in held]
     while True:
@@ -261,7 +262,7 @@ def _batches(rng: np.random.Generator, held: NDArray[np.bool_], size: int) -> It
 
 
 def _member(p: dict[str, Any], k: int, hyper: Hyper) -> Member:
-    """Return member k without its masked units, and without the layer that it skips."""
+    """Return member k without masked units, and without the layer that it skips."""
     n = hyper.width
     weights = [p["w1"][k][:, :n], p["w2"][k][:n, :n], *([p["w3"][k][:n, :n]] if hyper.depth > 2 else []),
                p["w4"][k][:n, None]]  # fmt: skip
