@@ -1,12 +1,13 @@
-"""Meep: what a simulation is about to compute, layouts for it, and a balancer that keeps it even.
+"""Adapter for Meep: the cell of a simulation, chunk layouts for it, and a chunk balancer.
 
 In Meep's own Python:
 
-- `layout("layout.json")` is what goes to a simulation's `chunk_layout`;
+- `layout("layout.json")` returns the argument for a simulation's `chunk_layout`;
 - `cell_of(sim)` is the cell of a simulation, for `evenly.partition`;
-- `ChunkBalancer` takes the place of ``meep.chunk_balancer.ChunkBalancer``.
+- `ChunkBalancer` replaces ``meep.chunk_balancer.ChunkBalancer``.
 
-From any Python, `cell_of_script` looks at a whole script, and ``python -m evenly.adapters.meep`` runs one on a layout.
+From any Python, `cell_of_script` returns the cell of a whole script, and ``python -m evenly.adapters.meep`` runs a
+script with a layout.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""``python -m evenly.adapters.meep layout.json script.py [arguments]``: run a Meep script as it is, on a layout.
+"""``python -m evenly.adapters.meep layout.json script.py [arguments]``: run an unchanged Meep script with a layout.
 
-Start it with MPI as the script itself: ``mpirun -n 16 python3 -m evenly.adapters.meep layout.json script.py``. Every
-simulation of the script that has no layout of its own gets this one. If the script makes one simulation, and of another
-cell, that ends it with the reason; of several, those of other cells are left to Meep, which is said.
+Start it with MPI, like the script itself: ``mpirun -n 16 python3 -m evenly.adapters.meep layout.json script.py``. Every
+simulation of the script without a layout of its own gets this layout. If the script makes only one simulation and the
+layout is for another cell, the program ends with this reason. If it makes several simulations, Meep cuts those with
+another cell itself, and a message says so.
 """
 
 from __future__ import annotations
@@ -83,7 +84,7 @@ def main(arguments: list[str]) -> None:
     try:
         _run(arguments[0], script, arguments[1:])
     except EvenlyError as error:
-        # All processes find the same; one that goes on its own would leave the others waiting.
+        # All processes get the same error, so all of them exit: a single exit would leave the others waiting.
         sys.exit(f"{error}" if _is_first() else 1)
 
 

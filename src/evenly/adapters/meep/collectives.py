@@ -1,7 +1,7 @@
 """Communication between Meep's processes, by Meep's own collectives.
 
-These are there without mpi4py, and keep to a process's own group where Meep's processes are divided
-(``meep.divide_parallel_processes``). All processes of a group must call them alike.
+They work without mpi4py. Where Meep's processes are divided into groups (``meep.divide_parallel_processes``), they
+communicate within a process's own group. All processes of a group must make the same calls.
 """
 
 from __future__ import annotations

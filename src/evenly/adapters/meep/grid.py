@@ -1,6 +1,6 @@
-"""The grid of a Meep simulation's cell, in Meep's own coordinates; it runs in Meep's own Python.
+"""The grid of a Meep simulation's cell, in Meep's coordinates; this module runs in Meep's own Python.
 
-The middle of Meep's grid need not be the origin: `geometry_center` moves it, and so does an odd number of points.
+The centre of Meep's grid need not be the origin: `geometry_center` and an odd number of points shift it.
 """
 
 from __future__ import annotations

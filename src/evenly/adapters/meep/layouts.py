@@ -1,15 +1,16 @@
-"""Layouts for Meep: its ``BinaryPartition`` and evenly's, both ways, and from the file that `evenly partition` wrote.
+"""Layouts for Meep: conversion between Meep's ``BinaryPartition`` and evenly's, and from files of `evenly partition`.
 
-The one line to edit in a script of Meep is the simulation's::
+A Meep script needs one change, in the line of the simulation::
 
     sim = mp.Simulation(..., chunk_layout=evenly.adapters.meep.layout("layout.json"))
 
-A layout of another cell, or a cell that Meep can't combine with one, is refused with the reason when the simulation is
-initialised, where Meep itself would abort; on another number of processes than it was made for, the first says so.
+When the simulation is initialised, the layout is checked. An error with the reason is raised if the layout is for
+another cell, or if Meep can't combine the cell with a layout; Meep itself would abort. If the number of processes
+differs from that of the layout, the first process prints a message.
 
-A cut at a position goes between two grid points: to both programs, points from index
-``floor((position - low) resolution + 1/2)`` on, counted from the cell's low side, are above it. Positions of evenly
-lie on grid nodes, half a point off any doubt.
+A cut at a position lies between two grid points. Both programs use the same rule: points with an index of at least
+``floor((position - low) resolution + 1/2)``, counted from the cell's low side, lie above the cut. evenly's positions
+lie on grid nodes, half a point away from where rounding could matter.
 """
 
 from __future__ import annotations

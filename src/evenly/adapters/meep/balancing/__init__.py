@@ -1,1 +1,1 @@
-"""A balancer in place of Meep's own, and the times that it needs."""
+"""A chunk balancer that replaces Meep's own, and the measurement of the times that it needs."""

@@ -1,14 +1,19 @@
-"""A balancer that takes the place of Meep's own: ``from evenly.adapters.meep import ChunkBalancer``.
+"""A chunk balancer that replaces Meep's own: ``from evenly.adapters.meep import ChunkBalancer``.
 
-It is a subclass of ``meep.chunk_balancer.AbstractChunkBalancer``, with the four methods of Meep's document. What
-differs: times are CPU times, so that ranks may be more than cores; the cost model says where in a chunk the work is; a
-layout is changed only where that pays; and monitors survive the change. Costs come from ``evenly calibrate meep``;
-where there are none, Meep's algorithm is used, on CPU times.
+It is a subclass of ``meep.chunk_balancer.AbstractChunkBalancer``, with the four methods of Meep's documentation. It
+differs from Meep's balancer in four ways:
 
-The first process decides and tells the others, by Meep's own collectives: no mpi4py is needed, and where Meep's
-processes are divided into groups each group decides for itself.
+* it uses CPU times, so there may be more ranks than cores;
+* a cost model gives the distribution of work within a chunk;
+* it changes a layout only where the change pays;
+* monitors are kept when the layout changes.
 
-Make it before the first run, which it then times.
+Costs come from ``evenly calibrate meep``. Without costs, Meep's algorithm is used with CPU times.
+
+The first process decides, and Meep's own collectives send the decision to the others, so mpi4py is not needed. Where
+Meep's processes are divided into groups, each group decides for itself.
+
+Create the balancer before the first run, since only later runs are timed.
 """
 
 from __future__ import annotations
@@ -47,20 +52,20 @@ __all__ = ["ChunkBalancer", "apply_layout"]
 
 
 class ChunkBalancer(Base):  # type: ignore[misc]  # Meep's, where it can be imported
-    """Adjusts the chunks of a Meep simulation by what its processes took.
+    """Adjusts the chunks of a Meep simulation to the measured times of its processes.
 
     Parameters
     ----------
     cost : CostModel or path, optional
-        What Meep's chunks cost; by default what ``evenly calibrate meep`` saved on this machine, or what comes with
-        evenly.
+        Cost model of Meep's chunks; by default the one that ``evenly calibrate meep`` saved on this machine, or else
+        the one that comes with evenly.
     steps_left : float
-        Time steps still to be made, where that is known: an adjustment must pay within them.
+        Number of remaining time steps, if known: an adjustment must pay off within them.
 
     Attributes
     ----------
     decision : Decision or None
-        Whether the last adjustment was made, and why or why not (``balancer.decision.why``).
+        The last decision on an adjustment, with its reason (``balancer.decision.why``).
     """
 
     def __init__(self, cost: CostModel | Path | str | None = None, *, steps_left: float = math.inf) -> None:
@@ -73,28 +78,30 @@ class ChunkBalancer(Base):  # type: ignore[misc]  # Meep's, where it can be impo
         watch()
 
     def make_initial_chunk_layout(self, sim: Any = None) -> Any:
-        """Return the layout that the cost model finds best, or None (Meep's own) where it has none or no simulation.
+        """Return the best layout by the cost model; None (Meep's own layout) without a cost model or a simulation.
 
         Parameters
         ----------
         sim : meep.Simulation
-            With all of its monitors, before it is initialised.
+            The simulation with all its monitors, before it is initialised.
         """
         if sim is None or self.cost is None:
             return None
         return to_meep(BinaryPartition(of_first(lambda: self._best_cut(sim).to_list())))
 
     def should_adjust_chunk_layout(self, sim: Any) -> bool:
-        """Whether another layout gains more than noise and error, and pays within the steps that are left."""
+        """Tell whether another layout gains more than noise and model error, and pays off within the steps left."""
         return self.decide(sim).adjust
 
     def decide(self, sim: Any) -> Decision:
-        """Return whether to adjust the chunks of a simulation that ran, to which layout, and why; all processes ask.
+        """Return the decision on adjusting the chunks of a simulation that ran, with the layout and the reason.
+
+        All processes must call this.
 
         Raises
         ------
         InputError
-            If it made no step, or Meep's chunks aren't those of a layout.
+            If the simulation made no step, or Meep's chunks are not those of a layout.
         """
         timings, layout = latest_timings_of(sim), _layout_of(sim)
         chunks = _chunks(sim)
@@ -110,14 +117,14 @@ class ChunkBalancer(Base):  # type: ignore[misc]  # Meep's, where it can be impo
         chunk_owners: Any,
         **kwargs: Any,
     ) -> Any:
-        """Return a layout by Meep's algorithm, from times and volumes alone; `sensitivity` is passed on.
+        """Return a layout from times and chunk volumes alone, by Meep's algorithm; it gets `sensitivity`.
 
         Parameters
         ----------
         timing_measurements : MeepTimingMeasurements or Timings
         old_partition : meep.BinaryPartition
         chunk_volumes, chunk_owners
-            As ``sim.structure`` gives them.
+            As returned by ``sim.structure``.
         """
         timings = timings_of_meep(timing_measurements)
         return to_meep(
@@ -125,14 +132,14 @@ class ChunkBalancer(Base):  # type: ignore[misc]  # Meep's, where it can be impo
         )
 
     def adjust_chunk_layout(self, sim: Any, **kwargs: Any) -> None:
-        """Go over to a better layout, if that pays: the simulation begins anew, with its monitors.
+        """Change to a better layout if it pays off: the simulation restarts at time 0 and keeps its monitors.
 
         Parameters
         ----------
         sim : meep.Simulation
-            That ran on the layout to be judged.
+            A simulation that ran on its present layout.
         **kwargs
-            ``sensitivity``, 0 to 1: move cuts so far by Meep's algorithm, whether or not it pays.
+            ``sensitivity``, 0 to 1: move the cuts by Meep's algorithm with this sensitivity, whether or not it pays.
         """
         if kwargs:
             told = latest_timings_of(sim), _layout_of(sim), *_chunks(sim)
@@ -155,7 +162,7 @@ class ChunkBalancer(Base):  # type: ignore[misc]  # Meep's, where it can be impo
         return partition(cell_of(sim), meep.count_processors(), self.cost).in_program
 
     def _decided(self, sim: Any, timings: Timings, layout: BinaryPartition, chunks: tuple[Any, Any]) -> Decision:
-        """Return the decision, layouts in Meep's coordinates; the first process asks, which remembers."""
+        """Return the decision, with layouts in Meep's coordinates; only the first process calls this."""
         from evenly.decomposition.rebalancing.decision import Price, Prospect, judged
         from evenly.decomposition.rebalancing.noise import measurement_doubt
 
@@ -171,7 +178,7 @@ class ChunkBalancer(Base):  # type: ignore[misc]  # Meep's, where it can be impo
         return judged(Prospect(now_s, (now_s + mean_s) / 2, measurement_doubt(timings), other), price)
 
     def _balancer(self, sim: Any) -> CostBalancer | None:
-        """Return the balancer that remembers what was measured of this simulation's cell."""
+        """Return the balancer that holds the measurements of this simulation's cell; None without a cost model."""
         if self.cost is None:
             return None
         from evenly.adapters.meep.cell.cell import cell_of
@@ -184,23 +191,23 @@ class ChunkBalancer(Base):  # type: ignore[misc]  # Meep's, where it can be impo
 
 
 def apply_layout(sim: Any, layout: BinaryPartition) -> None:
-    """Give a simulation another layout; it begins anew, at time 0, and keeps its monitors.
+    """Give a simulation another layout; the simulation restarts at time 0 and keeps its monitors.
 
-    Meep's `reset_meep` drops monitors. Here they are kept as the script made them and are evaluated again by the next
-    run; what was accumulated or loaded before is gone, as the fields are.
+    Meep's `reset_meep` deletes monitors. Here the monitors are kept as the script defined them, and the next run
+    creates them again. Their accumulated or loaded data are lost, and so are the fields.
 
     Parameters
     ----------
     sim : meep.Simulation
     layout : BinaryPartition
-        In Meep's coordinates.
+        The new layout, in Meep's coordinates.
     """
     monitors = list(sim.dft_objects)
     sim.reset_meep()
     for monitor in monitors:
         monitor.swigobj = None
     sim.dft_objects = monitors
-    # What a simulation goes back to when it begins anew once more, as those of `meep.adjoint` do for each iteration.
+    # Later resets restore the layout from the `_original` attributes, for example in each iteration of `meep.adjoint`.
     sim.chunk_layout = sim._chunk_layout_original = to_meep(layout)
     sim.num_chunks = sim._num_chunks_original = sim.chunk_layout.numchunks()
     forget(sim)
@@ -241,7 +248,7 @@ def _by_volumes(timings: Timings, layout: BinaryPartition, volumes: Any, owners:
 
 
 def _as_plain(decision: Decision) -> dict[str, Any]:
-    """Return a decision as the first process tells it to the others."""
+    """Return a decision as plain values, to be sent from the first process to the others."""
     prospect = decision.prospect
     return {
         "adjust": decision.adjust,

@@ -1,7 +1,7 @@
-"""CPU seconds that each process of a Meep run works, measured around every run once `watch` was called.
+"""CPU seconds that each process of a Meep run works; after `watch` was called, every run is measured.
 
-A balancer is told after a run that it should have been timed, so `watch` has Meep's simulations time each of their
-runs, step by step: what windows of steps differ by is the noise that a decision must know.
+A balancer is called only after a run, too late to start a measurement. So `watch` makes Meep's simulations time each of
+their runs, step by step. The differences between windows of steps show the noise, which a decision needs.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""The cell of a Meep simulation, from the simulation object itself, before any step and before anything is allocated.
+"""The cell of a Meep simulation, from the simulation object, before any time step or allocation of fields.
 
-Run it in Meep's own Python; `evenly.adapters.meep.cell.scripts` does so for a whole script. What it needs there beside
-Meep is numpy.
+This module runs in Meep's own Python; `evenly.adapters.meep.cell.scripts` does so for a whole script. Besides Meep it
+needs numpy there.
 
-Meep stores the cell on a grid whose middle need not be the origin (``geometry_center``; an odd number of points),
-splits off chunks for PML one point deeper than the layer, and makes room for every susceptibility in every chunk.
-Absorbers are conductivities and no chunks of their own.
+Meep stores the cell on a grid whose centre need not be the origin (``geometry_center``, or an odd number of points). It
+splits off chunks for PML that are one point deeper than the layer. It allocates every susceptibility in every chunk.
+Absorbers are conductivities and do not make chunks of their own.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ Depths = tuple[Pair, Pair, Pair]
 
 
 def cell_of(sim: Any, *, points: int = POINTS, blocks: int = BLOCKS, name: str = "cell") -> Cell:
-    """Return the cell of a simulation; add all monitors first, as they count.
+    """Return the cell of a simulation; add all monitors before, since they are part of the work.
 
     Parameters
     ----------
     sim : meep.Simulation
-        It is left as it is.
+        The simulation; it is not changed.
     points : int
-        Largest cell whose every point is sampled; a larger one is surveyed object by object.
+        Up to this number of points, every point of the cell is sampled; larger cells are surveyed object by object.
     blocks : int
-        Most blocks of the survey.
+        Largest number of blocks of the survey.
     name : str
-        How tables call it.
+        Name of the cell in tables.
 
     Raises
     ------

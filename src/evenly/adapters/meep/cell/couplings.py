@@ -1,7 +1,7 @@
-"""Which pairs of axes the permittivity couples, and where: Meep makes room for each pair in each chunk that has it.
+"""Pairs of axes that the permittivity couples, by place: Meep allocates each pair in each chunk where it occurs.
 
-Averaging at slanted interfaces couples axes as an anisotropic medium does: the side of a rod along z couples x and y
-alone, a ball all three pairs.
+Subpixel averaging at slanted interfaces couples axes, as an anisotropic medium does. The side of a rod along z couples
+only x and y, a sphere couples all three pairs.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""A simulation's geometry as a `Structure` of evenly: what each grid point is made of, later objects on top.
+"""A simulation's geometry as a `Structure` of evenly, which gives the medium at each grid point.
 
-Meep's own statistics count overlaps twice; here a point belongs to the object that Meep will make it of.
+Later objects cover earlier ones. Meep's own statistics count overlaps twice. Here, each point belongs to the one object
+whose medium Meep will use there.
 """
 
 from __future__ import annotations

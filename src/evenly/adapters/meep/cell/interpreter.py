@@ -1,8 +1,8 @@
-"""Meep's own Python: which one it is, and how evenly gets into it.
+"""Meep's own Python: how it is found, and how it can import evenly.
 
-Meep's binary modules are built against one numpy, which need not be the one beside evenly. So nothing of evenly's
-environment may be seen in Meep's process but evenly itself: a folder that holds a link to the package alone goes onto
-its path.
+Meep's binary modules are built against one version of numpy, which may differ from the one in evenly's environment. So
+Meep's process may import evenly, but no other package of evenly's environment. For this, its path gets a folder that
+holds only a link to evenly.
 
 >>> environment(Path("/tmp/somewhere"))["OMP_NUM_THREADS"]
 '1'
@@ -37,12 +37,13 @@ def find_python(python: Path | str | None = None) -> Path:
     Parameters
     ----------
     python : Path or str, optional
-        Which one; otherwise ``$EVENLY_MEEP_PYTHON``, the running one, or ``/usr/bin/python3``, the first that has Meep.
+        The Python to use; by default the first with Meep of ``$EVENLY_MEEP_PYTHON``, the running Python and
+        ``/usr/bin/python3``.
 
     Raises
     ------
     InputError
-        If the one that is named hasn't, or none of those that are looked at.
+        If the named Python has no Meep, or none of the Pythons above has it.
     """
     named = python or os.environ.get(VARIABLE)
     candidates = [Path(named)] if named else [Path(sys.executable), SYSTEM]

@@ -1,7 +1,7 @@
-"""Meep's media as evenly's, as far as counting goes: what a point is made of, not how strong it is.
+"""Conversion of Meep's media to evenly's, for counting work only: which terms a medium has, not their strength.
 
-Signs and strengths that evenly's own simulation would refuse (a negative ε∞, a perfect conductor) become others that
-count the same.
+evenly's own simulation would refuse some values (a negative ε∞, a perfect conductor). They are replaced by values that
+need the same work.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What a simulation's monitors will transform, before Meep evaluates them.
+"""The Fourier transforms of a simulation's monitors, before Meep creates them.
 
-Meep keeps monitors aside until the first step, so that neither its own cost model nor its statistics see them. The
-boxes of grid points here are those that Meep will loop over: points of its centred grid, or of a component's own, from
-the one at or below the region's low end to the one at or above its high end.
+Meep creates monitors only at the first step, so its own cost model and its statistics do not include them. This module
+computes the boxes of grid points over which Meep will loop. They are points of Meep's centred grid or of a component's
+own grid. A box extends from the point at or below the region's low end to the point at or above its high end.
 """
 
 from __future__ import annotations

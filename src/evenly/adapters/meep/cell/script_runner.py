@@ -1,7 +1,8 @@
-"""What runs in Meep's Python: a script as it is, up to its first time step, whose cell goes to a file.
+"""Program for Meep's Python: runs an unchanged script up to its first time step and saves the cell to a file.
 
-``python -m evenly.adapters.meep.cell.script_runner REQUEST script.py [arguments]``, REQUEST a JSON file; `scripts`
-starts it. Nothing of the script is changed: ``meep.Simulation.run`` and what else steps are replaced around it.
+``python -m evenly.adapters.meep.cell.script_runner REQUEST script.py [arguments]``, where REQUEST is a JSON file;
+`scripts` starts it. The script is not changed. Instead, ``meep.Simulation.run`` and the other methods that step are
+replaced.
 """
 
 from __future__ import annotations

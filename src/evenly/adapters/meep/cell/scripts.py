@@ -1,6 +1,7 @@
 """The cell of a user's Meep script, which is run unchanged in Meep's own Python up to its first time step.
 
-evenly need not be installed there: the child finds evenly's sources, and nothing else of this environment, on its path.
+evenly need not be installed there. The child process gets evenly's sources on its path, but no other package of this
+environment.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ def cell_of_script(
 ) -> Cell:
     """Return the cell of a simulation of a Meep script.
 
-    The script runs unchanged until the simulation is about to take its first step, with all monitors that were added by
-    then; simulations that would run before it are passed over without a step. It sees `ranks` processes, so that what
-    it computes from their number is right.
+    The script runs unchanged until the simulation's first step; all monitors added before this step are included.
+    Simulations that would run earlier are skipped without a step. The script sees `ranks` processes, so values that it
+    computes from this number are right.
 
     Parameters
     ----------
@@ -40,11 +41,11 @@ def cell_of_script(
     args : sequence of str
         The script's own arguments.
     ranks : int
-        How many processes the run will have.
+        Number of processes of the later run.
     python : str, optional
         Meep's Python; see `evenly.adapters.meep.cell.interpreter.find_python`.
     simulation : int
-        Which of the simulations that run, from 1; a reset simulation is another one.
+        Number of the simulation among those that run, from 1; a simulation counts again after a reset.
 
     Raises
     ------

@@ -1,7 +1,7 @@
 """Meep's geometric objects as solids of evenly, exact in where they are.
 
-Each is moved so that the middle of the cell is the origin. Distances are signed, negative inside; where the true one is
-costly they are a smaller one of the same sign, which is all that painting needs.
+Objects are moved so that the centre of the cell is the origin. Distances are signed, negative inside. Where the true
+distance is costly to compute, a bound is used: a smaller distance with the same sign, which is enough for painting.
 
 >>> cone = Frustum(radius=1.0, tip=0.0, height=2.0)
 >>> cone.contains([0.4, 0.6], 0.0, [0.0, 0.0]).tolist()

@@ -1,7 +1,7 @@
 """Materials that vary within an object: functions of position, files, and material grids.
 
-A varying material is taken apart into media, each of which fills part of the object: `classify` tells at any point
-which one, so that later objects hide it as they hide any other.
+A varying material is split into several media, each of which fills a part of the object. `classify` returns the medium
+at any point. So later objects cover the parts as they cover any other object.
 """
 
 from __future__ import annotations

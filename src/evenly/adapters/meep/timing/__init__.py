@@ -1,1 +1,1 @@
-"""Timing Meep: cells for calibration, ranks, clocks."""
+"""Measurement of Meep's times: runs for calibration, times of ranks, and clocks."""

@@ -1,6 +1,7 @@
-"""What Meep takes on this machine: `calibrate_meep` times small runs of it and learns a cost model from them.
+"""Calibration of Meep: `calibrate_meep` times small runs on this machine and fits a cost model to them.
 
-A worker in Meep's own Python makes the runs (`evenly.adapters.meep.timing.worker`); it is started again if it dies.
+A worker process in Meep's own Python makes the runs (`evenly.adapters.meep.timing.worker`). If it dies, it is started
+again.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class MeepFailed(EvenlyError):  # noqa: N818 - as evenly.RunFailed
     Parameters
     ----------
     why : str
-        With what Meep said last.
+        The reason, with the end of Meep's output.
     """
 
     def __init__(self, why: str) -> None:
@@ -47,19 +48,19 @@ class MeepFailed(EvenlyError):  # noqa: N818 - as evenly.RunFailed
 
 
 class MeepWorker:
-    """A process of Meep that times designs.
+    """A process in Meep's Python that times the runs of designs.
 
     Parameters
     ----------
     python : Path
-        Meep's own, as `find_python` gives it.
+        Meep's own Python, as returned by `find_python`.
     patience_s : float
-        Wall seconds that one run may take.
+        Longest wall time of one run, in seconds.
 
     Raises
     ------
     MeepFailed
-        If it doesn't start.
+        If the process doesn't start.
 
     Examples
     --------
@@ -187,18 +188,18 @@ def calibrate_meep(
     store: Path | None = None,
     progress: Callable[[Progress], object] = lambda _: None,
 ) -> CostModel:
-    """Return what Meep takes on this machine.
+    """Return a calibration of Meep on this machine, from timed runs.
 
     Parameters
     ----------
     budget_s : float
-        Wall seconds for all runs together; a calibration that was interrupted goes on.
+        Wall seconds for all runs together; an interrupted calibration continues from its stored timings.
     python : Path or str, optional
-        Meep's own; found by `find_python` where not given.
+        Meep's own Python; by default `find_python` finds it.
     store : Path, optional
-        Where timings are kept meanwhile.
+        File that keeps the timings during the calibration.
     progress : callable
-        Told before every run and at the end.
+        Called before every run and at the end.
 
     Raises
     ------

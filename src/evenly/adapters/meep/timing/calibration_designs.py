@@ -1,4 +1,6 @@
-"""The runs that `evenly calibrate meep` times: eight sizes of each feature, presence, cuts, pairs of features.
+"""The designs of the runs that `evenly calibrate meep` times.
+
+They cover eight sizes of each feature, tiny objects of each kind, cuts, and pairs of features.
 
 >>> designs = meep_designs()
 >>> len({design.key for design in designs}) == len(designs)

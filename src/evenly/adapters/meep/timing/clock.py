@@ -1,15 +1,16 @@
-"""CPU time of a Meep process without its waiting in MPI, with any number of ranks per core.
+"""CPU time of a Meep process without its waiting in MPI, for any number of ranks per core.
 
-Meep times its phases with the clock of MPI, which is a wall clock: on a machine with fewer cores than ranks it measures
-waiting for a core. The CPU time of a whole process is no help either, since MPI waits by spinning. So while this clock
-runs, Meep's library finds other functions where it looks up those of MPI that wait: they call the true ones, and note
-the CPU time until these return. What that itself takes of a call, about 1 µs, is measured and left out.
+Meep times its phases with MPI's clock, which is a wall clock. With more ranks than cores, this time includes waiting
+for a core. The CPU time of the whole process does not help either, since MPI waits by busy polling. So, while this
+clock runs, the addresses of MPI's waiting functions in Meep's library are replaced by those of wrapper functions. A
+wrapper calls the true function and records its CPU time. The overhead of a wrapper, about 1 µs per call, is measured
+and subtracted.
 
-It needs nothing but a running process, which somebody else started. Where evenly starts Meep itself, to measure costs,
-the library of `waiting` does the same at a tenth of the price, but must be compiled and loaded before MPI.
+This works in a running process that evenly did not start. Where evenly starts Meep itself to measure costs,
+`mpi_waiting` does the same with a tenth of the overhead, but its library must be compiled and loaded before MPI.
 
-This works on Linux for 64-bit libraries; elsewhere `working_clock` gives None, and Meep's own clock stays, which is
-right where each rank has a core to itself.
+The clock works on Linux for 64-bit libraries. Elsewhere `working_clock` gives None and Meep's own clock is used, which
+is right where each rank has its own core.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from typing import Any
 
 __all__ = ["WAITING", "slots_of", "working_clock"]
 
-#: Functions of MPI that wait, and how many arguments they take, each of which fits a register.
+#: MPI functions that wait, with their numbers of arguments; each argument fits a register.
 WAITING = {
     "MPI_Wait": 2,
     "MPI_Waitall": 3,
@@ -37,9 +38,9 @@ WAITING = {
     "MPI_Bcast": 5,
     "MPI_Allreduce": 6,
 }
-#: How often a call that returns at once is timed, to know what timing takes.
+#: Numbers of trials, and of calls per trial, to measure the clock's overhead with a call that returns at once.
 _TRIALS, _CALLS = 5, 50
-#: Part of the file name of the library that calls them.
+#: Part of the file name of the library that calls these functions.
 _LIBRARY = "libmeep"
 # Tags of the ELF standard's dynamic section.
 _NEEDED_TAGS = {5: "strings", 6: "symbols", 7: "rela", 8: "rela_size", 2: "jump_size", 23: "jump"}
@@ -47,9 +48,9 @@ _RELOCATION, _SYMBOL = struct.Struct("<QQq"), struct.Struct("<IBBHQQ")
 
 
 class _WorkingClock:
-    """CPU seconds of this process outside of waiting.
+    """A clock of this process's CPU seconds, without waiting in MPI.
 
-    What the clock itself takes per call that it times is measured when it is made, and left out as well.
+    The clock's own overhead per timed call is measured when the clock is created, and subtracted too.
     """
 
     def __init__(self) -> None:
@@ -58,11 +59,11 @@ class _WorkingClock:
         self.waited, self.calls = 0.0, 0
 
     def __call__(self) -> float:
-        """Return the seconds so far, from any moment on."""
+        """Return the CPU seconds so far; only differences of two readings have a meaning."""
         return time.process_time() - self.waited - self.calls * self.per_call_s
 
     def around(self, address: int, arguments: int) -> Any:
-        """Return a function of C that notes the time of another one, which is at an address."""
+        """Return a C function that calls the function at `address` and records its CPU time."""
         kind = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * arguments)
         usual: Callable[..., int] = kind(address)
         now = time.process_time
@@ -77,7 +78,7 @@ class _WorkingClock:
         return kind(waits)
 
     def _own_seconds(self) -> float:
-        """Return the least CPU seconds that a timed call takes beyond those that are noted of it."""
+        """Return the overhead per timed call: the least CPU seconds beyond the recorded ones."""
         address = ctypes.cast(ctypes.CDLL(None).getpid, ctypes.c_void_p).value or 0
         plain = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 3)(address)
         timed, found = self.around(address, 3), []

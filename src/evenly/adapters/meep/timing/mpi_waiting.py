@@ -1,12 +1,12 @@
-"""How long a process waits within MPI: a small library that stands between a program and its MPI.
+"""The CPU time that a process waits in MPI, measured by a small library between a program and its MPI library.
 
 MPI libraries poll while they wait, which counts as CPU time. MPI's profiling interface (MPI 4.0, chapter 15) lets a
-library take over its functions by name and call the true ones by ``PMPI_`` names: this one adds up the CPU time of
-those that wait. It is compiled where it is needed, by the machine's C compiler, for the library that Meep is linked to,
-and put before it by ``LD_PRELOAD``.
+library replace MPI functions and call the true ones by their ``PMPI_`` names. The library of this module adds up the
+CPU time of the functions that wait. The machine's C compiler compiles it when it is needed, for the MPI library that
+Meep is linked to. ``LD_PRELOAD`` loads it before that library.
 
-It is for runs that evenly starts itself, whose figures become costs; in somebody else's, where nothing can be put
-before MPI any more, `clock` does the same through Python.
+It serves runs that evenly starts itself to measure costs. In a process that is already running, no library can be
+loaded before MPI; there, `clock` does the same in Python.
 """
 
 from __future__ import annotations

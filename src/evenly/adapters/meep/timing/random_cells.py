@@ -1,8 +1,8 @@
-"""Random cells for Meep to learn from: those of `evenly.fdtd.structures.random_cells`, as settings of `building`.
+"""Random Meep cells to learn from: those of `evenly.fdtd.structures.random_cells`, as `simulation_builder` settings.
 
-Shares of the points are drawn as for evenly's own simulation. Meep keeps each pole that occurs anywhere in every chunk,
-and drives it only where it occurs; so that both vary, the silicon has one to six poles, and the dielectric, half of the
-time, up to six of its own. Monitors transform once in up to ten steps, as Meep does where the choice is left to it.
+Fractions of the points are drawn as for evenly's own simulation. Meep stores each pole in every chunk, and updates it
+only where it occurs. To vary both numbers, the silicon has one to six poles, and the dielectric has up to six poles in
+half of the cells. Monitors transform once in up to ten steps, like Meep's own choice.
 
 >>> setting = random_settings(1, seed=3)[0]
 >>> setting.ranks in RANKS, sorted(design_of(setting.parameters))

@@ -1,8 +1,8 @@
-"""What each rank of a Meep simulation takes under MPI: CPU seconds per step, waiting left out.
+"""CPU seconds per step of each rank of a Meep simulation under MPI, without waiting.
 
-Meep's own timers are wall clocks: with more ranks than cores they measure who got a core. Here CPU time is taken
-around the steps of each process, less what it spent in MPI functions that wait (`waiting`), so that ranks may be more
-than cores. The simulation comes from a function in a Python file.
+Meep's own timers are wall clocks: with more ranks than cores, they include the time that a rank waits for a core. Here
+the CPU time of each process is measured around its steps. The CPU time in MPI functions that wait is subtracted
+(`mpi_waiting`). So there may be more ranks than cores. A function in a Python file returns the simulation.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MODULE = "evenly.adapters.meep.timing.rank"
 
 @dataclass(frozen=True)
 class MeepRun:
-    """A simulation of Meep: a function in a file that returns it, with what it is given.
+    """A Meep simulation, given by the function in a file that returns it and the function's arguments.
 
     Parameters
     ----------
@@ -49,16 +49,16 @@ class MeepRun:
 
 @dataclass(frozen=True)
 class RankTimes:
-    """What was measured of each rank.
+    """The measured times of each rank, and its chunks.
 
     Parameters
     ----------
     seconds : (ranks,)
-        CPU seconds per step, waiting left out: the least of several batches.
+        CPU seconds per step without waiting: the minimum over several batches.
     waiting : (ranks,)
         CPU seconds per step in MPI functions that wait, of the same batch.
     meep_cost : (ranks,)
-        What Meep's own model makes of each rank's chunks, in its own unit.
+        Cost of each rank's chunks by Meep's own model, in the model's unit.
     low, high : (chunks, 3)
         Corners of the chunks in grid points.
     owners : (chunks,)
@@ -102,7 +102,7 @@ def time_ranks(
     batches: int = 6,
     batch_s: float = 0.01,
 ) -> RankTimes:
-    """Return what each rank takes.
+    """Return the CPU time per step of each rank of a simulation on a layout.
 
     Parameters
     ----------
@@ -111,15 +111,15 @@ def time_ranks(
     layout : Path, "even" or "cost"
         A file that `evenly partition` wrote, or one of Meep's own ways of cutting.
     one_process : bool
-        Whether one process steps the chunks of all ranks, which tells their sum: it waits for nobody.
+        Whether one process steps the chunks of all ranks; it never waits, so its time is the sum over the ranks.
     beside_pace : bool
-        Whether each rank times a small vacuum cell of its own in turns with the steps, and medians count.
+        Whether each rank times its own small vacuum cell, the pace, in turns with the steps. Then medians are used.
     python : Path or str, optional
         Meep's own.
     batches : int
-        Batches of steps, of which the least counts, or the median beside a pace.
+        Number of batches of steps; the minimum is used, or the median with `beside_pace`.
     batch_s : float
-        CPU seconds that a batch takes at least.
+        Least CPU seconds of a batch.
 
     Raises
     ------

@@ -1,7 +1,8 @@
-"""Rehearsals of Meep: cells cut by evenly whose ranks were timed on real MPI, to learn forecasts from.
+"""Rehearsals of Meep: cells that evenly cut and whose ranks were timed with real MPI, as training data of forecasts.
 
-Ranks run together, as they would, and what they wait is left out (see `ranks`). Beside its steps each rank steps a
-small vacuum cell of its own, so that what is kept is at the speed at which the cost model was measured.
+All ranks run together, as in a real run, and their waiting is left out (see `ranks`). In turns with the simulation's
+steps, each rank steps its own small vacuum cell, the pace. It serves to convert times to the core speed at which the
+cost model was measured.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Times small runs of Meep, one request after the other; it runs in Meep's own Python.
 
-``python -m evenly.adapters.meep.timing.worker`` reads settings from its input, one line of JSON each, and answers each
-with one line: ``{"seconds": …, "pace": …, "amounts": {…}}``, or ``{"error": …}``. Starting Meep takes longer than most
-runs, so one process serves many, and keeps simulations for the next repeat while there is room.
+``python -m evenly.adapters.meep.timing.worker`` reads settings from its standard input, one line of JSON per run. It
+answers each line with one line: ``{"seconds": …, "pace": …, "amounts": {…}}``, or ``{"error": …}``. Starting Meep takes
+longer than most runs, so one process makes many runs. It keeps simulations for further repetitions while memory allows.
 """
 
 from __future__ import annotations
