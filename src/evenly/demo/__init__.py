@@ -1,6 +1,6 @@
-"""The whole workflow on the user's own machine in a few minutes, as one HTML page: ``evenly demo``.
+"""A demonstration of the whole workflow on the user's own machine, in a few minutes: ``evenly demo``.
 
-It measures costs and messages, cuts a structure, predicts its time step, runs it on real ranks, and compares the
-prediction with the measurement. Everything is written to one folder. Other files of the user, as a calibration, are
-neither used nor changed.
+The demo measures costs and messages, cuts a structure, predicts the time of a step, and runs the structure on real
+ranks. It compares prediction and measurement on one HTML page. All files are written to one folder. The user's other
+files, such as a calibration, are neither used nor changed.
 """

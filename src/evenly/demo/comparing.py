@@ -1,4 +1,4 @@
-"""Predictions beside measurements, in sentences, tables and pictures."""
+"""Comparison of predictions with measurements, in sentences, tables and pictures."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["comparison", "gain_sentence", "steps_sentence"]
 
 #: A ratio that differs from 1 by less is reported as equal.
 _ALIKE = 0.01
-#: Ratio from which a slowdown is reported: wall over CPU time, or a fixed piece of work now over then.
+#: Least ratio that is reported as a slowdown: wall over CPU time, or a fixed piece of work now over its time before.
 _SHARED = 1.1
 
 
@@ -59,7 +59,7 @@ def steps_sentence(name: str, one: Compared) -> str:
 
 
 def gain_sentence(even: Compared, balanced: Compared) -> str:
-    """Return a sentence on the speedup of the balanced cut over equal volumes: predicted, measured, and how sure."""
+    """Return a sentence on the predicted and measured speedup of the balanced cut over equal volumes."""
     predicted = even.predicted["step_s"] / balanced.predicted["step_s"]
     measured = even.measured_s / balanced.measured_s
     text = (

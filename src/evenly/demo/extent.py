@@ -1,4 +1,4 @@
-"""The size of the demo: a few minutes for people, less than one for tests."""
+"""The size of the demo: a few minutes for users, less than one minute for tests."""
 
 from __future__ import annotations
 
@@ -11,27 +11,28 @@ __all__ = ["NORMAL", "QUICK", "Extent"]
 
 @dataclass(frozen=True)
 class Extent:
-    """How long each stage of the demo may take, and what it runs.
+    """Time limits of the demo's stages, and the simulation that the demo runs.
 
     Parameters
     ----------
     calibrate_s : float
-        Wall seconds of calibration, compiling not counted.
+        Wall seconds of the calibration, without compilation.
     machine_s : float
-        How long each thing about the machine is repeated.
+        Wall seconds of each measurement of the machine.
     structure : str
+        Name of the structure that is cut and run.
     parameters : mapping
-        Of the structure.
+        Parameters of the structure.
     steps : int
-        Of each run.
+        Time steps of each run.
     repeats : int
         Runs of each layout.
     cloud_ranks : sequence of int
-        Numbers of ranks to predict for on a cluster.
+        Numbers of ranks for the prediction on a cluster.
     runs_s : float
-        After which no more repetitions are begun, from the third on.
+        Wall seconds of all runs after which no further repetition starts, from the third one on.
     run_timeout_s : float
-        After which a run is given up.
+        Wall seconds after which a run is ended.
     """
 
     calibrate_s: float
@@ -46,7 +47,7 @@ class Extent:
 
     @property
     def typed(self) -> str:
-        """The structure and its parameters as a user types them."""
+        """The structure's parameters as command-line options, as a user types them."""
         own = ("resolution", "size", "frequencies")
         words = [
             f"--{name} {value:g}" if name in own else f"--set {name}={value:g}"

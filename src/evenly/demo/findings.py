@@ -23,22 +23,22 @@ from evenly.machine.machine import Machine
 __all__ = ["BALANCED", "EVEN", "ONE", "Compared", "Findings"]
 
 Array = NDArray[np.float64]
-#: What the layouts are called that run.
+#: Names of the layouts that run.
 ONE, EVEN, BALANCED = "one rank", "equal volumes", "balanced"
 
 
 @dataclass(frozen=True)
 class Compared:
-    """One layout as it was predicted and as it was measured.
+    """The prediction and the measurements of one layout.
 
     Parameters
     ----------
     seen : Foresight
-        Its chunks, and the predicted work of each rank.
+        The layout's chunks, and the predicted work of each rank.
     predicted : mapping of str to float
         ``step_s``, ``lower_s``, ``upper_s`` and the other values of `forecast_step`.
     runs : tuple of Measurement
-        Its runs, without failed ones.
+        The layout's runs, without failed ones.
     """
 
     seen: Foresight
@@ -65,11 +65,11 @@ class Compared:
         return "below" if self.measured_s < self.predicted["lower_s"] else "inside"
 
     def busy_s(self, clock: Clock) -> Array:
-        """Return the seconds per step of each rank's own work, (ranks,), medians over runs."""
+        """Return the seconds per step of each rank's own work, (ranks,): medians over runs."""
         return np.median([[rank.busy(clock) / run.steps for rank in run.ranks] for run in self.runs], axis=0)
 
     def whole_s(self) -> Array:
-        """Return the wall seconds per step of each rank, waiting included, (ranks,), medians over runs."""
+        """Return the wall seconds per step of each rank with its waiting, (ranks,): medians over runs."""
         return np.median([[sum(rank.wall.values()) / run.steps for rank in run.ranks] for run in self.runs], axis=0)
 
 
@@ -82,9 +82,9 @@ class Findings:
     folder : Path
     extent : Extent
     ranks : int
-        Into how many parts the structure is cut.
+        Number of ranks, and of parts into which the structure is cut.
     mpi : str
-        Why several ranks can't be started here; "" where they can.
+        The reason why several ranks can't be started here; "" where they can.
     """
 
     folder: Path
@@ -106,7 +106,7 @@ class Findings:
     paces: list[float] = field(default_factory=list)
 
     def note(self, stage: str, text: str) -> None:
-        """Add a remark on a stage, which the page shows."""
+        """Add a remark on a stage; the page shows it."""
         self.notes.setdefault(stage, []).append(text)
 
     def rows(self) -> list[dict[str, Any]]:
@@ -118,28 +118,28 @@ class Findings:
 
     @property
     def home(self) -> Path:
-        """Where the demo keeps what evenly otherwise keeps in the user's data folder."""
+        """Folder for the files that evenly otherwise keeps in the user's data folder."""
         return self.folder / "evenly-home"
 
     @property
     def cost_path(self) -> Path:
-        """Where its costs are."""
+        """File of the measured cost model."""
         from evenly.decomposition.costs.locations import cost_file
 
         return self.home / "costs" / cost_file("fdtd").name
 
     @property
     def machine_path(self) -> Path:
-        """Where what was measured of the machine is."""
+        """File of the measured machine."""
         return self.folder / "machine.toml"
 
     @property
     def layout_path(self) -> Path:
-        """Where the layout is."""
+        """File of the balanced layout."""
         return self.folder / f"{self.extent.structure}-{self.ranks}.json"
 
     @property
     def slowdown(self) -> float:
-        """CPU time of a fixed piece of work between the runs, over that during calibration; nan where not known."""
+        """Ratio of a fixed piece of work's CPU time between the runs to that during calibration; nan if not known."""
         known = self.cost is not None and np.isfinite(self.cost.pace_s) and self.paces
         return median(self.paces) / self.cost.pace_s if known and self.cost is not None else float("nan")

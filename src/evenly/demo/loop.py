@@ -16,24 +16,24 @@ from evenly.fdtd.measurement.measure import available_cores
 
 __all__ = ["Shown", "run_loop"]
 
-#: Given what a stage does, shows its progress while it runs.
+#: Takes the description of a stage, and shows the stage's progress while it runs.
 Shown = Callable[[str], AbstractContextManager[Told]]
 #: Most ranks of the example.
 _MOST_RANKS = 4
 
 
 def run_loop(folder: Path, shown: Shown, *, extent: Extent = NORMAL, stages: Iterable[str] = tuple(STAGES)) -> Findings:
-    """Run the stages and return what they found.
+    """Run the stages and return their findings.
 
     Parameters
     ----------
     folder : Path
-        Where everything goes; made if it is missing.
+        Folder for all files; created if it is missing.
     shown : callable
         Shows progress.
     extent : Extent
     stages : iterable of str
-        Which ones, in order.
+        Names of the stages to run, in order.
 
     Raises
     ------
@@ -62,7 +62,7 @@ def _stage(name: str, found: Findings, shown: Shown) -> None:
     except EvenlyError as error:
         found.failures[name] = str(error)
     except Exception as error:
-        # A defect of evenly: the page reports it, and the other stages are still of use.
+        # A defect of evenly: the page reports it, and the other stages still run.
         (found.folder / f"{name}-error.txt").write_text(traceback.format_exc(), encoding="utf-8")
         found.failures[name] = f"{type(error).__name__}: {error}; all of it is in {name}-error.txt"
     found.seconds[name] = perf_counter() - begin

@@ -1,6 +1,6 @@
-"""The page of the demo, stage by stage: the question, the command to type, the result, and what it means.
+"""The page of the demo: for each stage the question, the command to type, the result and its meaning.
 
-Every sentence follows from the numbers of this run.
+All sentences are derived from the numbers of this run.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Pictures of what was predicted beside what was measured."""
+"""Plots of predicted and measured times."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PREDICTED, _CPU, _WAITING = PALETTE[0], PALETTE[1], "#D0D0D0"
 
 
 def plot_steps(compared: Mapping[str, Compared], finding: str) -> Figure:
-    """Show for each layout the predicted step with its interval, and every run's."""
+    """Plot the seconds per step of each layout: the prediction with its interval, and every measured run."""
     figure = new_figure(5.6, 1.5 + 0.62 * len(compared))
     axes = figure.subplots()
     tidy(axes, grid="x")
@@ -48,7 +48,7 @@ def plot_steps(compared: Mapping[str, Compared], finding: str) -> Figure:
 
 
 def plot_ranks(compared: Mapping[str, Compared], finding: str) -> Figure:
-    """Show for each rank what it was predicted to compute, its CPU time, and its wall time with waiting."""
+    """Plot for each rank the predicted computing time, the CPU time, and the wall time with waiting."""
     names = [f"{name}, rank {rank}" for name, one in compared.items() for rank in range(one.seen.ranks)]
     figure = new_figure(5.6, 1.4 + 0.58 * len(names))
     axes = figure.subplots()

@@ -42,16 +42,16 @@ __all__ = ["CLOUD", "CORES", "STAGES", "Told", "costs", "why_no_ranks"]
 
 #: Called with the fraction of a stage that is done.
 Told = Callable[[float], None]
-#: A cluster to predict for; it is only described.
+#: The cluster to predict for; only its description is needed.
 CLOUD = "cloud-16-10g"
-#: Shipped machine that stands in for one that couldn't be measured.
+#: Shipped machine whose values replace those that couldn't be measured.
 _SUBSTITUTE = "two-cores"
 #: Cores that the coupled solvers get.
 CORES = 560
 
 
 def why_no_ranks(cores: int) -> str:
-    """Return why several ranks can't run here beside each other; "" where they can.
+    """Return the reason why several ranks can't run side by side on this machine; "" where they can.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def assign(found: Findings, told: Told) -> None:
 
 
 def calibrate(found: Findings, told: Told) -> None:
-    """Measure what points, chunks and borders take here."""
+    """Measure the costs of points, chunks and borders on this machine."""
     store = found.home / "costs" / store_file("fdtd").name
     store.unlink(missing_ok=True)
     cost = calibrate_fdtd(
@@ -97,7 +97,7 @@ def calibrate(found: Findings, told: Told) -> None:
 
 
 def _designs(found: Findings) -> list[Design]:
-    """Return what is timed: a few small runs in a test, else everything for which there is time."""
+    """Return the designs to time: a few small runs in a test, else all for which there is time."""
     if found.extent is not QUICK:
         return fdtd_designs()
     return [one for one in fdtd_designs() if one.group == "vacuum"][:4]
@@ -115,7 +115,7 @@ def measure(found: Findings, told: Told) -> None:
 
 
 def cut(found: Findings, _told: Told) -> None:
-    """Cut the structure for as many ranks as are to run."""
+    """Cut the structure into one part per rank."""
     cell, cost = _cell(found), costs(found)
     found.plan = partition(cell, found.ranks, cost)
     found.serial_s = predict_layout(cell, BinaryPartition(0), 1, cost).step_s
@@ -123,7 +123,7 @@ def cut(found: Findings, _told: Told) -> None:
 
 
 def predict(found: Findings, told: Told) -> None:
-    """Predict a step here, as it is cut and in equal volumes, and on a cluster that isn't here."""
+    """Predict a step on this machine, for the balanced cut and for equal volumes, and on a described cluster."""
     plan = _cut(found)
     cost, machine = costs(found), _machine(found)
     layouts = {ONE: (BinaryPartition(0), 1)}
@@ -143,7 +143,7 @@ def predict(found: Findings, told: Told) -> None:
 
 
 def run(found: Findings, told: Told) -> None:
-    """Run on real ranks, layouts in turns, so that a slow minute of the machine hits all alike."""
+    """Run all layouts on real ranks, in turns, so that a slow phase of the machine affects all of them alike."""
     if not found.compared:
         raise InputError("nothing was predicted, so there is nothing to run")
     pace, done, begin = Pace(), 0, perf_counter()
@@ -202,12 +202,12 @@ def _cut(found: Findings) -> Any:
 
 
 def costs(found: Findings) -> CostModel:
-    """Return this machine's costs, or those that came with evenly where measuring failed."""
+    """Return this machine's costs, or those that come with evenly where the measurement failed."""
     return CostModel.load(shipped_file("fdtd")) if found.cost is None else found.cost
 
 
 def _machine(found: Findings) -> Machine:
-    """Return the machine as it was measured; what couldn't be is that of a shipped one, which is noted."""
+    """Return the measured machine; values that couldn't be measured come from a shipped machine, with a remark."""
     other = Machine.load(_SUBSTITUTE)
     if found.machine is None:
         found.note("predict", f"This machine wasn't measured: predictions are for the shipped `{_SUBSTITUTE}`.")

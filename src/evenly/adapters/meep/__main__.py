@@ -24,7 +24,7 @@ class _Layout:
     ----------
     path : str
     several : bool
-        Whether those that it doesn't fit are left to Meep, instead of refused.
+        Whether Meep cuts simulations itself that the layout does not fit; otherwise these raise an error.
     """
 
     def __init__(self, path: str, *, several: bool) -> None:
@@ -75,7 +75,7 @@ class _Layout:
 
 
 def main(arguments: list[str]) -> None:
-    """Run the script that the arguments name, on the layout that they name."""
+    """Run the script named by the arguments, with the layout named by the arguments."""
     if len(arguments) < 2:
         sys.exit("usage: python -m evenly.adapters.meep layout.json script.py [arguments of the script]")
     script = Path(arguments[1])

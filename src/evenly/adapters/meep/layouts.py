@@ -43,7 +43,7 @@ def layout(source: Any) -> Any:
     ReadError
         If the file can't be read.
     InputError
-        If it is no layout. Later, when a simulation with it is initialised: if it doesn't fit the cell.
+        If it is no layout. Also later, when a simulation is initialised with a layout that does not fit its cell.
     """
     found = layout_of(source)
     told = f"The layout {source}" if isinstance(source, (str, Path)) else "The layout"
@@ -54,12 +54,15 @@ def layout(source: Any) -> Any:
 
 
 def check_fits(sim: Any, partition: BinaryPartition, told: str = "The layout") -> None:
-    """Refuse a layout, in Meep's coordinates, that isn't one of a simulation's cell; messages call it `told`.
+    """Raise an error for a layout, in Meep's coordinates, that does not fit a simulation's cell.
+
+    Messages call the layout `told`.
 
     Raises
     ------
     InputError
-        If the cell is another one than it was made for, has no room for its cuts, or is cylindrical or symmetric.
+        If the layout was made for another cell, if its cuts do not fit the cell, or if the cell is cylindrical or
+        symmetric.
     """
     check_cuttable(sim)
     grid, (x, y, z) = grid_of(sim)
@@ -80,7 +83,7 @@ def _tell_misfit(partition: BinaryPartition, told: str) -> None:
 
 
 def _check_when_used(built: Any, partition: BinaryPartition, told: str) -> None:
-    """Have Meep check a layout where it would begin to use it."""
+    """Make Meep check a layout just before it uses it."""
     import meep
 
     built.of_evenly = partition, told
@@ -100,7 +103,7 @@ def _check_when_used(built: Any, partition: BinaryPartition, told: str) -> None:
 
 
 def layout_of(source: Any) -> BinaryPartition:
-    """Return what `layout` takes as evenly's layout, in Meep's coordinates."""
+    """Return evenly's layout, in Meep's coordinates, from any `source` that `layout` accepts."""
     if isinstance(source, (str, Path)):
         return BinaryPartition.load(source)
     if isinstance(source, BinaryPartition):
@@ -111,7 +114,7 @@ def layout_of(source: Any) -> BinaryPartition:
 
 
 def to_meep(partition: BinaryPartition) -> Any:
-    """Return a layout as Meep's; axes and positions stay to the last bit."""
+    """Return a layout as Meep's ``BinaryPartition``, with exactly the same axes and positions."""
     import meep
 
     directions = (meep.X, meep.Y, meep.Z)

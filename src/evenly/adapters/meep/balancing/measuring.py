@@ -44,7 +44,7 @@ class _Record:
 
 
 def watch() -> None:
-    """Have every simulation time its runs from now on; once is enough."""
+    """Make every Meep simulation time its runs from now on; further calls have no effect."""
     import meep
 
     kind = meep.Simulation
@@ -66,9 +66,9 @@ def watch() -> None:
 
 
 def _ticks(sim: Any, clock: Callable[[], float]) -> Callable[[Any], None]:
-    """Return a step function, which Meep calls before every step and after the last, that notes what each took."""
+    """Return a step function that records the time of each step; Meep calls it before each step and after the last."""
     record = _record(sim)
-    # The first step after Meep began anew connects the chunks.
+    # The first step after a restart also connects the chunks, so it is left out.
     state = {"mark": clock(), "calls": 0, "left out": int(sim.fields.t == 0)}
 
     def tick(_sim: Any) -> None:
@@ -83,7 +83,7 @@ def _ticks(sim: Any, clock: Callable[[], float]) -> Callable[[Any], None]:
 
 
 def _timed_whole(sim: Any, run: Callable[[], Any]) -> Any:
-    """Run, timed by Meep's own clock, whose readings all processes must ask for."""
+    """Run and record the time by Meep's own clock; all processes must call this, since reading it is collective."""
     record, begin, step = _record(sim), _own_work(sim), int(sim.fields.t)
     result = run()
     steps = int(sim.fields.t) - step
@@ -93,13 +93,13 @@ def _timed_whole(sim: Any, run: Callable[[], Any]) -> Any:
 
 
 def forget(sim: Any) -> None:
-    """Begin anew: what was measured of a simulation belongs to another layout."""
+    """Delete a simulation's measurements, for example since they belong to another layout."""
     vars(sim).pop(_RECORD, None)
     vars(sim).pop(_TOLD, None)
 
 
 def timings_of(sim: Any) -> Timings:
-    """Return what each process took per step on the present layout; all processes must ask.
+    """Return the times per step of each process on the present layout; all processes must call this.
 
     Raises
     ------
@@ -111,12 +111,12 @@ def timings_of(sim: Any) -> Timings:
         return _timings(record.whole)
     if sim.fields is None or sim.fields.t < 1:
         raise InputError("A simulation must make steps before it is balanced, but none was made: run it first.")
-    # It ran before anybody watched: Meep's own clock is what is left.
+    # The simulation ran before `watch` was called, so only Meep's own clock has its times.
     return Timings(_worked(sim) / int(sim.fields.t), int(sim.fields.t))
 
 
 def latest_timings_of(sim: Any) -> Timings:
-    """Return the same of the steps since this was last asked; if none was made since, the last answer."""
+    """Return the times of the steps since the last call; if no step was made since then, the last result again."""
     record = vars(sim).get(_RECORD)
     if record is not None and record.latest.steps > 0:
         vars(sim)[_TOLD] = _timings(record.latest)
@@ -127,7 +127,7 @@ def latest_timings_of(sim: Any) -> Timings:
 
 
 def _record(sim: Any) -> _Record:
-    """Return what was measured on the layout that a simulation has now; of another one nothing is kept."""
+    """Return the measurements on the simulation's present layout; measurements on another layout are deleted."""
     layout = from_meep(sim.chunk_layout) if hasattr(sim.chunk_layout, "split_pos") else None
     record = vars(sim).get(_RECORD)
     if record is None or record.layout != layout:

@@ -82,9 +82,9 @@ def _index(end: Any, axis: int, corner: float, grid: Any) -> int:
 
 
 def _timed(step: Callable[[], None], batches: int, batch_s: float) -> Mapping[str, float]:
-    """Return the CPU seconds per step outside and inside of waiting, of the batch with the least work.
+    """Return the CPU seconds per step of work and of waiting, from the batch with the least work.
 
-    All ranks must make the same steps, so their number comes from what rank 0 needs.
+    All ranks must make the same number of steps. It follows from the rank with the most work (`_batch_of`).
     """
     waiting = _waiting()
     steps = _batch_of(step, GROUP, batch_s, waiting)
@@ -93,7 +93,7 @@ def _timed(step: Callable[[], None], batches: int, batch_s: float) -> Mapping[st
 
 
 class _Pace:
-    """A fixed piece of work of each process alone, while all else in Meep is of all processes together."""
+    """A fixed piece of work that each process does alone; otherwise all processes share a simulation."""
 
     def __init__(self) -> None:
         import meep
@@ -115,7 +115,7 @@ class _Pace:
 
 
 def _beside(pace: _Pace, sim: Any, batches: int, batch_s: float) -> Mapping[str, float]:
-    """Return the same as `_timed`, and the pace: batches of both take turns, and medians count."""
+    """Return the same as `_timed`, and the pace: batches of both take turns, and medians are used."""
     from evenly.adapters.meep.cell.monitors import period_of
 
     step, waiting = sim.fields.step, _waiting()
@@ -133,7 +133,7 @@ def _beside(pace: _Pace, sim: Any, batches: int, batch_s: float) -> Mapping[str,
 
 
 def _batch_of(step: Callable[[], None], group: int, batch_s: float, waiting: Callable[[], float]) -> int:
-    """Return how many steps, a multiple of `group`, take so long on the rank that works most, after a warm-up."""
+    """Return the steps, a multiple of `group`, that take about `batch_s` on the rank with the most work."""
     import meep
 
     for _ in range(WARM_UP):
@@ -143,7 +143,7 @@ def _batch_of(step: Callable[[], None], group: int, batch_s: float, waiting: Cal
 
 
 def _batch(step: Callable[[], None], steps: int, waiting: Callable[[], float]) -> tuple[float, float]:
-    """Return the CPU seconds per step outside and inside of waiting."""
+    """Return the CPU seconds per step of work and of waiting."""
     begin, waited = time.thread_time(), waiting()
     for _ in range(steps):
         step()

@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Pace", "Workbench", "amounts_of", "paced_seconds", "serve"]
 
-#: A batch of steps takes at least so long, and so many batches are timed.
+#: CPU seconds of a batch of steps, and the number of timed batches.
 _BATCH_S, _BATCHES = 0.004, 10
-#: Steps before a batch that bring back the caches: of so long together, so many at most.
+#: CPU seconds of the steps before a batch that bring the fields back into the caches, and the most such steps.
 _WARM_S, _WARM = 0.004, 5
-#: Where a step takes longer, the caches don't hold its fields.
+#: A step that takes longer than this has fields that don't fit into the caches.
 _LONG_S = 0.008
-#: Monitors transform once in so many steps, so batches are multiples.
+#: Monitors transform once in so many steps, so the steps of a batch are a multiple of it.
 _GROUP = 4
-#: Points of the simulations that are kept.
+#: Most grid points of all kept simulations together.
 _ROOM = 4_000_000
 Settings = Mapping[str, Any]
 Step = Callable[[], object]
@@ -44,14 +44,14 @@ Step = Callable[[], object]
 
 @dataclass(frozen=True)
 class Workbench:
-    """Simulations that were built, by their settings."""
+    """The simulations built so far, by their settings, and the pace that is timed beside them."""
 
     pace: Pace
     kept: dict[str, Any]
     amounts: dict[str, dict[str, float]]
 
     def run(self, settings: Settings) -> dict[str, Any]:
-        """Time a design once, and say what it has to do per step."""
+        """Time a design once, and return its seconds per step, the pace, and its amounts of work."""
         key = json.dumps(settings, sort_keys=True)
         sim = self.kept.pop(key, None) or self._built(key, settings)
         seconds, pace = paced_seconds(sim.fields.step, self.pace.seconds)
@@ -99,7 +99,7 @@ class Pace:
         self.seconds()
 
     def seconds(self) -> float:
-        """Return the CPU seconds of a step, with caches as its own steps leave them."""
+        """Return the CPU seconds of a step, with the caches in the state that its own steps leave."""
         return float(np.mean([self._warm_seconds(sim.fields.step) for sim in self._sims]))
 
     def _warm_seconds(self, step: Step) -> float:
@@ -111,9 +111,9 @@ class Pace:
 def paced_seconds(step: Step, pace: Callable[[], float]) -> tuple[float, float]:
     """Return the CPU seconds of a step, and the pace at that time.
 
-    Batches of steps and of the pace take turns, so that both see the same load of the machine; medians count. The
-    first steps after the pace, which have to bring the fields back into the caches, don't, unless these couldn't hold
-    them anyway.
+    Batches of steps and of the pace take turns, so that both have the same load of the machine. Medians are used. The
+    first steps after the pace bring the fields back into the caches, so they are left out. If the fields don't fit into
+    the caches, no steps are left out.
 
     Examples
     --------
