@@ -199,7 +199,7 @@ def _terms(slopes: Floats, law: str, signs: Ints) -> list[tuple[Floats, Ints]]:
     plain = [(e, np.zeros(d, dtype=np.int64)) for e in exponents]
     if law != "logs":
         return plain
-    # Logarithms only multiply terms without a power of the same parameter: beside one they can't be told apart.
+    # A logarithm only multiplies terms without a power of the same parameter; otherwise both look nearly alike.
     rising = [row for row in np.eye(d, dtype=np.int64) if row @ signs > 0]
     return plain + [(e, row) for row in rising for e in exponents if e @ row == 0]
 

@@ -33,7 +33,7 @@ _LN2 = 0.6931471805599453
 
 @njit(cache=True, fastmath=_FAST, inline="always")
 def _decay_64(s):  # type: ignore[no-untyped-def]
-    """Return exp(-s) for s >= 0 with an error of at most 1e-15."""
+    """Return exp(-s) for s >= 0 with an error of at most 1e-15; s is capped at 690, so that nothing underflows."""
     # exp(-s) = 2⁻ᵏ eᵘ with whole k and |u| ≤ ½ log 2; eᵘ is its Taylor polynomial of degree 12, by Horner's rule.
     s = min(s, 690.0)
     k = np.floor(s * _LOG2E + 0.5)
