@@ -1,1 +1,1 @@
-"""Calibration: runs of designed cells are timed, and the cost of each kind of point is fitted to the times."""
+"""Calibration: designed runs are timed, and a cost model's coefficients are fitted to the times."""

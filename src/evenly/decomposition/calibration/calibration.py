@@ -1,7 +1,8 @@
-"""Timing a program's designs until every interval is tight or the time is spent.
+"""Timing of a program's designs until every confidence interval is narrow enough or the time budget is spent.
 
-All designs are run once, in an order in which any beginning covers all features; then, round robin, those again whose
-median isn't known well enough. Each timing is kept at once, so that a calibration may end at any time and be resumed.
+First every design is run once, in an order in which any first part of the list covers all features. Then the designs
+whose median isn't known well enough are repeated, round robin. Each timing is stored at once, so a calibration can stop
+at any time and be resumed.
 """
 
 from __future__ import annotations
@@ -16,25 +17,25 @@ from evenly.errors import InputError
 
 __all__ = ["MOST_REPEATS", "Progress", "calibrate"]
 
-#: More repeats would not tell more: what still differs then isn't noise.
+#: Most and fewest repeats of a design. Differences that remain after the most repeats aren't noise.
 MOST_REPEATS = 15
 LEAST_REPEATS = 3
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a calibration is.
+    """Progress of a calibration.
 
     Parameters
     ----------
     spent_s, budget_s : float
-        Wall seconds so far, runs before an interruption included, and at most.
+        Wall seconds spent so far, including runs before an interruption, and the time budget.
     measured, designs : int
-        Designs that were run, and all of them.
+        Number of designs that were run, and of all designs.
     tight : int
-        Designs whose interval is as narrow as asked for.
+        Number of designs whose interval is narrow enough.
     now : str
-        What runs next; empty at the end.
+        Name of the next design; empty at the end.
     """
 
     spent_s: float
@@ -46,7 +47,7 @@ class Progress:
 
     @property
     def fraction(self) -> float:
-        """Share of the work that is done, by time or by designs, whichever is further."""
+        """Share of the calibration that is done: the larger of the shares by time and by designs."""
         return max(min(1.0, self.spent_s / self.budget_s), self.tight / max(1, self.designs))
 
 
@@ -60,28 +61,28 @@ def calibrate(
     progress: Callable[[Progress], object] = lambda _: None,
     clock: Callable[[], float] = perf_counter,
 ) -> list[Timed]:
-    """Return what was measured of each design that was run, in the order given.
+    """Time designs within a budget and return the timed ones, in the order of `designs`.
 
     Parameters
     ----------
     designs : sequence of Design
     run : callable
-        Runs a design once.
+        Runs a design once and returns its timing.
     store : TimingStore
-        Where timings are kept, and what was timed before.
+        Store of the timings, which may hold earlier ones.
     budget_s : float
-        Wall seconds that all runs may take together, those of the store included. Each run that has begun is finished.
+        Wall seconds for all runs together, including those in the store. A run that has begun is finished.
     tightness : float
-        Half of the interval of a median over the median, below which a design isn't run again.
+        A design is repeated until half the width of its median's interval over the median is at most this value.
     progress : callable
-        Told before every run and at the end.
+        Called with the progress before every run and at the end.
     clock : callable
-        Of wall time.
+        Returns the wall time in seconds.
 
     Raises
     ------
     InputError
-        If there is nothing to run, or the budget or the tightness isn't above 0.
+        If there are no designs, or the budget or the tightness isn't above 0.
     """
     if not designs or not budget_s > 0 or not tightness > 0:
         raise InputError(
@@ -103,7 +104,7 @@ def calibrate(
 
 
 def _due(order: Sequence[Design], store: TimingStore, tightness: float) -> list[Design]:
-    """Return the designs of the next round: those with the fewest repeats of those that aren't known well enough."""
+    """Return the designs of the next round: among those not known well enough, those with the fewest repeats."""
     loose = [(design, store.timed(design)) for design in order]
     wanted = [(design, timed.repeats if timed else 0) for design, timed in loose if not _is_tight(timed, tightness)]
     fewest = min((repeats for _, repeats in wanted), default=0)

@@ -1,4 +1,4 @@
-"""Small runs that a program is calibrated with: what is to be timed, and what was.
+"""Designs: small runs for the calibration of a program, and their timings.
 
 >>> design = Design("vacuum", "20^3", {"points": 20})
 >>> timed = Timed(design, ({"points": 8000.0},), ((3.1e-5,), (3.0e-5,), (3.5e-5,)))
@@ -31,13 +31,13 @@ class Design:
     Parameters
     ----------
     group : str
-        What it tells of: a feature ("vacuum", "PML 2d"), how cuts matter ("cut position"), or a cell ("oled").
+        The subject: a feature ("vacuum", "PML 2d"), the effect of cuts ("cut position"), or a cell ("oled").
     name : str
-        Its name within the group.
+        Name within the group.
     settings : mapping
-        What the program needs to run it: plain values of JSON, since they go to files and to other processes.
+        Settings with which the program runs the design: plain JSON values, since they go to files and processes.
     purpose : "feature" or "cell"
-        Cells, cut for several ranks, are also left out one by one to learn how far predictions are off.
+        Cells are cut for several ranks. They are also held out, one group at a time, to estimate prediction errors.
     """
 
     group: str
@@ -47,23 +47,23 @@ class Design:
 
     @property
     def key(self) -> str:
-        """What tells it from all other designs, whenever and wherever it was made."""
+        """A text that identifies the design, the same in every process and on every machine."""
         return json.dumps([self.group, self.name, self.purpose, self.settings], sort_keys=True)
 
 
 @dataclass(frozen=True)
 class Timing:
-    """What one execution of a design tells.
+    """The result of one execution of a design.
 
     Parameters
     ----------
     seconds : (ranks,)
-        CPU seconds per step of every rank, waiting left out.
+        CPU seconds per step of every rank, without waiting.
     amounts : per rank, mapping of term to float
-        What each rank had to do per step; terms that are left out are 0.
+        Amount of each term per step; terms that are left out are 0.
     pace : float, optional
-        CPU seconds that a fixed piece of work took at the same time. Where other programs share the caches and cores
-        these vary together, so times are compared at one pace.
+        CPU seconds of a fixed reference workload at the same time. If other programs share the caches and cores, the
+        pace and the times vary together, so times are scaled to one pace before they are compared.
     """
 
     seconds: tuple[float, ...]
@@ -73,14 +73,15 @@ class Timing:
 
 @dataclass(frozen=True)
 class Timed:
-    """A design with all that was measured.
+    """A design with all of its timings.
 
     Parameters
     ----------
     design : Design
     amounts : per rank, mapping of term to float
+        Amount of each term per step.
     runs : (repeats, ranks)
-        CPU seconds per step of every execution, at the machine's usual pace where paces are known.
+        CPU seconds per step of every execution, scaled to the machine's usual pace where paces are known.
     """
 
     design: Design
@@ -89,27 +90,28 @@ class Timed:
 
     @property
     def repeats(self) -> int:
-        """How many executions were timed."""
+        """Number of timed executions."""
         return len(self.runs)
 
     @cached_property
     def seconds(self) -> Array:
-        """Median over the repeats, (ranks,)."""
+        """Median seconds per step over the repeats, (ranks,)."""
         return np.asarray(np.median(np.array(self.runs), axis=0))
 
     @cached_property
     def spread(self) -> Array:
-        """Half the width of the 95 % interval of the median, (ranks,); infinite below three repeats."""
+        """Half the width of the 95 % confidence interval of the median, (ranks,); infinite with less than 3 repeats."""
         runs = np.array(self.runs)
         if len(runs) < 3:
             return np.full(runs.shape[1], math.inf)
-        # The median of normal noise varies by 1.2533 σ/√n; 1.4826 times the median deviation is σ.
+        # For normal noise, the standard error of the median is 1.2533 σ/√n; σ is 1.4826 times the median absolute
+        # deviation.
         deviation = 1.4826 * np.median(np.abs(runs - self.seconds), axis=0)
         return np.asarray(1.96 * 1.2533 * deviation / math.sqrt(len(runs)))
 
     @property
     def tightness(self) -> float:
-        """Half the interval's width over the median, of the rank where it is largest."""
+        """Half the width of the median's interval over the median; the largest of all ranks."""
         return float(np.max(self.spread / self.seconds))
 
     def matrix(self, terms: Sequence[str]) -> Array:
@@ -118,9 +120,9 @@ class Timed:
 
 
 def interleaved(designs: Iterable[Design]) -> list[Design]:
-    """Return the designs such that any beginning of the list covers all groups, and each group's range, best.
+    """Return the designs in an order in which any first part of the list covers all groups and their ranges well.
 
-    Of each group come its first, then its last, then the middle ones; groups take turns.
+    Groups take turns. Of each group, the first design comes first, then the last, then those in the middle.
 
     Examples
     --------
@@ -136,7 +138,7 @@ def interleaved(designs: Iterable[Design]) -> list[Design]:
 
 
 def _ends_first(n: int) -> list[int]:
-    """Return 0 … n-1 such that each is as far as can be from those before it."""
+    """Return 0 … n-1 in an order in which each number is as far as possible from those before it (farthest first)."""
     order = [0, n - 1][:n]
     while len(order) < n:
         rest = [i for i in range(n) if i not in order]

@@ -1,4 +1,4 @@
-"""What `evenly.fdtd` takes on this machine: times its designs and learns a cost model from them."""
+"""Calibration of `evenly.fdtd` on this machine: times its designs and fits a cost model to the times."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ def calibrate_fdtd(
     designs: Sequence[Design] | None = None,
     progress: Callable[[Progress], object] = lambda _: None,
 ) -> CostModel:
-    """Return what `evenly.fdtd` takes on this machine.
+    """Return the cost model of `evenly.fdtd` on this machine, fitted to timed designs.
 
     Parameters
     ----------
     budget_s : float
-        Wall seconds for all runs together; a calibration that was interrupted is resumed.
+        Wall seconds for all runs together; an interrupted calibration is resumed.
     store : Path, optional
-        Where timings are kept meanwhile; in the user's data folder when left out.
+        File of the timings until the calibration is done; by default in the user's data folder.
     designs : sequence of Design, optional
-        What to time; `fdtd_designs` when left out.
+        The designs to time; by default `fdtd_designs`.
     progress : callable
-        Told before every run and at the end.
+        Called with the progress before every run and at the end.
 
     Raises
     ------
     InputError
-        If the budget isn't above 0, or the store is of another machine or version.
+        If the budget isn't above 0, or the store was made by another machine or version.
     """
     kept, given = open_store(store or store_file("fdtd")), list(designs or fdtd_designs())
     warm_up(given, progress)
@@ -52,13 +52,13 @@ def calibrate_fdtd(
 
 
 def open_store(path: Path) -> TimingStore:
-    """Return the store of timings of this machine and version."""
+    """Return the store of timings in a file, for this machine and these versions."""
     about = {"program": "fdtd", "machine": machine_name(), "versions": versions("evenly", "numpy", "numba")}
     return TimingStore(path, {**about, "terms": [term.name for term in program_named("fdtd").all_terms]})
 
 
 def warm_up(designs: Sequence[Design], progress: Callable[[Progress], object] = lambda _: None) -> None:
-    """Step one design of each feature once, so that no timing has to wait for a compiler."""
+    """Step one design of each feature, so that all loops are compiled before the first timing."""
     first = {design.group: design for design in reversed(designs) if design.purpose == "feature"}
     for design in first.values():
         progress(Progress(0.0, 1.0, 0, len(designs), 0, f"compiling for {design.group}"))

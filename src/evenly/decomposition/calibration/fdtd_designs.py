@@ -1,4 +1,4 @@
-"""The runs that `evenly calibrate fdtd` times: eight sizes of each feature with all others fixed, pairs, cuts, cells.
+"""The designs that `evenly calibrate fdtd` times: single features in several sizes, pairs of features, cuts, and cells.
 
 >>> len({design.key for design in fdtd_designs()}) == len(fdtd_designs())
 True
@@ -15,7 +15,7 @@ from evenly.decomposition.calibration.designs import Design
 
 __all__ = ["fdtd_designs"]
 
-#: Edges of the cubes that most features are measured on.
+#: Edges, in points, of the cubes on which most features are measured.
 EDGES = (10, 14, 18, 24, 30, 36, 44, 52)
 EDGE = 36
 Settings = dict[str, Any]
@@ -49,7 +49,7 @@ def _cube(n: int, **more: Any) -> Settings:
 
 
 def _block(n: int, medium: Settings, share: float = 0.5) -> list[Settings]:
-    """A block that fills a share of a cube along x."""
+    """Return a block of a medium that fills a share of a cube of n points along x."""
     return [
         {"kind": "block", "size": [n * share, 4 * n, 4 * n], "medium": medium, "center": [-n * (1 - share) / 2, 0, 0]}
     ]
@@ -104,7 +104,7 @@ def _poles() -> Iterator[Design]:
 
 
 def _thin_poles() -> Iterator[Design]:
-    """Blocks of a dispersive medium: how short rows of its points matter."""
+    """Blocks of a dispersive medium, for the cost of short rows of its points."""
     n, medium = EDGE, {"epsilon": 2.0, "electric_poles": 2}
     for size in (
         (2, 80, 80),
@@ -144,7 +144,7 @@ def _grains() -> Iterator[Design]:
 
 
 def _large_poles() -> Iterator[Design]:
-    """Dispersive media that fill half a cell, from what caches hold to what they don't."""
+    """Dispersive media in cells of sizes around those of the caches."""
     for n, count in ((40, 5), (46, 5), (52, 5), (60, 5), (52, 3), (60, 3), (70, 3), (76, 2)):
         medium = {"epsilon": 2.0, "electric_poles": count}
         yield Design("large with poles", f"{n}^3 x {count}", _cube(n, objects=_block(n, medium)))
@@ -172,7 +172,7 @@ def _others() -> Iterator[Design]:
 
 
 def _large_round() -> Iterator[Design]:
-    """Surfaces that lie across the grid, which makes media off-diagonal, in cells that no core's own caches hold."""
+    """Surfaces at an angle to the grid, which make media off-diagonal, in cells too large for a core's own caches."""
     poles = {"epsilon": 2.0, "electric_poles": 3}
     for n in (48, 60, 74, 88):
         ball = {"kind": "sphere", "size": n / 2.2, "medium": {"epsilon": 3.0}}
@@ -214,7 +214,7 @@ def _row_of_cuts(axis: str, edges: list[float]) -> Any:
 
 
 def _cuts() -> Iterator[Design]:
-    """The same cell in 1, 2, 4 and 8 chunks of one rank, cut at different places along each axis."""
+    """The same cell in 2, 4 and 8 chunks of one rank, cut at different places along each axis."""
     for n in (24, 48):
         for axis in "xyz":
             for parts in (2, 4, 8):
@@ -234,7 +234,7 @@ def _sides() -> Iterator[Design]:
 
 
 def _ranks() -> Iterator[Design]:
-    """Cells of several ranks, each stepped alone: what packing and unpacking takes."""
+    """Cells of several ranks, each rank stepped alone, for the cost of packing and unpacking messages."""
     for n, ranks in ((24, 2), (40, 2), (24, 4), (40, 4), (56, 4), (32, 8), (48, 8), (60, 8)):
         yield Design("ranks", f"{n}^3 on {ranks}", _cube(n, ranks=ranks))
     for shape, ranks in (((96, 16, 16), 4), ((16, 96, 16), 4), ((16, 16, 96), 4)):
@@ -242,7 +242,7 @@ def _ranks() -> Iterator[Design]:
 
 
 def _large() -> Iterator[Design]:
-    """Cells that no cache holds."""
+    """Cells too large for the caches."""
     yield Design("large", "70^3 varied", _cube(70, objects=_block(70, {"epsilon": 2.0})))
     yield Design("large", "64^3 in absorber", _cube(64, boundaries=[["absorber", "x", 32, "low"]]))
     yield Design("large", "64^3 in PML", _cube(64, boundaries=[["pml", "y", 32, "low"]]))
@@ -253,7 +253,7 @@ def _large() -> Iterator[Design]:
 
 
 def _pairs() -> Iterator[Design]:
-    """Two features at once: what they share must not be counted twice."""
+    """Two features at once, so that costs they share aren't counted twice."""
     dispersive = {"epsilon": 2.0, "electric_poles": 2}
     for n in (24, 40):
         pml = [["pml", "z", n // 3, "low"]]
@@ -269,7 +269,7 @@ def _pairs() -> Iterator[Design]:
 
 
 def _cells() -> Iterator[Design]:
-    """Random cells of uneven physics, cut for several ranks."""
+    """Random cells with uneven physics, cut for several ranks."""
     for seed, (points, ranks) in enumerate(((4e4, 2), (8e4, 4), (1.2e5, 4), (1.6e5, 8), (2.5e5, 8), (3e5, 4))):
         given = {"seed": 100 + seed, "points": points}
         settings = {"structure": "random", "parameters": given, "ranks": ranks}

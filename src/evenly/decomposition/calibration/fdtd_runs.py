@@ -1,12 +1,12 @@
-"""Runs of `evenly.fdtd` for its calibration: each rank of a cell stepped on its own, in one process, without MPI.
+"""Runs of `evenly.fdtd` for its calibration: each rank of a cell is stepped alone, in one process, without MPI.
 
-A rank does the same work whether its neighbours answer or not: it sweeps its chunks, copies ghosts between them, packs
-what others wait for and unpacks what lies in its receive buffers. So the ranks of a cut cell are built one after the
-other, each told what all of them need, and stepped alone with messages that never leave. What that leaves out is the
-time inside MPI; `benchmarks/cost_fdtd.py --mpi` compares with real ranks.
+A rank does the same work whether its neighbours answer or not. It sweeps its chunks, copies ghosts between them, packs
+messages for other ranks, and unpacks its receive buffers. So the ranks of a cut cell are built one after the other with
+the information that ranks exchange at the start. Each is then stepped alone, and its messages are never sent. Only the
+time inside MPI is missing; `benchmarks/cost_fdtd.py --mpi` compares with real ranks.
 
-Fields start as noise, so that no number becomes so small that the processor handles it slowly, and sources are left
-out: they cost nothing once their pulse has passed.
+Fields start as noise, since very small (denormal) numbers slow the processor down. Sources are left out, since they
+cost nothing after their pulse.
 """
 
 from __future__ import annotations
@@ -30,23 +30,24 @@ if TYPE_CHECKING:
 
 __all__ = ["LoneRank", "Pace", "amounts_of", "built", "lone_ranks", "paced_seconds", "run_design"]
 
-#: A batch of steps takes about so long, all that are timed together so long, in so many groups at least and at most.
+#: Seconds of a batch of steps, seconds of all timed steps together, and the smallest and largest number of groups.
 BATCH_S, TIMED_S, GROUPS = 0.004, 0.25, (3, 15)
-#: Steps before a batch that bring back the caches: of so long together, so many at most.
+#: Warm-up steps before a batch, which fill the caches: seconds of all together, and their largest number.
 WARM_S, WARM = 0.004, 5
-#: Where a step takes longer, the caches don't hold its fields.
+#: If a step takes more seconds than this, the caches don't hold its fields.
 LONG_S = 0.008
-#: Fourier transforms work once in so many steps, so groups are multiples.
+#: Period of the Fourier transforms in steps; the steps of a group are a multiple of it.
 GROUP = 16
 Made = tuple[dict[str, Any], Callable[[], "list[FourierMonitor]"]]
 
 
 class LoneRank:
-    """A communicator of one of many ranks that hears from none of the others.
+    """A communicator of a rank that runs alone: it sends nothing and receives nothing.
 
     Parameters
     ----------
     rank, size : int
+        The rank, and the number of all ranks.
     """
 
     def __init__(self, rank: int, size: int) -> None:
@@ -66,7 +67,7 @@ class LoneRank:
         return [value] * self.size
 
     def allgather(self, value: Any) -> list[Any]:
-        """Return what all ranks said, where that is known; else `value` for every rank."""
+        """Return the values of all ranks if they are known; else `value` for every rank."""
         self.said = value
         return self.everyones or [value] * self.size
 
@@ -75,7 +76,7 @@ class LoneRank:
         return np.array(value)
 
     def exchange(self, sends: Sequence[Any], receives: Sequence[Any]) -> Any:  # noqa: ARG002 - the interface's
-        """Return an exchange whose messages never leave."""
+        """Return an exchange that sends no messages."""
         return _NoMessages()
 
     def split(self, group: int) -> LoneRank:  # noqa: ARG002 - the interface's
@@ -100,10 +101,10 @@ def lone_ranks(
     Parameters
     ----------
     keywords : mapping
-        Of `Simulation`.
+        Keyword arguments of `Simulation`.
     ranks : int
     monitors : callable
-        Makes the monitors anew for each rank.
+        Makes new monitors for each rank.
     """
     from evenly.fdtd.simulation import Simulation
     from evenly.fdtd.stepping.stepper import Stepper
@@ -112,7 +113,7 @@ def lone_ranks(
     sims = [Simulation(**keywords, communicator=voice) for voice in voices]
     said = []
     for sim, voice in zip(sims, voices, strict=True):
-        # The only thing that ranks tell each other while they are built is which increments they need.
+        # While they are built, ranks only exchange which increments they need.
         _ = sim.stepper
         said.append(voice.said)
     for sim, voice in zip(sims, voices, strict=True):
@@ -126,11 +127,11 @@ def lone_ranks(
 
 
 class Pace:
-    """A fixed piece of work, to tell how fast this core is while something else is timed."""
+    """A fixed reference workload, which measures the speed of this core while something else is timed."""
 
-    #: Points along the edge of its cell, and steps of one piece.
+    #: Points along the edge of its cell, and steps of one measurement.
     EDGE, STEPS = 36, 4
-    #: Equal cells: how fast one is depends on where in memory it lies.
+    #: Number of equal cells to average over, since the speed of one depends on its place in memory.
     COPIES = 3
 
     def __init__(self) -> None:
@@ -146,11 +147,11 @@ class Pace:
         self.seconds()
 
     def seconds(self) -> float:
-        """Return the CPU seconds of one step now, with caches as its own steps leave them."""
+        """Return the present CPU seconds of one step, with caches warmed by its own steps."""
         return float(np.mean([self._warm_seconds(sim) for sim in self._sims]))
 
     def _warm_seconds(self, sim: Simulation) -> float:
-        # Without a first batch, the pace seems slower beside large cells, which empty the caches.
+        # A first batch warms the caches. Without it the pace would seem slower beside large cells, which evict it.
         _batch(sim, self.STEPS)
         return _batch(sim, self.STEPS)
 
@@ -161,12 +162,12 @@ def _pace() -> Pace:
 
 
 def paced_seconds(sim: Simulation) -> tuple[float, float]:
-    """Return the CPU seconds that a step of this rank takes over those of the pace's step, and the pace.
+    """Return a rank's CPU seconds per step over those of the pace (a ratio), and the pace's CPU seconds per step.
 
-    Batches of steps and of the pace take turns, so that both see the same load of the machine. The first steps after
-    the pace, which have to bring the rank's fields back into the caches, don't count, unless the caches couldn't hold
-    them anyway. Ratios are averaged over groups of batches that hold all that is done only once in a while, and the
-    median over the groups counts.
+    Batches of the rank and of the pace alternate, so that both see the same load of the machine. The first steps after
+    the pace bring the rank's fields back into the caches; they don't count, unless the caches are too small for the
+    fields anyway. Ratios are averaged over groups of batches that contain all periodic work. The result is the median
+    over the groups.
     """
     _fill(sim)
     spent = max(min(_batch(sim, 1) for _ in range(3)), 1e-6)
@@ -189,7 +190,7 @@ def paced_seconds(sim: Simulation) -> tuple[float, float]:
 
 
 def _groups(seconds: float) -> int:
-    """Return how many groups of batches are timed where one takes so long."""
+    """Return the number of groups of batches to time, if one group takes `seconds`."""
     return int(np.clip(round(TIMED_S / seconds), *GROUPS))
 
 
@@ -209,7 +210,7 @@ def _fill(sim: Simulation) -> None:
 
 
 def run_design(design: Design) -> Timing:
-    """Run a design once: every rank's CPU seconds per step, and what it had to do."""
+    """Run a design once and return every rank's CPU seconds per step with its amounts of the terms."""
     keywords, monitors = built(design.settings)
     ranks = int(design.settings.get("ranks", 1))
     sims = lone_ranks(keywords, ranks, monitors)
@@ -220,14 +221,14 @@ def run_design(design: Design) -> Timing:
 
 
 def amounts_of(sim: Simulation, ranks: int, monitors: Sequence[FourierMonitor]) -> list[dict[str, float]]:
-    """Return what each rank has to do per step, by term."""
+    """Return the amount of each term per step for each rank of a simulation's layout."""
     from evenly.decomposition.cells.fdtd.cell import cell_of
 
     return rank_amounts(cell_of(sim, () if sim.monitors else monitors), sim.layout, ranks)
 
 
 def rank_amounts(cell: Cell, layout: Any, ranks: int) -> list[dict[str, float]]:
-    """Return what each rank has to do per step for a cell cut by a layout, by term."""
+    """Return the amount of each term per step for each rank of a cell with a layout; zero amounts are left out."""
     from evenly.decomposition.cells.pieces import pieces_of
     from evenly.decomposition.costs.cost_model import CostModel, program_named
     from evenly.decomposition.partitioning.predict import corners, times
@@ -236,10 +237,10 @@ def rank_amounts(cell: Cell, layout: Any, ranks: int) -> list[dict[str, float]]:
     low, high = corners(cell, layout)
     owners = np.asarray(layout.owners, dtype=np.int64) % ranks
     pieces = pieces_of(cell, low, high)
-    # All leaves of a rank share its caches.
+    # All leaves of a rank share its caches, so they count as one box.
     pieces = replace(pieces, box=owners[pieces.box])
     per_rank = pieces.sums(program.amounts(pieces), ranks)
-    # Which faces are shared, and with whom, is the same whatever they cost.
+    # Faces and neighbours don't depend on the costs, so an empty cost model will do.
     borders = times(cell, low, high, owners, ranks, CostModel(cell.program, {}), np.zeros(len(low)))
     found = []
     for rank in range(ranks):
@@ -251,10 +252,10 @@ def rank_amounts(cell: Cell, layout: Any, ranks: int) -> list[dict[str, float]]:
 
 
 def built(settings: Mapping[str, Any]) -> Made:
-    """Return the keywords of a design's simulation, and what makes its monitors.
+    """Return the keyword arguments of a design's simulation, and a function that makes its monitors.
 
-    Settings are either ``structure`` and its ``parameters``, or ``shape`` (points along x, y, z) with ``medium``,
-    ``objects``, ``boundaries``, ``transforms``; both with ``layout`` and ``ranks``. See `fdtd_designs`.
+    The settings are either ``structure`` and its ``parameters``, or ``shape`` (points along x, y, z) with ``medium``,
+    ``objects``, ``boundaries`` and ``transforms``. Both can have ``layout`` and ``ranks``. See `fdtd_designs`.
     """
     layout = {"layout": settings["layout"]} if settings.get("layout") is not None else {}
     if "structure" in settings:
@@ -269,7 +270,7 @@ def built(settings: Mapping[str, Any]) -> Made:
 
 
 def _cut(keywords: dict[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Cut the cell evenly unless a layout is given: a lone rank's simulation doesn't know how many there are."""
+    """Return the keyword arguments with a layout; by default the cell is cut into chunks of equal volume."""
     if "layout" in keywords:
         return keywords
     from evenly.fdtd.cell.partition import BinaryPartition

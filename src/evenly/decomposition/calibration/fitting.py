@@ -1,4 +1,4 @@
-"""From timed designs to a cost model, with how far it is off on cells that it hasn't seen.
+"""Fit of a cost model to timed designs, with its errors on held-out cells.
 
 >>> from evenly.decomposition.calibration.designs import Design
 >>> sizes = (1000.0, 2000.0, 4000.0)
@@ -26,18 +26,18 @@ from evenly.errors import InputError
 __all__ = ["HeldOut", "held_out", "learn", "share_errors"]
 
 Array = NDArray[np.float64]
-#: What terms take relative to each other differs between machines by about so much, as a share.
+#: Relative spread of the ratios between terms' coefficients from one machine to another.
 BETWEEN_MACHINES = 0.5
 
 
 @dataclass(frozen=True)
 class HeldOut:
-    """What a cell's times were and what was predicted without having seen it.
+    """Measured times of a held-out cell, and their prediction by a model fitted without it.
 
     Parameters
     ----------
     group, name, key : str
-        Of the design.
+        Group, name and key of the design.
     measured, predicted : (ranks,)
         Seconds per step.
     """
@@ -50,17 +50,17 @@ class HeldOut:
 
     @property
     def share_errors(self) -> Array:
-        """Of each rank's share of the work, as a fraction of it, (ranks,)."""
+        """Relative error of each rank's share of the work, (ranks,)."""
         return share_errors(self.measured, self.predicted)
 
     @property
     def time_error(self) -> float:
-        """Of the whole time, as a fraction."""
+        """Relative error of the total time of all ranks."""
         return float(abs(self.predicted.sum() / self.measured.sum() - 1))
 
 
 def share_errors(measured: Array, predicted: Array) -> Array:
-    """Return how far each rank's predicted share of all ranks' time is off, as a fraction of its share, (ranks,).
+    """Return the relative error of each rank's predicted share of the total time, (ranks,).
 
     Examples
     --------
@@ -71,23 +71,23 @@ def share_errors(measured: Array, predicted: Array) -> Array:
 
 
 def learn(program: str, timed: Sequence[Timed], *, prior: CostModel | None = None, **about: Any) -> CostModel:
-    """Return the cost model that explains what was timed.
+    """Return the cost model fitted to timed designs, with errors on held-out cells.
 
     Parameters
     ----------
     program : str
-        Whose designs these are.
+        The program of the designs.
     timed : sequence of Timed
     prior : CostModel, optional
-        What terms take elsewhere, at this machine's speed: where those come from that nothing was timed of, and what
-        the others are drawn to as far as what was timed leaves them open.
+        A cost model of another machine; it is scaled to this machine's speed. Terms without timings get its
+        coefficients. The other terms are drawn towards them as far as the timings leave them open.
     **about
-        Passed on to `CostModel`: machine, when, versions.
+        Passed on to `CostModel`, such as machine, when, versions.
 
     Raises
     ------
     InputError
-        If nothing was timed.
+        If there are no timed designs.
     """
     if not timed:
         raise InputError(f"A cost model of {program} needs timed runs, but there are none: give more time.")
@@ -116,7 +116,10 @@ def learn(program: str, timed: Sequence[Timed], *, prior: CostModel | None = Non
 
 
 def held_out(timed: Sequence[Timed], names: Sequence[str], prior: CostModel | None = None) -> list[HeldOut]:
-    """Return each cell as it is predicted by everything but its own group."""
+    """Return measured and predicted times of each cell, predicted by a fit to all designs but those of its group.
+
+    Only cells of several ranks count.
+    """
     result: list[HeldOut] = []
     for group in dict.fromkeys(one.design.group for one in timed if one.design.purpose == "cell"):
         rest = [one for one in timed if one.design.group != group]
@@ -131,9 +134,10 @@ def held_out(timed: Sequence[Timed], names: Sequence[str], prior: CostModel | No
 
 
 def _regression(timed: Sequence[Timed], names: Sequence[str], prior: CostModel | None = None) -> Regression:
-    """Every rank of every design is a row; what isn't known well counts less.
+    """Return the regression over all ranks of all designs, one row each; rows with more noise have less weight.
 
-    A prior is a row of each term that was timed, as sure as it was measured itself and as machines are alike.
+    A prior adds one row for each timed term. Its weight follows from the coefficient's own error and from the spread
+    between machines.
     """
     amounts = np.concatenate([one.matrix(names) for one in timed])
     seconds = np.concatenate([one.seconds for one in timed])
@@ -146,9 +150,9 @@ def _regression(timed: Sequence[Timed], names: Sequence[str], prior: CostModel |
     told = np.flatnonzero(found.known & (expected > 0))
     known = [prior.coefficients[names[int(k)]] for k in told]
     errors = np.array([one.error / one.seconds for one in known])
-    # Rows scatter more than their noise says; what is drawn from elsewhere must not outweigh them for that.
+    # The rows scatter more than by their noise. The prior's weights are scaled by this scatter, lest they dominate.
     scatter = float(np.sum(weights * found.residuals**2)) / max(1, len(seconds) - len(told))
-    # A share of what is larger: relative to a small expectation, what was timed would seem impossible.
+    # The spread is relative to the larger of fit and prior: relative to a small prior, the fit would seem impossible.
     larger = np.maximum(1.0, found.coefficients[told] / expected[told])
     drawn = scatter / (BETWEEN_MACHINES**2 + np.minimum(errors, 10.0) ** 2) / larger**2
     return regress(
@@ -159,7 +163,7 @@ def _regression(timed: Sequence[Timed], names: Sequence[str], prior: CostModel |
 
 
 def _slower(prior: CostModel, amounts: Array, seconds: Array) -> float:
-    """Return how many times as long this machine took as the prior's for what was timed."""
+    """Return the median ratio of measured seconds to the prior's prediction: how much slower this machine is."""
     before = amounts @ prior.vector
     return float(np.median(seconds[before > 0] / before[before > 0])) if np.any(before > 0) else 1.0
 
@@ -167,7 +171,7 @@ def _slower(prior: CostModel, amounts: Array, seconds: Array) -> float:
 def _filled(
     prior: CostModel, timed: Sequence[Timed], names: Sequence[str], missing: Sequence[str]
 ) -> dict[str, Coefficient]:
-    """Return the prior's coefficients of missing terms times how much slower this machine was on what was timed."""
+    """Return the prior's coefficients of missing terms, scaled to this machine's speed, with errors of 100 %."""
     amounts, seconds = np.concatenate([t.matrix(names) for t in timed]), np.concatenate([t.seconds for t in timed])
     factor = _slower(prior, amounts, seconds)
     return {

@@ -1,8 +1,8 @@
-"""Coefficients that can't be negative, from timed amounts, with their standard errors.
+"""Non-negative least squares: coefficients of terms from amounts and times, with their standard errors.
 
-Seconds are amounts times coefficients. Rows are weighted by one over their seconds, so that relative errors count and
-small runs count as much as large ones (C. L. Lawson and R. J. Hanson, Solving Least Squares Problems, chapter 23, for
-the algorithm behind `scipy.optimize.nnls`).
+Seconds are amounts times coefficients. Each row is divided by its seconds, so that relative errors count and small runs
+count as much as large ones. The algorithm of `scipy.optimize.nnls` is that of C. L. Lawson and R. J. Hanson, Solving
+Least Squares Problems, chapter 23.
 
 >>> amounts = np.array([[1.0, 0.0], [2.0, 1.0], [4.0, 1.0]])
 >>> found = regress(amounts, amounts @ [2.0, 3.0])
@@ -26,7 +26,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Regression:
-    """Coefficients of a linear law.
+    """The coefficients of a linear model, fitted by `regress`.
 
     Parameters
     ----------
@@ -34,9 +34,9 @@ class Regression:
         Seconds per unit of each term, and their standard errors. A coefficient at its bound of 0 has the error that it
         would have if it were free.
     known : (terms,) of bool
-        Whether any row has the term; the others' coefficients are 0.
+        Whether the term occurs in any row; the coefficients of the others are 0.
     residuals : (rows,)
-        Predicted over measured seconds, less one.
+        Relative residuals: predicted over measured seconds, minus one.
     """
 
     coefficients: Array
@@ -46,15 +46,16 @@ class Regression:
 
 
 def regress(amounts: Array, seconds: Array, weights: Array | None = None) -> Regression:
-    """Return the non-negative coefficients that explain seconds with the least relative error.
+    """Return the non-negative coefficients with the smallest weighted sum of squared relative errors.
 
     Parameters
     ----------
     amounts : (rows, terms)
+        Amount of each term in each row.
     seconds : (rows,)
-        Above 0.
+        Measured seconds, above 0.
     weights : (rows,), optional
-        How much each row's relative error counts; all the same when left out.
+        Weight of each row's squared relative error; 1 by default.
 
     Raises
     ------
@@ -67,19 +68,19 @@ def regress(amounts: Array, seconds: Array, weights: Array | None = None) -> Reg
         raise InputError(f"Coefficients need rows of amounts with their seconds, but got {amounts.shape}.")
     if not np.all(seconds > 0) or not np.all(np.isfinite(amounts)):
         raise InputError("Coefficients need times above 0 and finite amounts.")
-    # Rows over their seconds times the root of their weights: the sum of squares is that of weighted relative errors.
+    # Rows divided by their seconds, times the root of their weight: the sum of squares is of weighted relative errors.
     root = np.sqrt(np.ones_like(seconds) if weights is None else weights)
     rows = amounts * (root / seconds)[:, None]
-    # Columns of length one, so that terms of different units are treated alike.
+    # Columns are scaled to length 1, so that terms of different units are treated alike.
     scale = np.linalg.norm(rows, axis=0)
     known = scale > 0
     matrix = rows[:, known] / scale[known]
-    # More than the usual iterations, since columns are nearly collinear by nature: presence beside counts.
+    # More iterations than usual: columns are nearly collinear, as terms count the same points in similar ways.
     solution, _ = nnls(matrix, root, maxiter=100 * matrix.shape[1])
     coefficients, errors = np.zeros(amounts.shape[1]), np.zeros(amounts.shape[1])
     coefficients[known] = solution / scale[known]
     errors[known] = _errors(matrix, root, solution) / scale[known]
-    # No coefficient is above what would explain the quickest run alone, so no error is either.
+    # A coefficient can't exceed the smallest time per amount of any row, so this also bounds its error.
     with np.errstate(divide="ignore"):
         most = np.where(amounts > 0, seconds[:, None] / amounts, np.inf).min(axis=0)
     errors = np.minimum(errors, np.where(known, most, 0.0))
@@ -89,8 +90,8 @@ def regress(amounts: Array, seconds: Array, weights: Array | None = None) -> Reg
 def _errors(matrix: Array, target: Array, solution: Array) -> Array:
     """Return the standard errors of the scaled coefficients, (terms,), by the covariance of least squares, s²(XᵀX)⁻¹.
 
-    It is taken over the terms in use, those above 0 (the passive set of Lawson and Hanson); of each other term as if it
-    were in use too.
+    The covariance is over the terms with coefficients above 0 (the passive set of Lawson and Hanson). For the error of
+    each other term, this term is added to them.
     """
     used = np.flatnonzero(solution > 0)
     freedom = max(1, len(target) - len(used))

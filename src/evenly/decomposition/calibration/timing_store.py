@@ -1,6 +1,6 @@
-"""Where timings are kept while a calibration runs: one line of JSON each, written as soon as it is known.
+"""File of the timings of a calibration: one line of JSON for each, written as soon as it is measured.
 
-A process that is killed loses at most the run under way; what it left behind is read again, without a torn last line.
+A killed process loses at most its present run. Its file can be read again; an incomplete last line is removed.
 """
 
 from __future__ import annotations
@@ -30,19 +30,18 @@ class TimingStore:
     Parameters
     ----------
     path : Path
-        Made when the first timing is added.
+        The file; it is made when the first timing is added.
     about : mapping
-        What makes timings comparable (program, machine, versions): plain values. A file of others is refused.
-
+        Plain values that make timings comparable (program, machine, versions). A file with other values is refused.
     pace : float, optional
-        At which pace of the machine times are compared; the usual one, the median of all timings, when left out.
+        The pace to which times are scaled; by default the median of all timings' paces.
 
     Raises
     ------
     ReadError
-        If the file is damaged, or something else.
+        If the file is damaged or holds no timings.
     InputError
-        If it was made by another machine or version.
+        If the file was made by another machine or version.
 
     Examples
     --------
@@ -66,22 +65,22 @@ class TimingStore:
 
     @property
     def pace(self) -> float:
-        """CPU seconds of the machine's piece of work at which times are compared; nan where no timing tells."""
+        """CPU seconds of the reference workload to which times are scaled; nan if no timing has a pace."""
         if self._given_pace is not None:
             return self._given_pace
         return median(self._paces) if self._paces else math.nan
 
     @property
     def pace_spread(self) -> float:
-        """Standard deviation of the logarithm of the pace between timings; nan where fewer than three tell."""
+        """Robust standard deviation of the logarithm of the pace between timings; nan with fewer than three paces."""
         if len(self._paces) < 3:
             return math.nan
-        # Half of what lies within one standard deviation of the middle: a single interrupted timing tells nothing.
+        # Half the distance between the 16 % and 84 % quantiles, so that a single disturbed timing has no effect.
         low, high = np.quantile(np.log(self._paces), norm.cdf([-1.0, 1.0]))
         return float(high - low) / 2
 
     def timed(self, design: Design) -> Timed | None:
-        """Return what is known of a design, its times at one pace; None where nothing is."""
+        """Return all timings of a design, scaled to one pace; None if there are none."""
         if design.key not in self._runs:
             return None
         runs = [(seconds, self.pace / pace if pace else 1.0) for seconds, pace in self._runs[design.key]]
@@ -89,12 +88,12 @@ class TimingStore:
         return Timed(design, self._amounts[design.key], scaled)
 
     def add(self, design: Design, timing: Timing, wall_s: float) -> None:
-        """Keep a timing that took `wall_s` seconds to make; it is on disk when this returns.
+        """Store a timing that took `wall_s` seconds to measure; it is on disk when this returns.
 
         Raises
         ------
         InputError
-            If it can't be written.
+            If the file can't be written.
         """
         lines = [] if self.path.exists() else [json.dumps({"format": FORMAT, "about": self.about})]
         row = {"design": design.key, "seconds": timing.seconds, "amounts": timing.amounts, "wall_s": wall_s}
@@ -111,14 +110,14 @@ class TimingStore:
         self._take(row)
 
     def remove(self) -> None:
-        """Delete the file: what is in it is not needed any more."""
+        """Delete the file when it is no longer needed."""
         self.path.unlink(missing_ok=True)
 
     def _read(self) -> None:
         raw = self.path.read_bytes()
         whole = raw[: raw.rfind(b"\n") + 1]
         if len(whole) < len(raw):
-            # A process was killed while it wrote the last line.
+            # A process was killed while it wrote the last line; this incomplete line is cut off.
             os.truncate(self.path, len(whole))
         lines = whole.decode("utf-8", errors="replace").splitlines()
         if not lines:

@@ -140,9 +140,9 @@ class CostModel:
         return pieces.sums(seconds, len(low))
 
     def border_seconds(self, cell: Cell, faces: Array, neighbours: Array) -> Array:
-        """Return the seconds per step (n,) of being a rank that shares faces (n,) with so many other ranks (n,)."""
+        """Return a rank's fixed and border seconds per step (n,), from its shared faces (n,) and neighbours (n,)."""
         per_face, per_neighbour, alone = self.vector[-len(BOUNDARY) :]
-        # Two components of E one way and two of H the other, so two numbers per face are sent and two received.
+        # Per face, two components of E travel one way and two of H the other: two numbers sent, two received.
         wire = 0.0 if np.isinf(self.bytes_per_s) else 2 * 8 * 2 / self.bytes_per_s
         shared = faces * cell.parts * (per_face + wire)
         return np.asarray(alone + shared + neighbours * (per_neighbour + 2 * self.latency_s))

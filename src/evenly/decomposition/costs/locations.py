@@ -1,7 +1,7 @@
-"""Where cost models are kept: the user's own of this machine, else those that come with evenly.
+"""Paths of cost models: the user's own for this machine, else those that come with evenly.
 
-The folder is ``$EVENLY_HOME``, or ``evenly`` in the user's data folder (``$XDG_DATA_HOME``, ``~/.local/share``). Meep's
-Python asks for it too, where nothing but numpy is certain to be installed.
+The folder is ``$EVENLY_HOME``, or else ``evenly`` in the user's data folder (``$XDG_DATA_HOME``, ``~/.local/share``).
+Meep's Python uses this module too, and only numpy is certain to be installed there.
 """
 
 from __future__ import annotations

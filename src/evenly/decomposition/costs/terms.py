@@ -1,8 +1,8 @@
-"""What a program's work consists of: which terms its chunks are charged for.
+"""The abstract base class of programs: the terms of a program's work, and their amounts in chunks.
 
-A program turns chunks into amounts (so many points with a pole, so many faces copied); a `CostModel` holds what one of
-each takes on a machine. Both calibration and prediction go through `Program.amounts`, so what is learned is what is
-used.
+A program turns chunks into amounts, such as the number of points with a pole or the number of copied faces. A
+`CostModel` holds the seconds per unit of each term on a machine. Calibration and prediction both use `Program.amounts`,
+so they are consistent.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Term:
-    """Something that takes time in proportion.
+    """A term of a program's work, whose time is proportional to its amount.
 
     Parameters
     ----------
     name : str
-        Such as ``"vacuum points"``.
+        The name, such as ``"points"``.
     per : str
-        What one of it is, for units: ``"point"`` makes ns per point and step.
+        The unit of the amount: ``"point"`` gives coefficients in ns per point and step.
     about : str
-        One line for tables.
+        A description of one line for tables.
     """
 
     name: str
@@ -46,11 +46,11 @@ class Term:
 
     @property
     def extensive(self) -> bool:
-        """Whether the parts of a chunk have as much of it together as the chunk: points and what lies on them."""
+        """Whether the amount of a chunk is the sum of the amounts of its parts, as for points and values on them."""
         return self.per in ("point", "value", "node", "product", "value and frequency", "line")
 
 
-#: Terms of ranks and the borders between them, which every program has: amounts come from the layout, not from chunks.
+#: Terms of ranks and of borders between them, which every program has. Their amounts come from the layout.
 BOUNDARY = (
     Term("faces sent", "face", "faces of points shared with chunks of other ranks"),
     Term("neighbours", "rank", "other ranks that share a face"),
@@ -59,16 +59,16 @@ BOUNDARY = (
 
 
 class Program(ABC):
-    """How a program's chunks cost.
+    """A program: its terms, and their amounts in the pieces of a cell.
 
-    Laws, checked for every program by ``tests/decomposition/costs/contract.py``: amounts are never negative and finite;
-    they depend on what a piece holds, where its cell has layers, and which other pieces its box has, which share the
-    caches with it, not on other boxes; a piece of no points has none.
+    ``tests/decomposition/costs/contract.py`` checks these laws for every program. Amounts are finite and never
+    negative. The amounts of a piece depend on its contents, on the layers of its cell, and on the other pieces of its
+    box, which share the caches with it; they don't depend on other boxes. A piece without points has no amounts.
     """
 
-    #: As `Cell.program` names it.
+    #: Name of the program, as in `Cell.program`.
     name: ClassVar[str]
-    #: Terms of chunks; those of `BOUNDARY` come on top.
+    #: Terms of chunks, without those of `BOUNDARY`.
     terms: ClassVar[tuple[Term, ...]]
 
     @property
@@ -78,8 +78,8 @@ class Program(ABC):
 
     @abstractmethod
     def amounts(self, pieces: Pieces) -> Array:
-        """Return how much of each term each piece has, (n, terms)."""
+        """Return the amount of each term in each piece, (n, terms)."""
 
     def spread_amounts(self, pieces: Pieces) -> Array:
-        """Return the same for parts of chunks, (n, terms): without what chunks hold beyond their own points."""
+        """Return the amounts for parts of chunks, (n, terms), without what chunks hold beyond their own points."""
         return self.amounts(pieces)
