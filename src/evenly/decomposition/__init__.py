@@ -1,1 +1,1 @@
-"""How the domain is cut among ranks: cells, costs of their points, cuts, forecasts, corrections while running."""
+"""Domain decomposition: cells, cost models, partitioning among ranks, forecasts, and rebalancing during a run."""

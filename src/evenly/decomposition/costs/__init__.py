@@ -1,1 +1,1 @@
-"""What chunks of a cell cost: terms, coefficients measured on a machine, predictions per rank."""
+"""Cost models: terms of a program's work, coefficients measured on a machine, and predictions per chunk and rank."""

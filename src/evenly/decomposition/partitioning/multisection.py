@@ -64,7 +64,7 @@ class Tree:
 
     @classmethod
     def root(cls, grid: Grid, ranks: int) -> Tree:
-        """Return the tree of an uncut cell for so many ranks: one node."""
+        """Return the tree of an uncut cell for a number of ranks: a single node."""
         low, high, none = np.zeros((1, 3), dtype=np.int64), np.array([grid.shape]), np.array([-1])
         return cls(low, high, np.array([ranks]), none, none, none, none, slabs=np.array([1]), row=none)
 

@@ -54,7 +54,7 @@ SPREAD_OF_MEAN = math.sqrt(math.pi / 2)
 #: Smallest relative spread assumed for terms and regions: one region may be off by more than the model's mean error.
 LEAST_SPREAD = 0.1
 _KEPT = 4
-#: Earlier measurements of a layout get at most so many times the steps of the latest one: ranks may become slow later.
+#: Earlier measurements of a layout weigh at most this factor times the latest one, as ranks may become slow later.
 MEMORY = 3
 #: Relative drift of the ranks' speeds from one layout to the next; it makes older measurements less certain.
 DRIFT = 0.02
