@@ -5,12 +5,13 @@ In the convention of the flux (integrate over angular frequency), with the trans
     electric energy  ½ Σ_c ∫ ε_c |E_c|² dV,    magnetic energy  ½ Σ_c ∫ μ_c |H_c|² dV,
     absorbed power   Σ_c ∫ (σ_c ε_c + 2πf Im χ_c(f)) |E_c|² dV  (and the same of H for magnetic losses).
 
-Each component is squared at its own points and the integral is that of hat functions, so no interpolation of fields is
-involved. ε and μ are those at infinite frequency, diagonal part: the energy stored in poles is not included, and where
-the material is dispersive the electric part is the energy of the field alone. The absorbed power does include poles.
+Each component is squared at its own points, and the integral uses hat functions, so fields are not interpolated. ε and
+μ are the diagonal parts at infinite frequency. So the energy stored in poles is not included: in dispersive media the
+electric part is the energy of the field alone. The absorbed power does include poles.
 
-The absorbed power is that of the difference equations of the scheme, σ_c cos(π f dt) and (2/dt) sin(π f dt) Im χ_c with
-the χ of the poles' own recursion, so that it balances fluxes through surfaces to round-off at any resolution.
+The absorbed power is that of the scheme's difference equations: σ_c cos(π f dt) replaces σ_c, and
+(2/dt) sin(π f dt) Im χ_c with the χ of the poles' recursion replaces 2πf Im χ_c. So it balances the fluxes through
+surfaces, up to round-off, at any resolution.
 """
 
 from __future__ import annotations
@@ -31,12 +32,12 @@ from evenly.fdtd.monitors.monitor import FourierMonitor, Local, Region
 __all__ = ["Absorption", "Energy"]
 
 _SLAB_POINTS = 500_000
-# Of a response, an axis, a frequency and the time step.
+# A function of a response, an axis, a frequency and the time step.
 Factor = Callable[[Any, int, float, float], Any]
 
 
 class _VolumeMonitor(FourierMonitor):
-    """Integrals of squared components with a factor of the material."""
+    """Base class: integrals over a region of squared components times a material factor."""
 
     _components: tuple[str, ...] = COMPONENTS
 
@@ -93,18 +94,18 @@ class _VolumeMonitor(FourierMonitor):
 
 
 class Energy(_VolumeMonitor):
-    """Electric and magnetic energy in a region, as spectra.
+    """Spectra of the electric and magnetic energy in a region.
 
     Parameters
     ----------
     center, size : sequences of up to three floats
-        In a; along an axis with size 0 the energy is per length.
+        In a; with size 0 along an axis, the energy is per length.
     frequencies : sequence of floats
         In c/a.
     every : int, optional
-        Take every how many steps (see `FourierMonitor`).
+        Sampling interval in steps (see `FourierMonitor`).
     name : str
-        How messages call it.
+        Name for messages.
 
     Examples
     --------
@@ -128,20 +129,20 @@ class Energy(_VolumeMonitor):
 
 
 class Absorption(_VolumeMonitor):
-    """Power absorbed in a region by conductivity and poles, as a spectrum.
+    """Spectrum of the power absorbed in a region by conductivity and poles.
 
     Parameters
     ----------
     center, size : sequences of up to three floats
-        In a; along an axis with size 0 the power is per length.
+        In a; with size 0 along an axis, the power is per length.
     frequencies : sequence of floats
         In c/a.
     magnetic : bool
-        Count magnetic losses too; H is transformed only then.
+        Whether to include magnetic losses; only then H is transformed too.
     every : int, optional
-        Take every how many steps (see `FourierMonitor`).
+        Sampling interval in steps (see `FourierMonitor`).
     name : str
-        How messages call it.
+        Name for messages.
 
     Examples
     --------

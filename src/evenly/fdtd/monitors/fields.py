@@ -1,7 +1,7 @@
 """Maps of fields at chosen frequencies, on points, lines, planes and volumes.
 
-Each component is kept where the Yee grid has it, so nothing is smoothed along the extents of a region. Across an axis
-on which the region has size 0 the values are interpolated linearly to its place.
+Each component keeps its own points of the Yee grid, so nothing is interpolated along the extents of a region. Along an
+axis where the region has size 0, the values are interpolated linearly to its position.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SNAP = 1e-7
 
 @dataclass(frozen=True)
 class FieldMap:
-    """Values of one quantity on a lattice of points.
+    """Values of one field component on a lattice of points, at each frequency.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class FieldMap:
 
 @dataclass(frozen=True)
 class _Span:
-    """Points of one axis; two weights where values are interpolated between two points."""
+    """A range of points along one axis; with `weights`, the values are summed with them to interpolate."""
 
     start: int
     stop: int
@@ -54,25 +54,25 @@ class _Span:
 
 
 class DftFields(FourierMonitor):
-    """Field components at chosen frequencies.
+    """Field components at chosen frequencies in a region.
 
     Parameters
     ----------
     components : sequence of str
-        Of ``"Ex"`` … ``"Hz"``.
+        One or more of ``"Ex"`` … ``"Hz"``.
     center, size : sequences of up to three floats
-        In a; size 0 along an axis is one place along it.
+        In a; with size 0 along an axis, the region has a single position along it.
     frequencies : sequence of floats
         In c/a.
     every : int, optional
-        Take every how many steps (see `FourierMonitor`).
+        Sampling interval in steps (see `FourierMonitor`).
     name : str
-        How messages call it.
+        Name for messages.
 
     Raises
     ------
     InputError
-        An unknown component, or one named twice.
+        If a component is unknown or given twice.
 
     Examples
     --------
@@ -108,12 +108,12 @@ class DftFields(FourierMonitor):
         return [Region(name, name, _box(_spans(grid, name, self.center, self.size))) for name in self.components]
 
     def field(self, component: str) -> FieldMap:
-        """Return one component, gathered on every rank (all ranks must call).
+        """Return the transforms of one component, gathered on every rank (all ranks must call).
 
         Raises
         ------
         InputError
-            The monitor does not hold this component.
+            If the monitor does not hold this component.
         """
         if component not in self.components:
             raise InputError(f"{self.label} holds {', '.join(self.components)}, but got {component!r}.")
@@ -140,11 +140,11 @@ def _span(grid: Grid, component: str, axis: int, low: float, high: float) -> _Sp
     count = grid.shape[axis]
     first = math.ceil(grid.index(low, axis, component) - _SNAP)
     last = math.floor(grid.index(high, axis, component) + _SNAP)
-    # All grid points inside an extent; without any, two points and the weights of linear interpolation between them.
+    # All grid points inside the extent. If there are none: two points, with the weights of linear interpolation.
     first, last = max(0, first), min(count - 1, last)
     if low < high and first <= last:
         return _Span(first, last + 1)
-    # The last plane stands for what lies up to one spacing past it.
+    # Positions up to one spacing past the last plane get the values of that plane.
     place = min(max(0.0, grid.index((low + high) / 2, axis, component)), count - 1.0)
     below = math.floor(place + _SNAP)
     part = place - below

@@ -1,4 +1,4 @@
-"""Transforms of a monitor, and their files.
+"""The transforms of a monitor, and their file format.
 
 A file is an uncompressed NumPy archive without pickled objects: the frequencies, a JSON table of regions (component,
 box of global grid indices, axis of averaging) and one complex array of shape (n_frequencies, nx, ny, nz) per region.
@@ -47,7 +47,7 @@ class Region:
 
 @dataclass(frozen=True)
 class MonitorData:
-    """All transforms of a monitor.
+    """All Fourier transforms of a monitor.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class MonitorData:
         In c/a.
     regions : tuple of Region
     arrays : dict of arrays of shape (n_frequencies, *box.shape)
-        By key of the region.
+        The transforms, by the key of the region.
 
     Examples
     --------
@@ -74,12 +74,12 @@ class MonitorData:
     path: Path | None = None
 
     def check_same(self, frequencies: NDArray[np.float64], regions: Sequence[Region], label: str) -> None:
-        """Check that the data fit a monitor of these frequencies and regions.
+        """Check that the data fit a monitor with these frequencies and regions.
 
         Raises
         ------
         InputError
-            They don't (a ReadError where the data come from a file).
+            If they don't (a ReadError if the data come from a file).
         """
         if self.frequencies.shape != frequencies.shape or not np.array_equal(self.frequencies, frequencies):
             raise self._error(
@@ -99,12 +99,12 @@ class MonitorData:
 
 
 def write_data(path: Path, data: MonitorData) -> None:
-    """Write `data` to `path`; an existing file is replaced once the new one is complete.
+    """Write `data` to `path`; an existing file is replaced only when the new one is complete.
 
     Raises
     ------
     InputError
-        The place can't be written to.
+        If the file can't be written.
     """
     table = [
         {"key": r.key, "component": r.component, "lo": r.box.lo, "hi": r.box.hi, "average": r.average}
@@ -130,12 +130,12 @@ def write_data(path: Path, data: MonitorData) -> None:
 
 
 def read_data(path: Path) -> MonitorData:
-    """Read a file of `write_data`.
+    """Read a file that `write_data` wrote.
 
     Raises
     ------
     ReadError
-        There is none, or it is damaged or no such file.
+        If the file doesn't exist, is damaged, or holds something else.
     """
     try:
         with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:

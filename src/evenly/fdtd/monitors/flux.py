@@ -1,7 +1,7 @@
-"""Flux of energy through planes and out of boxes, as a spectrum.
+"""Spectrum of the energy flux through planes and out of boxes.
 
-P(f) = Re ∫ conj(E(f)) x H(f) · n dA with the transforms of `evenly.fdtd.monitors.fourier`; integrated over all angular
-frequencies 2πf it is the energy that passed. Only ratios of fluxes are free of the source's spectrum.
+P(f) = Re ∫ conj(E(f)) x H(f) · n dA with the transforms of `evenly.fdtd.monitors.fourier`. Integrated over all angular
+frequencies 2πf, it is the energy that passed. P(f) contains the spectrum of the source; ratios of fluxes don't.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ class Flux(FourierMonitor):
     Parameters
     ----------
     center, size : sequences of up to three floats
-        In a. Size 0 along one axis along which the cell extends is a plane across it; without a 0 it is a box, all of
-        whose faces count outwards. Along thin axes of the cell the plane counts as one unit long. A plane is moved to
-        the nearest plane of E nodes.
+        In a. With size 0 along one axis that isn't thin, the region is a plane normal to this axis. With no size 0 it
+        is a box, and the flux out of all its faces is summed. Along thin axes of the cell, the length counts as 1 a.
+        A plane is moved to the nearest plane of E nodes.
     frequencies : sequence of floats
         In c/a.
     direction : str, optional
-        The normal of a plane, ``"x"``, ``"-y"``…; by default up the axis across which the plane lies.
+        The normal of a plane, ``"x"``, ``"-y"``…; by default in the positive direction of its axis.
     weight : float
         Factor of the flux.
     every : int, optional
-        Take every how many steps (see `FourierMonitor`).
+        Sampling interval in steps (see `FourierMonitor`).
     name : str
-        How messages call it.
+        Name for messages.
 
     Examples
     --------

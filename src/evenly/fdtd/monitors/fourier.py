@@ -1,13 +1,15 @@
-"""Running Fourier transforms of fields: the heart of all frequency-domain monitors.
+"""Running discrete Fourier transforms of fields, used by all frequency-domain monitors.
 
-Convention, the usual one of the field for fields that go as exp(-iωt):
+Convention, the usual one for fields that vary as exp(-iωt):
 
     F(f) = dt/sqrt(2π) Σ_n f(t_n) exp(+2πi f t_n),   E at t_n = n dt, H at t_n = (n + ½) dt.
 
 With it ∫ E(t) H(t) dt = ∫ conj(E(ω)) H(ω) dω (Parseval), so a flux spectrum integrated over all angular frequencies is
-the energy that passed. Where the bands of sources and monitors allow it only every D-th step is taken, with D-fold
-weight: a sampled field can't be told from one whose frequency differs by 1/(D dt), which is harmless as long as all
-these images lie outside the sources' band: 1/(D dt) > f_source + f_monitor. See `decimation`.
+the energy that passed.
+
+If the bands of sources and monitors allow it, only every D-th step is sampled, with D-fold weight. Sampling causes
+aliasing: frequencies that differ by 1/(D dt) look the same. This is harmless if all aliases of the monitor's
+frequencies lie outside the sources' band: 1/(D dt) > f_source + f_monitor. See `decimation`.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ _UPDATES = {"E": 0.0, "H": 0.5}
 
 
 class FieldView(Protocol):
-    """What a patch needs to know of a chunk."""
+    """The part of a chunk that a patch uses."""
 
     box: Box
     parts: int
@@ -44,7 +46,7 @@ def check_frequencies(frequencies: ArrayLike, what: str) -> NDArray[np.float64]:
     Raises
     ------
     InputError
-        There are none, or not all are finite and at least 0.
+        If there are none, or not all are finite and at least 0.
 
     Examples
     --------
@@ -64,14 +66,14 @@ def check_frequencies(frequencies: ArrayLike, what: str) -> NDArray[np.float64]:
 
 
 def decimation(dt: float, highest_source: float, highest_monitor: float) -> int:
-    """Return every how many steps a field must be sampled: floor(1/(dt (f_source + f_monitor))), at least 1.
+    """Return the largest sampling interval in steps: floor(1/(dt (f_source + f_monitor))), but at least 1.
 
     Parameters
     ----------
     dt : float
         Time step in a/c.
     highest_source, highest_monitor : float
-        Highest frequency in the fields and of the monitor, in c/a; infinite where unknown.
+        Highest frequency of the fields and of the monitor, in c/a; infinite if unknown.
 
     Examples
     --------
@@ -87,7 +89,7 @@ def decimation(dt: float, highest_source: float, highest_monitor: float) -> int:
 
 
 class Phases:
-    """Weights of time samples, shared by all patches of a monitor.
+    """Weights exp(2πi f t) of the time samples, shared by all patches of a monitor.
 
     Parameters
     ----------
@@ -96,7 +98,7 @@ class Phases:
     dt : float
         Time step in a/c.
     every : int
-        Take every how many steps.
+        Sampling interval in steps.
 
     Examples
     --------
@@ -120,11 +122,11 @@ class Phases:
         Parameters
         ----------
         kind : str
-            ``"E"`` or ``"H"``: when the samples are taken within their step.
+            ``"E"`` (samples at the whole step) or ``"H"`` (half a step later).
         first : int
             Step of the first sample; the next ones are `every` steps apart.
         factor : float
-            Multiplies all.
+            Common factor of all weights.
 
         Returns
         -------
@@ -139,7 +141,7 @@ class Phases:
 
     def _computed(self, kind: str, first: int, factor: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         times = (first + self.every * np.arange(SAMPLES) + _UPDATES[kind]) * self.dt
-        # Whole periods are left out before the cosine, which is exact for small arguments only.
+        # Subtract whole periods before the cosine, which is accurate for small arguments only.
         periods = np.outer(self.frequencies, times) % 1.0
         scale = factor * self.dt * self.every / math.sqrt(math.tau)
         return scale * np.cos(math.tau * periods), scale * np.sin(math.tau * periods)
@@ -148,8 +150,8 @@ class Phases:
 class FourierPatch:
     """The Fourier transforms of one component on one box inside a chunk.
 
-    Values of `SAMPLES` steps are kept and then added to all frequencies in one sweep (see
-    `evenly.fdtd.stepping.kernels.fourier`); reading a result adds what is kept first.
+    The values of `SAMPLES` steps are buffered and then added to all frequencies in one sweep (see
+    `evenly.fdtd.stepping.kernels.fourier`). `values` adds the buffered ones first.
 
     Parameters
     ----------
@@ -162,12 +164,12 @@ class FourierPatch:
     phases : Phases
         Frequencies and steps.
     average : int, optional
-        For H: take ½ (f[i] + f[i-1]) along this axis, which is the value in the plane of the E nodes.
+        For H: transform ½ (f[i] + f[i-1]) along this axis, the value in the plane of the E nodes.
 
     Raises
     ------
     InputError
-        The box is not inside the chunk, or the average of an E component is asked for.
+        If the box is empty or not inside the chunk, or `average` is given for an E component.
 
     Examples
     --------
@@ -199,9 +201,9 @@ class FourierPatch:
         self._imag = np.zeros((self.parts, n, box.volume))
 
     def attach(self, chunk: FieldView) -> None:
-        """Take the values from the arrays of `chunk` from now on."""
+        """Read the values from the arrays of `chunk` from now on."""
         views = [chunk.view(self.component, part, self.box) for part in range(self.parts)]
-        # Points are kept in the order of the field's memory, so that copies run along it.
+        # Samples are stored in the memory order of the field, so that copies read it contiguously.
         self._order = tuple(int(a) for a in np.argsort([-abs(s) for s in views[0].strides], kind="stable"))
         self._rows_shape = tuple(self.box.shape[a] for a in self._order)
         self._buffer = np.empty((self.parts, SAMPLES, self.box.volume), dtype=views[0].dtype)
@@ -215,17 +217,17 @@ class FourierPatch:
             self._lower = [view.transpose(self._order) for view in lower]
 
     def release(self) -> None:
-        """Give up all arrays, the chunk's and its own; nothing can be recorded or read any more."""
+        """Release all arrays, the chunk's and its own; afterwards nothing can be recorded or read."""
         self._views, self._lower, self._rows = [], [], []
         self._buffer, self._real, self._imag = (np.empty((self.parts, 0, 0)) for _ in range(3))
 
     @property
     def component_points(self) -> int:
-        """Number of values taken per sample."""
+        """Number of real values per sample."""
         return self.parts * self.box.volume
 
     def record(self, step: int) -> None:
-        """Take the values of `step`, if it is one of those that are taken.
+        """Sample the values of `step`, if it is a multiple of the sampling interval.
 
         Call it once per step, with E at ``step * dt`` and H at ``(step + 0.5) * dt``.
         """
@@ -246,7 +248,7 @@ class FourierPatch:
             self.flush()
 
     def flush(self) -> None:
-        """Add the values that are kept to the transforms."""
+        """Add the buffered samples to the transforms."""
         if not self._count:
             return
         cosines, sines = self.phases.weights(self.component[0], self._first, 0.5 if self._lower else 1.0)
@@ -263,25 +265,25 @@ class FourierPatch:
         return np.ascontiguousarray(self._in_user_order(total))
 
     def squares(self) -> NDArray[np.float64]:
-        """Return Σ |F|² over the points at every frequency, (n_frequencies,), without what is still kept back."""
+        """Return Σ |F|² over the points at every frequency, (n_frequencies,), without the buffered samples."""
         real, imag = self._real[0], self._imag[0]
         if self.parts == 2:
             real, imag = real - self._imag[1], imag + self._real[1]
         return np.asarray(np.einsum("fp,fp->f", real, real) + np.einsum("fp,fp->f", imag, imag))
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """Return copies of all that the patch remembers, with axes (…, x, y, z): sums, and samples kept back."""
+        """Return copies of the patch's state, with axes (…, x, y, z): the sums and the buffered samples."""
         found = {"real": self._real, "imag": self._imag, "kept": self._buffer[:, : self._count]}
         arrays = {name: np.ascontiguousarray(self._in_user_order(values)) for name, values in found.items()}
         return {**arrays, "first": np.array(self._first, np.int64)}
 
     def restore(self, box: Box, state: dict[str, NDArray[Any]]) -> None:
-        """Take the part that lies in the patch from the `state` of a patch of the same transform on `box`.
+        """Copy the part inside this patch from the `state` of a patch of the same transform on `box`.
 
         Raises
         ------
         InputError
-            The state is that of another transform.
+            If the state belongs to another transform.
         """
         inside = box & self.box
         for name, mine in (("real", self._real), ("imag", self._imag), ("kept", self._buffer)):

@@ -32,16 +32,16 @@ def near_fields(
     medium: tuple[float, float],
     axes: tuple[int, ...],
 ) -> Complex:
-    """Return E and H at points, exactly, from currents at places.
+    """Return the exact E and H at given points, radiated by currents at given places.
 
     Parameters
     ----------
     points : array of shape (n_points, 3)
-        Where the fields are wanted, in a.
+        Positions of the fields, in a.
     places : array of shape (n_places, 3)
-        Where the currents are; no point may be one of them.
+        Positions of the currents, in a; none may coincide with a point.
     electric, magnetic : arrays of shape (n_places, 3)
-        Currents times the area (length, 1) that they stand for.
+        Currents times the area of each place (length in 2d, 1 in 1d).
     frequency : float
         In c/a.
     medium : tuple of two floats
@@ -64,7 +64,7 @@ def near_fields(
     """
     step = max(1, _PAIRS // max(1, len(places)))
     if len(points) > step:
-        # So that arrays of all pairs don't fill the memory.
+        # Split the points, so that arrays over all pairs don't fill the memory.
         parts = [points[start : start + step] for start in range(0, len(points), step)]
         return np.concatenate([near_fields(p, places, electric, magnetic, frequency, medium, axes) for p in parts])
     omega, (epsilon, mu) = 2 * math.pi * frequency, medium
@@ -84,7 +84,7 @@ def near_fields(
 
 
 def far_factor(dimensions: int, wavenumber: float) -> complex:
-    """Return what is left of g at a great distance without exp(ikr) / r^((dimensions-1)/2).
+    """Return the constant factor of g at a great distance: g = factor · exp(ikr) / r^((dimensions-1)/2).
 
     Examples
     --------
@@ -99,7 +99,7 @@ def far_factor(dimensions: int, wavenumber: float) -> complex:
 
 
 def _derivatives(k: float, r: NDArray[np.float64], dimensions: int) -> tuple[Complex, Complex, Complex, Complex]:
-    """Return g, g', g'/r and g''; in 1d there is nothing across r and g'/r is left out."""
+    """Return g, g', g'/r and g''; in 1d there is no direction normal to r, and g'/r is set to 0."""
     if dimensions == 3:
         g = np.asarray(np.exp(1j * k * r) / (4 * math.pi * r), dtype=np.complex128)
         rate = 1j * k - 1 / r

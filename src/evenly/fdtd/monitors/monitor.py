@@ -1,11 +1,11 @@
-"""What all frequency-domain monitors share: patches on a rank's own chunks, files, subtraction.
+"""The base class of all frequency-domain monitors: transforms on a rank's own chunks, files, subtraction.
 
-A monitor is a set of regions: one field component on one global box each. Every rank transforms the part of a region
-that its chunks own; results are summed or gathered over the ranks when asked for, so all ranks must ask. What is saved
-is keyed by global grid index and can be loaded on any layout and number of ranks.
+A monitor is a set of regions. Each region is one field component on one global box. Every rank transforms the part of a
+region that its chunks own. Methods that return results sum or gather them over the ranks, so all ranks must call them.
+Saved data are indexed by global grid index and can be loaded with any layout and any number of ranks.
 
-A normalisation run subtracts the incident field: save the monitor of a run without the object, and `load_minus` it in
-the run with the object.
+To subtract the incident field, make a normalisation run: save the monitor of a run without the object, and load it
+with `load_minus` in the run with the object.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = ["FourierMonitor", "Local", "MonitorData", "Region", "Stage"]
 
 
 class Ranks(Protocol):
-    """What a monitor needs of a communicator."""
+    """The part of a communicator that a monitor uses."""
 
     @property
     def rank(self) -> int: ...
@@ -42,7 +42,7 @@ class Ranks(Protocol):
 
 
 class Stage(Protocol):
-    """What a monitor needs of a simulation."""
+    """The part of a simulation that a monitor uses."""
 
     @property
     def grid(self) -> Grid: ...
@@ -58,7 +58,7 @@ class Stage(Protocol):
 
     @property
     def decimation(self) -> int | None:
-        """Monitors that don't say take at most every how many steps; None where they may take what bands allow."""
+        """Largest sampling interval in steps for monitors without `every`; None: only the bands limit it."""
 
 
 @dataclass(frozen=True)
@@ -70,25 +70,25 @@ class Local:
 
     @property
     def inside(self) -> tuple[slice, slice, slice]:
-        """Where the patch is in an array of the region's shape."""
+        """Slices of the patch in an array of the region's shape."""
         return self.patch.box.slices(self.region.box.lo)
 
 
 class FourierMonitor(ABC):
-    """A monitor of field transforms.
+    """Base class of monitors of Fourier-transformed fields.
 
-    Laws: `record` is called once per step after `bind`; results don't depend on how the cell is cut into chunks, up to
-    round-off; what `save` writes, `load` reads on any layout.
+    Invariants: `record` is called once per step after `bind`. Up to round-off, results don't depend on the partition
+    of the cell. `load` reads the files of `save` with any layout.
 
     Parameters
     ----------
     frequencies : sequence of floats
         In c/a.
     every : int, optional
-        Take every how many steps. By default as few as the bands of sources and monitor allow in a linear medium
-        (see `evenly.fdtd.monitors.fourier.decimation`); 1 takes all, which is right for anything nonlinear.
+        Sampling interval in steps. By default the largest that the bands of sources and monitor allow in a linear
+        medium (see `evenly.fdtd.monitors.fourier.decimation`). Use 1 (every step) for nonlinear media.
     name : str
-        How messages call it.
+        Name for messages.
     """
 
     kind = "monitor"
@@ -107,21 +107,21 @@ class FourierMonitor(ABC):
 
     @property
     def label(self) -> str:
-        """How messages call the monitor."""
+        """Name of the monitor in messages."""
         return f"the {self.kind} {self.name!r}" if self.name else f"the {self.kind}"
 
     @abstractmethod
     def regions(self, grid: Grid) -> list[Region]:
-        """Return what is transformed on `grid`.
+        """Return the regions (component and box) that are transformed on `grid`.
 
         Raises
         ------
         InputError
-            The monitor does not fit the cell.
+            If the monitor does not fit the cell.
         """
 
     def bind(self, stage: Stage) -> None:
-        """Make patches for the chunks of this rank; data loaded before are taken over.
+        """Create the patches for the chunks of this rank; data that were loaded before are added to them.
 
         Parameters
         ----------
@@ -138,19 +138,19 @@ class FourierMonitor(ABC):
             self._add(data, factor)
 
     def sampling(self, stage: Stage) -> int:
-        """Return every how many steps fields of a simulation are taken."""
+        """Return the sampling interval in steps for a simulation."""
         if self.every is not None:
             return self.every
         widest = self._widest(stage)
         return min(widest, stage.decimation or widest)
 
     def record(self, step: int) -> None:
-        """Take the fields of `step`; E is at ``step * dt``, H half a step later."""
+        """Sample the fields of `step`; E is at ``step * dt``, H half a step later."""
         for patch in self.patches:
             patch.record(step)
 
     def flush(self) -> None:
-        """Add the values that are kept in buffers to the transforms."""
+        """Add the buffered samples to the transforms."""
         for patch in self.patches:
             patch.flush()
 
@@ -163,7 +163,7 @@ class FourierMonitor(ABC):
         return sum(region.box.volume for region in self.regions(grid))
 
     def data(self, *keys: str) -> MonitorData:
-        """Return the transforms, gathered on every rank (all ranks must call); of some regions if `keys` are given."""
+        """Return the transforms of all regions, or of those in `keys`, gathered on every rank (all ranks must call)."""
         stage = self.stage
         wanted = [region for region in self._regions if not keys or region.key in keys]
         mine = [(p.region.key, p.patch.box, p.patch.values()) for region in wanted for p in self._local[region.key]]
@@ -179,19 +179,19 @@ class FourierMonitor(ABC):
         Raises
         ------
         InputError
-            The file can't be written.
+            If the file can't be written.
         """
         data = self.data()
         if self.stage.communicator.rank == 0:
             write_data(Path(path), data)
 
     def load(self, path: Path | str) -> None:
-        """Continue from transforms saved by a monitor of the same kind, frequencies and place.
+        """Replace the transforms by those saved by a monitor of the same kind, frequencies and place.
 
         Raises
         ------
         ReadError
-            The file can't be read or was saved by another monitor.
+            If the file can't be read or was saved by another monitor.
         """
         self.add(read_data(Path(path)), 1.0, fresh=True)
 
@@ -201,17 +201,17 @@ class FourierMonitor(ABC):
         Raises
         ------
         ReadError
-            The file can't be read or was saved by another monitor.
+            If the file can't be read or was saved by another monitor.
         """
         self.add(read_data(Path(path)), -1.0)
 
     def add(self, data: MonitorData, factor: float = 1.0, *, fresh: bool = False) -> None:
-        """Add `factor` times the transforms of another monitor's `data`; `fresh` forgets those so far.
+        """Add `factor` times the transforms in `data`; with `fresh`, discard the monitor's own transforms first.
 
         Raises
         ------
         InputError
-            The data are of other frequencies or another place.
+            If the data belong to other frequencies or another place.
         """
         if self._stage is None:
             self._waiting = ([] if fresh else self._waiting) + [(data, factor)]

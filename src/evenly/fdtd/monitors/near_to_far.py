@@ -1,9 +1,9 @@
-"""Far fields from the fields on a surface.
+"""Near-to-far-field transform: far fields from the tangential fields on a surface.
 
-By the equivalence principle the tangential fields on a closed surface, with the outward normal n, are the currents
-J = n x H and K = -n x E, which radiate what leaves the surface; the medium outside must be homogeneous and without
-losses. A single plane stands for a closed surface when the fields pass through nothing else. One, two and three
-dimensions; not for cells that repeat along the surface.
+By the equivalence principle, the tangential fields on a closed surface with outward normal n act as currents J = n x H
+and K = -n x E. These currents radiate the field outside. The medium outside must be homogeneous and lossless. A single
+plane may replace the closed surface if no field leaves except through this plane. The transform works in one, two and
+three dimensions, but not for cells that are periodic along the surface.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Complex = NDArray[np.complex128]
 
 @dataclass(frozen=True)
 class _Sheet:
-    """Currents of one pair of components on one patch: J along one axis, K along another."""
+    """The currents from one pair of components on one patch: J along one axis, K along another."""
 
     electric_axis: int
     magnetic_axis: int
@@ -40,7 +40,7 @@ class _Sheet:
 
 
 def directions(theta: ArrayLike, phi: ArrayLike = 0.0) -> NDArray[np.float64]:
-    """Return unit vectors of polar angles from z and azimuths from x, in radians; they broadcast.
+    """Return unit vectors from polar angles (from z) and azimuths (from x), in radians; arguments broadcast.
 
     Returns
     -------
@@ -56,27 +56,27 @@ def directions(theta: ArrayLike, phi: ArrayLike = 0.0) -> NDArray[np.float64]:
 
 
 class NearToFar(FourierMonitor):
-    """Fields far from a closed box, or beyond a plane.
+    """Monitor of the fields far outside a closed box, or beyond a plane.
 
     Parameters
     ----------
     center, size : sequences of up to three floats
-        In a; a box, or a plane with size 0 along just one axis along which the cell extends.
+        In a; a box, or a plane with size 0 along exactly one axis that isn't thin.
     frequencies : sequence of floats
         In c/a, positive.
     epsilon, mu : float
-        Of the homogeneous medium outside.
+        Relative permittivity and permeability of the homogeneous medium outside.
     direction : str, optional
-        Normal of a plane towards the far side, like ``"-x"``.
+        Normal of a plane towards the far side, such as ``"-x"``.
     every : int, optional
-        Take every how many steps (see `FourierMonitor`).
+        Sampling interval in steps (see `FourierMonitor`).
     name : str
-        How messages call it.
+        Name for messages.
 
     Raises
     ------
     InputError
-        A frequency of 0, or ε or μ not positive.
+        If a frequency is 0, or ε or μ is not positive.
 
     Examples
     --------
@@ -129,7 +129,7 @@ class NearToFar(FourierMonitor):
         Raises
         ------
         InputError
-            A point inside the surface.
+            If a point isn't outside the surface.
         """
         wanted = self._outside(points)
         axes = tuple(a for a in range(3) if not self.stage.grid.thin[a])
@@ -149,7 +149,7 @@ class NearToFar(FourierMonitor):
         Parameters
         ----------
         towards : array of shape (n_directions, 3)
-            Any lengths but 0; see `directions`. No components along thin axes.
+            Vectors of any length except 0, without components along thin axes; see `directions`.
 
         Returns
         -------
@@ -158,7 +158,7 @@ class NearToFar(FourierMonitor):
         Raises
         ------
         InputError
-            A direction that is 0 or leaves the plane of a two-dimensional cell.
+            If a direction is 0, or leaves the plane of a two-dimensional cell.
         """
         unit = self._unit(towards)
         moments = np.zeros((2, len(self.frequencies), len(unit), 3), dtype=np.complex128)
@@ -169,7 +169,7 @@ class NearToFar(FourierMonitor):
                 moments[0, n, :, sheet.electric_axis] += both[0]
                 moments[1, n, :, sheet.magnetic_axis] += both[1]
         electric, magnetic = self._summed(moments)
-        # E = iωμ (J - u (u·J)) g - ik (u x K) g at a great distance: only what is across the direction u radiates.
+        # At a great distance E = iωμ (J - u (u·J)) g - ik (u x K) g: only components normal to the direction u radiate.
         omega = 2 * math.pi * self.frequencies[:, None, None]
         waves = omega * math.sqrt(self.medium[0] * self.medium[1])
         across = electric - unit * (electric * unit).sum(axis=-1, keepdims=True)
@@ -177,7 +177,7 @@ class NearToFar(FourierMonitor):
         return np.asarray(factors * (1j * omega * self.medium[1] * across - 1j * waves * np.cross(unit, magnetic)))
 
     def pattern(self, towards: ArrayLike) -> NDArray[np.float64]:
-        """Return power per solid angle (per angle in 2d, per side in 1d), in the convention of the flux.
+        """Return the power per solid angle (per angle in 2d, per side in 1d), in the convention of `Flux`.
 
         Parameters
         ----------
@@ -187,7 +187,7 @@ class NearToFar(FourierMonitor):
         Returns
         -------
         array of shape (n_frequencies, n_directions)
-            Integrated over all directions it is the flux out of the box.
+            The integral over all directions is the flux out of the box.
         """
         squares = (np.abs(self.far_amplitudes(towards)) ** 2).sum(axis=-1)
         return np.asarray(squares * math.sqrt(self.medium[0] / self.medium[1]))
@@ -203,7 +203,7 @@ class NearToFar(FourierMonitor):
                 yield _Sheet(
                     AXES.index(pair.electric.component[1]),
                     AXES.index(pair.magnetic.component[1]),
-                    # Once averaged, H is where its partner among the E components is.
+                    # After averaging, H is at the points of its partner component of E.
                     grid.points(pair.electric.component, e.patch.box),
                     h.patch.values() * weights,
                     e.patch.values() * weights,

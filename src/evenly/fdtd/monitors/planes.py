@@ -1,9 +1,9 @@
-"""Planes across an axis and the surfaces of boxes, on which E and H are paired without interpolation in the plane.
+"""Planes normal to an axis, and surfaces of boxes, with pairs of E and H components at the same points.
 
-A plane is moved to the nearest plane of E nodes. There the tangential components E_b and H_c (axes a, b, c cyclic, a
-the normal) lie at the same points in the plane once H is averaged over the two planes half a spacing away; so do E_c
-and H_b. Summed with these pairs, E x H is the discrete Poynting vector of the scheme. The ends of a plane that lie
-between grid points get fractional weights (see `evenly.fdtd.cell.extents`).
+A plane is moved to the nearest plane of E nodes. Let a be the normal and a, b, c cyclic. When H is averaged over the
+two planes half a spacing away, the tangential components E_b and H_c are at the same points, and so are E_c and H_b. So
+no interpolation within the plane is needed. The sum of E x H over these pairs is the discrete Poynting vector of the
+scheme. Ends of a plane between grid points get fractional weights (see `evenly.fdtd.cell.extents`).
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ __all__ = ["Face", "Pairing", "faces", "pairings"]
 
 @dataclass(frozen=True)
 class Face:
-    """A plane of E nodes.
+    """A rectangle in a plane of E nodes.
 
     Parameters
     ----------
     axis : int
-        The normal.
+        Axis of the normal.
     sign : int
-        +1 where the normal points up the axis, -1 where it points down.
+        +1 if the normal points in the positive direction of the axis, else -1.
     index : int
         Index of the E nodes along the normal.
     low, high : tuple of three floats
@@ -48,23 +48,23 @@ class Face:
 
     @property
     def name(self) -> str:
-        """Like ``"+x"``."""
+        """The direction of the normal, such as ``"+x"``."""
         return f"{'+' if self.sign > 0 else '-'}{AXES[self.axis]}"
 
 
 @dataclass(frozen=True)
 class Pairing:
-    """One tangential component of E and the one of H that belong together, on one box of a face.
+    """One tangential component of E and its partner of H, on one box of a face.
 
     Parameters
     ----------
     face : Face
     electric, magnetic : Region
-        On the same box.
+        The transforms of E and of H, on the same box.
     sign : int
-        Of E x H along the face's normal, the normal's sign included.
+        Sign of this pair's product in E x H along the face's normal; it includes the normal's sign.
     weights : array of shape box.shape
-        Areas (lengths in 2d, 1 in 1d) of the points, in a.
+        Area of each point in a² (length in 2d, 1 in 1d).
     """
 
     face: Face
@@ -75,22 +75,22 @@ class Pairing:
 
 
 def faces(grid: Grid, center: Sequence[float], size: Sequence[float], direction: str | None, label: str) -> list[Face]:
-    """Return the plane, or the faces of the box with outward normals, that `center` and `size` describe.
+    """Return the plane, or the faces of the box with outward normals, given by `center` and `size`.
 
     Parameters
     ----------
     grid : Grid
     center, size : sequences of up to three floats
-        In a. Size 0 along just one axis along which the cell extends is a plane across it; without a 0 it is a box.
+        In a. Size 0 along exactly one axis that isn't thin gives a plane normal to it; no size 0 gives a box.
     direction : str, optional
-        Normal of a plane, like ``"x"``, ``"+x"`` or ``"-x"``.
+        Normal of a plane, such as ``"x"``, ``"+x"`` or ``"-x"``.
     label : str
-        How messages call it.
+        Name for messages.
 
     Raises
     ------
     InputError
-        It lies outside the cell, is a line or a point, or is a box thinner than a grid point.
+        If the region lies outside the cell, is a line or a point, or is a box thinner than a grid spacing.
 
     Examples
     --------
@@ -180,15 +180,15 @@ def _box_faces(grid: Grid, middle: Vector, extent: Vector, label: str) -> list[F
                 f"{label[0].upper()}{label[1:]} is a box, so it must be at least one grid spacing ({grid.dx:g}) long "
                 f"along {AXES[a]}, but got {extent[a]:g}; give 0 for a plane."
             )
-        # Faces meet at their edges only if all of them end where the planes across have been moved to.
+        # The faces are moved to planes of E nodes. They only meet at the edges if they also end at these planes.
         low[a], high[a] = (grid.origin[a] + index * grid.dx for index in ends[a])
     corner, opposite = (low[0], low[1], low[2]), (high[0], high[1], high[2])
     return [Face(a, sign, ends[a][sign > 0], corner, opposite) for a in axes for sign in (-1, 1)]
 
 
 def _node(grid: Grid, axis: int, position: float) -> int:
-    # The cell's upper side is the plane of its lower one where the cell repeats; where it ends at walls nothing flows
-    # through either.
+    # The cell's upper side is replaced by its lower side. In a periodic cell both are the same plane, and at walls
+    # nothing flows through either.
     nearest = int(np.floor(grid.index(position, axis) + 0.5 + 1e-7))
     return max(0, nearest) % grid.shape[axis]
 

@@ -1,7 +1,7 @@
 """The value of a field component at any point of the cell, by linear interpolation across chunk borders.
 
-Each rank reads the corners that its chunks own; every corner has one owner, so that sums over ranks are exact and the
-value doesn't depend on how the cell is cut.
+Each rank reads those corner points of the interpolation that its chunks own. Every corner has exactly one owner, so
+sums over the ranks are exact, and the value doesn't depend on the partition.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A time series of a field component at a point, and the resonances that ring in it.
+"""Records the time series of a field component at a point, and finds its resonances.
 
 >>> from evenly.fdtd.sources.pulses import GaussianPulse
 >>> from evenly.fdtd.simulation import Simulation
@@ -33,7 +33,7 @@ Array = NDArray[Any]
 
 
 class FieldRecorder:
-    """Records a field component at a point, linear between grid points.
+    """Records a field component at a point, interpolated linearly between grid points.
 
     Parameters
     ----------
@@ -42,14 +42,15 @@ class FieldRecorder:
     point : up to three floats
         In a.
     every : int
-        Record every how many steps.
+        Sampling interval in steps.
     name : str
-        How messages call it.
+        Name for messages.
 
     Raises
     ------
     InputError
-        `every` is no positive whole number; when added to a simulation: an unknown component, a point outside the cell.
+        If `every` isn't a positive integer. When the recorder is added to a simulation: if the component is unknown or
+        the point is outside the cell.
     """
 
     kind = "field recorder"
@@ -66,23 +67,23 @@ class FieldRecorder:
 
     @property
     def label(self) -> str:
-        """How messages call the recorder."""
+        """Name of the recorder in messages."""
         return f"the field recorder {self.name!r}" if self.name else f"the field recorder of {self.component}"
 
     @property
     def patches(self) -> list[Any]:
-        """What is recorded after every step: itself."""
+        """The objects whose `record` is called after every step: the recorder itself."""
         return [self]
 
     def regions(self, grid: Grid) -> list[Region]:  # noqa: ARG002 - what Fourier monitors have
-        """Return what is transformed: nothing."""
+        """Return the Fourier-transformed regions: none."""
         return []
 
-    # Own points are read, never ghosts: what a Fourier patch says by the same name.
+    # As in `FourierPatch`: without an average, only the chunk's own points are read, never ghosts.
     average = None
 
     def flush(self) -> None:
-        """Nothing is kept back."""
+        """Do nothing, because no samples are buffered."""
 
     def bind(self, stage: Any) -> None:
         """Find the point in the simulation `stage`."""
@@ -90,7 +91,7 @@ class FieldRecorder:
         self._steps, self._values = [], []
 
     def record(self, step: int) -> None:
-        """Take the value of `step`, if it is one of those that are taken."""
+        """Sample the value of `step`, if it is a multiple of the sampling interval."""
         if step % self.every == 0:
             self._steps.append(step)
             self._values += self._bound.read()
@@ -108,7 +109,7 @@ class FieldRecorder:
         return np.asarray((np.array(self._steps) + (0.5 if self.component[0] == "H" else 0.0)) * self._sim.grid.dt)
 
     def values(self) -> Array:
-        """Return the samples, (n,), complex where the fields are (all ranks must call)."""
+        """Return the samples, (n,), complex if the fields are (all ranks must call)."""
         return self._bound.combine(self._all_corners())
 
     def _all_corners(self) -> Array:
@@ -124,14 +125,14 @@ class FieldRecorder:
         band : (lowest, highest) frequency
             In c/a.
         after : float, optional
-            Samples up to this time, in a/c, are left out; the end of the last source by default.
+            Samples up to this time, in a/c, are left out. Default: the end of the last source.
         **options
-            As `evenly.fdtd.monitors.resonance.resonances` takes: `density`, `weakest`, `worst`.
+            `density`, `weakest` and `worst` of `evenly.fdtd.monitors.resonance.resonances`.
 
         Raises
         ------
         InputError
-            Nothing was recorded after that time; or as `evenly.fdtd.monitors.resonance.resonances` says.
+            If there are fewer than two samples after that time, or as in `evenly.fdtd.monitors.resonance.resonances`.
         """
         times, values = self.times, self.values()
         if after is None:
@@ -145,16 +146,16 @@ class FieldRecorder:
         return resonances(values[late], self.every * self._sim.grid.dt, band, start=float(times[late][0]), **options)
 
     def state(self) -> dict[str, Array]:
-        """Return what a checkpoint keeps, the same on all ranks (all must call)."""
+        """Return the state for a checkpoint, the same on all ranks (all must call)."""
         return {"steps": np.array(self._steps, np.int64), "corners": self._all_corners()}
 
     def restore(self, state: dict[str, Array]) -> None:
-        """Continue from a kept state.
+        """Continue from a state of a checkpoint.
 
         Raises
         ------
         InputError
-            It is that of a recorder between other grid points.
+            If it is the state of a recorder between another number of grid points.
         """
         probe, corners = self._bound, state["corners"]
         if corners.shape[1:] != probe.shape:
@@ -163,12 +164,12 @@ class FieldRecorder:
         self._values = [float(v) for v in corners[:, probe.own].ravel()]
 
     def detach(self) -> dict[str, Array]:
-        """Let go of the simulation's chunks and return all samples (all ranks must call)."""
+        """Drop the references to the simulation's chunks and return all samples (all ranks must call)."""
         state = self.state()
         self._probe = None
         return state
 
     def attach(self, sim: Any, state: dict[str, Array]) -> None:
-        """Find the point in the simulation's chunks again and go on from what `detach` returned."""
+        """Find the point in the simulation's chunks again and continue from the state that `detach` returned."""
         self.bind(sim)
         self.restore(state)

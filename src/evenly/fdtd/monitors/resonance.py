@@ -1,17 +1,17 @@
-"""Resonances in a time signal: frequencies, decay rates, amplitudes of decaying waves, by filter diagonalisation.
+"""Finds resonances in a time signal (frequencies, decay rates and amplitudes) by filter diagonalisation.
 
 A signal c_n = f(n dt) that is a sum of decaying exponentials,
 
     f(t) = Σ_k a_k exp(-2πi f_k t - γ_k t),
 
 is the correlation function of an operator whose eigenvalues are u_k = exp(-2πi f_k dt - γ_k dt). In a basis of waves
-inside the band of interest that operator is a small matrix made of the signal alone, and its eigenvalues are found
-however close they lie to each other: far below the resolution 1/T of a Fourier transform (V. A. Mandelshtam and
-H. S. Taylor, J. Chem. Phys. 107, 6756 (1997)). Matrices are made by fast convolutions. The matrix of two steps must
-have the squared eigenvalues: how far it is from that gives the error.
+inside the band of interest, this operator is a small matrix that follows from the signal alone. Its eigenvalues can be
+found even if they are much closer to each other than the resolution 1/T of a Fourier transform (V. A. Mandelshtam and
+H. S. Taylor, J. Chem. Phys. 107, 6756 (1997)). The matrices are computed by fast convolutions. The matrix for two steps
+must have the squared eigenvalues; the deviation from this gives the error.
 
-A real signal holds each wave twice, at f and -f: search a band of positive frequencies, and the amplitude of a
-cosine A cos(2πft - φ) comes out as A/2 exp(iφ).
+A real signal contains each wave twice, at f and -f. For a band of positive frequencies, the amplitude of a cosine
+A cos(2πft - φ) is found as A/2 exp(iφ).
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ class Resonance:
     frequency : float
         In c/a.
     decay : float
-        Of the amplitude, per a/c; the energy decays twice as fast. Negative for a wave that grows.
+        Decay rate of the amplitude in c/a; the energy decays twice as fast. Negative for a wave that grows.
     amplitude : complex
-        At time 0: that of the first sample, unless `start` says otherwise.
+        At time 0, which is the time of the first sample unless `start` is given.
     error : float
         Estimated relative error of the complex frequency.
     """
@@ -57,7 +57,7 @@ class Resonance:
 
     @property
     def quality(self) -> float:
-        """Quality factor Q = π frequency / decay; infinite where nothing decays."""
+        """Quality factor Q = π frequency / decay; infinite without decay."""
         return math.pi * self.frequency / self.decay if self.decay else math.inf
 
 
@@ -80,11 +80,11 @@ def resonances(
     dt : float
         Time between samples, in a/c.
     band : (lowest, highest) frequency
-        In c/a. Take it a little wider than what is looked for; what lies outside barely matters.
+        In c/a. Choose it a little wider than the range of interest; waves outside have little influence.
     density : float
-        Basis functions per resolvable frequency 1/(n dt); more than 1 to catch all that is there.
+        Number of basis functions per frequency interval 1/(n dt); more than 1 to find all waves.
     weakest : float
-        Waves weaker than this times the strongest are left out. Noise shows up as weak waves with large errors.
+        Waves weaker than this times the strongest are left out. Noise appears as weak waves with large errors.
     worst : float
         Waves with a larger estimated error are left out.
     start : float
@@ -97,7 +97,7 @@ def resonances(
     Raises
     ------
     InputError
-        An empty band, one that the samples are too far apart for, a signal too short or not finite.
+        If the band is empty or above 1/(2 dt), or the signal is too short or not finite.
 
     Examples
     --------
@@ -143,13 +143,13 @@ def _checked(signal: ArrayLike, dt: float, band: Sequence[float]) -> Array:
 
 
 def _diagonalise(values: Array, basis: Array) -> tuple[Array, Array, Array]:
-    """Return eigenvalues u of the pencil (U1, U0), their amplitudes, and how far U2 is from holding their squares."""
+    """Return eigenvalues u of the pencil (U1, U0), their amplitudes, and their errors from U2."""
     from scipy import linalg
 
     half = (len(values) - 3) // 2
     waves = basis[None, :] ** -np.arange(half + 1)[:, None]
     u0, u1, u2 = (_projected(values[p : p + 2 * half + 1], waves) for p in range(3))
-    # U0 has nearly dependent columns: the pencil is solved where its singular values are more than round-off.
+    # U0 has nearly dependent columns. So the pencil is solved only where the singular values of U0 exceed round-off.
     left, weights, right = linalg.svd(u0)
     rank = int(np.count_nonzero(weights > _RANK * weights[0]))
     root = 1 / np.sqrt(weights[:rank])
@@ -158,7 +158,8 @@ def _diagonalise(values: Array, basis: Array) -> tuple[Array, Array, Array]:
     vectors = q @ vectors
     # The matrices are complex symmetric: eigenvectors are orthogonal without conjugation.
     norms, squares = (np.einsum("ik,ij,jk->k", vectors, u, vectors) for u in (u0, u2))
-    # Amplitudes from the overlap of each eigenvector with the signal; errors from U2, which should hold the squares.
+    # Amplitudes follow from the overlap of each eigenvector with the signal. Errors follow from U2, whose eigenvalues
+    # should be the squares.
     with np.errstate(divide="ignore", invalid="ignore"):
         amplitudes = (vectors.T @ (waves.T @ values[: half + 1])) ** 2 / norms
         errors = np.abs(np.log(squares / norms / roots**2) / np.log(roots))

@@ -1,4 +1,4 @@
-"""Energy that the fields hold, in the form that the discrete equations conserve exactly.
+"""The energy stored in the fields, in the form that the discrete equations conserve exactly.
 
 With E^n, H^(n+½) and, per pole, P^n and P^(n-1), the energy at time step n is
 
@@ -6,13 +6,15 @@ With E^n, H^(n+½) and, per pole, P^n and P^(n-1), the energy at time step n is
         + ½ E^n (P^n - P^(n-1)) ]
 
 (the second pole term is absent for a Drude pole). H^(n-½) follows from Faraday's law, μ H^(n-½) = μ H^(n+½) +
-dt curl E^n + M^(n+½) - M^(n-½). Derivation: ½(E^(n+1) + E^n) times Ampère's law plus H^(n+½) times Faraday's law at
-steps n and n+1 leaves the work on the polarisation, ½(E^(n+1) + E^n)(P^(n+1) - P^n); the oscillator's central
-differences times ½(P^(n+1) - P^(n-1)) turn that into a difference of the terms in brackets. Magnetic poles are the
-same without the last term, since W holds H at both half steps. So W is constant, to round-off, in a closed cell without
-losses and sources: metal or periodic sides, diagonal ε and μ, poles with gamma = 0.
+dt curl E^n + M^(n+½) - M^(n-½).
 
-Not included: what layers, off-diagonal elements and nonlinear terms store.
+Derivation: multiply Ampère's law by ½(E^(n+1) + E^n), and Faraday's law at steps n and n+1 by H^(n+½). Their sum
+leaves the work on the polarisation, ½(E^(n+1) + E^n)(P^(n+1) - P^n). Multiplying the oscillator's central differences
+by ½(P^(n+1) - P^(n-1)) turns this work into a difference of the terms in brackets. Magnetic poles have the same terms
+without the last one, because W contains H at both half steps. So W is constant, up to round-off, in a closed cell
+without losses and sources: metal or periodic sides, diagonal ε and μ, poles with gamma = 0.
+
+The energy stored by absorbing layers, off-diagonal elements and nonlinear terms is not included.
 """
 
 from __future__ import annotations
@@ -43,12 +45,12 @@ _SLAB_POINTS = 250_000
 
 @dataclass(frozen=True)
 class StoredEnergy:
-    """Energy of the fields in units of a³ times a squared field.
+    """The stored energy of the fields, in units of a³ times a squared field.
 
     Attributes
     ----------
     electric, magnetic : float
-        With what electric and magnetic poles hold.
+        Including the energy of the electric (magnetic) poles.
     """
 
     electric: float
@@ -56,12 +58,12 @@ class StoredEnergy:
 
     @property
     def total(self) -> float:
-        """Both together."""
+        """Sum of the electric and the magnetic energy."""
         return self.electric + self.magnetic
 
 
 def stored_energy(sim: Fields, center: Place | None = None, size: Place | None = None) -> StoredEnergy:
-    """Return the energy in a region at `sim.time` (all ranks must call, and get the same).
+    """Return the stored energy in a region at `sim.time` (all ranks must call, and get the same result).
 
     Complex fields count as two real ones: |E|² is the sum of the squares of both parts.
 
@@ -69,12 +71,12 @@ def stored_energy(sim: Fields, center: Place | None = None, size: Place | None =
     ----------
     sim : Fields
     center, size : up to three floats, optional
-        In a; the whole cell when left out. Along a thin axis, or with size 0, it is the energy per length.
+        In a; default: the whole cell. Along a thin axis, or one with size 0, the result is an energy per length.
 
     Raises
     ------
     InputError
-        A region outside the cell.
+        If the region isn't inside the cell.
 
     Examples
     --------
@@ -96,9 +98,9 @@ def stored_energy(sim: Fields, center: Place | None = None, size: Place | None =
 
 
 def rough_energy(sim: Fields) -> float:
-    """Return the energy of E and of H half a step later, without what poles hold: cheap, to see it decay.
+    """Return an approximate energy, without the poles' part and with H half a step later than E.
 
-    All ranks must call, and get the same.
+    It is cheap to compute and suffices to watch the decay. All ranks must call, and get the same result.
 
     Examples
     --------
@@ -123,7 +125,7 @@ Weights = tuple[Array, Array, Array]
 
 
 def _weights(sim: Fields, component: str, center: Place | None, size: Place | None) -> Weights:
-    """Return along each axis what every grid point of the cell counts, in a."""
+    """Return the weight (length, in a) of every grid point of the cell along each axis."""
     grid = sim.grid
     middle, edges = region(grid, center, size, "the region of the energy")
     along = []
@@ -156,7 +158,7 @@ def _of_field(chunk: Chunk, component: str, weights: Weights) -> float:
 
 
 def _slabs(chunk: Chunk, weights: Weights) -> Iterator[Box]:
-    """Yield slabs of the chunk that hold points which count."""
+    """Yield slabs of the chunk's part with weights other than 0."""
     box = chunk.box
     for axis in range(3):
         counted = np.flatnonzero(weights[axis][box.lo[axis] : box.hi[axis]])
@@ -204,13 +206,13 @@ def _of_poles(chunk: Chunk, name: str, group: PoleGroup, weights: dict[str, Weig
             strength = np.asarray(group.strengths[n], np.float64)
             held = (now - before) ** 2 / pole.recursion(chunk.grid.dt)[0] + float(pole.restored) * now * before
             held = held / (2 * strength)
-            # H stands for both its half steps (see above), so ΔM acts on it in the other half of the energy.
+            # For magnetic poles this term comes from H^(n-½), which contains ΔM (see the module's docstring).
             total += float(counts @ (held + 0.5 * field * (now - before)))
     return total
 
 
 def _counts(chunk: Chunk, points: Array, weights: Weights) -> Array:
-    """Return what each of the flat indices in memory counts."""
+    """Return the weight of each point that is given by its flat index in memory."""
     where = np.unravel_index(points, chunk.frame.shape)
     result: Array = np.ones(len(points))
     for indices, user, ghost in zip(where, chunk.frame.order, chunk.frame.ghosts, strict=True):

@@ -1,1 +1,1 @@
-"""What drives the fields: currents in space, pulses in time."""
+"""Sources of the fields: currents in space, pulses in time."""

@@ -1,12 +1,12 @@
-"""How a source varies in time.
+"""Pulses: the time dependence of sources.
 
-A pulse is a complex amplitude a(t) with the field's convention exp(-iωt). Cells with real fields are driven by its real
-part, cells with complex fields (Bloch) by all of it. Its spectrum follows the convention of the monitors,
+A pulse is a complex amplitude a(t) with the fields' convention exp(-iωt). In cells with real fields the source is its
+real part, in cells with complex fields (Bloch) all of it. Its spectrum follows the convention of the monitors,
 
     S(f) = 1/sqrt(2π) ∫ a(t) exp(+2πi f t) dt,
 
-so that the far field of a dipole or the flux of a plane wave can be divided by it; a real source has half of it at
-positive frequencies (and the mirror image, which the band of a pulse shows to be small, at negative ones).
+so the far field of a dipole or the flux of a plane wave can be divided by it. A real source has the spectrum S(f)/2 at
+positive frequencies, and the mirror image at negative ones. The overlap of both is small for usual pulses (see `band`).
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ _MOST_PANELS = 2**16
 class Pulse(ABC):
     """A complex amplitude in time.
 
-    Laws: `amplitude` is 0 outside ``[first_time, last_time]``; beyond `band(tolerance)` the magnitude of `spectrum` is
-    at most `tolerance` times its largest value (as far as the pulse is smooth: see each class).
+    Invariants: `amplitude` is 0 outside ``[first_time, last_time]``. Outside `band(tolerance)`, the magnitude of
+    `spectrum` is at most `tolerance` times its largest value, if the pulse is smooth enough (see each class).
     """
 
     @property
@@ -47,11 +47,11 @@ class Pulse(ABC):
 
     @abstractmethod
     def band(self, tolerance: float = 1e-6) -> tuple[float, float]:
-        """Lowest and highest frequency, in c/a, of what is stronger than `tolerance` times the strongest."""
+        """Lowest and highest frequency, in c/a, where |S(f)| exceeds `tolerance` times its maximum."""
 
     @abstractmethod
     def _inside(self, times: NDArray[np.float64]) -> NDArray[np.complex128]:
-        """Amplitude, where `times` lie between first and last time."""
+        """Return the amplitude at `times`, which all lie between the first and the last time."""
 
     @overload
     def amplitude(self, time: float) -> complex: ...
@@ -79,7 +79,8 @@ class Pulse(ABC):
         Raises
         ------
         InputError
-            The pulse has no beginning or no end, so its spectrum is no function.
+            If the pulse has no beginning or no end (its spectrum is then not an ordinary function), or the quadrature
+            doesn't converge.
         """
         wanted = np.atleast_1d(np.asarray(frequencies, dtype=np.float64))
         duration = self.last_time - self.first_time
@@ -103,7 +104,7 @@ class Pulse(ABC):
 
 
 class _Bounded(Pulse):
-    """A pulse that says itself when it starts and ends."""
+    """A pulse whose start and end are given as attributes."""
 
     start: float
     end: float
@@ -118,7 +119,7 @@ class _Bounded(Pulse):
 
 
 def _quadrature(pulse: Pulse, frequencies: NDArray[np.float64], panels: int) -> NDArray[np.complex128]:
-    """Gauss-Legendre quadrature."""
+    """Return S(f) by composite Gauss-Legendre quadrature with `panels` panels, shape (n_frequencies,)."""
     nodes, weights = np.polynomial.legendre.leggauss(_PANEL_NODES)
     edges = np.linspace(pulse.first_time, pulse.last_time, panels + 1)
     half = (edges[1] - edges[0]) / 2
@@ -135,8 +136,8 @@ class GaussianPulse(Pulse):
     """A short pulse with a Gaussian spectrum around one frequency and no static part.
 
     The current is the time derivative of a dipole moment with a Gaussian envelope,
-    a(t) = d/dt [g(τ) exp(-iωτ)] / (-iω) with g = exp(-τ²/(2 width²)), τ = t - start - cutoff·width, so no static
-    charge stays behind. (What is cut off at the ends is exp(-cutoff²/2) of the peak.)
+    a(t) = d/dt [g(τ) exp(-iωτ)] / (-iω) with g = exp(-τ²/(2 width²)), τ = t - start - cutoff·width. So no static
+    charge remains. (At the cut-off ends the envelope is exp(-cutoff²/2) of its peak.)
 
     Parameters
     ----------
@@ -145,16 +146,16 @@ class GaussianPulse(Pulse):
     width : float, optional
         Standard deviation of the envelope in time, in a/c.
     fwidth : float, optional
-        1/width, in c/a: give one of the two.
+        1/width, in c/a. Give exactly one of `width` and `fwidth`.
     start : float
         When the amplitude starts, in a/c.
     cutoff : float
-        How many widths the pulse lasts before and after its peak.
+        Duration of the pulse before and after its peak, in widths.
 
     Raises
     ------
     InputError
-        A value out of range, or not exactly one of `width` and `fwidth`.
+        If a value is out of range, or not exactly one of `width` and `fwidth` is given.
 
     Examples
     --------
@@ -246,14 +247,14 @@ class ContinuousWave(_Bounded):
     frequency : float
         In c/a.
     start, end : float
-        When it starts and ends, in a/c; `end` may be infinite.
+        Times of the start and the end, in a/c; `end` may be infinite.
     width : float
-        How long turning on takes, in a/c; 0 is at once, which excites all frequencies.
+        Duration of the turning on (and off), in a/c. With 0 it is abrupt, which excites all frequencies.
 
     Raises
     ------
     InputError
-        A value out of range; or the wave ends before it is on.
+        If a value is out of range, or the wave ends before it is fully turned on.
 
     Examples
     --------
@@ -300,22 +301,22 @@ class ContinuousWave(_Bounded):
 
 @dataclass(frozen=True)
 class CustomPulse(_Bounded):
-    """Any function of time.
+    """A pulse given by any function of time.
 
     Parameters
     ----------
     function : callable
-        ``function(time)`` gives the complex amplitude at one time.
+        ``function(time)`` returns the complex amplitude at one time.
     start, end : float
-        In a/c; outside of them the amplitude is 0.
+        In a/c. Before the start and after the end the amplitude is 0.
     frequency, fwidth : float, optional
-        Centre and full width, in c/a, of the band that the function keeps to. When not given the band is unknown,
-        and monitors take every time step.
+        Centre and full width, in c/a, of the frequency band of the function. Without them the band is unknown, and
+        monitors sample every time step.
 
     Raises
     ------
     InputError
-        `function` can't be called, the end is before the start, or only one of `frequency` and `fwidth` is given.
+        If `function` isn't callable, `end` isn't after `start`, or only one of `frequency` and `fwidth` is given.
 
     Examples
     --------

@@ -1,10 +1,10 @@
 """Sources: electric and magnetic currents at points, on lines and planes, and in volumes.
 
 A source adds the current density J to ∂E/∂t = (curl H - J)/ε (or K to ∂H/∂t = (-curl E - K)/μ). J at time t is the
-real part of `amplitude` times the `amplitude_function` times the pulse (all of it where fields are complex). Along
-axes on which its size is 0 the source is a delta function: its weight is the resolution, so that the total current does
-not depend on the grid. Between grid points it is spread linearly over the points around it, and the ends of an
-extent get fractional weights (see `evenly.fdtd.cell.extents`).
+product of `amplitude`, `amplitude_function` and the pulse; with real fields, its real part. Along an axis where its
+size is 0, the source is a delta function. Its weight is then the resolution, so that the total current does not depend
+on the grid. A position between grid points is spread linearly over the points around it, and the ends of an extent get
+fractional weights (see `evenly.fdtd.cell.extents`).
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ _PERIODIC: Phases = (1.0, 1.0, 1.0)
 
 @dataclass(frozen=True)
 class SourcePatch:
-    """Current of one component on one box of grid points.
+    """The current of one component on one box of grid points.
 
     Parameters
     ----------
     component : str
         The field component that the current drives.
     box : Box
-        Points of it, in global indices.
+        Grid points, in global indices.
     weights : array of shape box.shape
         Current density per unit of the pulse's amplitude; real or complex.
     """
@@ -59,24 +59,25 @@ class Source:
     Parameters
     ----------
     pulse : Pulse
-        How it varies in time.
+        Time dependence.
     component : str
-        ``"Ex"`` … ``"Ez"`` for an electric, ``"Hx"`` … ``"Hz"`` for a magnetic current.
+        ``"Ex"`` … ``"Ez"`` for an electric current, ``"Hx"`` … ``"Hz"`` for a magnetic current.
     center : sequence of up to three floats
         In a, from the centre of the cell.
     size : sequence of up to three floats
         Edge lengths in a; 0 is a delta function along that axis. Along a thin axis of the cell the source doesn't vary.
     amplitude : complex
-        Factor.
+        Constant factor.
     amplitude_function : callable, optional
-        ``function(x, y, z)`` of arrays that broadcast, in a and relative to `center`, giving a complex factor.
+        ``function(x, y, z)`` returns a complex factor. Its arguments are arrays that broadcast, in a, relative to
+        `center`.
     name : str
-        How messages call it.
+        Name for messages.
 
     Raises
     ------
     InputError
-        Unknown component, negative size, an amplitude that is no finite number, no pulse.
+        If the component is unknown, a size is negative, the amplitude isn't finite, or `pulse` is no pulse.
 
     Examples
     --------
@@ -113,7 +114,7 @@ class Source:
 
     @property
     def label(self) -> str:
-        """How messages call the source."""
+        """Name of the source in messages."""
         return f"the source {self.name!r}" if self.name else f"the {self.component} source at {self.center!r}"
 
     def check(self, grid: Grid) -> None:
@@ -122,7 +123,7 @@ class Source:
         Raises
         ------
         InputError
-            It doesn't; the message names the source, the axis and the cell's ends.
+            If it doesn't; the message names the source, the axis and the cell's ends.
         """
         check_inside(grid, self.center, self.size, self.label)
 
@@ -133,20 +134,21 @@ class Source:
         ----------
         grid : Grid
         box : Box
-            Points wanted, for example those of a chunk. No array larger than their share of the source is built.
+            Grid points, for example those of a chunk. No array larger than their part of the source is built.
         phases : tuple of three, each complex or None
-            Per axis exp(ikL) where the cell repeats (1 without Bloch), None where it ends at a wall: see `phases`. It
-            matters only within one spacing of the ends.
+            Per axis: exp(ikL) if the cell is periodic (1 without Bloch), None if it has walls; see `phases`. It only
+            matters within one grid spacing of the ends.
 
         Returns
         -------
         list of SourcePatch
-            They may overlap where the source meets itself around a periodic cell; currents add up.
+            They may overlap if the source reaches around a periodic cell; their currents add up.
 
         Raises
         ------
         InputError
-            The source lies outside the cell, or its amplitude function gives no finite numbers or a wrong shape.
+            If the source lies outside the cell, or its amplitude function returns numbers that aren't finite or an
+            array of a wrong shape.
         """
         self.check(grid)
         along = [self._runs(grid, axis, phases[axis]) for axis in range(3)]
@@ -189,7 +191,7 @@ class Source:
 
 
 def phases(layers: Layers) -> Phases:
-    """Return what `Source.patches` has to know of a cell's sides.
+    """Return the phase factors of a cell's axes for `Source.patches`: exp(ikL) if periodic, None with walls.
 
     Examples
     --------
