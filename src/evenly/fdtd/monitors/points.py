@@ -44,7 +44,7 @@ def check_component(component: str, what: str) -> None:
 
 
 def corners(grid: Grid, component: str, point: Vector, phases: Phases) -> list[tuple[Index, complex]]:
-    """Return the grid points around a place and the weight of each in the interpolated value.
+    """Return the grid points around a point, and the weight of each in the interpolated value.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def corners(grid: Grid, component: str, point: Vector, phases: Phases) -> list[t
     per_axis = []
     for axis in range(3):
         found = runs(grid, component, axis, point[axis], point[axis], phases[axis])
-        # Weights are made for sources, which a field's phase hits the other way round.
+        # `runs` gives weights for sources; for reading a field, the Bloch phase has the opposite sign.
         per_axis.append([(run.start + i, np.conj(w)) for run in found for i, w in enumerate(run.weights)])
     result = []
     for x, y, z in itertools.product(*per_axis):
@@ -73,7 +73,7 @@ def corners(grid: Grid, component: str, point: Vector, phases: Phases) -> list[t
 
 
 class PointProbe:
-    """Reads a field component at one point, again and again.
+    """Reads a field component at one point, any number of times.
 
     Parameters
     ----------
@@ -83,12 +83,12 @@ class PointProbe:
     point : up to three floats
         In a.
     what : str
-        How messages call it.
+        Name for messages.
 
     Raises
     ------
     InputError
-        An unknown component, or a point outside the cell.
+        If the component is unknown, or the point is outside the cell.
     """
 
     def __init__(self, sim: Fields, component: str, point: Sequence[float] | float, what: str) -> None:
@@ -109,7 +109,7 @@ class PointProbe:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Corners and parts."""
+        """Number of corners, and number of parts (2 if the fields are complex)."""
         return len(self.weights), self.parts
 
     def read(self) -> list[float]:
@@ -117,13 +117,13 @@ class PointProbe:
         return [view.item() for view in self._views]
 
     def place(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return values of this rank's corners, (n, own·parts), as (n, corners, parts) with 0 where others own."""
+        """Return values of this rank's corners, (n, own·parts), as (n, corners, parts); 0 for other ranks' corners."""
         full = np.zeros((len(values), *self.shape))
         full[:, self.own] = values.reshape(len(values), len(self.own), self.parts)
         return full
 
     def combine(self, values: NDArray[np.float64]) -> NDArray[Any]:
-        """Return interpolated values, (n,), from those of all corners, (n, corners, parts)."""
+        """Return interpolated values, (n,), from the values at all corners, (n, corners, parts)."""
         fields = values[..., 0] if self.parts == 1 else values[..., 0] + 1j * values[..., 1]
         total: NDArray[Any] = np.zeros(len(values), fields.dtype)
         for n, weight in enumerate(self.weights):

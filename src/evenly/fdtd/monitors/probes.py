@@ -1,6 +1,6 @@
-"""What the fields are now: at a point, integrated over a region, their largest value.
+"""Evaluates the present fields: at a point, as an integral over a region, or their largest magnitude.
 
-All ranks must call these functions, and all get the same answer; nothing is gathered.
+All ranks must call these functions, and all get the same result. No fields are gathered.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _TAG = 64
 
 
 def field_point(sim: Fields, component: str, point: Place) -> float | complex:
-    """Return a field component at a point, linear between grid points (complex where the fields are).
+    """Return a field component at a point, interpolated linearly between grid points (complex if the fields are).
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def max_abs_field(sim: Fields, component: str, center: Place | None = None, size
     component : str
         ``"Ex"`` … ``"Hz"``.
     center, size : up to three floats, optional
-        In a; the whole cell when left out. Along an axis with size 0 the nearest grid points count.
+        In a; default: the whole cell. Along an axis with size 0 the nearest grid points are used.
 
     Raises
     ------
@@ -95,7 +95,7 @@ def max_abs_field(sim: Fields, component: str, center: Place | None = None, size
         for slab in [] if inside.empty else inside.slabs(0, _SLAB_POINTS):
             parts = [chunk.view(component, part, slab) for part in range(chunk.parts)]
             magnitude = np.abs(parts[0]) if len(parts) == 1 else np.hypot(parts[0], parts[1])
-            # NumPy's max keeps a NaN, Python's would lose it.
+            # NumPy's max propagates NaN; Python's max may lose it.
             largest = float(np.max([largest, float(magnitude.max())]))
     return float(sim.communicator.allreduce(largest, "max"))
 
@@ -109,20 +109,20 @@ def integrate(
 ) -> float | complex:
     """Return the integral of a function of the fields and the position over a region.
 
-    Fields are averaged to the centres of the grid's cells, where the function is evaluated; the sum over centres is
-    second-order accurate. E is that of `sim.time`, H that of half a time step later.
+    The fields are averaged to the centres of the grid's cells, and the function is evaluated there. The sum over the
+    centres is second-order accurate. E is taken at `sim.time`, H half a time step later.
 
     Parameters
     ----------
     sim : Fields
     function : callable
         ``function(x, y, z, *fields)`` with coordinates in a, shaped to broadcast as (nx, 1, 1), (1, ny, 1), (1, 1, nz),
-        and one array (nx, ny, nz) per component, complex where the fields are.
+        and one array (nx, ny, nz) per component, complex if the fields are.
     components : sequence of str
-        Which fields the function gets, in this order; none is allowed.
+        The field components that the function gets, in this order; it may be empty.
     center, size : up to three floats, optional
-        In a; the whole cell when left out. Size 0 along an axis leaves out the integral along it; along a thin axis of
-        the cell nothing is integrated either.
+        In a; default: the whole cell. There is no integration along an axis with size 0, nor along a thin axis of the
+        cell.
 
     Raises
     ------

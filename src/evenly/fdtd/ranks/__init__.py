@@ -1,1 +1,1 @@
-"""Processes that share a simulation: how they talk, form groups, are started, and end together."""
+"""The ranks of a simulation: their communication, subgroups, start and common end."""

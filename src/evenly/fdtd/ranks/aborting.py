@@ -1,9 +1,9 @@
-"""A rank that fails ends the whole job at once, with its own error text and a non-zero status.
+"""Ends the whole job when a rank fails, with the rank's error message and a non-zero status.
 
-Without this, a rank whose script raises would wait for the others in MPI's clean-up while they wait for its messages.
-Hooks are set when a job with several ranks is found (`parallel.world`): for uncaught exceptions of the main
-and of other threads, for SIGTERM, for ``sys.exit`` with a status other than 0. An error that evenly raises is shown as
-its message, any other with its traceback. If several ranks fail alike, one of them reports.
+Otherwise there would be a deadlock: the failed rank would wait for the others in MPI's finalisation, while they wait
+for its messages. Hooks are set when a job with several ranks is detected (`parallel.world`): for uncaught exceptions in
+any thread, for SIGTERM, and for ``sys.exit`` with a status other than 0. An error that evenly raises is shown by its
+message, any other error with its traceback. If several ranks fail with the same message, only one of them reports it.
 """
 
 from __future__ import annotations
@@ -22,28 +22,28 @@ from evenly.errors import EvenlyError, InputError
 
 __all__ = ["abort", "describe", "exit_status", "install", "record_exit"]
 
-# A failing rank listens this long for a lower one that fails too and so reports for both.
+# Seconds that a failing rank waits for the same message from another rank, which then reports for both.
 GRACE_S = 0.5
-# How long a rank waits to be ended by another that reports the same.
+# Seconds that a rank waits to be ended by the rank that reports the same error.
 PATIENCE_S = 3.0
-# How long a rank that exits with a failure waits for the others to come to their end by themselves.
+# Seconds that a rank which exits with a failure waits for the others to end by themselves.
 FAREWELL_S = 1.0
-# How long the launcher may take to read the text of a failing rank.
+# Seconds that the launcher has to read the message of a failing rank.
 READ_S = 2.0
 _FAILED_TAG = 32_766
 
 
 class _Job:
-    """What the hooks share; one per process."""
+    """The shared state of the hooks of this process."""
 
     comm: Any = None
     exit_status: int | None = None
-    # Held while a failure is reported; a signal may interrupt the report, so the same thread may take it again.
+    # Held while a failure is reported. A reentrant lock, because a signal may interrupt the report in the same thread.
     lock = threading.RLock()
 
 
 def install(comm: Any) -> None:
-    """Set the hooks of this process; again calls do nothing.
+    """Set the hooks of this process; further calls do nothing.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def abort(error: BaseException) -> NoReturn:
 
 
 def describe(error: BaseException) -> str:
-    """Return what to print: the message of an error that evenly raises, the traceback of any other.
+    """Return the text to print: the message of an error that evenly raises, the traceback of any other error.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def exit_status(error: BaseException) -> int:
 
 
 def record_exit(status: object) -> None:
-    """Take note that the program is about to exit with `status`, as given to ``sys.exit``.
+    """Record the `status` that was passed to ``sys.exit``, with which the program is about to exit.
 
     Examples
     --------
@@ -140,11 +140,11 @@ def _watch_exit() -> None:
 
 def _at_exit() -> None:
     with _Job.lock:
-        # Another thread that failed ends the process before it lets go of this.
+        # Another thread that failed holds this lock and ends the process before it releases it.
         status = _Job.exit_status
     if not status or not _alive():
         return
-    # Someone may have caught the SystemExit: if all ranks come to their end, they end by themselves.
+    # The SystemExit may have been caught. If all ranks reach this point, no abort is needed.
     everyone, begin = _Job.comm.Ibarrier(), time.perf_counter()
     while time.perf_counter() - begin < FAREWELL_S:
         if everyone.Test():
@@ -171,7 +171,7 @@ def _end(text: str, status: int) -> NoReturn:
 
 
 def _reported_by_another(text: str) -> bool:
-    """Return whether a lower rank is about to tell the same, or a higher one has; tell the others otherwise."""
+    """Return whether a lower rank is about to report the same text, or a higher one has; else notify the others."""
     comm, rank = _Job.comm, _Job.comm.Get_rank()
     for higher in range(rank + 1, comm.Get_size()):
         comm.isend(text, dest=higher, tag=_FAILED_TAG)
@@ -179,7 +179,7 @@ def _reported_by_another(text: str) -> bool:
     while not (told := _told(text)) and rank > 0 and time.perf_counter() - begin < GRACE_S:
         time.sleep(0.005)
     if told:
-        # The other one prints and ends the job; this one only has to see that it does.
+        # The other rank prints the text and ends the job; this rank only waits for that.
         time.sleep(PATIENCE_S)
         return True
     for lower in range(rank):
@@ -203,7 +203,7 @@ def _flush() -> None:
 
 
 def _until_read(stream: TextIO) -> None:
-    """Wait until the launcher has taken what was written: it drops what it finds in the pipe of a rank that ended."""
+    """Wait until the launcher has read the text, because it drops unread text in the pipe of a rank that has ended."""
     limit = time.perf_counter() + READ_S
     while time.perf_counter() < limit and _unread(stream):
         time.sleep(0.002)
@@ -217,5 +217,5 @@ def _unread(stream: TextIO) -> bool:
 
         return int.from_bytes(fcntl.ioctl(stream.fileno(), termios.FIONREAD, bytes(4)), sys.byteorder) > 0
     except (ImportError, OSError, ValueError):
-        # Not a pipe: then there is nobody who must read it.
+        # Not a pipe, so there is no reader to wait for.
         return False

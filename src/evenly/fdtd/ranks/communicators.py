@@ -1,7 +1,7 @@
-"""How ranks talk: one interface, for a program alone and for one of many started by an MPI launcher.
+"""Communication between ranks: one interface for a serial program and for a program under an MPI launcher.
 
-Waiting never blocks inside MPI: it looks again and again, at first without a pause, then letting other processes run,
-then asleep for fractions of a millisecond. So more ranks than cores work well, and signals are heard.
+Most waiting is done by polling, not by blocking inside MPI: at first without a pause, then yielding the core to other
+processes, then sleeping for fractions of a millisecond. So more ranks than cores work well, and signals are handled.
 
 >>> alone = SerialCommunicator()
 >>> alone.rank, alone.size, alone.allgather("x"), float(alone.allreduce(2.5, "max"))
@@ -34,32 +34,32 @@ LONGEST_NAP_S = 500e-6
 
 
 class Exchange(Protocol):
-    """Messages that are sent again and again from and to the same arrays."""
+    """Persistent messages: sent repeatedly from the same arrays and received into the same arrays."""
 
     def start(self) -> None:
-        """Send what the sending arrays hold now; leave all the arrays alone until `wait` returns."""
+        """Send the present contents of the send arrays; don't touch any of the arrays until `wait` returns."""
 
     def done(self) -> bool:
-        """Whether everything has been sent and received; never waits."""
+        """Return at once whether everything has been sent and received."""
 
     def wait(self) -> None:
-        """Return when everything has been sent and received."""
+        """Wait until everything has been sent and received."""
 
 
 class Communicator(Protocol):
-    """Ranks that can talk to each other.
+    """A group of ranks that can communicate with each other.
 
-    All ranks must call the methods, except `exchange`'s, in the same order. It has more methods than most interfaces
-    because they are MPI's own, which its users know.
+    All ranks must call the methods in the same order, except `exchange` and the methods of its result. The methods have
+    the names of MPI's operations.
     """
 
     @property
     def rank(self) -> int:
-        """Number of this rank, from 0."""
+        """Number of this rank, counted from 0."""
 
     @property
     def size(self) -> int:
-        """How many ranks there are."""
+        """Number of ranks."""
 
     def barrier(self) -> None:
         """Return when every rank has called it."""
@@ -77,14 +77,14 @@ class Communicator(Protocol):
         """Return the element-wise sum, minimum or maximum over ranks of numbers or arrays of one shape."""
 
     def exchange(self, sends: Sequence[Message], receives: Sequence[Message]) -> Exchange:
-        """Prepare messages for many uses: (other rank, tag, C-contiguous array) each; not collective."""
+        """Prepare persistent messages, each (other rank, tag, C-contiguous array); not collective."""
 
     def split(self, group: int) -> Communicator:
-        """Return the communicator of those ranks that gave the same `group`, in the order of ranks."""
+        """Return the communicator of all ranks that passed the same `group`, in the order of ranks."""
 
 
 class SerialCommunicator:
-    """The communicator of a program that runs alone; needs no MPI.
+    """The communicator of a serial program, with one rank; it needs no MPI.
 
     Examples
     --------
@@ -118,7 +118,7 @@ class SerialCommunicator:
         return np.array(value)
 
     def exchange(self, sends: Sequence[Message], receives: Sequence[Message]) -> Exchange:
-        """Return an exchange of nothing: there is nobody to talk to."""
+        """Return an exchange without messages, because there is no other rank."""
         for other, _, _ in [*sends, *receives]:
             _check_root(other, 0)
         return _NoExchange()
@@ -138,16 +138,16 @@ class _NoExchange:
 
 
 class MpiCommunicator:
-    """Ranks of an MPI program.
+    """The communicator of an MPI program.
 
     Parameters
     ----------
     comm : mpi4py.MPI.Intracomm
-        The ranks. Messages travel on a private copy of it, made by the first call that all ranks make together.
+        The ranks. Messages use a private duplicate of it, which the first collective call creates.
 
     Notes
     -----
-    `rank`, `size` and `exchange` after that are local; everything else is collective.
+    `rank` and `size` are local, and so is `exchange` once the duplicate exists. All other methods are collective.
     """
 
     def __init__(self, comm: Any) -> None:
@@ -190,7 +190,7 @@ class MpiCommunicator:
         return values
 
     def allreduce(self, value: Any, operation: Operation = "sum") -> NDArray[Any]:
-        """Return the sum, minimum or maximum over ranks; the same bits on all of them."""
+        """Return the sum, minimum or maximum over ranks; bitwise the same on all ranks."""
         from mpi4py import MPI
 
         _check_operation(operation)
@@ -219,7 +219,7 @@ class MpiCommunicator:
         return _MpiExchange(requests)
 
     def split(self, group: int) -> Communicator:
-        """Return the communicator of the ranks that gave the same `group`."""
+        """Return the communicator of all ranks that passed the same `group`."""
         self.barrier()
         return MpiCommunicator(self.comm.Split(group, self.rank))
 
@@ -244,7 +244,7 @@ class _MpiExchange:
             wait_until(self.done)
 
     def __del__(self) -> None:
-        # At the interpreter's end nothing can be imported any more, and MPI frees everything by itself.
+        # While the interpreter shuts down, nothing can be imported, and MPI frees everything by itself.
         if not sys.is_finalizing():
             _free(self._requests)
 
@@ -258,15 +258,15 @@ def _free(requests: list[Any]) -> None:
 
 
 def wait_until(done: Callable[[], bool]) -> None:
-    """Call `done` until it is true, leaving the core to others when it takes long.
+    """Poll `done` until it returns True, and leave the core to other processes if this takes long.
 
-    It asks without a pause for 20 µs, lets other processes of the same core run between questions up to 1 ms, and
-    then sleeps for 50 to 500 µs between them: ranks that outnumber the cores would else keep each other from working.
+    It polls without a pause for 20 µs, then yields the core between polls up to 1 ms, and then sleeps for 50 to 500 µs
+    between polls. Otherwise, ranks that outnumber the cores would block each other.
 
     Parameters
     ----------
     done : callable
-        Cheap, and true once what is waited for has happened.
+        A cheap function that returns True when the awaited event has happened.
 
     Examples
     --------

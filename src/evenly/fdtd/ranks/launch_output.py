@@ -1,4 +1,4 @@
-r"""What the ranks of a job write: passed on as it comes, kept, and freed of the launcher's own remarks.
+r"""The output of a job's ranks: passed on as it arrives, stored, and without the launcher's own remarks.
 
 >>> without_remarks("Abort(2) on node 1 (rank 1 in comm 0): application called MPI_Abort(...)\n")
 ''
@@ -13,7 +13,7 @@ from typing import TextIO
 
 __all__ = ["Stream", "killed", "without_remarks"]
 
-# Enough for any error; a chatty job doesn't fill the memory.
+# Number of characters that are stored: enough for any error, but a job with much output doesn't fill the memory.
 KEPT = 4_000_000
 
 _REMARKS = re.compile(
@@ -37,7 +37,7 @@ _KILLED = re.compile(r"^YOUR APPLICATION TERMINATED WITH THE EXIT STRING: (.*)")
 
 
 def without_remarks(line: str) -> str:
-    r"""Return a line of a job's output, or nothing if the launcher wrote it about a job that it ended.
+    r"""Return a line of a job's output, or an empty text if it is a remark of the launcher about an ended job.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def without_remarks(line: str) -> str:
 
 
 def killed(line: str) -> str | None:
-    r"""Return what to say about a rank that could not speak for itself, if the line is the launcher's about one.
+    r"""Return a message about a killed rank, if the line is the launcher's remark about one, else None.
 
     Examples
     --------
@@ -60,14 +60,14 @@ def killed(line: str) -> str | None:
 
 
 class Stream:
-    """Text that arrives in pieces of bytes.
+    """Decodes text that arrives in pieces of bytes, filters its lines, stores them and passes them on.
 
     Parameters
     ----------
     target : text stream, optional
-        Where to pass it on.
+        The text is passed on to this stream.
     keep : callable
-        Gets each line and returns what to keep of it.
+        Filter: gets each line and returns the text to keep.
 
     Examples
     --------
@@ -89,18 +89,18 @@ class Stream:
     def feed(self, data: bytes) -> None:
         """Take the next bytes."""
         text = self._decoder.decode(data)
-        # A progress bar ends its lines by \r: nothing is held back longer than to the end of its line.
+        # Lines end with \n or \r (as those of progress bars do). Each is passed on as soon as it is complete.
         *lines, self._pending = re.split(r"(?<=[\r\n])", self._pending + text)
         self._put("".join(map(self._keep, lines)))
 
     def close(self) -> None:
-        """Take what is left of the last line; further calls do nothing."""
+        """Process the incomplete last line; further calls do nothing."""
         rest = self._pending + self._decoder.decode(b"", final=True)
         self._pending = ""
         self._put(self._keep(rest))
 
     def text(self) -> str:
-        """Return what was kept."""
+        """Return the stored text."""
         return "".join(self._parts)
 
     def _put(self, text: str) -> None:

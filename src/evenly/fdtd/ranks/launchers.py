@@ -1,4 +1,4 @@
-"""Was this process started by an MPI launcher, and among how many ranks? Told without importing MPI.
+"""Detects, without importing MPI, whether an MPI launcher started this process, and on how many ranks.
 
 >>> launched_ranks({"PMI_RANK": "3", "PMI_SIZE": "8"}), launched_ranks({})
 (8, None)
@@ -15,7 +15,7 @@ from evenly.errors import InputError
 
 __all__ = ["UNKNOWN", "forced", "launched_ranks", "without_launcher"]
 
-# How launchers number the processes they start, and tell how many there are (where they tell).
+# Environment variables in which launchers give a process's rank, and the number of ranks (empty if they don't).
 _MARKS = (
     ("PMI_RANK", "PMI_SIZE"),
     ("PMI_ID", "PMI_SIZE"),
@@ -41,21 +41,21 @@ _PREFIXES = (
     "JSM_NAMESPACE",
     "FLUX_TASK",
 )
-# What users set for Open MPI, unlike what its launcher sets for one job.
+# Prefixes of variables that users set for Open MPI; those in _OF_A_JOB are set by its launcher for one job.
 _SETTINGS = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_MCA_")
 _OF_A_JOB = ("OMPI_MCA_ess", "OMPI_MCA_orte", "OMPI_MCA_pmix")
 UNKNOWN = 0
 
 
 def launched_ranks(environment: Mapping[str, str] | None = None) -> int | None:
-    """Return how many ranks the launcher started; None without a launcher, `UNKNOWN` (0) if it doesn't say.
+    """Return how many ranks the launcher started; None without a launcher, `UNKNOWN` (0) if the number isn't given.
 
-    A process of a Slurm step counts only if the step has several: batch scripts and interactive shells are alone.
+    A Slurm step counts as a launcher only if it has several processes: batch scripts and interactive shells have one.
 
     Parameters
     ----------
     environment : mapping, optional
-        Environment variables; this process' when left out.
+        Environment variables; default: those of this process.
 
     Examples
     --------
@@ -73,12 +73,12 @@ def launched_ranks(environment: Mapping[str, str] | None = None) -> int | None:
 
 
 def forced(environment: Mapping[str, str] | None = None) -> bool | None:
-    """Return what ``EVENLY_MPI`` says: True always to use MPI, False never to, None to find out.
+    """Return the setting of ``EVENLY_MPI``: True (always use MPI), False (never), None (detect a launcher).
 
     Raises
     ------
     InputError
-        If it is neither 0 nor 1.
+        If it is set to something else than 0 or 1.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def forced(environment: Mapping[str, str] | None = None) -> bool | None:
 
 
 def without_launcher(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables without those by which a launcher marks its ranks, to start another job from a rank.
+    """Return the variables without those that a launcher sets for its ranks, to start another job from a rank.
 
     Examples
     --------

@@ -1,9 +1,9 @@
-"""Starts a Python program on several MPI ranks and looks after it to its end.
+"""Starts a program on several MPI ranks and supervises it until it ends.
 
-The launcher is the ``mpiexec`` beside this Python (the ``mpich`` wheel's), else ``mpiexec``, ``mpirun`` or ``srun`` of
-the PATH, or the one in the environment variable ``EVENLY_MPIEXEC``. Ctrl-C, SIGTERM and SIGHUP are passed on to the
-ranks; whatever is left of a job that failed, ran out of time or was interrupted is killed. The launcher's own remarks
-about a failing rank are dropped, so that the rank's text is seen, and once.
+The launcher is the program in the environment variable ``EVENLY_MPIEXEC``, if it is set. Else it is the ``mpiexec``
+next to this Python (from the ``mpich`` wheel), or ``mpiexec``, ``mpirun`` or ``srun`` in the PATH. Ctrl-C, SIGTERM and
+SIGHUP are passed on to the ranks. Processes that remain of a job that failed, ran out of time or was interrupted are
+killed. The launcher's own remarks about a failing rank are dropped, so that only the rank's own message is shown.
 
 >>> Launcher("/usr/bin/mpirun", "openmpi").command(8, ["python", "run.py"], cores=2)
 ['/usr/bin/mpirun', '--oversubscribe', '-n', '8', 'python', 'run.py']
@@ -36,7 +36,7 @@ class Launcher:
     Parameters
     ----------
     path : str
-        Where it is.
+        Path of the program.
     kind : str
         ``"hydra"`` (MPICH, Intel MPI), ``"openmpi"``, ``"srun"`` or ``"other"``.
     """
@@ -52,19 +52,19 @@ class Launcher:
         Parameters
         ----------
         ranks : int
-            How many.
+            Number of ranks.
         program : sequence of str
             The program and its arguments.
         cores : int, optional
-            Cores of this machine; those that this process may use when left out. Open MPI is told to start more ranks
-            than that where it is necessary.
+            Number of cores of this machine; default: those that this process may use. If there are more ranks than
+            cores, Open MPI gets the option that allows this.
         hosts : sequence of str
-            On which hosts, as many ranks on each; the launcher's choice when left out.
+            Hosts of the ranks, with the same number of ranks on each. By default the launcher chooses.
 
         Raises
         ------
         InputError
-            If `hosts` are given, but how this launcher is told of them isn't known.
+            If `hosts` are given, but the options of this kind of launcher for hosts aren't known.
 
         Examples
         --------
@@ -149,9 +149,9 @@ def launch_python(arguments: Sequence[str], ranks: int, **options: Any) -> Job:
     Parameters
     ----------
     arguments : sequence of str
-        What would follow ``python`` on a command line: the script, or ``-m`` and the module, and their arguments.
+        The arguments of ``python``: the script, or ``-m`` and the module, and then their own arguments.
     ranks : int
-        How many.
+        Number of ranks.
 
     Examples
     --------
@@ -184,22 +184,22 @@ def launch(
     program : sequence of str
         The program and its arguments.
     ranks : int
-        How many; more than there are cores is allowed.
+        Number of ranks; it may exceed the number of cores.
     timeout_s : float, optional
-        End the job after so many seconds, with status 124.
+        The job is ended after this many seconds, with status 124.
     environment : mapping, optional
-        Variables to set for the ranks besides this process' own.
+        Environment variables for the ranks, besides those of this process.
     folder : Path or str, optional
         Working folder of the ranks.
     echo : bool
-        Pass on to this process' output what the ranks write, as it comes; it is also collected in any case.
+        Whether to print the ranks' output as it arrives. It is collected in any case.
     hosts : sequence of str
-        On which hosts, as many ranks on each; the launcher's choice when left out.
+        Hosts of the ranks, with the same number of ranks on each. By default the launcher chooses.
 
     Raises
     ------
     InputError
-        If `ranks` is not an integer of at least 1, or the launcher can't be told of `hosts`.
+        If `ranks` is not an integer of at least 1, or the launcher's options for `hosts` aren't known.
     MissingExtraError
         If no launcher is installed.
 

@@ -1,12 +1,12 @@
-"""Ranks of one job: who am I, subgroups with simulations of their own, the same random numbers everywhere.
+"""The ranks of this job: a rank's number, subgroups with separate simulations, random numbers shared by all ranks.
 
-A script is the same whether it runs alone or under an MPI launcher (``mpiexec -n 4 python script.py``); MPI is loaded
-only in the second case. A rank that fails ends the whole job (see `evenly.fdtd.ranks.aborting`).
+The same script can run alone or under an MPI launcher (``mpiexec -n 4 python script.py``). MPI is loaded only in the
+second case. A rank that fails ends the whole job (see `evenly.fdtd.ranks.aborting`).
 
 >>> count_processors(), my_rank(), am_master()
 (1, 0, True)
 
-Many simulations in one job: every subgroup acts as if it were alone, with ranks from 0 and a master of its own.
+Several simulations in one job: every subgroup acts like a separate job, with ranks from 0 and its own master (rank 0).
 
 >>> group = divide_parallel_processes(1)
 >>> merge_subgroup_data([0.5 + group])
@@ -53,7 +53,7 @@ class _Job:
     group: Communicator
     number: int = 0
     groups: int = 1
-    # Divisions are kept: MPI has room for about 2000 communicators, and simulations may still use an older one.
+    # Communicators are cached, because MPI supports only about 2000 of them, and simulations may still use older ones.
     known: dict[int, Communicator] = field(default_factory=dict)
 
 
@@ -121,7 +121,7 @@ def world() -> Communicator:
 
 
 def current() -> Communicator:
-    """Return the communicator of the subgroup that this rank works in: all ranks unless they were divided.
+    """Return the communicator of this rank's subgroup; without a division, that of all ranks.
 
     Examples
     --------
@@ -143,7 +143,7 @@ def my_rank() -> int:
 
 
 def count_processors() -> int:
-    """Return how many ranks this rank's subgroup has.
+    """Return the number of ranks in this rank's subgroup.
 
     Examples
     --------
@@ -176,7 +176,7 @@ def am_really_master() -> bool:
 
 
 def all_wait() -> None:
-    """Return when every rank of the subgroup has called it.
+    """Wait until every rank of the subgroup has called this function.
 
     Examples
     --------
@@ -186,10 +186,10 @@ def all_wait() -> None:
 
 
 def divide_parallel_processes(n: int) -> int:
-    """Divide all ranks of the job into `n` subgroups and return the number of this rank's, from 0 to n-1.
+    """Divide all ranks of the job into `n` subgroups; return the number of this rank's subgroup, from 0 to n-1.
 
-    Every rank must call it. Ranks of a subgroup follow each other; sizes differ by one at most. Simulations made
-    afterwards belong to the subgroup. A later call divides all ranks anew; 1 brings them together again.
+    Every rank must call it. A subgroup has consecutive ranks; the sizes of subgroups differ by at most one. Simulations
+    created afterwards belong to the subgroup. A later call divides all ranks anew; n = 1 undoes the division.
 
     Raises
     ------
@@ -213,14 +213,14 @@ def divide_parallel_processes(n: int) -> int:
 
 
 def merge_subgroup_data(data: ArrayLike) -> NDArray[Any]:
-    """Return the arrays of all subgroups one after another along the first axis, on every rank of the job.
+    """Return the arrays of all subgroups, concatenated along the first axis, on every rank of the job.
 
     Every rank must call it.
 
     Parameters
     ----------
     data : array of shape (k, ...) or number
-        The same on all ranks of a subgroup; subgroups may differ in k. A number counts as an array of one.
+        The same on all ranks of a subgroup; subgroups may differ in k. A number counts as an array of length 1.
 
     Returns
     -------
@@ -250,7 +250,7 @@ def merge_subgroup_data(data: ArrayLike) -> NDArray[Any]:
 
 @contextmanager
 def global_communications() -> Iterator[Communicator]:
-    """Let all ranks of the job act as one group inside a ``with`` block; subgroups come back after it.
+    """Let all ranks of the job act as one group inside a ``with`` block; afterwards the subgroups are restored.
 
     Examples
     --------
@@ -268,12 +268,12 @@ def global_communications() -> Iterator[Communicator]:
 
 
 def shared_random(seed: int | None = None) -> np.random.Generator:
-    """Return a random generator that gives the same numbers on all ranks of the subgroup; all must call it.
+    """Return a random generator with the same numbers on all ranks of the subgroup; all of them must call it.
 
     Parameters
     ----------
     seed : int, optional
-        The master's counts. Without one the numbers differ from run to run.
+        The seed of the subgroup's master is used. Without a seed, the numbers differ from run to run.
 
     Examples
     --------
@@ -298,9 +298,9 @@ def master_print(*values: object, sep: str = " ", end: str = "\n", flush: bool =
 
 @contextmanager
 def only_master_prints() -> Iterator[None]:
-    """Drop what ranks other than the master of the whole job print inside a ``with`` block.
+    """Suppress printing inside a ``with`` block on all ranks except the master of the whole job.
 
-    Errors, which go to the standard error output, are still seen.
+    The standard error output isn't suppressed.
 
     Examples
     --------

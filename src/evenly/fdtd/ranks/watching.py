@@ -1,6 +1,6 @@
-r"""Follows a program to its end: its output, the signals this process gets, a time limit, and what it leaves behind.
+r"""Supervises a program until it ends: its output, signals to this process, a time limit, and leftover processes.
 
-Every process of a job carries the job's mark in its environment, so that none of them survives it.
+Every process of a job has the job's mark in its environment, so that leftover processes of a failed job can be killed.
 
 >>> follow(["echo", "done"], echo=False).output
 'done\n'
@@ -28,27 +28,27 @@ from evenly.fdtd.ranks.launchers import without_launcher
 
 __all__ = ["Job", "end_job", "follow", "job_processes"]
 
-# How long ranks may take to end by themselves after a signal before they are killed.
+# Seconds that ranks have to end by themselves after a signal; then they are killed.
 GRACE_S = 5.0
 MARK = "EVENLY_JOB"
 
 
 @dataclass(frozen=True)
 class Job:
-    """How a job ended.
+    """The result of a job.
 
     Parameters
     ----------
     status : int
         0 if all ranks succeeded; else the launcher's status, 124 if time ran out, 128 + number after a signal.
     output, errors : str
-        What the ranks wrote to their standard output and error output; the beginning of very long texts is dropped.
+        Standard output and error output of the ranks; the beginning of very long texts is dropped.
     seconds : float
-        From start to end.
+        Duration from start to end.
     timed_out : bool
-        Whether it was ended because time ran out.
+        Whether the job was ended because of the time limit.
     signal : int or None
-        The signal that was passed on to it.
+        The signal that was passed on to the job.
     """
 
     status: int
@@ -68,7 +68,7 @@ def follow(
     echo: bool = True,
     mark: str | None = None,
 ) -> Job:
-    r"""Run a command of this machine and look after it, and all that it starts, to its end.
+    r"""Run a command on this machine, and supervise it and all processes that it starts until it ends.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def follow(
     timeout_s, environment, folder, echo
         See `launch`.
     mark : str, optional
-        By which `job_processes` finds its processes; a new one when left out.
+        The mark by which `job_processes` finds the processes; default: a new one.
 
     Raises
     ------
@@ -99,14 +99,14 @@ def follow(
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        # Ctrl-C at the terminal must reach the ranks once, by the way of this process.
+        # In a new session, Ctrl-C at the terminal reaches the ranks only once, through this process.
         start_new_session=True,
     )
     return _Watch(process, mark, begin, timeout_s).follow(echo=echo)
 
 
 def end_job(mark: str) -> int:
-    """Kill what is left of a job, and return how many processes that were.
+    """Kill all remaining processes of a job, and return their number.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def end_job(mark: str) -> int:
     """
     ended: set[int] = set()
     limit = time.monotonic() + GRACE_S
-    # A process that was killed is there for a moment still, and may just have started another.
+    # A killed process may still exist for a moment, and may just have started another one.
     while (left := job_processes(mark)) and time.monotonic() < limit:
         for pid in left:
             with suppress(ProcessLookupError):
@@ -163,7 +163,7 @@ class _Watch:
         return Job(self._status(), output.text(), errors.text(), seconds, self.timed_out, self.signal)
 
     def _note_end(self) -> None:
-        """What is done after its end isn't the program's time."""
+        """Record the time of the program's end, so that later clean-up doesn't count."""
         self.end = time.monotonic() if self.end is None else self.end
 
     def _keep(self, line: str) -> str:
@@ -199,7 +199,7 @@ class _Watch:
                 if self.process.poll() is not None:
                     self._note_end()
                     if selector.get_map() and not selector.select(0.5):
-                        # An orphan holds the pipe open though the launcher is gone.
+                        # The launcher has ended, but an orphaned process still holds the pipe open.
                         break
         for stream in streams.values():
             stream.close()
@@ -220,7 +220,7 @@ class _Watch:
     @contextmanager
     def _signals(self) -> Iterator[None]:
         def handle(number: int, _frame: FrameType | None) -> None:
-            # Asked twice, it doesn't wait for the ranks to clean up.
+            # At the second signal, don't wait for the ranks to clean up.
             self.kill_at = None if self.signal is None else time.monotonic()
             self.signal = number
             self._pass_on(number)
@@ -237,18 +237,18 @@ class _Watch:
 
 
 def _kill(process: subprocess.Popen[bytes], mark: str) -> None:
-    # Not by its number, which is someone else's once it is reaped.
+    # Not os.kill(pid): after the process is reaped, its pid may belong to another process.
     process.kill()
     end_job(mark)
 
 
 def job_processes(mark: str) -> list[int]:
-    """Return the processes that carry a job's mark in their environment (Linux; elsewhere none is found).
+    """Return the pids of the processes with a job's mark in their environment (on Linux; elsewhere none is found).
 
     Parameters
     ----------
     mark : str
-        The value of the environment variable ``EVENLY_JOB`` that every process of a job has.
+        The value of the environment variable ``EVENLY_JOB`` in every process of the job.
 
     Examples
     --------

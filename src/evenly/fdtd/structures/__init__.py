@@ -1,4 +1,4 @@
-"""Structures to simulate, from published designs of every size: 10^5 to 10^9 grid points by their parameters.
+"""Example structures after published designs, with 10^5 to 10^9 grid points, depending on their parameters.
 
 >>> names()
 ['cmos', 'oled', 'random', 'tandem']
@@ -7,7 +7,7 @@
 >>> Simulation(**example.simulation).grid.shape
 (100, 100, 76)
 
-Describing a cell allocates nothing, however large. `solve` runs an example and returns its normalised spectra.
+Building an example allocates nothing large. `solve` runs an example and returns its normalised spectra.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def names() -> list[str]:
 
 
 def recipe(name: str) -> type[Recipe]:
-    """Return the class that holds a structure's parameters and says what they mean.
+    """Return the class with a structure's parameters; its docstring describes them.
 
     Raises
     ------
@@ -61,7 +61,7 @@ def recipe(name: str) -> type[Recipe]:
 
 
 def summary(name: str) -> str:
-    """Return what a structure is, in one line.
+    """Return a one-line description of a structure.
 
     Examples
     --------
@@ -83,19 +83,19 @@ def parameters(name: str) -> dict[str, Any]:
 
 
 def build(name: str, **given: Any) -> Example:
-    """Return an example: keywords of a simulation and the monitors that go with it.
+    """Return an example: the keywords of a simulation, and its monitors.
 
     Parameters
     ----------
     name : str
         One of `names()`.
     **given
-        Parameters, as in `parameters(name)`; the others keep their defaults.
+        Values for some of `parameters(name)`; the others keep their defaults.
 
     Raises
     ------
     InputError
-        If the structure or a parameter isn't known, or a value breaks a rule.
+        If the structure or a parameter is unknown, or a value is invalid.
 
     Examples
     --------

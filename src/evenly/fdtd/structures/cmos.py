@@ -1,8 +1,8 @@
-"""A pixel of a CMOS image sensor, lit from its back: infrared light that its silicon absorbs.
+"""A pixel of a back-illuminated CMOS image sensor: the share of infrared light that its silicon absorbs.
 
-From top to bottom: air, a microlens, a filter with a metal grid around its foot, oxide, silicon with a texture of
-inverted pyramids that sends the light on long ways, and trenches of oxide around the pixel that keep it in. The
-structure follows S. Yokogawa et al., Sci. Rep. 7, 3832 (2017).
+From top to bottom: air, a microlens, a filter with a metal grid around its lower part, oxide, silicon. A texture of
+inverted pyramids in the silicon deflects the light to long paths, and trenches of oxide around the pixel confine it.
+The structure follows S. Yokogawa et al., Sci. Rep. 7, 3832 (2017).
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ class Cmos(LitRecipe):
     Parameters
     ----------
     resolution : float
-        Grid points per µm; light in silicon is 0.24 µm long.
+        Grid points per µm; the wavelength in silicon is 0.24 µm.
     size : float
-        Of the pixel, which repeats, in µm; it is rounded to whole grid points.
+        Width of the periodic pixel, in µm; it is rounded to whole grid points.
     frequencies : int
-        How many, between wavelengths of 0.85 and 0.94 µm.
+        Number of frequencies, between wavelengths of 0.85 and 0.94 µm.
     pml, absorber : float
-        Thickness of the PML above and of the absorber below, which the silicon reaches into, in µm.
+        Thickness of the PML above and of the absorber below, in µm. The silicon reaches into the absorber.
     silicon, oxide, filter : float
         Thickness of the films, in µm (the silicon without the absorber).
     lens : float
         Height of the microlens; 0 for none.
     pyramids : int
-        How many along each side of the pixel; 0 for a flat surface.
+        Number of pyramids along each side of the pixel; 0 for a flat surface.
     trench, trench_depth : float
         Width and depth of the trench between pixels; 0 for none.
     metal : float
@@ -129,7 +129,7 @@ class Cmos(LitRecipe):
         return objects
 
     def _lens(self, stack: Stack) -> Sphere:
-        # The cap of height `lens` over a circle that touches the pixel's sides.
+        # A spherical cap of height `lens`; its base circle touches the pixel's sides.
         rim = self.width / 2
         radius = (rim**2 + self.lens**2) / (2 * self.lens)
         center = (0, 0, stack.top("filter") + self.lens - radius)
@@ -141,7 +141,7 @@ class Cmos(LitRecipe):
         return Pit(width=self._pit_width, depth=self._pit_depth, center=center, material=filling, name="pyramid")
 
     def _row(self, n: int) -> float:
-        """Return where a row of pits lies."""
+        """Return the coordinate of the n-th row of pits, in µm."""
         return (n - (self.pyramids - 1) / 2) * self._pit_width if self.pyramids else 0.0
 
     def _walls(self, name: str, width: float, low: float, high: float, material: str) -> list[Block]:

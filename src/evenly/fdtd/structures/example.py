@@ -1,4 +1,4 @@
-"""An example: what to simulate, what to measure in it, and what that means once it is normalised.
+"""An example: a simulation with its monitors, and the normalised spectra that follow from them.
 
 >>> from evenly.fdtd.structures import build
 >>> example = build("oled", resolution=20)
@@ -25,20 +25,20 @@ __all__ = ["Curves", "Example", "Incident", "Look", "Recipe", "band", "pulse_for
 
 Array = NDArray[np.float64]
 Curves = dict[str, Array]
-# The longest list of frequencies that anyone means.
+# Upper limit of the number of frequencies; a larger number is certainly a mistake.
 MOST_FREQUENCIES = 10_000
 
 
 @dataclass(frozen=True)
 class Look:
-    """What pictures show.
+    """The slice and the field component that pictures show.
 
     Parameters
     ----------
     across : letter
-        The axis across which the slices lie.
+        The axis normal to the slice.
     at : float
-        Where, in a.
+        Position of the slice along this axis, in a.
     component : str
         The field component to draw.
     """
@@ -50,16 +50,16 @@ class Look:
 
 @dataclass(frozen=True)
 class Incident:
-    """A plane wave along z that the fields are compared with: found in a cell of one dimension, at next to no cost.
+    """The incident plane wave along z, to which spectra are normalised; computed cheaply in a one-dimensional cell.
 
     Parameters
     ----------
     material : Medium
-        What the wave comes from.
+        The medium from which the wave comes.
     subtracted : sequence of str
-        Monitors from whose transforms the incident wave's are subtracted once it is known.
+        Names of the monitors from which the transforms of the incident wave are subtracted.
     area : float
-        Of the cell across z.
+        Cross-section of the cell normal to z.
     """
 
     material: Medium
@@ -74,28 +74,28 @@ class Example:
     Attributes
     ----------
     name : str
-        Of the structure.
+        Name of the structure.
     simulation : mapping
-        Keywords of `evenly.fdtd.Simulation`; add ``layout`` and ``options`` as you like.
+        Keywords of `evenly.fdtd.Simulation`; ``layout`` and ``options`` may be added.
     monitors : mapping of str to monitor
-        To add to the simulation: they belong to one simulation, so build another example for another one.
+        Monitors to add to the simulation. They belong to one simulation, so build a new example for another one.
     until : float
-        When the fields have left, in a/c; a run until they have decayed is safer.
+        Time when the fields should have left the cell, in a/c. It is safer to run until the fields have decayed.
     frequencies : array (n_frequencies,)
-        Of the spectra, in c/a.
+        Frequencies of the spectra, in c/a.
     curves : callable
         ``curves(monitors, incident power)`` returns the normalised spectra by name, shape (n_frequencies,) each; all
-        ranks must call it. None where the example has no physics to show.
+        ranks must call it. None if the example has no spectra.
     curves_are : str
-        What the spectra are, for an axis.
+        The quantity of the spectra, for an axis label.
     incident : Incident or None
-        Where the spectra are relative to a plane wave.
+        The incident plane wave, if the spectra are relative to one.
     parameters : mapping
-        What it was built with, defaults included.
+        All parameters, defaults included.
     look : Look
-        What pictures show.
+        The slice that pictures show.
     unit : str
-        What the length a is.
+        The unit of length a.
     """
 
     name: str
@@ -113,16 +113,16 @@ class Example:
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe(ABC):
-    """Parameters from which an example is made; lengths are in µm.
+    """The parameters of a structure, from which an example is built; lengths are in µm.
 
-    Laws: `example` returns a new example each time, allocates nothing large, and depends on the parameters alone.
+    Invariants: `example` returns a new example each time, allocates nothing large, and depends only on the parameters.
 
     Parameters
     ----------
     resolution : float
         Grid points per µm.
     frequencies : int
-        How many frequencies the monitors hold.
+        Number of frequencies of the monitors.
 
     Raises
     ------
@@ -155,11 +155,11 @@ class Recipe(ABC):
             raise self.wrong(name, f"must be {kind}, {'0 or more' if zero else 'above 0'}")
 
     def wrong(self, parameter: str, rule: str) -> InputError:
-        """Return the error that says which parameter of which structure breaks a rule, and what it was."""
+        """Return the error for an invalid parameter; it names structure, parameter, rule and value."""
         return InputError(f"`{parameter}` of the structure {self.name!r} {rule}, but got {getattr(self, parameter)!r}.")
 
     def nodes(self, length: float) -> int:
-        """Return how many grid points a length is."""
+        """Return a length in grid points, rounded."""
         return round(length * self.resolution)
 
     def whole(self, length: float) -> float:
@@ -176,7 +176,7 @@ class Recipe(ABC):
 
 
 def band(shortest: float, longest: float, n: int) -> Array:
-    """Return `n` frequencies in c/a, evenly spaced over a range of wavelengths in a; the middle one for n = 1.
+    """Return `n` evenly spaced frequencies in c/a that cover a range of wavelengths in a; the middle one for n = 1.
 
     Examples
     --------
@@ -188,7 +188,7 @@ def band(shortest: float, longest: float, n: int) -> Array:
 
 
 def pulse_for(shortest: float, longest: float) -> GaussianPulse:
-    """Return a pulse that covers a range of wavelengths: 14 % of its peak or more everywhere in it.
+    """Return a pulse whose spectrum covers a range of wavelengths: its envelope is at least 14 % of the peak there.
 
     Examples
     --------
@@ -198,5 +198,5 @@ def pulse_for(shortest: float, longest: float) -> GaussianPulse:
     """
     low, high = 1 / longest, 1 / shortest
     middle, half = (low + high) / 2, (high - low) / 2
-    # Envelope exp(-(2π width Δf)²/2) is exp(-2) at the ends; narrow bands get a shorter pulse than they need.
+    # The envelope exp(-(2π width Δf)²/2) is exp(-2) at the ends. For narrow bands the pulse is shorter than necessary.
     return GaussianPulse(middle, fwidth=max(np.pi * half, middle / 2))

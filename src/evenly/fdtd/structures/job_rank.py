@@ -1,4 +1,4 @@
-"""What every rank of ``evenly fdtd run --ranks N`` runs; its argument is a file with the job."""
+"""The program that each rank of ``evenly fdtd run --ranks N`` runs; its argument is a JSON file with the job."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ __all__ = ["main"]
 
 
 def main(file: str) -> None:
-    """Run the job in a file, telling progress in a file beside it.
+    """Run the job in a file, and report progress in a file next to it.
 
     Parameters
     ----------
     file : str
-        JSON, as `Job.to_json` writes it.
+        Path of a JSON file in the format of `Job.to_json`.
     """
     told = Path(file).with_suffix(".progress")
     job = Job.from_json(Path(file).read_text(encoding="utf-8"))

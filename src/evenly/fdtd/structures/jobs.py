@@ -1,4 +1,4 @@
-"""One run of a program on all ranks, with everything it leaves behind: the work of ``evenly fdtd run``.
+"""Runs a program on all ranks and writes its result files, for ``evenly fdtd run``.
 
 Files in the job's folder: ``NAME.fdtd.json`` (the measurement), ``NAME-spectrum.csv``, ``NAME-view.npz`` (what pictures
 show). All are written by rank 0.
@@ -29,37 +29,37 @@ from evenly.fdtd.structures.views import View, take_view
 
 __all__ = ["Job", "Spectrum", "read_spectra", "run_job"]
 
-#: Steps that aren't measured: the first one compiles, the next fill caches.
+#: Number of first steps that aren't measured: the first one compiles, the others fill caches.
 WARM_UP = 3
-#: How often progress is told, in seconds.
+#: Interval of progress reports, in seconds.
 EVERY_S = 0.2
 Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
 class Job:
-    """What to run and where results go.
+    """A program to run, with its parameters and the folder for its results.
 
     Parameters
     ----------
     program : str
         See `programs.load`.
     folder : str
-        Where files go.
+        Folder for the result files.
     parameters, options : mapping
-        Of the program, and of the simulation.
+        Parameters of the program, and options of the simulation.
     layout : str, optional
-        File of a partition.
+        Path of a partition's file.
     steps : int, optional
-        Time steps to make.
+        Number of time steps.
     until : float, optional
-        When to stop, in a/c; the program's own when neither is given.
+        Time of the end, in a/c. Without `steps` and `until`, the program's own end is used.
     picture : bool
-        Take a view for pictures.
+        Whether to take a view for pictures.
     across : letter, optional
-        Where the view lies, with `at`; the program's own when left out.
+        The axis normal to the view; default: the program's own.
     at : float
-        In a.
+        Position of the view along this axis, in a.
     """
 
     program: str
@@ -74,12 +74,12 @@ class Job:
     at: float = 0.0
 
     def to_json(self) -> str:
-        """Return it as text."""
+        """Return the job as JSON text."""
         return json.dumps(asdict(self))
 
     @classmethod
     def from_json(cls, text: str) -> Job:
-        """Return what `to_json` wrote."""
+        """Return the job from the text of `to_json`."""
         return cls(**json.loads(text))
 
     def load(self) -> Program:
@@ -96,12 +96,12 @@ class Job:
         return program
 
     def end(self, program: Program) -> int:
-        """Return how many steps it takes.
+        """Return the number of time steps.
 
         Raises
         ------
         InputError
-            If nothing says when to stop, or it is before the first step.
+            If no end is given, or the end is before the first step.
         """
         dt = program.simulation.grid.dt
         if self.steps is not None:
@@ -119,14 +119,14 @@ class Job:
         return math.ceil(steps - 1e-9)
 
     def look(self, program: Program) -> Look:
-        """Return where the view lies."""
+        """Return the slice of the view."""
         usual = program.look or Look(component=_driven(program.simulation))
         return usual if self.across is None else Look(self.across, self.at, usual.component)
 
 
 @dataclass(frozen=True)
 class Spectrum:
-    """Curves over one list of frequencies.
+    """Named curves over the same frequencies.
 
     Parameters
     ----------
@@ -134,9 +134,9 @@ class Spectrum:
         In c/a.
     curves : mapping of str to array (n_frequencies,)
     what : str
-        What the curves are.
+        The quantity of the curves.
     unit : str
-        Of lengths.
+        The unit of length.
     """
 
     frequencies: NDArray[np.float64]
@@ -145,7 +145,7 @@ class Spectrum:
     unit: str = "a"
 
     def save(self, path: Path) -> Path:
-        """Write it as CSV: frequency, wavelength and the curves.
+        """Write the spectrum as CSV: frequency, wavelength and the curves.
 
         Raises
         ------
@@ -166,7 +166,7 @@ class Spectrum:
 
     @classmethod
     def load(cls, path: Path) -> Spectrum:
-        """Read a file of `save`."""
+        """Read a file that `save` wrote."""
         first, *rest = path.read_text(encoding="utf-8").splitlines()
         what, _, lengths = first.removeprefix("# ").partition("; lengths in ")
         names, *rows = csv.reader(rest)
@@ -177,23 +177,23 @@ class Spectrum:
 
 
 def read_spectra(folder: Path) -> list[Spectrum]:
-    """Return the spectra that a job left in a folder."""
+    """Read the spectra that a job wrote to a folder."""
     return [Spectrum.load(path) for path in sorted(folder.glob("*-spectrum*.csv"))]
 
 
 def run_job(job: Job, progress: Progress | None = None) -> list[Path]:
-    """Run a job; every rank calls it. Return the files that rank 0 wrote (empty on others).
+    """Run a job and return the files that rank 0 wrote (empty on other ranks); every rank must call it.
 
     Parameters
     ----------
     job : Job
     progress : callable, optional
-        Called on rank 0 now and then with the steps made and those to make.
+        Called on rank 0 at intervals, with the number of steps done and the number of all steps.
 
     Raises
     ------
     InputError
-        If something about it breaks a rule.
+        If something in the job is invalid.
     RunFailed
         If the fields have become infinite.
     """
@@ -237,7 +237,7 @@ def _throttled(progress: Progress | None, steps: int) -> Callable[[int], None]:
 
 
 def _telling_step(simulation: Simulation, steps: int) -> int:
-    """Return a step at which the fields fill the cell: when the pulse's peak has gone half through it."""
+    """Return a step for the snapshot: when the pulse's peak has crossed half of the cell, so that fields fill it."""
     peaks = [getattr(source.pulse, "peak_time", None) for source in simulation.sources]
     times = [float(peak) for peak in peaks if peak is not None]
     if not times:

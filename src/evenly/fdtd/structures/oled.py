@@ -1,8 +1,8 @@
-"""An organic light-emitting diode that emits through its glass: where the visible light goes.
+"""An organic light-emitting diode (OLED): the shares of its light that are extracted, guided and lost.
 
 From top to bottom: glass (or air above it), indium tin oxide, the organic films with an emitter in their middle, an
-aluminium cathode with its dispersion. The light that leaves through the top is extracted; what flows sideways is
-guided and ends in absorbers, which the metal reaches into; the rest is lost in the cathode. After the example of
+aluminium cathode with its dispersion. Light that leaves through the top is extracted. Light that flows sideways is
+guided and ends in absorbers, into which the metal reaches. The rest is lost in the cathode. After the example of
 A. Oskooi et al., "Factorized machine learning for performance modeling of massively parallel heterogeneous physical
 simulations" (2020), section 3.
 """
@@ -37,21 +37,21 @@ class Oled(Recipe):
     Parameters
     ----------
     resolution : float
-        Grid points per µm; at least 4 over the organic films.
+        Grid points per µm; there must be at least 4 points across the organic films.
     size : float
         Width of the cell along x and y without its absorbers, in µm.
     frequencies : int
-        How many, between wavelengths of 0.4 and 0.8 µm.
+        Number of frequencies, between wavelengths of 0.4 and 0.8 µm.
     pml, absorber : float
         Thickness of the PML above and of the absorbers at the sides, in µm.
     air, glass, ito, organic, aluminium : float
-        Thickness of the films, in µm; `air` may be 0: then all that gets into the glass is extracted.
+        Thickness of the films, in µm. `air` may be 0; then all light that enters the glass counts as extracted.
     sides : "absorber", "pml" or "periodic"
-        What is at the sides; a PML there is as thick as `absorber` says. Periodic sides repeat the emitter: all emit in
-        phase, nothing is guided away, and the fields take long to decay.
+        Boundary condition at the sides. A PML there has the thickness `absorber`. Periodic sides repeat the emitter:
+        all copies emit in phase, no light is guided away, and the fields decay slowly.
     orientation : "isotropic", "horizontal" or "vertical"
-        Of the emitting dipole. Dipoles along x, y and z at a point on the symmetry axis don't interfere in the total
-        flux, so one run gives the mean over all directions.
+        Orientation of the emitting dipole. Dipoles along x, y and z at a point on the symmetry axis don't interfere in
+        the total flux, so one run gives the mean over all directions.
 
     Examples
     --------
@@ -89,7 +89,7 @@ class Oled(Recipe):
 
     @property
     def width(self) -> float:
-        """Of the cell, in µm."""
+        """Width of the cell, in µm."""
         return self.whole(self.size + (0 if self.sides == "periodic" else 2 * self.absorber))
 
     def stack(self) -> Stack:
@@ -139,10 +139,10 @@ class Oled(Recipe):
 
     def _monitors(self, stack: Stack, frequencies: Array) -> dict[str, FourierMonitor]:
         dx = 1 / self.resolution
-        # Two points off the layers and one off the metal: every face lies in a lossless film.
+        # Two points away from the layers and one from the metal, so that every face lies in a lossless film.
         low, high = stack.bottom("organic") + dx, stack.height / 2 - self.pml - 2 * dx
         middle, extent = (low + high) / 2, high - low
-        # The discrete flux out of a box is exact but for its edges, which must be off the emitter's near field.
+        # The discrete flux out of a box is exact except at its edges, which must be outside the emitter's near field.
         near, lid = self.size / 2, (stack.bottom("glass") + high) / 2
         box = Flux((0, 0, (low + lid) / 2), (near, near, lid - low), frequencies, name="emitted")
         monitors: dict[str, FourierMonitor] = {"emitted": box}

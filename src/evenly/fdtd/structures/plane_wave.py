@@ -1,4 +1,4 @@
-"""What examples under a plane wave from above share: the source, the monitors of fluxes, the cell."""
+"""Base class of examples with a plane wave from above: their source, flux monitors and cell."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ __all__ = ["LitRecipe"]
 
 @dataclass(frozen=True, kw_only=True)
 class LitRecipe(Recipe):
-    """A stack that repeats along x and y, with a PML above and an absorber below, lit from above.
+    """A stack that is periodic along x and y, with a PML above and an absorber below, illuminated from above.
 
-    The first film of the stack is where the light comes from.
+    The light comes from the first film of the stack.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class LitRecipe(Recipe):
         Period, in µm; it is rounded to whole grid points.
     """
 
-    # Shortest and longest, in µm.
+    # Shortest and longest wavelength, in µm.
     wavelengths: ClassVar[tuple[float, float]]
 
     pml: float = 0.5
@@ -42,16 +42,16 @@ class LitRecipe(Recipe):
 
     @abstractmethod
     def stack(self) -> Stack:
-        """Return the films without what is in them."""
+        """Return the films, without the objects inside them."""
 
     @property
     def width(self) -> float:
-        """Period in whole grid points, in µm."""
+        """Period, rounded to whole grid points, in µm."""
         return self.whole(self.size)
 
     @property
     def _gap(self) -> float:
-        """What is left of the first film below its PML."""
+        """Thickness of the part of the first film below the PML."""
         return 8 * max(1 / self.resolution, 0.05)
 
     def _example(
@@ -63,7 +63,7 @@ class LitRecipe(Recipe):
         after: float,
         look: Look,
     ) -> Example:
-        """Return the example with objects in the films and fluxes downwards at heights; it ends `after` the pulse."""
+        """Return the example with objects in the films and downward fluxes at `heights`; it ends `after` the pulse."""
         stack, pulse = self.stack(), pulse_for(*self.wavelengths)
         frequencies = band(*self.wavelengths, self.frequencies)
         return Example(
@@ -80,7 +80,7 @@ class LitRecipe(Recipe):
         )
 
     def _ceiling(self, stack: Stack) -> float:
-        """Return where the PML begins."""
+        """Return the height where the upper PML begins."""
         return stack.height / 2 - self.pml
 
     def _simulation(self, stack: Stack, pulse: GaussianPulse, objects: Sequence[GeometricObject]) -> dict[str, Any]:
@@ -95,7 +95,7 @@ class LitRecipe(Recipe):
         }
 
     def _planes(self, stack: Stack, frequencies: Array, heights: Mapping[str, float]) -> dict[str, FourierMonitor]:
-        """Return fluxes downwards at heights, and ``reflection``, upwards, above the source."""
+        """Return monitors of downward fluxes at `heights`, and of ``reflection``, the upward flux above the source."""
         wide = (self.width, self.width, 0.0)
         above = (0, 0, self._ceiling(stack) - self._gap / 4)
         planes: dict[str, FourierMonitor] = {

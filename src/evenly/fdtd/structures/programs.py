@@ -1,6 +1,6 @@
-"""What to run: a structure by its name, or a script of the user's own.
+"""Loads a program to run: a named structure, or a user's script.
 
-A script defines a function that returns what to simulate:
+A script defines a function that returns a simulation:
 
     from evenly.fdtd import PML, Flux, GaussianPulse, Simulation, Source
 
@@ -13,9 +13,9 @@ A script defines a function that returns what to simulate:
     def monitors():                                   # optional: a list, or monitors by name
         return {"out": Flux((0, 0), (1.5, 1.5), [0.9, 1.0, 1.1])}
 
-What the function takes is what can be set from outside. `layout` and `options` (threads, precision) are passed on if it
-takes them, by name or with ``**keywords`` as above. It may return keywords of a `Simulation` as a dict instead, or an
-`Example`, or any of these with monitors in a pair. ``script.py:name`` picks another function.
+The function's parameters can be set from outside. `layout` and `options` (threads, precision) are passed to it if it
+takes them, by name or with ``**keywords`` as above. Instead of a `Simulation`, it may return its keywords as a dict, or
+an `Example`, or a pair of any of these and monitors. ``script.py:name`` selects another function.
 
 >>> load("oled", {"resolution": 20}).simulation.grid.shape
 (60, 60, 38)
@@ -43,23 +43,23 @@ __all__ = ["Program", "is_script", "load", "load_script"]
 
 @dataclass
 class Program:
-    """Something to run.
+    """A simulation to run, with its monitors and parameters.
 
     Attributes
     ----------
     name : str
     simulation : Simulation
-        Without its monitors, so that nothing is allocated.
+        The simulation without its monitors, so that nothing is allocated yet.
     monitors : mapping of str to monitor
-        To add before the first step.
+        The monitors to add before the first step.
     example : Example or None
-        Where it is one.
+        The example, if the program is one.
     until : float or None
-        When it ends, where it says so.
+        Time of the end in a/c, if the program defines one.
     look : Look
-        What pictures show.
+        The slice that pictures show.
     parameters : mapping
-        What it was built with.
+        The program's parameters.
     """
 
     name: str
@@ -76,7 +76,7 @@ class Program:
             self.simulation.add(monitor)
 
     def finish_steps(self) -> None:
-        """Finish what steps keep back to be done later, so that its time is counted where it belongs."""
+        """Complete the work that steps postpone, so that its time is counted with these steps."""
         sim = self.simulation
         sim.stepper.settle()
         with sim.timer("fourier"):
@@ -84,7 +84,7 @@ class Program:
                 monitor.flush()
 
     def measurement(self, **told: Any) -> Measurement:
-        """Return what the steps took, with the program's name and parameters (all ranks must call)."""
+        """Return the measurement of the steps, with the program's name and parameters (all ranks must call)."""
         parameters = {
             name: value if isinstance(value, int | float | str) and not isinstance(value, bool) else str(value)
             for name, value in self.parameters.items()
@@ -93,12 +93,12 @@ class Program:
 
     @property
     def solution(self) -> Solution | None:
-        """The example with its simulation, for normalised spectra."""
+        """Return the example with its simulation, for normalised spectra; None if the program is no example."""
         return None if self.example is None else Solution(self.example, self.simulation)
 
 
 def is_script(program: str) -> bool:
-    """Return whether a program is meant as a script rather than the name of a structure.
+    """Return whether a program is the path of a script, not the name of a structure.
 
     Examples
     --------
@@ -116,21 +116,21 @@ def load(
     layout: BinaryPartition | None = None,
     options: Options | None = None,
 ) -> Program:
-    """Return what to run; nothing large is allocated.
+    """Return the program of a structure or a script; nothing large is allocated.
 
     Parameters
     ----------
     program : str
         A structure's name, ``"script.py"`` or ``"script.py:function"``.
     parameters : mapping, optional
-        What the structure, or the function, is given.
+        Parameters of the structure or of the function.
     layout, options
         Passed on to the simulation.
 
     Raises
     ------
     InputError
-        If there is no such thing, it doesn't take a parameter, or returns something else.
+        If there is no such program, it doesn't take a parameter, or it returns something else.
     """
     from evenly.fdtd.structures import build
 
@@ -155,12 +155,12 @@ def load_script(
     layout: BinaryPartition | None = None,
     options: Options | None = None,
 ) -> Program:
-    """Return what a script defines; see the module's text.
+    """Return the program that a script defines; see the module's docstring.
 
     Raises
     ------
     InputError
-        If there is no such script or function, it doesn't take what it is given, or returns something else.
+        If there is no such script or function, it doesn't take a parameter, or it returns something else.
     """
     path, _, name = program.partition(":")
     if not Path(path).is_file():
@@ -204,7 +204,7 @@ def _accepted(
     if takes_all and "layout" not in known:
         return {**parameters, **passed}
     for name, value in passed.items():
-        # A layout can be set on what the function returns.
+        # Not passed to the function: a layout can also be set on the simulation that it returns.
         if name not in known and name != "layout" and not (name == "options" and value == Options()):
             raise InputError(
                 f"{label} takes no `{name}`, so it can't be set from outside: let it take `{name}` and pass it on to "
@@ -228,7 +228,7 @@ def _as_program(made: Any, name: str, label: str, layout: BinaryPartition | None
 
 
 def _cut(sim: Simulation, layout: BinaryPartition | None, label: str) -> None:
-    """Cut a simulation that was made without the layout."""
+    """Set the layout of a simulation that was created without it."""
     if layout is None or sim.layout == layout:
         return
     if "chunks" in vars(sim):

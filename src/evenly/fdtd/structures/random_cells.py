@@ -1,12 +1,12 @@
-"""Random cells of uneven physics, to learn costs from: silicon, a flux monitor, a dielectric, two kinds of layers.
+"""Random cells for learning costs: regions of silicon, a flux monitor and a dielectric, and two kinds of layers.
 
-Three contiguous regions that don't overlap - dispersive silicon, points where fields are Fourier transformed for the
-Poynting flux, a medium of index 3.5 - lie in vacuum. A PML at the ends of one axis and an absorber at the ends of
-another overlap nothing but vacuum. As real structures fill their cells, and reach into their absorbers, the vacuum can
-be another medium, regions can reach into the absorber, and the silicon can hold balls of the dielectric, whose surfaces
-lie across the grid as those of lenses and textures do. Shares of the cell's points are drawn such that real
-structures lie inside their distribution; after A. Oskooi et al., "Factorized machine learning for performance modeling
-of massively parallel heterogeneous physical simulations" (2020), section 4.
+Three contiguous regions lie in vacuum and don't overlap: dispersive silicon, points where fields are Fourier
+transformed for the Poynting flux, and a medium of index 3.5. A PML at both ends of one axis and an absorber at both
+ends of another contain only vacuum. Real structures fill their cells and reach into their absorbers. So options replace
+the vacuum by another medium, let regions reach into the absorber, and put balls of the dielectric into the silicon. The
+balls' surfaces are oblique to the grid, like those of lenses and textures. The shares of the cell's points are drawn
+from ranges that include those of real structures. After A. Oskooi et al., "Factorized machine learning for performance
+modeling of massively parallel heterogeneous physical simulations" (2020), section 4.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ __all__ = ["RandomCell"]
 VISIBLE = (0.4, 0.8)
 REGIONS = ("silicon", "monitor", "dielectric")
 Share = float | Sequence[float]
-# How often shares are drawn until they fit beside each other.
+# Maximum number of draws of the shares until the regions fit into the cell.
 MOST_DRAWS = 1000
-# Of the interior, room for the regions that no region takes.
+# Smallest share of the room for regions that must stay free of regions.
 LEAST_VACUUM = 0.02
 # Diameter of a ball over the distance to the next, and at least, in grid points.
 BALL, LEAST_BALL = 0.8, 3.0
@@ -49,25 +49,25 @@ class RandomCell(Recipe):
     Parameters
     ----------
     seed : int
-        Cells of one seed and the same parameters are equal.
+        Seed of the random numbers; the same seed and parameters give the same cell.
     points : float
-        Grid points of the cell, to a few per cent: from 10^4 on.
+        Number of grid points of the cell, accurate to a few per cent; at least 10^4.
     resolution : float
         Grid points per µm.
     frequencies : int
-        How many the monitor holds.
+        Number of frequencies of the monitor.
     silicon, monitor, dielectric, pml, absorber : float or pair of floats
-        Share of all points of each kind; a pair is a range from which it is drawn, evenly in its logarithm.
+        Share of all points for each kind. From a pair (low, high), the share is drawn log-uniformly.
     elongation : float
-        Longest edge of the cell over its shortest, at most.
+        Upper limit of the ratio of the cell's longest to its shortest edge.
     material : str
-        Dispersive medium of the library in place of silicon; media differ in how many poles they have.
+        Dispersive medium of the library in place of silicon; media differ in their number of poles.
     surroundings : float
-        Refractive index of what the regions lie in, layers included; 1 is vacuum.
+        Refractive index of the medium around the regions, layers included; 1 is vacuum.
     reach : "interior" or "absorber"
-        How far regions reach: they keep off both layers, or off the PML only.
+        Extent of the regions: "interior" keeps them out of both layers, "absorber" only out of the PML.
     balls : int
-        Balls of the dielectric in the silicon, about so many as far as it is thick enough; they take from its share.
+        Approximate number of balls of the dielectric in the silicon, if it is thick enough. They reduce its share.
 
     Examples
     --------
@@ -124,7 +124,7 @@ class RandomCell(Recipe):
         inner = Box((0, 0, 0), shape)
         for axis, depth in zip(layered, self._kept_off(depths), strict=True):
             inner = inner.replace(axis, depth, shape[axis] - depth)
-        # An interface is averaged over the points beside it, which must not be in a layer, or past a periodic end.
+        # Interfaces affect the points next to them, which must not be in a layer or past a periodic end.
         inner = inner.grow(-1)
         boxes = _place(random, inner, {name: round(shares[name] * math.prod(shape)) for name in REGIONS})
         return self._example(shape, layered, depths, boxes)
@@ -157,12 +157,12 @@ class RandomCell(Recipe):
         )
 
     def _kept_off(self, depths: tuple[int, int]) -> tuple[int, int]:
-        """Return how much of the PML's and the absorber's axis at each end regions keep off."""
+        """Return the number of points that regions keep away from each end of the PML's and of the absorber's axis."""
         return (depths[0], 0 if self.reach == "absorber" else depths[1])
 
     @staticmethod
     def _inside(shape: Sequence[int], layered: Sequence[int], depths: Sequence[int]) -> float:
-        """Return the share of the points that regions may take."""
+        """Return the share of the cell's points that regions may occupy."""
         free = [n - 2 for n in shape]
         for axis, depth in zip(layered, depths, strict=True):
             free[axis] -= 2 * depth
@@ -193,7 +193,7 @@ class RandomCell(Recipe):
                 Periodic(third),
             ],
         }
-        # The four components whose products are the Poynting vector along z.
+        # The four components in the z component of the Poynting vector.
         monitor = DftFields(["Ex", "Ey", "Hx", "Hy"], *places["monitor"], frequencies, name="monitor")
         center = places["silicon"][0]
         return Example(
@@ -226,15 +226,15 @@ class RandomCell(Recipe):
         ]  # fmt: skip
 
     def _place(self, box: Box, shape: Sequence[int]) -> tuple[Vector, Vector]:
-        """Return centre and size of the region whose grid points, with any component's offset, are those of `box`."""
+        """Return centre and size of the region that contains exactly the grid points of `box`, for every component."""
         dx = 1 / self.resolution
-        # Between two nodes, so that no interface goes through a grid point.
+        # Faces lie between nodes, so that no interface goes through a grid point.
         middle = [(a + b - 1 - n) / 2 * dx + dx / 4 for a, b, n in zip(box.lo, box.hi, shape, strict=True)]
         return vector(middle, "center"), vector([n * dx for n in box.shape], "size")
 
 
 def _place(random: np.random.Generator, inner: Box, wanted: dict[str, int]) -> dict[str, Box]:
-    """Return a box of about the wanted number of points for each region, cut off one after the other."""
+    """Return a box of about the wanted number of points for each region; they are cut off one after the other."""
     order = [str(name) for name in random.permutation(list(wanted))]
     boxes, rest = {}, inner
     for n, name in enumerate(order):
@@ -245,7 +245,7 @@ def _place(random: np.random.Generator, inner: Box, wanted: dict[str, int]) -> d
 
 
 def _cut(random: np.random.Generator, box: Box, wanted: int, others: int) -> tuple[Box, Box]:
-    """Return a part of `box` with room for `wanted` points and the rest, with room for the others."""
+    """Return `box` cut in two: a part with room for `wanted` points, and a rest with room for `others` points."""
     axis = int(np.argmax(np.array(box.shape) * random.uniform(0.7, 1.0, 3)))
     layer = box.volume // box.shape[axis]
     first, last = math.ceil(wanted / layer), box.shape[axis] - math.ceil(others / layer)

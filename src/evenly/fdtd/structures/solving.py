@@ -1,4 +1,4 @@
-"""From an example to its spectra: the run, and the incident wave that they are relative to."""
+"""Runs an example and computes its spectra, normalised to the incident wave."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Array = NDArray[np.float64]
 
 @dataclass
 class Solution:
-    """A simulation of an example, before, while and after it runs.
+    """An example with its simulation, before, during or after the run.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class Solution:
 
     @property
     def complete(self) -> bool:
-        """Whether the sources have ended, without which spectra mean nothing."""
+        """Whether the sources have ended; before that, spectra are meaningless."""
         return all(self.simulation.time >= source.pulse.last_time for source in self.simulation.sources)
 
     def curves(self) -> Curves:
@@ -62,7 +62,7 @@ class Solution:
 
     @property
     def incident(self) -> Array:
-        """Power of the incident wave, shape (n_frequencies,); 1 where there is none (all ranks must ask)."""
+        """Power of the incident wave, shape (n_frequencies,); 1 without an incident wave (all ranks must call)."""
         if self._incident is None:
             wave = self.example.incident
             none = np.ones(len(self.example.frequencies))
@@ -77,13 +77,13 @@ def prepare(example: Example, *, layout: BinaryPartition | None = None, options:
     ----------
     example : Example
     layout : BinaryPartition, optional
-        Equal volumes when left out.
+        Default: chunks of equal volume.
     options : Options, optional
 
     Raises
     ------
     InputError
-        If something doesn't fit.
+        If the layout, the options or a monitor don't fit the cell.
     """
     simulation = Simulation(**example.simulation, layout=layout, options=options)
     for monitor in example.monitors.values():
@@ -99,7 +99,7 @@ def solve(
     until: float | None = None,
     run: Callable[[Simulation, float], None] | None = None,
 ) -> Solution:
-    """Run an example until its fields have left.
+    """Run an example until its fields have left the cell, and return the solution.
 
     Parameters
     ----------
@@ -107,9 +107,9 @@ def solve(
     layout, options
         As in `prepare`.
     until : float, optional
-        In a/c; the example's own when left out.
+        Time of the end, in a/c; default: the example's own.
     run : callable, optional
-        ``run(simulation, until)`` steps the simulation; its `run` when left out.
+        ``run(simulation, until)`` steps the simulation; default: the simulation's own method `run`.
     """
     solution = prepare(example, layout=layout, options=options)
     end = example.until if until is None else until
@@ -121,10 +121,10 @@ def solve(
 
 
 def subtract_incident(simulation: Simulation, example: Example, incident: Incident) -> Array:
-    """Subtract the incident wave from the monitors that ask for it; return its power, shape (n_frequencies,).
+    """Subtract the incident wave from the monitors in `Incident.subtracted`; return its power, (n_frequencies,).
 
-    A plane wave along z on a grid with uniform x and y is the solution of the one-dimensional scheme with the same
-    spacing and time step, to round-off.
+    In a structure that doesn't vary along x and y, a plane wave along z solves the one-dimensional scheme with the same
+    spacing and time step, up to round-off. So the incident wave is computed in one dimension.
     """
     data: dict[str, MonitorData] = {}
     power = np.zeros(len(example.frequencies))
@@ -145,8 +145,8 @@ def _one_dimensional(
 ) -> tuple[Array, MonitorData]:
     """Return the flux of the wave at a monitor's height, and its transforms there.
 
-    Above, the cell is that of the simulation; below, it goes on for two heights more, one of them an absorbing layer,
-    so that nothing comes back that isn't there in the simulation.
+    Above, the cell is that of the simulation. Below, it is longer by two heights, one of which is an absorbing layer.
+    So the wave has no reflection from below.
     """
     grid = simulation.grid
     height = grid.shape[2] * grid.dx

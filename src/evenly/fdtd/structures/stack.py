@@ -1,4 +1,4 @@
-"""Films one above the other along z, and pits in them.
+"""Stacks of films along z, and pits in them.
 
 >>> stack = Stack([Film("air", 1.0, vacuum), Film("glass", 0.5, Medium(index=1.5))])
 >>> stack.height, stack.top("glass"), stack.bottom("glass")
@@ -28,7 +28,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Film:
-    """One film."""
+    """One film: its name, thickness in a, and material."""
 
     name: str
     thickness: float
@@ -36,12 +36,12 @@ class Film:
 
 
 class Stack:
-    """Films from top to bottom, centred on z = 0; the outermost reach beyond the cell.
+    """Films from top to bottom, centred on z = 0; the top and bottom films extend beyond the cell.
 
     Parameters
     ----------
     films : sequence of Film
-        Names are unique.
+        From top to bottom, with unique names; those of thickness 0 are dropped.
     """
 
     def __init__(self, films: Sequence[Film]) -> None:
@@ -49,20 +49,20 @@ class Stack:
 
     @cached_property
     def height(self) -> float:
-        """All films together."""
+        """Total thickness of the films."""
         return math.fsum(film.thickness for film in self.films)
 
     def top(self, name: str) -> float:
-        """Return the upper face of a film."""
+        """Return the height z of a film's upper face."""
         above = [film.thickness for film in self.films[: self._names.index(name)]]
         return self.height / 2 - math.fsum(above)
 
     def bottom(self, name: str) -> float:
-        """Return the lower face of a film."""
+        """Return the height z of a film's lower face."""
         return self.top(name) - self.films[self._names.index(name)].thickness
 
     def middle(self, name: str) -> float:
-        """Return the height of a film's middle."""
+        """Return the height z of a film's middle."""
         return (self.top(name) + self.bottom(name)) / 2
 
     @property
@@ -70,10 +70,10 @@ class Stack:
         return [film.name for film in self.films]
 
     def blocks(self) -> list[Block]:
-        """Return the films as objects, as wide as any cell."""
+        """Return the films as blocks of infinite width; films of vacuum are left out."""
         made = []
         for n, film in enumerate(self.films):
-            # Beyond the cell: its height is rounded to grid points.
+            # The outermost films extend beyond the cell, because the cell's height is rounded to grid points.
             high = self.top(film.name) + (self.height if n == 0 else 0)
             low = self.bottom(film.name) - (self.height if n == len(self.films) - 1 else 0)
             if film.material != vacuum:
@@ -82,14 +82,14 @@ class Stack:
 
 
 def layer(name: str, low: float, high: float, material: Medium) -> Block:
-    """Return a film between two heights."""
+    """Return a block of infinite width between two heights."""
     size = (math.inf, math.inf, high - low)
     return Block(size=size, center=(0, 0, (low + high) / 2), material=material, name=name)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Pit(GeometricObject):
-    """An inverted pyramid with a square opening, as wet etching leaves it in silicon.
+    """An inverted pyramid with a square opening, as it results from wet etching of silicon.
 
     Parameters
     ----------
@@ -98,9 +98,9 @@ class Pit(GeometricObject):
     depth : float
         In a; the (111) planes of silicon give width / sqrt(2).
     center : three floats
-        Middle of the opening, in a.
+        Centre of the opening, in a.
     material, name
-        What it is filled with, and what messages call it.
+        Material that fills the pit, and name for messages.
 
     Examples
     --------
@@ -115,7 +115,7 @@ class Pit(GeometricObject):
 
     @cached_property
     def _planes(self) -> list[tuple[Vector, float]]:
-        """Outward normals of the faces and their distances from the middle of the opening; the lid is the first."""
+        """Outward normals of the faces and their distances from the centre of the opening, which is the first face."""
         half, long = self.width / 2, math.hypot(self.width / 2, self.depth)
         across, down = self.depth / long, half / long
         sides: list[Vector] = [(across, 0, -down), (-across, 0, -down), (0, across, -down), (0, -across, -down)]

@@ -1,8 +1,8 @@
-"""A tandem solar cell of thin silicon films: which film absorbs what.
+"""A tandem solar cell of thin silicon films: the share of light that each film absorbs.
 
 From top to bottom: glass, a transparent conductor with a grating towards the upper cell of hydrogenated amorphous
-silicon, an intermediate reflector, the lower cell of (micro)crystalline silicon, a spacer with a grating towards the
-silver that reflects what is left. After the solar cell of A. Oskooi et al., "Factorized machine learning for
+silicon, an intermediate reflector, the lower cell of (micro)crystalline silicon, a spacer with a grating towards a
+silver reflector. After the solar cell of A. Oskooi et al., "Factorized machine learning for
 performance modeling of massively parallel heterogeneous physical simulations" (2020), section 3.
 """
 
@@ -42,11 +42,11 @@ class Tandem(LitRecipe):
     Parameters
     ----------
     resolution : float
-        Grid points per µm; at least two over the reflector and the flat part of the spacer.
+        Grid points per µm; there must be at least two across the reflector and the flat part of the spacer.
     size : float
         Period of the gratings, in µm; it is rounded to whole grid points.
     frequencies : int
-        How many, between wavelengths of 0.4 and 0.8 µm.
+        Number of frequencies, between wavelengths of 0.4 and 0.8 µm.
     pml, absorber : float
         Thickness of the PML in the glass and of the absorber in the silver, in µm.
     conductor, upper, reflector, lower, spacer, silver : float
@@ -56,7 +56,7 @@ class Tandem(LitRecipe):
     fill : float
         Share of the period that a ridge covers.
     ridges : "lines" or "pillars"
-        Along y, or square.
+        Shape of the ridges: lines along y, or square pillars.
 
     Examples
     --------

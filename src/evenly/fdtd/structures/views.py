@@ -37,7 +37,7 @@ Corners = tuple[float, float, float, float]
 
 @dataclass(frozen=True)
 class Area:
-    """A rectangle of a slice.
+    """A rectangle in a slice.
 
     Parameters
     ----------
@@ -46,9 +46,9 @@ class Area:
     corners : four floats
         Low and high along the first axis, low and high along the second, in a.
     owner : int
-        Rank of a chunk.
+        The rank that owns it, for a chunk.
     filled : bool
-        Whether all of it counts, not only its outline.
+        Whether the area itself belongs to the object, not only its outline.
     """
 
     label: str
@@ -59,18 +59,18 @@ class Area:
 
 @dataclass(frozen=True)
 class View:
-    """What pictures of a simulation show.
+    """The contents of a picture of a simulation.
 
     Attributes
     ----------
     name : str
-        What is simulated.
+        Name of the simulated structure.
     axes : two letters
-        Of the picture, across and up.
+        The horizontal and the vertical axis of the picture.
     across : letter
-        The axis across which the slice lies.
+        The axis normal to the slice.
     at : float
-        Where, in a: that of the nearest grid points.
+        Position of the slice along this axis, in a, moved to the nearest grid points.
     extent : four floats
         The cell's ends, as in `Area`.
     index : complex array (n1, n2)
@@ -82,11 +82,11 @@ class View:
     component : str
     time : float
     chunks, layers, monitors, sources : sequence of Area
-        As far as the slice goes through them.
+        Those that the slice intersects.
     ranks, total_chunks : int
-        Of the whole cell.
+        Number of ranks and of chunks of the whole cell.
     unit : str
-        Of lengths.
+        The unit of length.
     """
 
     name: str
@@ -108,7 +108,7 @@ class View:
     unit: str = "a"
 
     def save(self, path: Path | str) -> Path:
-        """Write it to a .npz file without pickled objects.
+        """Write the view to a .npz file without pickled objects.
 
         Raises
         ------
@@ -127,7 +127,7 @@ class View:
 
     @classmethod
     def load(cls, path: Path | str) -> View:
-        """Read a file of `save`.
+        """Read a file that `save` wrote.
 
         Raises
         ------
@@ -157,21 +157,21 @@ def take_view(
     with_field: bool = False,
     ranks: int | None = None,
 ) -> View:
-    """Return a slice as it is now; all ranks must call it for the field's sake.
+    """Return a view of the present state of a simulation; all ranks must call it, because the field is gathered.
 
     Parameters
     ----------
     simulation : Simulation
     monitors : mapping of str to monitor
-        What to mark.
+        The monitors to mark.
     look : Look
-        Where; in two dimensions the slice is the cell.
+        Position of the slice; in two dimensions the slice is the whole cell.
     name, unit : str
-        Of the simulation and its lengths.
+        Name of the simulation, and its unit of length.
     with_field : bool
-        Take a snapshot of the field, which allocates the simulation's arrays.
+        Whether to take a snapshot of the field. This allocates the simulation's arrays.
     ranks : int, optional
-        Show the chunks as on so many ranks.
+        Number of ranks for which the chunks are shown.
 
     Raises
     ------
