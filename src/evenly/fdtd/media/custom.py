@@ -35,7 +35,7 @@ class _PointByPoint:
 
     @property
     def label(self) -> str:
-        """What messages call it."""
+        """Name of the material in messages."""
         kind = type(self).__name__
         return f"{kind} {self.name!r}" if self.name else f"a{'n' * kind.startswith('A')} {kind}"
 

@@ -51,7 +51,7 @@ class GeometricObject(ABC):
 
     @property
     def label(self) -> str:
-        """What messages call it."""
+        """Name of the object in messages."""
         return f"{type(self).__name__} {self.name!r}" if self.name else f"a {type(self).__name__}"
 
     @property

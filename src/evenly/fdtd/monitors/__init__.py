@@ -1,1 +1,1 @@
-"""What is looked at: Fourier transforms and what is made of them, values at points, energies, resonances."""
+"""Monitors: Fourier transforms of fields and results derived from them, values at points, energies, resonances."""

@@ -41,7 +41,7 @@ def field_point(sim: Fields, component: str, point: Place) -> float | complex:
     ----------
     sim : Fields
     component : str
-        ``"Ex"`` … ``"Hz"``. E is that of `sim.time`, H that of half a time step later.
+        ``"Ex"`` … ``"Hz"``. E is taken at `sim.time`, H half a time step later.
     point : up to three floats
         In a.
 

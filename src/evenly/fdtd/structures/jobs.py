@@ -1,7 +1,7 @@
 """Runs a program on all ranks and writes its result files, for ``evenly fdtd run``.
 
-Files in the job's folder: ``NAME.fdtd.json`` (the measurement), ``NAME-spectrum.csv``, ``NAME-view.npz`` (what pictures
-show). All are written by rank 0.
+Files in the job's folder: ``NAME.fdtd.json`` (the measurement), ``NAME-spectrum.csv``, ``NAME-view.npz`` (the contents
+of pictures). All are written by rank 0.
 """
 
 from __future__ import annotations

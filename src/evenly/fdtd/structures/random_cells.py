@@ -266,7 +266,7 @@ def _shrunk(random: np.random.Generator, room: Box, wanted: int) -> Box:
     for axis in order[:2]:
         lengths[axis] = max(1, math.ceil(room.shape[axis] * ratio ** weights[axis]))
         left /= lengths[axis]
-    # What rounding took from the others the longest gives.
+    # The longest edge compensates for the rounding of the others.
     longest = int(order[2])
     lengths[longest] = min(room.shape[longest], max(1, round(left)))
     for axis, length in enumerate(lengths):
