@@ -1,4 +1,4 @@
-"""The command line: parses, calls and prints; it computes nothing."""
+"""The command line: it parses arguments, calls the library and prints results; it computes nothing itself."""
 
 from __future__ import annotations
 

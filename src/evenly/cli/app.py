@@ -1,9 +1,9 @@
 """The program ``evenly``: its commands, and how errors become messages and exit codes.
 
-Exit codes: 0 done; 1 the question has no answer; 2 bad input. Usage errors and interrupts are typer's to report.
+Exit codes: 0 for success, 1 if the problem has no solution, 2 for bad input. typer reports usage errors and interrupts.
 
-A command's module is imported when the command is called or asked for its own help, so that ``evenly --help`` and
-``evenly --version`` answer at once. What ``evenly --help`` shows of each command stands in the tables below.
+The module of a command is imported only when the command or its help is called, so that ``evenly --help`` and
+``evenly --version`` are fast. The tables below hold the texts that ``evenly --help`` shows for each command.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ _GROUPS = {
 
 
 class _Commands(TyperGroup):
-    """All commands, by name and help until one is called."""
+    """All commands; each is only a name and a help text until it is called."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
@@ -78,7 +78,7 @@ class _Commands(TyperGroup):
 
 
 class _Command(TyperCommand):
-    """A command that refuses an option given twice, where only one of them would count."""
+    """A command that raises an error for a single-valued option given twice; typer would use only the last value."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         _, _, order = self.make_parser(ctx).parse_args(args=list(args))
@@ -148,7 +148,7 @@ def _root(
 
 
 def main() -> NoReturn:
-    """Run the command line and exit with its code; a user's mistake never shows a traceback."""
+    """Run the command line and exit with its code; an `EvenlyError` is printed without a traceback."""
     try:
         app()
     except InfeasibleError as error:

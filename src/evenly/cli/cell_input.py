@@ -1,4 +1,4 @@
-"""From what is typed to a cell that can be cut: a structure, a script of evenly.fdtd or of Meep, a file of a cell."""
+"""Reads a cell to partition from command-line arguments: a structure, a script of evenly.fdtd or Meep, or a file."""
 
 from __future__ import annotations
 

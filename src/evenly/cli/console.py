@@ -1,4 +1,4 @@
-"""What the command line prints with: results to standard output, everything else to standard error."""
+"""Output of the command line: results go to standard output, everything else to standard error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Carrying out the jobs of ``evenly fdtd run``: in this process, or on ranks that it starts, with their progress."""
+"""Running the jobs of ``evenly fdtd run``, in this process or on ranks that it starts, with a progress display."""
 
 from __future__ import annotations
 

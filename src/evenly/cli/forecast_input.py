@@ -1,4 +1,4 @@
-"""What ``evenly predict --simulation`` does: how long a simulation takes that nobody has run."""
+"""The implementation of ``evenly predict --simulation``: it predicts the time of a simulation that was never run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What commands that run a study share: what is shown meanwhile, and what is saved where they are interrupted."""
+"""Shared code of commands that run a study: the progress display, and what is saved after an interruption."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bounds on memory from what was measured: per rank, per node, or of all ranks together."""
+"""Memory bounds from measurements: per rank, per node, or for all ranks together."""
 
 from __future__ import annotations
 

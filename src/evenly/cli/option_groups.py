@@ -1,7 +1,7 @@
-"""Commands whose options are grouped in dataclasses, so that commands share them and keep short signatures.
+"""Groups of options as dataclasses, which several commands share and which keep their signatures short.
 
-A command takes ``reading: Reading``; `as_command` shows typer one option per field of ``Reading`` and hands the command
-an instance.
+If a command has the argument ``reading: Reading``, `as_command` gives typer one option per field of ``Reading``, and
+passes an instance of ``Reading`` to the command.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bars an
 
 
 def as_command(function: Callable[..., None]) -> Callable[..., None]:
-    """Return a function as typer takes it: its dataclass arguments replaced by their fields, and ``--quiet`` added.
+    """Return a function for typer: each dataclass argument is replaced by its fields, and ``--quiet`` is added.
 
     Examples
     --------

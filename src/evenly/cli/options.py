@@ -1,4 +1,4 @@
-"""Options that several commands share, in groups, and what they mean."""
+"""Groups of options that several commands share, with their help texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Turning what is typed into values: counts, ranges, assignments, sizes."""
+"""Parsing of command-line arguments to values: counts, ranges, assignments, sizes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a path on the command line to runs and models: reads, reports what was left out, fits with a progress bar."""
+"""Runs and models from a path on the command line: reads runs, reports skipped files, fits with a progress bar."""
 
 from __future__ import annotations
 

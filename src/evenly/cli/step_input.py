@@ -1,4 +1,4 @@
-"""How much the steps of each solver vary: from the measurements, or from files of steps."""
+"""The variation of each solver's step times, from the measurements or from separate files of steps."""
 
 from __future__ import annotations
 

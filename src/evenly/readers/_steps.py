@@ -1,10 +1,10 @@
-"""Steps of coupled programs from their events, one row per step; shared by the readers of preCICE's files.
+"""Steps of coupled solvers from preCICE's events, one row per step; shared by the readers of preCICE's files.
 
-preCICE measures two things on every rank of a solver: its own work between two coupling calls (``solver.advance``) and
-the coupling call itself (``advance``), in which it also waits for its partner. Work and calls alternate strictly. What
-a partner waits for in a step is the slowest rank, so a step takes the maximum over the ranks; mean and minimum over
-the ranks are kept beside it, because max/mean is the solver's own imbalance. Time spent in the coupling is taken from
-the rank that spent least there: the other ranks also wait in it for the slow ranks of their own solver.
+preCICE measures two things on every rank of a solver: the solver's own work between two coupling calls
+(``solver.advance``), and the coupling call (``advance``), which includes waiting for the partner. Work and calls
+alternate strictly. The partner waits for the slowest rank, so the time of a step is the maximum over the ranks. Mean
+and minimum over the ranks are also kept, because max/mean is the solver's own imbalance. The coupling time is the
+minimum over the ranks, because all other ranks also wait there for the slow ranks of their own solver.
 """
 
 from __future__ import annotations
@@ -44,15 +44,15 @@ __all__ = [
 
 Ticks = NDArray[np.int64]
 
-#: A mean step shorter than this many ticks of the clock is averaged over several steps.
+#: If the mean step is shorter than this many ticks of the clock, several steps are averaged to one row.
 RESOLUTION = 10
-#: Events are stamped one after the other, so neighbours may disagree by a tick or two.
+#: Tolerance in ticks: the clock is read separately for each event, so adjacent events may overlap by a tick or two.
 _SLACK = 2
 
 
 @dataclass(frozen=True)
 class Interval:
-    """One event, from its begin (in ticks of the rank's clock) over its duration (in ticks)."""
+    """One event: its begin and its duration, both in ticks of the rank's clock."""
 
     begin: int
     duration: int
@@ -60,14 +60,14 @@ class Interval:
 
 @dataclass(frozen=True)
 class RankSteps:
-    """What one rank did in each step.
+    """The time that one rank spent in each phase of each step.
 
     Parameters
     ----------
     work : array (n_steps,) of int
         Ticks of the solver's own work.
     phases : mapping of str to array (n_steps,) of int
-        Ticks of what came after it: ``"coupling"``, ``"waiting"``, ``"mapping"``, as far as they were measured.
+        Ticks of each measured phase after the work: ``"coupling"``, ``"waiting"``, ``"mapping"``.
     """
 
     work: Ticks
@@ -83,17 +83,17 @@ class Execution:
     solver : str
         The participant's name.
     cores : int
-        How many ranks it ran on.
+        The number of ranks of the run.
     run : str
-        What tells this run from all others, the same in every file that holds it; see `identity`.
+        A unique name of the run, equal in all files that hold it; see `identity`.
     when : str
-        When it started, ISO 8601.
+        The start of the run, ISO 8601.
     source : str
         The file.
     tick : float
-        Seconds per tick of its clock.
+        Seconds per tick of the clock.
     ranks : sequence of RankSteps
-        The ranks that were recorded.
+        The steps of each recorded rank.
     """
 
     solver: str
@@ -106,12 +106,12 @@ class Execution:
 
     @property
     def n_steps(self) -> int:
-        """Steps that every rank completed; when a run is killed, its ranks' files end at different steps."""
+        """The number of steps that all ranks completed; after a killed run, the files of ranks differ in length."""
         return min(len(rank.work) for rank in self.ranks)
 
 
 def identity(solver: str, cores: int, ranks: Sequence[RankSteps]) -> str:
-    """Name a run by its step times, which survive every conversion of its files (time stamps are shifted by some).
+    """Return a name of a run from a hash of its step times: conversions of files keep them, but may shift time stamps.
 
     Examples
     --------
@@ -138,7 +138,7 @@ def _pair_steps(work: Sequence[Interval], calls: Sequence[Interval]) -> tuple[li
     Returns
     -------
     work, calls : list of Interval (n_steps,)
-        What belongs together.
+        The pieces of work and the coupling calls that follow them, in pairs.
 
     Raises
     ------
@@ -166,21 +166,21 @@ def _pair_steps(work: Sequence[Interval], calls: Sequence[Interval]) -> tuple[li
 
 
 def ticks(intervals: Sequence[Interval]) -> Ticks:
-    """Durations of `intervals`, shape (n_intervals,)."""
+    """Return the durations of `intervals` in ticks, shape (n_intervals,)."""
     return np.array([interval.duration for interval in intervals], dtype=np.int64)
 
 
 def rank_steps(
     work: Sequence[Interval], calls: Sequence[Interval], inside: Mapping[str, Sequence[Interval]]
 ) -> RankSteps:
-    """Build one rank's steps from its events.
+    """Return the steps of one rank from its events.
 
     Parameters
     ----------
     work, calls : sequence of Interval
         See `_pair_steps`.
     inside : mapping of str to sequence of Interval
-        Phases, such as ``"waiting"``, and their events; each is added to the call in which it begins.
+        The events of each phase, such as ``"waiting"``. An event belongs to the coupling call in which it begins.
     """
     work, calls = _pair_steps(work, calls)
     phases = {"coupling": ticks(calls)}
@@ -197,12 +197,12 @@ def rank_steps(
 
 
 class StepReader(Reader):
-    """Reads one row per step from files of preCICE.
+    """Base class of readers that read one row per step from files of preCICE.
 
     Parameters
     ----------
     warm_up : int
-        How many steps at the begin of each run are left out.
+        The number of steps to drop at the start of each run.
     """
 
     def __init__(self, *, warm_up: int = 1) -> None:
@@ -226,7 +226,7 @@ class StepReader(Reader):
 
 
 def text_of(path: Path) -> str:
-    """Return what a text file holds, which must be something."""
+    """Return the text of a file; an empty file is a `ReadError`."""
     text = path.read_text(encoding="utf-8")
     if not text.strip():
         raise ReadError(path, "the file is empty")
@@ -234,7 +234,7 @@ def text_of(path: Path) -> str:
 
 
 def json_of(path: Path, remedy: str = "") -> Any:
-    """Return what a JSON file holds; the error names the line and ends in `remedy`."""
+    """Return the parsed content of a JSON file; the message of an error names the line and ends with `remedy`."""
     text = text_of(path)
     try:
         return json.loads(text)
@@ -252,11 +252,11 @@ def _runs_of(
     executions : iterable of Execution
         Runs of one or more solvers.
     warm_up : int
-        How many steps at the begin of each run are left out.
+        The number of steps to drop at the start of each run.
     notes : list of str
-        Takes what a user should know about how the rows came about.
+        Receives remarks for the user on how the rows were computed.
     skipped : list of Skipped
-        Takes the runs that have no step beyond the warm-up; it may hold what was left out before.
+        Receives the runs without a step after the warm-up; earlier entries are kept.
 
     Returns
     -------
@@ -267,7 +267,7 @@ def _runs_of(
     Raises
     ------
     ReadError
-        If no run is left; the reason is the first that was left out.
+        If no run remains; the reason is that of the first skipped run.
     """
     parts: dict[str, list[Runs]] = {}
     for execution in executions:
@@ -320,10 +320,10 @@ def _note_oddities(execution: Execution, is_averaged: bool, notes: list[str]) ->
 
 
 def _blocks(work: Ticks, execution: Execution) -> NDArray[np.int64]:
-    """First step of each block, shape (n_blocks,): blocks of one step, or of more where the clock is too coarse.
+    """Return the first step of each block, shape (n_blocks,): one step per block, or more if the clock is too coarse.
 
-    Steps of about a tick are read as 0, 1 or 2 ticks; their median says nothing and a step can't take no time, but sums
-    of ticks are right on average.
+    The clock shows 0, 1 or 2 ticks for a step of about one tick. The median of such values is meaningless, and a time
+    of 0 is impossible; but their sum over a block is right on average.
     """
     n_steps = work.shape[1]
     mean = float(work.mean())
@@ -346,7 +346,7 @@ def _average(durations: Ticks, starts: NDArray[np.int64]) -> NDArray[np.float64]
 
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """Turn whatever a damaged file makes the parser raise into one `ReadError` that names the file."""
+    """Convert every error that a damaged file causes in the parser to a `ReadError` that names the file."""
     try:
         yield
     except ReadError:

@@ -1,7 +1,7 @@
 """Sorting loose log files into a case folder: which logs belong to one measurement, and on how many cores it ran.
 
-Logs of one measurement are told by their names (``inner_run3.log`` and ``outer_run3.log``), else by lying in one
-folder, else by the run that they name themselves. Files are copied or linked, never moved; nothing is overwritten.
+Logs belong to one measurement if their names match (``inner_run3.log`` and ``outer_run3.log``), else if they are in one
+folder, else if they name the same run. Files are copied or linked, never moved; existing files are not overwritten.
 
 Source: "Optimal core assignment for coupled simulations" (thesis), appendix A, option ``--sort``.
 """

@@ -1,1 +1,1 @@
-"""Pictures and tables of what was measured, learned and decided."""
+"""Figures and tables of measurements, models, allocations and layouts."""

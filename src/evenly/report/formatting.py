@@ -1,6 +1,6 @@
-"""Numbers as people read them: three or four digits, a prefix that fits, the unit beside.
+"""Formatting of numbers for people: three or four significant digits, a suitable unit prefix, and the unit.
 
-All tables and plots write their numbers through this module, so that one quantity looks the same everywhere.
+All tables and plots format their numbers with this module, so that a quantity looks the same everywhere.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from evenly.errors import InputError
 
 __all__ = ["common_prefix", "compact", "interval", "percent", "plain", "prefix_for", "quantity", "span", "value_text"]
 
-#: Per base unit: (factor, name) in increasing order; a value is written in the largest that does not exceed it.
+#: For each base unit: (factor, name) in increasing order. A value is written in the largest unit not above it.
 _PREFIXES: dict[str, tuple[tuple[float, str], ...]] = {
     "s": ((1e-9, "ns"), (1e-6, "µs"), (1e-3, "ms"), (1.0, "s"), (60.0, "min"), (3600.0, "h"), (86_400.0, "d")),
     "B": ((1.0, "B"), (2.0**10, "KiB"), (2.0**20, "MiB"), (2.0**30, "GiB"), (2.0**40, "TiB")),
     "J": ((1e-3, "mJ"), (1.0, "J"), (1e3, "kJ"), (1e6, "MJ"), (1e9, "GJ")),
     "1": ((1.0, ""),),
 }
-#: Minutes, hours and days are for people only once several of the smaller unit have gathered.
+#: Thresholds in seconds: minutes, hours and days are used only for longer times (300 s reads as 5 min, 200 s as 200 s).
 _FROM = {"min": 300.0, "h": 3 * 3600.0, "d": 3 * 86_400.0}
 
 
 def compact(value: float, digits: int = 4) -> str:
-    """Write a number with `digits` significant digits, ``k``, ``M`` and ``G`` where it is long.
+    """Format a number with `digits` significant digits, and with ``k``, ``M`` or ``G`` from 10,000 on.
 
     Examples
     --------
@@ -54,12 +54,12 @@ def _plain(value: float, digits: int) -> str:
 
 
 def prefix_for(values: Iterable[float], unit: str = "s") -> tuple[float, str]:
-    """Return the factor and the name of the unit in which all of `values` (an axis, a column) read well.
+    """Return the factor and the name of a unit that suits all of `values` (of an axis or a column).
 
     Parameters
     ----------
     values : iterable of float
-        In the base unit; the largest decides.
+        Values in the base unit; the largest magnitude determines the prefix.
     unit : {"s", "B", "J", "1"}
         The base unit.
 
@@ -79,9 +79,9 @@ def prefix_for(values: Iterable[float], unit: str = "s") -> tuple[float, str]:
 
 
 def common_prefix(values: Iterable[float], unit: str = "s", own: float | None = None) -> tuple[float, str]:
-    """Return the factor and name of one unit for a column, so that its numbers compare at a glance.
+    """Return the factor and the name of one unit for all values of a column, so that they are easy to compare.
 
-    Where the column spans more than four decades, the unit is that of `own`, the value of one row.
+    If the column spans more than four decades, the unit suits `own`, the value of one row, instead.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def common_prefix(values: Iterable[float], unit: str = "s", own: float | None = 
 
 
 def quantity(value: float, unit: str = "s", digits: int = 4) -> str:
-    """Write a measured value with the prefix that fits it.
+    """Format a measured value with a suitable unit prefix.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def quantity(value: float, unit: str = "s", digits: int = 4) -> str:
 
 
 def interval(lower: float, upper: float, unit: str = "s", digits: int = 3) -> str:
-    """Write an interval, its unit once.
+    """Format an interval with one unit for both ends.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def interval(lower: float, upper: float, unit: str = "s", digits: int = 3) -> st
 
 
 def span(low: float, high: float, digits: int = 4) -> str:
-    """Write a range of plain numbers; one number where both ends are equal.
+    """Format a range of numbers without a unit; a single number if both ends are equal.
 
     Examples
     --------
@@ -132,7 +132,7 @@ def span(low: float, high: float, digits: int = 4) -> str:
 
 
 def percent(share: float, digits: int = 3) -> str:
-    """Write a share as a percentage, to a tenth of a percent at most.
+    """Format a share as a percentage, rounded to a tenth of a percent.
 
     Examples
     --------
@@ -146,7 +146,7 @@ def percent(share: float, digits: int = 3) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Return a value as JSON holds it: numpy's numbers and arrays become Python's, what is not finite None.
+    """Convert a value for JSON: numpy's numbers and arrays to Python's, numbers that are not finite to None.
 
     Examples
     --------
@@ -169,7 +169,7 @@ def plain(value: Any) -> Any:
 
 
 def value_text(value: Any) -> str:
-    """Write a parameter's value: numbers compactly, labels as they are.
+    """Format the value of a parameter: numbers with `compact`, labels unchanged.
 
     Examples
     --------

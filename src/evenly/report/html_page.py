@@ -1,7 +1,7 @@
-"""One HTML page that holds everything it shows: texts, commands, tables, pictures; no network, no script.
+"""A self-contained HTML page with texts, commands, tables and pictures; it needs no network and no scripts.
 
-It reads well on a phone, on paper and where the reader prefers dark pages. Every text that is given is escaped; only
-`backticks` have a meaning: code. The HTML stands in the folder ``templates``, for jinja2.
+The page suits phones, printing and dark mode. All texts are escaped; the only markup is `backticks` for code. The
+HTML templates for jinja2 are in the folder ``templates``.
 
 >>> page = Page("Two ranks", sections=(Section("Cut", (Text("by `evenly partition`"), Command("evenly read"))),))
 >>> "<code>evenly partition</code>" in page.html()

@@ -1,7 +1,7 @@
-"""Errors of runs that a model had not seen: of each run, by the fit without it.
+"""Leave-one-out errors of a model: each run is predicted by a fit without this run.
 
-Errors on the runs learned from flatter a model. Those of left-out runs were found while it was learned
-(`Model.left_out_`); they are told only for the very runs that a model was learned from.
+Errors on the training runs are too optimistic. The leave-one-out predictions are computed while a model is fitted
+(`Model.left_out_`); so the errors are available only for exactly the runs that the model was fitted to.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ __all__ = ["left_out_errors"]
 
 
 def left_out_errors(model: Model, runs: Runs) -> dict[str, float] | None:
-    """Return every error metric of predictions of each condensed run by the fit without it.
+    """Return all error metrics of the leave-one-out predictions, with one value per configuration.
 
-    Runs that the others say nothing about (the only one with a label) are not counted.
+    Configurations that the other runs cannot predict (the only one with a label) are not counted.
 
     Parameters
     ----------
     model : Model
-        Fitted.
+        The fitted model.
     runs : Runs
-        What it was learned from.
+        The runs to which the model was fitted.
 
     Returns
     -------
     dict of str to float, or None
-        None where the model keeps no such predictions, nothing is left to judge by, or `runs` are others.
+        None if the model has no leave-one-out predictions, none of them is usable, or `runs` are other runs.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What a plot of a model shows along one parameter: the grid, the model's line, and the measurements beside it."""
+"""Data for plots of a model along one parameter: the grid, the model's line, and the measurements."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ _ENOUGH = 3
 class Line:
     """A model along one parameter.
 
-    `x` (n,) is the grid (labels for a categorical parameter), `value`, `lower`, `upper` (n,) the model in its base
-    unit, `inside` (n,) whether the point lies in the range learned on.
+    `x` (n,) is the grid (labels for a categorical parameter). `value` (n,) is the prediction in its base unit, `lower`
+    and `upper` (n,) its interval. `inside` (n,) is whether a point lies in the range of the training data.
     """
 
     x: NDArray[Any]
@@ -53,10 +53,10 @@ class Line:
 
 @dataclass(frozen=True)
 class Points:
-    """Measurements beside a line.
+    """Measurements to plot with a line.
 
-    `x`, `value` and `spread` (n,) are per configuration, `raw_x` and `raw` (m,) per repetition. `carried` says that
-    they were measured elsewhere and brought to the slice by the model's own ratio.
+    `x`, `value` and `spread` (n,) have one entry per configuration, `raw_x` and `raw` (m,) one per repetition.
+    `carried` is True if they were measured outside the slice, and then scaled to it by a ratio of predictions.
     """
 
     x: NDArray[Any]
@@ -68,14 +68,14 @@ class Points:
 
 
 def quietly(model: Model) -> Model:
-    """Return a view of a model whose one extrapolation warning is used up, so that the user's own is not."""
+    """Return a shallow copy of a model that does not warn of extrapolation; the model's own warning stays unused."""
     silent = copy.copy(model)
     silent._warned = True
     return silent
 
 
 def bounds(kind: Parameter) -> tuple[float, float] | None:
-    """Return the ends of a numeric parameter's range, None for labels."""
+    """Return the range (low, high) of a numeric parameter; None for a categorical one."""
     match kind:
         case Integer() | Real():
             return float(kind.low), float(kind.high)
@@ -85,13 +85,13 @@ def bounds(kind: Parameter) -> tuple[float, float] | None:
 
 
 def formula_of(model: Model) -> str:
-    """Return a model's formula as text, empty where it has none."""
+    """Return a model's formula as text; "" if it has none."""
     formula = getattr(model, "formula_", None)
     return "" if formula is None else str(formula)
 
 
 def leading_of(model: Model) -> tuple[str, float]:
-    """Return the formula for people to read, and its share: less than 1 where a model averages several."""
+    """Return the leading formula of a model, and its weight: below 1 if the model averages several formulas."""
     leading = getattr(model, "leading_", None)
     if leading is None:
         return formula_of(model), 1.0
@@ -100,7 +100,7 @@ def leading_of(model: Model) -> tuple[str, float]:
 
 
 def choose_parameter(model: Model, parameter: str | None) -> str:
-    """Return the parameter to show; by default the first numeric one that varies."""
+    """Return the parameter of the horizontal axis; by default the first numeric one that varies."""
     names = model.space_.names
     if parameter is None:
         ends = {name: bounds(kind) for name, kind in model.space_.parameters.items()}
@@ -125,8 +125,8 @@ def fixed_at(
     shown : tuple of str
         Parameters on the axes.
     at : mapping of str to value, optional
-        What the user chose. The rest is the combination measured most often, or, where every combination occurs once,
-        the middle of the measured values.
+        Values that the user fixed. The other parameters get their most frequently measured combination. If each
+        combination occurs once, each gets its most frequent value, and the middle one if several are most frequent.
 
     Raises
     ------
@@ -163,7 +163,7 @@ def _middle(model: Model, names: list[str]) -> dict[str, Any]:
 
 
 def _most_common(table: pd.DataFrame, names: list[str]) -> dict[str, Any]:
-    """Return the combination that occurs most often; of several, the one nearest the middle."""
+    """Return the most frequent combination of values; of several, the one nearest to the middle of their ranks."""
     if not names:
         return {}
     counts = table.groupby(names, sort=True, observed=True).size().rename("count").reset_index()
@@ -216,7 +216,7 @@ def line_along(
 
 
 def _grid(low: float, high: float, ends: tuple[float, float], *, log: bool) -> Floats:
-    """Spread points evenly, with the ends of the learned range exactly among them."""
+    """Return evenly spaced points, to which the ends of the training range are added exactly."""
     even = np.geomspace(low, high, _GRID) if log and low > 0 else np.linspace(low, high, _GRID)
     even[0], even[-1] = low, high
     marks = [end for end in ends if low <= end <= high]
@@ -230,7 +230,7 @@ def of_response(model: Model, runs: Runs) -> Runs:
 
 
 def measured_by_configuration(model: Model, runs: Runs, statistic: Any = None) -> tuple[Floats, pd.DataFrame]:
-    """Return the condensed value (n,) of each configuration that was measured, and the model's parameters there."""
+    """Return the summarised response of each measured configuration, shape (n,), and the configurations."""
     chosen = of_response(model, runs)
     table = chosen.ok.aggregate(statistic) if statistic else chosen.ok.aggregate()
     table = table[table[chosen.response].notna()]
@@ -238,10 +238,10 @@ def measured_by_configuration(model: Model, runs: Runs, statistic: Any = None) -
 
 
 def points_along(model: Model, runs: Runs, parameter: str, at: Mapping[str, Any]) -> Points:
-    """Return the measurements on a slice.
+    """Return the measurements on a slice along `parameter`, whose other parameters have the values `at`.
 
-    Where fewer than three configurations lie on it (scattered designs), all are carried to it: each measured value is
-    multiplied by the model's prediction on the slice over its prediction where it was measured.
+    If fewer than three configurations lie on the slice (scattered designs), all measurements are scaled to it: each
+    value is multiplied by the prediction on the slice, divided by the prediction at the measured configuration.
     """
     table = runs.ok.to_frame()
     on = np.ones(len(table), dtype=np.bool_)

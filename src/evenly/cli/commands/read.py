@@ -1,4 +1,4 @@
-"""``evenly read``: what is there, as a table."""
+"""``evenly read``: show the measured runs in a table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``evenly rebalance``: from what a run took to a better layout for the next one."""
+"""``evenly rebalance``: compute a better layout for the next run from the times of a measured run."""
 
 from __future__ import annotations
 

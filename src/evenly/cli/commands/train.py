@@ -1,4 +1,4 @@
-"""``evenly train``: learn on this machine what the cost model misses, from random cells, ranks of which are timed."""
+"""``evenly train``: learn the errors of the cost model on this machine, from timed ranks of random cells."""
 
 from __future__ import annotations
 

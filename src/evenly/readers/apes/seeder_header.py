@@ -1,7 +1,7 @@
 """Mesh headers of Seeder (``header.lua``): how many elements a mesh has, and its refinement level.
 
-The level of a cube that was refined everywhere is log8 of its number of elements (thesis, sections 4.2.2 and 5.2); a
-mesh of another shape has a broken level, which is as good a measure of size.
+The level of a uniformly refined cube is log8 of its number of elements (thesis, sections 4.2.2 and 5.2). For a mesh of
+another shape this gives a fractional level, which measures the size equally well.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""preCICE's configuration (``precice-config.xml``, versions 1 to 3): who is coupled with whom, and how.
+"""Reader of preCICE's configuration (``precice-config.xml``, versions 1 to 3): participants and coupling schemes.
 
-`read_coupling` gives the participants, the coupling schemes, and the objective that they make together, as a layout
-expression for `evenly.allocate`, so that nobody types the scheme again. How schemes combine: see
-`evenly.readers.precice.schemes`.
+`read_coupling` returns the participants, the coupling schemes, and the resulting time per window as a layout expression
+for `evenly.allocate`, so that users need not write it by hand. `evenly.readers.precice.schemes` combines the schemes.
 """
 
 from __future__ import annotations
@@ -82,7 +81,7 @@ def read_coupling(path: str | Path) -> Coupling:
 
 
 def read_iterations(path: str | Path) -> NDArray[np.int64]:
-    r"""Read how many iterations each window took, from ``precice-<participant>-iterations.log``.
+    r"""Read the number of iterations of each time window from ``precice-<participant>-iterations.log``.
 
     Parameters
     ----------
@@ -96,7 +95,7 @@ def read_iterations(path: str | Path) -> NDArray[np.int64]:
     Raises
     ------
     ReadError
-        If it is damaged or something else.
+        If the file is damaged or has another format.
 
     Examples
     --------
@@ -142,7 +141,7 @@ class _Element:
 
 
 def _elements(path: Path) -> list[_Element]:
-    """All tags in order. preCICE's prefixes (``data:scalar``) are declared nowhere, so they are part of the names."""
+    """Return all tags in order. preCICE declares no namespaces, so a prefix (``data:scalar``) belongs to the name."""
     elements: list[_Element] = []
     stack: list[_Element] = []
     parser = expat.ParserCreate()
@@ -222,7 +221,7 @@ def _coupled(kind: Kind, element: _Element, inside: Sequence[_Element], path: Pa
 
 
 def _windows(inside: Sequence[_Element], path: Path) -> int | None:
-    """How many time windows there are; preCICE 1 calls them time steps, and -1 means that a limit is not set."""
+    """Return the number of time windows, if given; preCICE 1 calls them time steps, and -1 means no limit."""
     bounds = [_number(name, inside, path) for name in ("max-time-windows", "max-timesteps")]
     end = _number("max-time", inside, path)
     size = _number("time-window-size", inside, path) or _number("timestep-length", inside, path)

@@ -1,22 +1,24 @@
-"""How preCICE's coupling schemes combine into the time of one window.
+"""The time of one window as an expression of the solvers' times, from preCICE's coupling schemes.
 
 Sources: Table 1.1 of "Optimal core assignment for coupled simulations"; Bungartz, Lindner, Mehl and Uekermann, 2015,
 "A plug-and-play coupling approach for parallel multi-field simulations", Comput. Mech. 55, 1119-1129.
 
-- In a *parallel* scheme the participants compute side by side with data of the last window or iteration: ``max(a, b)``.
-- In a *serial* scheme the second needs in a window what the first computed in it, and the first needs the second's
-  result before its next window: ``sum(a, b)``. If data flow one way only, nobody waits for an answer: the participants
-  work on different windows at the same time, and in the long run a window takes ``max(a, b)``.
-- An *implicit* scheme repeats that until it converges. A measured step is one iteration, so a window takes ``k *`` that
-  for k iterations. ``max-iterations`` is only an upper bound of k, so the layout has no factor unless a measured one is
-  given (`Coupling.expression`). A factor over everything doesn't change the best assignment anyway.
+- In a *parallel* scheme the participants compute at the same time, with data of the last window or iteration:
+  ``max(a, b)``.
+- In a *serial* scheme the second participant needs the first's result of the same window, and the first needs the
+  second's result before its next window: ``sum(a, b)``. If data flow in one direction only, the sender waits for no
+  answer. The participants then work on different windows at the same time, and a window takes ``max(a, b)`` on average.
+- An *implicit* scheme iterates each window until it converges. A measured step is one iteration, so k iterations
+  multiply the time by k. ``max-iterations`` is only an upper bound of k, so the layout has a factor only if a measured
+  one is given (`Coupling.expression`). A factor of the whole expression does not change the optimal assignment.
 - *multi* is an implicit parallel scheme of any number of participants.
-- *Several schemes* in one file form a graph of who sends data to whom. preCICE holds explicit schemes back until an
-  implicit one has converged, so an implicit scheme's participants are one node. Nodes that reach each other both ways
-  along the data keep step: there, a window takes the heaviest chain of serial schemes that send from first to second,
-  ``sum(a, max(b, c))`` for a before b and before c. Nodes that don't keep step work on different windows at the same
-  time. In a chain a → b → c that answers backwards, some versions of preCICE let a's next window overlap with c's last
-  one: there the heaviest chain is an upper bound. A circle of such schemes makes preCICE wait forever and is an error.
+- *Several schemes* in one file form a directed graph: an edge leads from the sender to the receiver of data. preCICE
+  delays explicit schemes until an implicit scheme has converged, so the participants of an implicit scheme are one
+  node. Nodes with data paths in both directions between them work on the same window. There, a window takes the time
+  of the heaviest chain of serial schemes that send from first to second: ``sum(a, max(b, c))`` for a before b and a
+  before c. Other nodes work on different windows at the same time. In a chain a → b → c with answers in the reverse
+  direction, some versions of preCICE overlap a's next window with c's last one; the heaviest chain is then an upper
+  bound. A cycle of serial schemes is a deadlock in preCICE, and an error here.
 """
 
 from __future__ import annotations
@@ -46,18 +48,18 @@ class Scheme:
     Parameters
     ----------
     kind : {"serial", "parallel", "multi"}
-        Whether participants compute in turn or side by side.
+        Whether the participants compute one after the other (``"serial"``) or at the same time.
     implicit : bool
         Whether a window is repeated until it converges.
     participants : tuple of str
-        First, second; for ``"multi"`` all of them.
+        The first and the second participant; all participants for ``"multi"``.
     max_iterations : int, optional
         Upper bound of the iterations per window.
     flows : tuple of (str, str)
-        Pairs of participants of which the first sends data to the second; empty if the file doesn't say, which
-        stands for everybody to everybody.
+        Pairs (sender, receiver) of participants. Empty if the file names none; then every participant sends to every
+        other one.
     windows : int, optional
-        How many time windows the simulation has, if the file says.
+        The number of time windows of the simulation, if the file gives it.
     """
 
     kind: Kind
@@ -68,7 +70,7 @@ class Scheme:
     windows: int | None = None
 
     def sends(self, source: str, target: str) -> bool:
-        """Whether `source` sends data to `target`."""
+        """Return whether `source` sends data to `target`."""
         return (source, target) in self.flows if self.flows else {source, target} <= set(self.participants)
 
     def __str__(self) -> str:
@@ -78,18 +80,18 @@ class Scheme:
 
 @dataclass(frozen=True)
 class Coupling:
-    """How participants are coupled.
+    """The coupling of all participants of a simulation.
 
     Parameters
     ----------
     participants : tuple of str
-        All participants, as the file lists them.
+        All participants, in the order of the file.
     schemes : tuple of Scheme
         The coupling schemes.
     layout : str
-        Time per window, without factors for iterations; see `expression`.
+        The time per window as an expression, without factors for iterations; see `expression`.
     notes : tuple of str
-        What a user should know about the layout.
+        Remarks on the layout for the user.
 
     Examples
     --------
@@ -106,7 +108,7 @@ class Coupling:
 
     @classmethod
     def of(cls, participants: Sequence[str], schemes: Sequence[Scheme]) -> Coupling:
-        """Combine schemes.
+        """Combine the coupling schemes of all participants to a layout.
 
         Raises
         ------
@@ -122,7 +124,7 @@ class Coupling:
         return any(scheme.implicit for scheme in self.schemes)
 
     def expression(self, iterations: float | None = None) -> str:
-        """Give the layout with the number of iterations per window that the implicit scheme takes.
+        """Return the layout in which implicit schemes have the measured number of iterations as a factor.
 
         Parameters
         ----------
@@ -138,17 +140,17 @@ class Coupling:
         return _expression(self.participants, self.schemes, iterations)
 
     def iterations(self, steps: float) -> float | None:
-        """Give the mean number of iterations per window of a whole run.
+        """Return the mean number of iterations per window over a whole run.
 
         Parameters
         ----------
         steps : float
-            Measured steps of a participant of the implicit scheme, warm-up included; it must not subcycle.
+            The number of steps of a participant of the implicit scheme, including the warm-up. It must not subcycle.
 
         Returns
         -------
         float or None
-            None if the file doesn't say how many windows there are.
+            None if the file does not give the number of windows.
         """
         windows = next((scheme.windows for scheme in self.schemes if scheme.implicit and scheme.windows), None)
         return None if windows is None else steps / windows

@@ -1,7 +1,7 @@
 """The meaning of a table's columns, derived from their names.
 
-``time_ms`` is a time in milliseconds, ``SYPD`` a rate, ``peak_memory [GiB]`` another measured quantity, ``domain`` says
-which solver a row belongs to, ``host`` which machine it ran on. What is left was varied between the runs.
+``time_ms`` is a time in milliseconds, ``SYPD`` a rate, ``peak_memory [GiB]`` another measured quantity. ``domain``
+names the solver of a row, ``host`` the machine. All remaining columns are parameters, which vary between runs.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Interpretation of a table of text: which column is the time, a parameter, the solver; runs per solver from that.
+"""Interpretation of a table of text: it finds the columns of time, parameters and solver, and builds the runs.
 
-Used by `TableReader`. Every guess is noted; every complaint names the line.
+`TableReader` uses it. Every guess is reported as a note; every error message names the line.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Tables: CSV, TSV and other delimited text, Parquet, and evenly's own runs files.
 
-Without any option the columns' meaning is told from their names: a time (``seconds``, ``time_ms``, ``wall [s]``) or a
-rate (``SYPD``), the solver (``domain``, ``participant``, …), bookkeeping (``status``, ``machine``, …), other quantities
-(``peak_memory_GiB``); what is left are the parameters. Columns for each solver (``inner_cores``, ``inner_time_ms``,
-``outer_cores``, ``outer_time_ms``) are told apart by what their names share. Every guess is reported,
-and an option overrides it.
+Without options, the meaning of a column is inferred from its name: a time (``seconds``, ``time_ms``, ``wall [s]``) or
+rate (``SYPD``), the solver (``domain``, ``participant``, …), bookkeeping (``status``, ``machine``, …), or another
+quantity (``peak_memory_GiB``). All remaining columns are parameters. A table may have columns for each solver
+(``inner_cores``, ``inner_time_ms``, ``outer_cores``, ``outer_time_ms``); the common part of their names is the solver.
+Every guess is reported, and options override it.
 """
 
 from __future__ import annotations

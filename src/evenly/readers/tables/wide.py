@@ -1,7 +1,7 @@
 """Wide tables: one row per coupled run, with columns for each solver: ``inner_cores, inner_time_ms, outer_cores, …``.
 
-A solver's name is what two of its columns share, at the front or the end: one that holds cores and one that holds a
-time. Columns without any solver's name are shared by all.
+The name of a solver is the common prefix or suffix of two columns: one with cores and one with a time. Columns without
+the name of a solver apply to all solvers.
 """
 
 from __future__ import annotations

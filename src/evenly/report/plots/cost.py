@@ -1,4 +1,4 @@
-"""Pictures of a calibration: for each feature, what was measured against how large, beside what the model predicts."""
+"""Figures of a calibration: for each feature, measured and predicted time against the size of the feature."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an FDTD run gave and took: spectra, and the time of each rank by phase."""
+"""Figures of one FDTD run: its spectra, and the time of each rank by phase."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """A model beside the measurements it was learned from, along one parameter at a time.
 
-Faint points are single runs, larger ones the median of each configuration with the standard deviation over its
-repetitions, the line is the model, the band the interval of a new measurement. Beyond the range learned on, the line is
-dashed and the band hatched.
+Faint points are single runs. Larger points are the median of each configuration, with the standard deviation over its
+repetitions. The line is the model; the band is the prediction interval of a new measurement. Outside the range of the
+training data, the line is dashed and the band is hatched.
 """
 
 from __future__ import annotations

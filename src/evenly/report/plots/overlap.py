@@ -1,4 +1,4 @@
-"""A picture of how simulations lie among those that a model was trained on."""
+"""A figure that compares simulations with the training data of a model."""
 
 from __future__ import annotations
 

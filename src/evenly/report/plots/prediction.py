@@ -1,4 +1,4 @@
-"""Predicted against measured values: how far a model is off, and where."""
+"""Predicted against measured values: the size of a model's errors, and where they occur."""
 
 from __future__ import annotations
 

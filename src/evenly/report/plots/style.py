@@ -1,7 +1,7 @@
-"""How evenly's pictures look, and how they are written to files.
+"""The style of evenly's figures, and how they are saved to files.
 
-Figures are made without pyplot, so that nothing global changes: no backend is chosen, no setting stays. Colours are
-those of Okabe and Ito, told apart with any colour vision and in grey.
+Figures are made without pyplot, so that no global state changes: neither the backend nor any setting. The colours are
+those of Okabe and Ito, which can be distinguished with any colour vision and in grey.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ __all__ = [
 
 Scaling = Literal["auto", "linear", "log"]
 
-#: Okabe and Ito (2008), the ones that stand out on white, most different first.
+#: Colours of Okabe and Ito (2008) with enough contrast to white, the most different ones first.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#5D4A99", "#8C8C8C")
 INK = "#222222"
 GREY = "#6B6B6B"

@@ -1,4 +1,4 @@
-"""What a line shows, in a few words for a title: how fast it falls or grows, where it is lowest."""
+"""A short description of a line for a title: how fast it falls or grows, and where its minimum is."""
 
 from __future__ import annotations
 
