@@ -247,7 +247,7 @@ class Model(Estimator, ABC):
 
     @abstractmethod
     def _set_state(self, state: Mapping[str, Any]) -> None:
-        """Restore what `_get_state` returned."""
+        """Restore the state from the result of `_get_state`."""
 
     # ---- shared ---------------------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""Factorized models: a run time is a sum of parts, and each part is a known factor times a learned coefficient.
+"""Factorised models: a run time is a sum of parts, and each part is a known factor times a learned coefficient.
 
 The parts are, for example, computation and communication. For each part the user knows roughly how it scales, such as
 points · steps / ranks or the surface of a chunk. This expression is the part's factor. The coefficient (the part

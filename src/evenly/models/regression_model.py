@@ -51,7 +51,7 @@ class Regressor(ABC):
 
     @abstractmethod
     def set_state(self, state: Mapping[str, Any]) -> None:
-        """Restore what `get_state` returned."""
+        """Restore the state from the result of `get_state`."""
 
     def left_out(self, inputs: Inputs, logs: Floats, weights: Floats, folds: Ints) -> Floats | None:
         """Return the k-fold predictions of all runs, (n,), or None if the method needs one refit per fold.

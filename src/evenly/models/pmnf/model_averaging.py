@@ -109,7 +109,7 @@ class Member:
         return np.exp(np.clip(values, -700.0, 700.0)) if self.kind == "log-pmnf" else values
 
     def to_state(self) -> dict[str, Any]:
-        """Return what `from_state` reads."""
+        """Return the state as a dict, which `from_state` reads."""
         plain = {"kind": self.kind, "weight": self.weight, "loss": self.loss, "coefficients": self.coefficients,
                  "left_out": self.left_out, "unit": self.unit, "credibility": self.credibility,
                  "spread": self.spread}  # fmt: skip
@@ -121,7 +121,7 @@ class Member:
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Member:
-        """Restore what `to_state` returned."""
+        """Restore the state from the result of `to_state`."""
         shared = {name: state[name] for name in ("kind", "weight", "loss", "coefficients", "unit", "credibility")}
         shared["spread"] = np.asarray(state["spread"], dtype=np.float64)
         shared["left_out"] = np.asarray(state["left_out"], dtype=np.float64)
@@ -186,7 +186,7 @@ def _power_law(table: pd.DataFrame, values: Floats, weights: Floats, conditions:
         held[table.columns[worst[1]]] = table.iloc[:, worst[1]].min()
     if wrong:
         search.add("not monotone", 1)
-        # The coefficient of a constant column is zero but for rounding: set it to zero.
+        # The coefficient of a constant column has rounding errors: set it to exactly zero.
         model._fit = replace(model._fit, coefficients=np.append(model._fit.coefficients[:1], exponents))
         model._finish()
     return _as_rival(model, values, weights)
@@ -291,7 +291,7 @@ def weigh(
 def _weights(members: Sequence[Member], counts: Sequence[int], runs: int) -> tuple[Floats, Floats]:
     """Return the members' weights in predictions and in intervals, each (n_members,).
 
-    The weights in predictions are ``share · prior · exp(-S / 2)``, normalized, with S from `_score`. If none is finite,
+    The weights in predictions are ``share · prior · exp(-S / 2)``, normalised, with S from `_score`. If none is finite,
     the first member has all the weight. The weights in intervals are `credibilities`.
     """
     # All searched candidates of the same number of terms together have the prior weight of one power law.

@@ -87,7 +87,7 @@ class PMNF(Model):
         ones. ``"golden-section"`` finds the factors with fewer fits, by a golden-section search along their growth.
         ``"auto"`` is full if `effort` allows, otherwise hierarchical.
     residuals : {"relative", "absolute", "log"}
-        Errors whose squares the fit minimizes: relative errors (needed for strong scaling), errors in seconds, or
+        Errors whose squares the fit minimises: relative errors (needed for strong scaling), errors in seconds, or
         errors of logarithms. With ``"log"`` the sum of terms models the logarithm of the response.
     ridge : float
         Penalty on the squared coefficients of terms scaled to unit length.

@@ -144,7 +144,7 @@ class Problem:
     def extremes_first(self) -> Problem:
         """Return the same problem with its runs sorted by distance from the median log value, the farthest first.
 
-        With folds the order stays as it is.
+        With folds the order is not changed.
         """
         if self.folds is not None:
             return self

@@ -96,12 +96,12 @@ class CoefficientLaws:
         return {name: factors[name] * np.exp(logs[:, k]) for k, name in enumerate(self.names)}
 
     def to_state(self) -> dict[str, Any]:
-        """Return what `from_state` reads."""
+        """Return the state as a dict, which `from_state` reads."""
         return {"names": list(self.names), "coefficients": self.coefficients}
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> CoefficientLaws:
-        """Restore what `to_state` returned."""
+        """Restore the state from the result of `to_state`."""
         return cls(tuple(state["names"]), np.asarray(state["coefficients"], dtype=np.float64))
 
 

@@ -45,7 +45,7 @@ _CHUNK = 65_536
 
 
 def credibilities(losses: Floats, coefficients: Floats, log_priors: Floats, runs: int) -> Floats:
-    """Return the credibilities of laws, (n_laws,): ``prior · exp(-S / 2)``, normalized to the sum 1.
+    """Return the credibilities of laws, (n_laws,): ``prior · exp(-S / 2)``, normalised to the sum 1.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ class RivalLaws:
         return credible_bounds(centre, np.array([np.log(centre), *others]), widths, shares, level)
 
     def to_state(self) -> dict[str, Any]:
-        """Return what `from_state` reads."""
+        """Return the state as a dict, which `from_state` reads."""
         laws = [
             {"names": list(f.names), "terms": [[t.coefficient, t.powers[0], t.logs[0]] for t in f.terms],
              "spread": spread, "share": share} for f, spread, share in self.laws
@@ -188,7 +188,7 @@ class RivalLaws:
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> RivalLaws:
-        """Restore what `to_state` returned."""
+        """Restore the state from the result of `to_state`."""
         laws = []
         for law in state["laws"]:
             terms = tuple(Term(float(c), (float(i),), (float(j),)) for c, i, j in law["terms"])

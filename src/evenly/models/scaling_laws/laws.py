@@ -124,7 +124,7 @@ def _fit(
 ) -> Law | None:
     """Fit one set of terms f_k(x) to runs (n_runs,); return None if some leave-one-out prediction isn't above zero.
 
-    Minimizes ``Σ w (1 - Σ c_k f_k(x) / y)²`` over c >= 0 [active-set method, Lawson and Hanson, 1974,
+    Minimises ``Σ w (1 - Σ c_k f_k(x) / y)²`` over c >= 0 [active-set method, Lawson and Hanson, 1974,
     chapter 23].
     """
     from scipy.optimize import nnls
@@ -136,8 +136,8 @@ def _fit(
     lengths = np.linalg.norm(design, axis=0)
     coefficients = nnls(design / lengths, values * roots)[0] / lengths
     active = coefficients > _RANK * coefficients.max()
-    # For the terms with coefficients above zero, the solution is that of ordinary least squares. The leave-one-out
-    # residual of a run is its residual divided by 1 - h, with h the leverage of the run.
+    # The solution is also the ordinary least-squares fit of the terms with coefficients above zero. So the
+    # leave-one-out residual of a run is its residual divided by 1 - h, with h the leverage of the run.
     design = design[:, active]
     scaled = design / lengths[active]
     q, r = np.linalg.qr(scaled)

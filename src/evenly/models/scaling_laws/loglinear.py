@@ -98,7 +98,7 @@ class Coordinates:
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Coordinates:
-        """Restore what `vars` returned."""
+        """Build from a dict of the fields, as `vars` returns it."""
         return cls(**{field.name: list(state[field.name]) for field in fields(cls)})
 
 
@@ -156,7 +156,7 @@ class LogLinear:
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> LogLinear:
-        """Restore what `vars` returned."""
+        """Build from a dict of the fields, as `vars` returns it."""
         arrays = {
             name: np.asarray(state[name], dtype=np.float64)
             for name in ("coefficients", "spread", "left_out", "leverages")

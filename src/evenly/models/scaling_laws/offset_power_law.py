@@ -1,7 +1,7 @@
 """The scaling curve of coupled climate models: ``seconds(n) = a / n + b · n^c + k`` with a, b, k >= 0.
 
 One part scales perfectly, one grows with the number of processes (communication), and one is constant. This curve was
-used to optimize the component layouts of CESM [Alexeev et al., The heuristic static load-balancing algorithm applied to
+used to optimise the component layouts of CESM [Alexeev et al., The heuristic static load-balancing algorithm applied to
 the Community Earth System Model, 2014]. For a fixed exponent c, the fit of a, b and k is a non-negative linear
 least-squares problem, whose minimum is global. So the fit is a one-dimensional search over c and needs no starting
 values.
@@ -39,7 +39,7 @@ class OffsetPowerLaw(Model):
     growth : tuple of two floats
         Least and largest exponent c. With the default, the growing part can range from constant to proportional to n.
     residuals : {"absolute", "relative"}
-        Whether the fit minimizes squared errors in seconds, as in the published fits, or squared relative errors.
+        Whether the fit minimises squared errors in seconds, as in the published fits, or squared relative errors.
 
     Attributes
     ----------

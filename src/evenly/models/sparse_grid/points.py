@@ -198,7 +198,7 @@ class Basis:
 
     @classmethod
     def from_state(cls, shape: Shape, state: Mapping[str, Any]) -> Basis:
-        """Restore what `to_state` returned."""
+        """Restore the state from the result of `to_state`."""
         columns = (np.asarray(state[name]).tolist() for name in ("dimensions", "levels", "places"))
         factors = iter(zip(*columns, strict=True))
         return cls(shape, [tuple(itertools.islice(factors, int(n))) for n in state["lengths"]])

@@ -73,8 +73,8 @@ def prune(columns: Floats, y: Floats, each: Floats) -> Pruned:
     n = len(y)
     lengths = np.linalg.norm(columns, axis=0)
     scaled = columns / np.where(lengths > 0, lengths, 1.0)
-    # The Gram matrix of linearly dependent columns is singular but for rounding. With a tiny ridge it can be inverted,
-    # and dependent columns are deleted first.
+    # The Gram matrix of linearly dependent columns is singular, apart from rounding errors. A tiny ridge makes it
+    # invertible, and dependent columns are deleted first.
     inverse = np.linalg.inv(scaled.T @ scaled + 1e-12 * np.eye(scaled.shape[1]))
     solution = inverse @ (scaled.T @ y)
     alive = list(range(scaled.shape[1]))

@@ -75,7 +75,7 @@ def best_knot(order, x, parent, q, used, residual, span, end):  # type: ignore[n
             line[row] /= length
     # Step 2: sweep the knot from the right to the left. With sums over the rows passed so far,
     # r0, r1: p·r and p·x·r (r the residual); l0, l1: the same with the line of step 1; s0, s1, s2: p², p²·x, p²·x²,
-    # every inner product of h_t = p·(x - t)+ is that of p·x minus t times that of p.
+    # each inner product of h_t = p·(x - t)+ is the inner product of p·x minus t times the inner product of p.
     sloped[:] = 0.0
     best, knot = gain, math.nan
     r0, r1, l0, l1, s0, s1, s2 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
@@ -148,7 +148,7 @@ def label_gains(codes, size, parent, q, used, residual, fewest):  # type: ignore
             product[c] += p * residual[row]
             for m in range(used):
                 inner[c, m] += p * q[row, m]
-    # Gain: squared product with the residual over the squared length of what lies outside the span of Q.
+    # Gain: squared inner product with the residual, divided by the squared length of the part outside the span of Q.
     gains = np.zeros(size)
     for c in range(size):
         rest = square[c]

@@ -65,7 +65,7 @@ _KINDS = ("above", "below", "line", "label")
 
 
 def terms_to_state(terms: Iterable[Term]) -> dict[str, Any]:
-    """Return what `terms_from_state` reads."""
+    """Return the state as a dict, which `terms_from_state` reads."""
     terms = list(terms)
     factors = [factor for term in terms for factor in term]
     return {
@@ -77,7 +77,7 @@ def terms_to_state(terms: Iterable[Term]) -> dict[str, Any]:
 
 
 def terms_from_state(state: Mapping[str, Any]) -> list[Term]:
-    """Restore what `terms_to_state` returned."""
+    """Restore the state from the result of `terms_to_state`."""
     columns = (np.asarray(state[name]).tolist() for name in ("inputs", "kinds", "knots"))
     factors = [Factor(i, _KINDS[kind], knot) for i, kind, knot in zip(*columns, strict=True)]
     ends = np.cumsum(np.asarray(state["degrees"], dtype=np.int64))

@@ -51,12 +51,12 @@ class HingeCurve:
         return np.asarray(value, dtype=np.float64)
 
     def to_state(self) -> dict[str, Any]:
-        """Return what `from_state` reads."""
+        """Return the state as a dict, which `from_state` reads."""
         return {"knots": self.knots, "slopes": self.slopes, "anchor": list(self.anchor), "gcv": self.gcv}
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> HingeCurve:
-        """Restore what `to_state` returned."""
+        """Restore the state from the result of `to_state`."""
         knots, slopes = (np.asarray(state[name], dtype=np.float64) for name in ("knots", "slopes"))
         return cls(knots, slopes, (float(state["anchor"][0]), float(state["anchor"][1])), float(state["gcv"]))
 

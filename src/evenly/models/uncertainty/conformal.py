@@ -87,5 +87,5 @@ class LogConformal:
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> LogConformal:
-        """Restore what `vars` returned."""
+        """Build from a dict of the fields, as `vars` returns it."""
         return cls(np.asarray(state["scores"], dtype=np.float64), float(state["freedom"]))

@@ -94,14 +94,14 @@ class LocalConformal:
         return np.asarray(self.scores.half_width(level) * scales)
 
     def to_state(self) -> dict[str, Any]:
-        """Return what `from_state` reads."""
+        """Return the state as a dict, which `from_state` reads."""
         return {
             "places": self.places, "squares": self.squares, "scores": vars(self.scores), "growth": self.growth,
         }  # fmt: skip
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> LocalConformal:
-        """Restore what `to_state` returned."""
+        """Restore the state from the result of `to_state`."""
         return cls(
             np.asarray(state["places"], dtype=np.float64),
             np.asarray(state["squares"], dtype=np.float64),
