@@ -95,7 +95,7 @@ def open_program(program: str, what: What, meep: MeepScript) -> Sources:
 
 
 def imported_by(script: Path) -> Literal["fdtd", "meep"]:
-    """Return whose script a file is by what it imports; evenly's where it imports neither.
+    """Return the kind of a script (evenly.fdtd or Meep) from its imports; evenly's if it imports neither.
 
     Raises
     ------

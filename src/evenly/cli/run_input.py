@@ -37,16 +37,16 @@ class Learned:
 
 
 def measurements(paths: Sequence[Path], reading: Reading) -> Measurements:
-    """Read `paths`, tell what was left out, and keep the solvers that the user wants.
+    """Read `paths`, report skipped files, and keep the solvers that the user wants.
 
-    A solver that no file names is called by the name of the first path.
+    A solver that no file names gets the name of the first path.
     """
     found = _measured(paths, reading)
     return dataclasses.replace(found, runs={name: found.runs[name] for name in reading.chosen(found.runs)})
 
 
 def one_program(path: Path, reading: Reading) -> Runs:
-    """Read the runs of one program and tell what was left out and guessed.
+    """Read the runs of one program, and report skipped files and guesses.
 
     Raises
     ------
@@ -88,7 +88,7 @@ def name_of(path: Path) -> str:
 
 
 def tell_about(found: Measurements) -> None:
-    """Tell what was guessed on reading."""
+    """Report the guesses made while reading."""
     note_once_per_text(found.notes, [path for path, _ in found.sources])
 
 

@@ -237,7 +237,7 @@ def _folders(case: Path, solvers: list[_Solver]) -> list[Path]:
 
 
 def _numbers(name: str, count: int) -> list[int] | None:
-    """Return the cores that a folder's name tells, ``150_74`` or ``150_74_again``; None if it tells none."""
+    """Return the core counts in a folder's name, as ``150_74`` or ``150_74_again``; None if it has none."""
     parts = name.split("_")[:count]
     if len(parts) < count or not all(re.fullmatch(r"[1-9]\d{0,8}", part) for part in parts):
         return None

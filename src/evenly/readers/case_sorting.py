@@ -36,7 +36,7 @@ _NAMED_PARTS = 3
 
 @dataclass(frozen=True)
 class Placement:
-    """One log and where it goes."""
+    """One log file, and the path to which it is copied or linked."""
 
     source: Path
     target: Path
@@ -333,7 +333,7 @@ def _existing_case(case: Path, wanted: str) -> bool:
 def _place(
     case: Path, measurements: Sequence[_Measurement], order: Sequence[str], names: Mapping[str, str]
 ) -> list[Placement]:
-    """Choose a folder for each measurement; repeated ones get a number; those that are there already are left out."""
+    """Choose a folder for each measurement; repetitions get a number; measurements already in a folder are skipped."""
     placements: list[Placement] = []
     taken: set[Path] = set()
     for measurement in measurements:

@@ -92,7 +92,7 @@ class FdtdMeasurementReader(Reader):
         return dict(self._table(name, group, clock, path) for name, group in groups.items())
 
     def _folder(self, folder: Path) -> list[MeasurementFile]:
-        """Read all files of a folder; one that is damaged is left out."""
+        """Read all files of a folder; damaged files are skipped."""
         found: list[MeasurementFile] = []
         failures: list[ReadError] = []
         for path in _files(folder):
@@ -154,14 +154,14 @@ class FdtdMeasurementReader(Reader):
         return ["ranks", *options, *points, *kinds]
 
     def _placed(self, failed: MeasurementFile, names: Sequence[str]) -> bool:
-        """Tell whether a run that failed says which configuration it was; it is left out where it doesn't."""
+        """Return whether the file of a failed run holds its configuration; if not, the file is skipped."""
         unknown = [name for name in names if name not in failed.choices]
         if unknown:
             self.skipped.append(Skipped(failed.path, f"the run failed, and {unknown[0]!r} is not known of it"))
         return not unknown
 
     def _apart(self, name: str, common: dict[str, float | str]) -> str:
-        """Return a solver's name that tells runs apart that only look like repetitions of those read before."""
+        """Return the solver's name; adds settings that differ from earlier files, to separate the runs."""
         first = self._known.setdefault(name, common)
         other = [f"{key}={value}" for key, value in common.items() if first.get(key) != value]
         if not other or self.parameters:

@@ -1,9 +1,9 @@
 """Events of preCICE up to 2.x, shared by the readers of its JSON, CSV and summary files.
 
-Up to 2.x, preCICE notes for every event when it starts (1), pauses (2) and stops (0), in whole milliseconds, and sums
-up count, total, shortest and longest. ``solver.advance`` starts only after the first coupling call: the work of the
-first step is the last part of ``solver.initialize``, from the end of preCICE's own initialisation to the first
-coupling call, and the last ``solver.advance`` is the shutdown.
+Up to 2.x, preCICE records when each event starts (1), pauses (2) and stops (0), in whole milliseconds. It also records
+count, sum, minimum and maximum of the durations. ``solver.advance`` starts only after the first coupling call. So the
+work of the first step is the last part of ``solver.initialize``: from the end of preCICE's own initialisation to the
+first coupling call. The last ``solver.advance`` is the shutdown.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def start_of(finished: datetime, ticks: int) -> str:
 
 
 def phase_of(name: str) -> str | None:
-    """Name the phase within a coupling call that an event is counted to.
+    """Return the phase of a coupling call to which an event belongs; None if it belongs to none.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def phase_of(name: str) -> str | None:
 
 
 def steps_of(changes: Mapping[str, Sequence[Change]]) -> RankSteps:
-    """Build one rank's steps from the state changes of its events.
+    """Return the steps of one rank from the state changes of its events.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def _first_step(changes: Mapping[str, Sequence[Change]]) -> list[Interval]:
 
 
 def _running(changes: Sequence[Change]) -> Iterator[Interval]:
-    """Parts between a start and the next pause or stop."""
+    """Yield the intervals between each start and the next pause or stop."""
     begin = None
     for state, time in changes:
         if state == 1:
@@ -124,7 +124,7 @@ def _running(changes: Sequence[Change]) -> Iterator[Interval]:
 
 
 def _intervals(changes: Sequence[Change]) -> Iterator[Interval]:
-    """Events from their first start to their stop; pauses don't count."""
+    """Yield each event: its begin is the first start, its duration excludes pauses."""
     parts: list[Change] = []
     for state, time in changes:
         if state not in (0, 1, 2):
@@ -151,14 +151,14 @@ class Totals:
 
 @dataclass(frozen=True)
 class Summary:
-    """What a file with sums knows about one run.
+    """The data of one run in a file that holds only sums.
 
     Parameters
     ----------
     solver : str
         The participant's name.
     cores : int
-        How many ranks it ran on.
+        The number of ranks of the run.
     run, when, source : str
         As in `evenly.runs.runs.Runs`.
     ranks : sequence of mapping of str to Totals

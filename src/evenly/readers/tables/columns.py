@@ -49,14 +49,14 @@ COUNTS = frozenset({
 STATISTICS = frozenset(
     {"count", "spread", "std", "stddev", "std_dev", "stdev", "stderr", "sem", "n_samples", "variance"}
 )
-#: What stands in a status column, in lower case, and what it means.
+#: Known values of a status column, in lower case, and the status that each stands for.
 STATUS_WORDS = {
     "": "ok", "ok": "ok", "success": "ok", "succeeded": "ok", "successful": "ok", "done": "ok", "completed": "ok",
     "passed": "ok", "failed": "failed", "fail": "failed", "failure": "failed", "error": "failed", "crashed": "failed",
     "crash": "failed", "oom": "failed", "killed": "failed", "aborted": "failed", "invalid": "failed",
     "timed out": "timed out", "timeout": "timed out", "timed_out": "timed out", "time limit": "timed out",
 }  # fmt: skip
-#: What stands in the time column of a run that gave none.
+#: Values of the time column that stand for a missing time.
 NO_TIME = frozenset({"", "-", "--", "na", "n/a", "nan", "none", "null", "inf", "infinity"})
 
 _TIME_NAMES = frozenset({
@@ -65,14 +65,14 @@ _TIME_NAMES = frozenset({
     "median", "median_time", "mean_time", "avg_time", "average_time", "min_time",
 })  # fmt: skip
 _TIME_WORDS = frozenset({"seconds", "time", "runtime", "walltime", "wall", "elapsed", "duration", "median"})
-#: With these beside it, "time" is simulated time or a choice, not a measurement.
+#: If a name has one of these words, "time" is a simulated time or a parameter, not a measurement.
 _NOT_MEASURED = frozenset(
     {"start", "end", "final", "simulated", "simulation", "model", "integrator", "scheme", "limit"}
 )
 _NOT_MEASURED_NAMES = frozenset({"time_step", "time_steps", "time_stepping", "sim_time"})
 _OTHER_WORDS = frozenset({"memory", "mem", "rss", "hwm", "footprint", "energy", "consumption", "traffic"})
 _SHORT_UNITS = frozenset({"ms", "us", "ns", "sypd", "sdpd", "minutes", "hours"})
-#: Phases of a step, which nobody varies.
+#: Names of phases of a step; such a column is never a parameter.
 _PHASES = frozenset({"waiting", "sending", "receiving", "interpolation", "communication", "comm", "computation"})
 _UNIT_NAMES = {
     "s": "s", "sec": "s", "secs": "s", "second": "s", "seconds": "s", "ms": "ms", "msec": "ms", "milliseconds": "ms",
