@@ -13,7 +13,7 @@ from evenly.decomposition.costs.cost_model import Coefficient, CostModel
 from evenly.decomposition.partitioning.partition import partition
 from evenly.errors import InputError, RunFailed
 
-STRUCTURES = Path(__file__).parent / "structures.py"
+STRUCTURES = Path(__file__).parents[1] / "structures.py"
 TINY = MeepRun(STRUCTURES, "tandem", {"resolution": 20, "frequencies": 2})
 
 

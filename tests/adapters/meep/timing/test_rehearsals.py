@@ -96,7 +96,7 @@ def test_a_rehearsal_holds_what_ranks_took_and_what_they_had_to_do(meep_python: 
 
 
 def test_every_rank_has_a_pace_beside_it(meep_python: Path) -> None:
-    run = MeepRun(Path(__file__).parent / "structures.py", "tandem", {"resolution": 20, "frequencies": 2})
+    run = MeepRun(Path(__file__).parents[1] / "structures.py", "tandem", {"resolution": 20, "frequencies": 2})
     for ranks in (1, 2):
         times = time_ranks(run, ranks, "even", beside_pace=True, python=meep_python, batches=2, batch_s=0.001)
         assert times.paces is not None
