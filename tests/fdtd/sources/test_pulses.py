@@ -72,6 +72,7 @@ def test_one_time_and_many_times_agree() -> None:
         (lambda: ContinuousWave(1.0, width=-1), "`width` must be at least 0"),
         (lambda: CustomPulse(3, end=1.0), "callable"),  # type: ignore[arg-type]
         (lambda: CustomPulse(abs, frequency=1.0), "both or none"),
+        (lambda: CustomPulse(abs, frequency=1.0, fwidth=0.0), "`fwidth` must be positive"),
         (lambda: ContinuousWave(1.0).spectrum([1.0]), "begins and ends"),
     ],
 )

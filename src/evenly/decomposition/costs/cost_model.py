@@ -143,7 +143,8 @@ class CostModel:
         """Return a rank's fixed and border seconds per step (n,), from its shared faces (n,) and neighbours (n,)."""
         per_face, per_neighbour, alone = self.vector[-len(BOUNDARY) :]
         # Per face, two components of E travel one way and two of H the other: two numbers sent, two received.
-        wire = 0.0 if np.isinf(self.bytes_per_s) else 2 * 8 * 2 / self.bytes_per_s
+        number = cell.traits.get("float bytes", 8.0)
+        wire = 0.0 if np.isinf(self.bytes_per_s) else 2 * number * 2 / self.bytes_per_s
         shared = faces * cell.parts * (per_face + wire)
         return np.asarray(alone + shared + neighbours * (per_neighbour + 2 * self.latency_s))
 

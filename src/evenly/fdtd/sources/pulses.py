@@ -316,7 +316,8 @@ class CustomPulse(_Bounded):
     Raises
     ------
     InputError
-        If `function` isn't callable, `end` isn't after `start`, or only one of `frequency` and `fwidth` is given.
+        If `function` isn't callable, `end` isn't after `start`, only one of `frequency` and `fwidth` is given, or
+        `fwidth` isn't positive.
 
     Examples
     --------
@@ -340,6 +341,8 @@ class CustomPulse(_Bounded):
                 "CustomPulse: the band is `frequency` ± `fwidth`/2, so both or none of them are given, but got "
                 f"frequency={self.frequency!r} and fwidth={self.fwidth!r}."
             )
+        if self.fwidth is not None:
+            _positive(self.fwidth, "fwidth", self)
 
     def _inside(self, times: NDArray[np.float64]) -> NDArray[np.complex128]:
         return np.array([complex(self.function(t)) for t in times], dtype=np.complex128)
