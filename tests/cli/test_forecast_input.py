@@ -9,11 +9,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from evenly.decomposition.forecasting.step_model import StepModel
 from evenly.machine.link import Link
 from evenly.machine.machine import Machine
 from tests.cli.conftest import Evenly
-from tests.decomposition.forecasting.planted import COST, planted
+from tests.decomposition.forecasting.planted import COST, learned
 
 CELL = ("--simulation", "oled", "--resolution", "20", "--size", "0.4", "--set", "absorber=0.2", "--set", "pml=0.2")
 ON = ("--machine", "small.toml")
@@ -26,7 +25,7 @@ def here(evenly: Evenly, monkeypatch: pytest.MonkeyPatch) -> Evenly:
     monkeypatch.setenv("EVENLY_HOME", "home")
     MACHINE.save("small.toml")
     COST.save("cost.json")
-    StepModel.learn(planted(30), COST).save("steps.evenly")
+    learned().save("steps.evenly")
     return evenly
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
 from evenly.decomposition.costs.cost_model import CostModel, program_named
@@ -10,8 +12,9 @@ from evenly.decomposition.forecasting.features import SHARES
 from evenly.decomposition.forecasting.lone_rank_timing import Load
 from evenly.decomposition.forecasting.messages import Messages
 from evenly.decomposition.forecasting.rehearsal import Rehearsal, Setting
+from evenly.decomposition.forecasting.step_model import StepModel
 
-__all__ = ["COST", "planted"]
+__all__ = ["COST", "learned", "planted"]
 
 COST = CostModel.load(shipped_file("fdtd"))
 _TERMS = len(program_named("fdtd").all_terms)
@@ -33,3 +36,9 @@ def planted(count: int, *, noise: float = 0.0, seed: int = 0) -> list[Rehearsal]
         setting = Setting("random", {"seed": number}, 4)
         found.append(Rehearsal(setting, traits, load, messages, seconds, np.arange(4)))
     return found
+
+
+@cache
+def learned() -> StepModel:
+    """Return a step model of 30 rehearsals, learned once for all tests of a process."""
+    return StepModel.learn(planted(30), COST)

@@ -13,13 +13,12 @@ from evenly.decomposition.cells.cell import Cell
 from evenly.decomposition.cells.fdtd.cell import cell_of
 from evenly.decomposition.costs.cost_model import Coefficient, CostModel
 from evenly.decomposition.forecasting import locations
-from evenly.decomposition.forecasting.step_model import StepModel
 from evenly.errors import InfeasibleError, InputError
 from evenly.fdtd import Simulation
 from evenly.fdtd.structures import build
 from evenly.machine.link import Link
 from evenly.machine.machine import Machine
-from tests.decomposition.forecasting.planted import COST, planted
+from tests.decomposition.forecasting.planted import COST, learned
 
 MACHINE = Machine(
     "four", nodes=4, cores_per_node=4, price_per_core_hour=0.1, within_node=Link(1e-6, 1e10),
@@ -63,17 +62,16 @@ def test_intervals_know_how_the_pace_varied(cell: Cell) -> None:
     curve = evenly.forecast(cell, [1], MACHINE, model=varied, level=0.9).curve
     # 1.645 standard deviations of a logarithm of 0.2 hold 90 %.
     assert curve["upper_s"].iloc[0] / curve["step_s"].iloc[0] == pytest.approx(np.exp(0.329), rel=1e-3)
-    learned = StepModel.learn(planted(30), COST)
-    loose = dataclasses.replace(learned, cost=dataclasses.replace(learned.cost, pace_spread=0.2))
-    sure, unsure = (evenly.forecast(cell, [1], MACHINE, model=one).curve for one in (learned, loose))
+    model = learned()
+    loose = dataclasses.replace(model, cost=dataclasses.replace(model.cost, pace_spread=0.2))
+    sure, unsure = (evenly.forecast(cell, [1], MACHINE, model=one).curve for one in (model, loose))
     assert unsure["upper_s"].iloc[0] > 1.05 * sure["upper_s"].iloc[0]
 
 
 def test_what_was_learned_corrects_the_costs_and_outside_is_said() -> None:
     example = build("random", points=2e4, seed=1)
     sim = Simulation(**{**example.simulation, "sources": ()})
-    model = StepModel.learn(planted(30), COST)
-    found = evenly.forecast(cell_of(sim), [2], MACHINE, model=model)
+    found = evenly.forecast(cell_of(sim), [2], MACHINE, model=learned())
     assert any(note.startswith("unlike the cells learned from: points") for note in found.notes)
     assert not any("linear cost model alone" in note for note in found.notes)
 
@@ -98,10 +96,10 @@ def test_the_users_own_model_counts_more_than_the_shipped_one(tmp_path: Path, mo
     assert shipped is None or shipped.cost.program == "fdtd"
     own = locations.step_model_file("fdtd")
     own.parent.mkdir(parents=True)
-    StepModel.learn(planted(20), COST).save(own)
+    learned().save(own)
     found = locations.find_step_model("fdtd")
     assert found is not None
-    assert len(found.errors) == 20
+    assert len(found.errors) == len(learned().errors) == 30
     own.unlink()
     COST.save(own.with_name(own.name.replace(".steps.evenly", ".json")))
     assert locations.find_step_model("fdtd") is None
