@@ -6,11 +6,15 @@ import contextlib
 import io
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests.cli.conftest import Evenly, Printed
+from tests.cli.conftest import evenly as evenly  # the fixture
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")])
@@ -26,24 +30,26 @@ def words(text: str) -> list[str]:
     return text.split()
 
 
-def run_console(body: str, folder: Path) -> None:
+def run_console(body: str, folder: Path, evenly: Evenly) -> None:
     """Run each ``$`` line; what follows it up to the next is its output ("…" stands for any text)."""
     for part in re.split(r"^\$ ", body, flags=re.MULTILINE)[1:]:
         command, _, shown = part.partition("\n")
-        environment = {
-            **os.environ,
-            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-            "COLUMNS": "100",
-            "NO_COLOR": "1",
-        }
-        done = subprocess.run(
-            ["bash", "-c", command], cwd=folder, env=environment, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, f"$ {command}\n{done.stdout}{done.stderr}"
+        arguments = shlex.split(command, comments=True)
+        # Simple commands of evenly run in this process: starting fifty processes takes minutes.
+        if arguments[0] == "evenly" and not set(command) & set("|<>;&$*"):
+            done = evenly(*arguments[1:])
+        else:
+            done = run_in_shell(command, folder)
+        assert done.code == 0, f"$ {command}\n{done.out}{done.err}"
         if shown.strip():
             pattern = r"\s+".join(".*?" if w == "…" else re.escape(w) for w in words(shown))
-            got = " ".join(words(done.stdout))
-            assert re.search(pattern, got, re.DOTALL), f"$ {command}\nshown:\n{shown}\nprinted:\n{done.stdout}"
+            got = " ".join(words(done.out))
+            assert re.search(pattern, got, re.DOTALL), f"$ {command}\nshown:\n{shown}\nprinted:\n{done.out}"
+
+
+def run_in_shell(command: str, folder: Path) -> Printed:
+    done = subprocess.run(["bash", "-c", command], cwd=folder, capture_output=True, text=True, check=False)
+    return Printed(done.returncode, done.stdout, done.stderr)
 
 
 def needs(document: Path) -> None:
@@ -58,9 +64,10 @@ def needs(document: Path) -> None:
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda p: p.name)
-def test_blocks_run(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_run(document: Path, tmp_path: Path, evenly: Evenly, monkeypatch: pytest.MonkeyPatch) -> None:
     needs(document)
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("COLUMNS", "100")
     names: dict[str, object] = {"__name__": "__docs__"}
     for language, label, body in blocks(document.read_text(encoding="utf-8")):
         if label and language != "console":
@@ -71,7 +78,7 @@ def test_blocks_run(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPa
             with contextlib.redirect_stdout(io.StringIO()):
                 exec(compile(body, f"{document.name}", "exec"), names)  # noqa: S102
         elif language == "console":
-            run_console(body, tmp_path)
+            run_console(body, tmp_path, evenly)
 
 
 def test_there_is_something_to_run() -> None:
