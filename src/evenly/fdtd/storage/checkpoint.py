@@ -21,8 +21,6 @@ state: ``sim.save(path, extra=rng.bit_generator.state)``.
 
 from __future__ import annotations
 
-import secrets
-import shutil
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -34,16 +32,9 @@ from evenly.errors import InputError
 from evenly.fdtd.monitors.monitor import FourierMonitor
 from evenly.fdtd.running.callbacks import Callback, at_every
 from evenly.fdtd.stepping.chunk_state import dense_arrays, packed_arrays, state_bytes
-from evenly.fdtd.storage.checkpoint_files import (
-    FORMAT,
-    VERSION,
-    PartWriter,
-    check_place,
-    part_name,
-    together,
-    write_manifest,
-)
-from evenly.fdtd.storage.checkpoint_manifest import description
+from evenly.fdtd.storage.checkpoint_files import PartWriter, part_name, together
+from evenly.fdtd.storage.checkpoint_folder import FORMAT, VERSION, check_place, commit, discard, new_data
+from evenly.fdtd.storage.checkpoint_manifest import description, remember, remembered
 
 if TYPE_CHECKING:
     from evenly.fdtd.fields import Fields
@@ -84,18 +75,19 @@ def save(sim: Fields, path: Path | str, *, extra: Any = None) -> None:
     sim.stepper.settle()
     with sim.timer("output"):
         check(sim, folder)
-        data = communicator.bcast(f"data-{sim.step_count:09d}-{secrets.token_hex(4)}")
+        first, doing = communicator.rank == 0, f"Saving to {folder}"
+        made = together(communicator, lambda: new_data(folder, sim.step_count) if first else None, doing)
+        data = communicator.bcast(made)
         try:
-            first = communicator.rank == 0
-            together(communicator, lambda: (folder / data).mkdir() if first else None, f"Saving to {folder}")
             states = [_recorded(monitor) for monitor in sim.monitors]
-            tables = together(communicator, lambda: _write_part(sim, folder / data, states), f"Saving to {folder}")
+            tables = together(communicator, lambda: _write_part(sim, folder / data, states), doing)
             manifest = _manifest(sim, data, communicator.allgather(tables), extra)
-            together(communicator, lambda: write_manifest(folder, manifest) if first else None, f"Saving to {folder}")
+            together(communicator, lambda: commit(folder, manifest) if first else None, doing)
         except BaseException:
-            if communicator.rank == 0:
-                shutil.rmtree(folder / data, ignore_errors=True)
+            if first:
+                discard(folder / data)
             raise
+    remember(sim, folder, data)
 
 
 def check(sim: Fields, path: Path | str) -> None:
@@ -104,7 +96,7 @@ def check(sim: Fields, path: Path | str) -> None:
     Raises
     ------
     InputError
-        The place is something else, can't be written to, or is too full.
+        The place is something else, can't be written to, or is too full, or another job saves there.
 
     Examples
     --------
@@ -116,8 +108,11 @@ def check(sim: Fields, path: Path | str) -> None:
     mine = sum(state_bytes(chunk) for chunk in sim.chunks)
     mine += sum(_patch_bytes(part.patch) for m in sim.monitors if isinstance(m, FourierMonitor) for part in m.parts())
     needed = float(sim.communicator.allreduce(float(mine)))
-    first = sim.communicator.rank == 0
-    together(sim.communicator, lambda: check_place(Path(path), needed) if first else None, f"Saving to {path}")
+    folder, first = Path(path), sim.communicator.rank == 0
+    together(
+        sim.communicator, lambda: check_place(folder, needed, remembered(sim, folder)) if first else None,
+        f"Saving to {path}",
+    )  # fmt: skip
 
 
 def _patch_bytes(patch: Any) -> int:

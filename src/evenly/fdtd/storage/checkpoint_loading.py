@@ -16,8 +16,9 @@ from evenly.errors import ReadError
 from evenly.fdtd.cell.box import Box
 from evenly.fdtd.monitors.monitor import FourierMonitor
 from evenly.fdtd.stepping.chunk_state import dense_arrays, meeting, packed_arrays
-from evenly.fdtd.storage.checkpoint_files import PartReader, part_name, read_manifest, together
-from evenly.fdtd.storage.checkpoint_manifest import check_same
+from evenly.fdtd.storage.checkpoint_files import PartReader, part_name, together
+from evenly.fdtd.storage.checkpoint_folder import read_manifest
+from evenly.fdtd.storage.checkpoint_manifest import check_same, remember
 
 if TYPE_CHECKING:
     from evenly.fdtd.fields import Fields
@@ -53,6 +54,7 @@ def load(sim: Fields, path: Path | str) -> Any:
     sim.step_count = int(manifest["step"])
     sim.resumed = dict(manifest["conditions"])
     sim.stepper.refresh()
+    remember(sim, folder, manifest["data"])
     return manifest["extra"]
 
 
@@ -60,7 +62,7 @@ class _Reading:
     """One loading."""
 
     def __init__(self, sim: Fields, folder: Path, manifest: dict[str, Any]) -> None:
-        self._sim, self._manifest, self._folder = sim, manifest, folder / str(manifest["data"])
+        self._sim, self._manifest, self._folder = sim, manifest, folder / manifest["data"]
         self._dense = {chunk.index: dense_arrays(chunk) for chunk in sim.chunks}
         self._packed = {chunk.index: packed_arrays(chunk) for chunk in sim.chunks}
         self._filled: dict[str, int] = {}

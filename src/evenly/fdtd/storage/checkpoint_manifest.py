@@ -20,12 +20,23 @@ if TYPE_CHECKING:
     from evenly.fdtd.fields import Fields
     from evenly.fdtd.stepping.chunk import Chunk
 
-__all__ = ["check_same", "description", "media_digest"]
+__all__ = ["check_same", "description", "media_digest", "remember", "remembered"]
 
 Array = NDArray[Any]
 _LONGEST = 300
 _SLAB_POINTS = 250_000
 _digests: WeakKeyDictionary[Fields, str] = WeakKeyDictionary()
+_last: WeakKeyDictionary[Fields, dict[Path, str]] = WeakKeyDictionary()
+
+
+def remember(sim: Fields, folder: Path, data: str) -> None:
+    """Keep in mind the data folder that this simulation last wrote or read in the folder of a checkpoint."""
+    _last.setdefault(sim, {})[folder.resolve()] = data
+
+
+def remembered(sim: Fields, folder: Path) -> str | None:
+    """Return the data folder that this simulation last wrote or read there; None if it did neither."""
+    return _last.get(sim, {}).get(folder.resolve())
 
 
 def description(sim: Fields) -> dict[str, Any]:
