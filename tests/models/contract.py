@@ -5,6 +5,7 @@ Laws are those in the docstring of `evenly.models.base.Model`.
 
 from __future__ import annotations
 
+import copy
 import itertools
 import warnings
 from collections.abc import Callable
@@ -42,8 +43,22 @@ def inside(table: pd.DataFrame, n: int = 50, seed: int = 0) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
+_fitted: dict[tuple[Any, ...], Model] = {}
+
+
+def fitted(make: Make, table: pd.DataFrame, values: Floats) -> Model:
+    """Return a model learned from the runs, which several laws ask; it is fitted once for all of them."""
+    model = make()
+    key = (type(model), repr(model.get_params()), table.to_csv(), values.tobytes())
+    if key not in _fitted:
+        if len(_fitted) > 200:
+            _fitted.clear()
+        _fitted[key] = model.fit(table, values)
+    return copy.deepcopy(_fitted[key])
+
+
 def predictions_are_positive_inside(make: Make, table: pd.DataFrame, values: Floats) -> None:
-    predicted = make().fit(table, values).predict(inside(table))
+    predicted = fitted(make, table, values).predict(inside(table))
     assert predicted.shape == (50,)
     assert predicted.dtype == np.float64
     assert np.isfinite(predicted).all()
@@ -51,7 +66,7 @@ def predictions_are_positive_inside(make: Make, table: pd.DataFrame, values: Flo
 
 
 def intervals_hold_the_prediction_and_nest(make: Make, table: pd.DataFrame, values: Floats) -> None:
-    model = make().fit(table, values)
+    model = fitted(make, table, values)
     asked = inside(table)
     predicted = model.predict(asked)
     bounds = [model.interval(asked, level) for level in LEVELS]
@@ -66,7 +81,7 @@ def intervals_hold_the_prediction_and_nest(make: Make, table: pd.DataFrame, valu
 
 
 def scaling_the_values_scales_predictions(make: Make, table: pd.DataFrame, values: Floats) -> None:
-    one, other = make().fit(table, values), make().fit(table, values * 1000.0)
+    one, other = fitted(make, table, values), make().fit(table, values * 1000.0)
     asked = inside(table)
     # Values are divided by their geometric mean, which rounds differently: a few units in the last place of double
     # precision (1e-16) times condition numbers up to 1e5 of the least-squares problems.
@@ -77,7 +92,7 @@ def scaling_the_values_scales_predictions(make: Make, table: pd.DataFrame, value
 
 def the_order_of_rows_does_not_matter(make: Make, table: pd.DataFrame, values: Floats) -> None:
     order = np.random.default_rng(1).permutation(len(table))
-    one, other = make().fit(table, values), make().fit(table.iloc[order], values[order])
+    one, other = fitted(make, table, values), make().fit(table.iloc[order], values[order])
     asked = inside(table)
     np.testing.assert_allclose(other.predict(asked), one.predict(asked), rtol=1e-8)
     for a, b in zip(one.interval(asked), other.interval(asked), strict=True):
@@ -97,7 +112,7 @@ def the_tables_given_stay_as_they_are(make: Make, table: pd.DataFrame, values: F
 
 
 def a_restored_model_predicts_the_same(make: Make, table: pd.DataFrame, values: Floats) -> None:
-    model = make().fit(table, values)
+    model = fitted(make, table, values)
     other = make()
     for name in ("space_", "feature_names_in_", "n_features_in_", "n_runs_", "response_", "_warned"):
         setattr(other, name, getattr(model, name))
@@ -125,7 +140,7 @@ def through_files(state: Any) -> Any:
 
 
 def extrapolation_warns_once(make: Make, table: pd.DataFrame, values: Floats) -> None:
-    model = make().fit(table, values)
+    model = fitted(make, table, values)
     numeric = [name for name in table.columns if pd.api.types.is_numeric_dtype(table[name])]
     far = inside(table, 3)
     far[numeric[0]] = float(table[numeric[0]].max()) * 2
@@ -159,7 +174,7 @@ def bad_values_are_named(make: Make, table: pd.DataFrame, values: Floats) -> Non
         with pytest.raises(InputError, match="row 2"):
             make().fit(table, wrong)
     with pytest.raises(InputError, match="level"):
-        make().fit(table, values).interval(table, 1.5)
+        fitted(make, table, values).interval(table, 1.5)
 
 
 def few_runs_and_equal_runs_do_not_crash(make: Make, table: pd.DataFrame, values: Floats) -> None:
@@ -197,7 +212,7 @@ def a_parameter_of_one_value_is_no_obstacle(make: Make, table: pd.DataFrame, val
         with pytest.raises(InputError, match="take one parameter"):
             make().fit(table.assign(constant=7), values)
         return
-    model, plain = make().fit(table.assign(constant=7), values), make().fit(table, values)
+    model, plain = make().fit(table.assign(constant=7), values), fitted(make, table, values)
     asked = inside(table).assign(constant=7)
     assert (model.predict(asked) > 0).all()
     # Methods that draw columns at random draw others.
@@ -208,14 +223,14 @@ def a_parameter_of_one_value_is_no_obstacle(make: Make, table: pd.DataFrame, val
 def the_order_of_parameters_does_not_matter(make: Make, table: pd.DataFrame, values: Floats) -> None:
     turned = table[table.columns[::-1]]
     asked = inside(table)
-    one, other = make().fit(table, values), make().fit(turned, values)
+    one, other = fitted(make, table, values), make().fit(turned, values)
     np.testing.assert_allclose(other.predict(asked), one.predict(asked), rtol=1e-6)
     for a, b in zip(one.interval(asked), other.interval(asked), strict=True):
         np.testing.assert_allclose(b, a, rtol=1e-4)
 
 
 def what_cannot_be_asked_is_named(make: Make, table: pd.DataFrame, values: Floats) -> None:
-    model = make().fit(table, values)
+    model = fitted(make, table, values)
     asked = inside(table, 4)
     for name in table.columns:
         numeric = pd.api.types.is_numeric_dtype(table[name])
