@@ -271,8 +271,8 @@ def _opened(path: Path) -> sqlite3.Connection:
         raise ReadError(path, f"not a file of a campaign, or damaged: {error}") from None
     if version != FORMAT_VERSION:
         database.close()
-        told = "not a file of a campaign" if version is None else f"format version {version} is not known"
-        raise ReadError(path, f"{told}: give another file")
+        problem = "not a file of a campaign" if version is None else f"format version {version} is not known"
+        raise ReadError(path, f"{problem}: give another file")
     return database
 
 

@@ -148,8 +148,8 @@ def _describe(model: Model, arrays: dict[str, np.ndarray[Any, Any]]) -> dict[str
         "n_runs": plain["n_runs"],
         "response": model.response_,
         "training": _pack(model.training_, arrays),
-        "learned": model.learned_,
-        "left_out": _pack(model.left_out_, arrays),
+        "learned": model.training_digest_,
+        "left_out": _pack(model.left_out_predictions_, arrays),
         "state": _pack(plain["state"], arrays),
     }
 

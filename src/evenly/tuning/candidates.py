@@ -108,7 +108,7 @@ class Candidates:
     @cached_property
     def _is_easy(self) -> bool:
         """Whether enough random points are feasible for rejection sampling."""
-        table = self.space.settled(random_table(self.space.parameters, DRAWN, np.random.default_rng(0)))
+        table = self.space.fix_inactive(random_table(self.space.parameters, DRAWN, np.random.default_rng(0)))
         return bool(np.mean(self.space.contains(table)) > _EASY)
 
     def _drawn(self, random: np.random.Generator) -> pd.DataFrame:
@@ -116,7 +116,7 @@ class Candidates:
         space = self.space
         if self._is_easy:
             return space.sample(DRAWN, design="random", seed=random)
-        fresh = walk(space.parameters, space.rules, _FRESH, random, start=self._kept, settled=space.settled)
+        fresh = walk(space.parameters, space.rules, _FRESH, random, start=self._kept, fix_inactive=space.fix_inactive)
         some = self._kept.iloc[random.permutation(len(self._kept))[:DRAWN]]
         return pd.concat([some, fresh], ignore_index=True)
 
@@ -157,7 +157,7 @@ class Candidates:
             columns[name] = np.where(
                 changed, neighbours(self.space.parameters[name], starts[name], random), starts[name]
             )
-        table = self.space.settled(self.space.frame(columns))
+        table = self.space.fix_inactive(self.space.frame(columns))
         return table[self.space.contains(table)]
 
 

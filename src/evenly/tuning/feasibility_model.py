@@ -36,14 +36,14 @@ class FeasibilityModel:
     @classmethod
     def learn(cls, trials: Trials, candidates: Candidates) -> Self:
         """Learn from all trials that have ended; a run that timed out counts as a success."""
-        ended = [*trials.of("ok"), *trials.of("timed out"), *trials.of("failed")]
-        well = np.array([trial.status != "failed" for trial in ended])
+        finished = [*trials.of("ok"), *trials.of("timed out"), *trials.of("failed")]
+        well = np.array([trial.status != "failed" for trial in finished])
         if well.all():
             return cls()
         from sklearn.ensemble import ExtraTreesClassifier
 
         trees = ExtraTreesClassifier(_TREES, random_state=0)
-        return cls(trees.fit(candidates.inputs(trials.table(ended)).matrix, well))
+        return cls(trees.fit(candidates.inputs(trials.table(finished)).matrix, well))
 
     def probabilities(self, asked: Inputs) -> Floats:
         """Return the probability of success, (n,): 1 where no run has failed, else between 0 and 1 exclusive."""

@@ -46,8 +46,8 @@ def most_informative(
     covariance = _prior_covariance(inputs, candidates.placed)
     # Condition on each run: K <- K - k kᵀ / (k(x, x) + noise), with k the covariances of all points with the run at x.
     for run in range(len(tried)):
-        told = covariance[:, run] / (covariance[run, run] + _NOISE)
-        covariance -= np.outer(told, covariance[run])
+        gain = covariance[:, run] / (covariance[run, run] + _NOISE)
+        covariance -= np.outer(gain, covariance[run])
     first = len(tried)
     there = slice(first, first + len(some))
     # Cohn's criterion: a run at x lowers the variance at x' by cov(x, x')² / (var(x) + noise).

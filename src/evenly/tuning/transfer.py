@@ -61,7 +61,7 @@ class Transfer:
         rows = np.random.default_rng(0).permutation(len(others))[:_MOST]
         table = pd.concat([others, candidates], ignore_index=True)
         coding = Coding.learn(table, Space.from_data(table, like=space))
-        regressor = GaussianProcess(effort="quick").regressor(coding, len(rows))
+        regressor = GaussianProcess(effort="quick").regressor(coding)
         centre = float(np.median(logs))
         regressor.fit(coding.inputs(others.iloc[rows]), logs[rows] - centre, np.ones(len(rows)))
         return cls(coding, regressor, centre)

@@ -13,9 +13,9 @@ from evenly.models.completion.cells import cell_means
 from evenly.models.completion.coordinate_descent import coordinate_descent
 from evenly.models.completion.factors import Factors, Penalty, Problem
 from evenly.models.completion.gradient_descent import stochastic_gradient_descent
-from evenly.models.completion.grid import Basis, Grid, Placement, Wish
+from evenly.models.completion.grid import Basis, Grid, GridSpec, Placement
 from evenly.models.completion.least_squares import alternating_least_squares
-from evenly.models.completion.trend import Trend
+from evenly.models.completion.trend import BayesianTrend
 from evenly.models.completion.variational import Posterior, VariationalFit
 from evenly.models.inputs.coding import Coding, Inputs
 
@@ -38,10 +38,10 @@ class Settings:
     Attributes
     ----------
     rank : int
-        Number of products in the sum.
+        Number of products in the sum; 0 leaves it to the fit, like `count`.
     count : int
-        Number of grid points of numbers that aren't in `wanted`.
-    wanted : mapping of str to Wish
+        Number of grid points of numbers that aren't in `grid_specs`.
+    grid_specs : mapping of str to GridSpec
         The user's grid settings by parameter.
     basis, optimizer
         As in `evenly.models.completion.cpr.CPR`.
@@ -57,7 +57,7 @@ class Settings:
 
     rank: int
     count: int
-    wanted: Mapping[str, Wish] = field(default_factory=dict)
+    grid_specs: Mapping[str, GridSpec] = field(default_factory=dict)
     basis: Basis = "hat"
     optimizer: Optimizer = "variational"
     penalty: tuple[float, float] = (0.1, 0.1)
@@ -70,7 +70,7 @@ class Member:
     """A trend of log times plus a tensor of its residuals, fitted from one random start."""
 
     grid: Grid
-    trend: Trend
+    trend: BayesianTrend
     posterior: Posterior
     bounds: tuple[float, float] = (0.0, 0.0)
 
@@ -80,7 +80,7 @@ class Member:
     def fit(self, inputs: Inputs, logs: Floats, weights: Floats, coding: Coding, seed: int) -> None:
         """Fit to inputs (n, …), log times (n,) and weights (n,)."""
         s = self.settings
-        self.grid = Grid.lay(inputs, coding, s.wanted, s.count, s.basis)
+        self.grid = Grid.lay(inputs, coding, s.grid_specs, s.count, s.basis)
         self._learn(inputs, logs, weights, s.sweeps, 0, seed=seed)
         if self.grid.modes and s.optimizer == "variational":
             self.posterior.prune()
@@ -101,7 +101,7 @@ class Member:
         s = self.settings
         # The variational fit learns trend and tensor together. For other optimizers the trend is fitted first.
         together = s.optimizer == "variational" and s.basis == "hat" and len(self.grid.modes) > 0
-        self.trend = Trend(s.degree)
+        self.trend = BayesianTrend(s.degree)
         self.trend.start(inputs, logs, weights)
         if not together:
             floor = 1e-10 * float(np.var(logs)) + 1e-16
@@ -166,7 +166,7 @@ class Member:
     def from_state(cls, state: Mapping[str, Any], settings: Settings) -> Member:
         """Restore what `to_state` returned."""
         made = cls(settings)
-        made.grid, made.trend = Grid.from_state(state["grid"]), Trend.from_state(state["trend"])
+        made.grid, made.trend = Grid.from_state(state["grid"]), BayesianTrend.from_state(state["trend"])
         made.bounds = float(state["bounds"][0]), float(state["bounds"][1])
         if made.grid.modes:
             stacked = np.asarray(state["factors"], dtype=np.float64)

@@ -12,7 +12,7 @@ from evenly.models.completion.candidate_fit import Member, Settings
 from evenly.models.inputs.coding import Coding, Inputs
 from evenly.models.regression_model import fold_numbers
 
-__all__ = ["Freedom", "choose", "usual_count", "usual_rank"]
+__all__ = ["FreeSettings", "choose", "usual_count", "usual_rank"]
 
 Floats = NDArray[np.float64]
 #: Least number of runs for a choice by cross-validation.
@@ -34,7 +34,7 @@ def usual_count(n_runs: int) -> int:
 
 
 @dataclass(frozen=True)
-class Freedom:
+class FreeSettings:
     """Which of rank, number of grid points and penalty are to be chosen, since the user hasn't given them."""
 
     rank: bool
@@ -54,13 +54,11 @@ class Freedom:
 
 
 def choose(
-    settings: Settings, freedom: Freedom, inputs: Inputs, logs: Floats, weights: Floats, coding: Coding
+    settings: Settings, free: FreeSettings, inputs: Inputs, logs: Floats, weights: Floats, coding: Coding
 ) -> Settings:
     """Return the settings with the least error on left-out runs, by coordinate search: one setting after the other."""
     folds = (
-        fold_numbers(inputs, 5, seed=1)
-        if len(logs) >= _LEAST and (freedom.rank or freedom.count or freedom.penalty)
-        else None
+        fold_numbers(inputs, 5, seed=1) if len(logs) >= _LEAST and (free.rank or free.count or free.penalty) else None
     )
     if folds is None:
         return settings
@@ -82,8 +80,8 @@ def choose(
             found.append(weights[out] * np.abs(made - logs[out]))
         return np.concatenate(found)
 
-    best, least = settings, errors(settings)
-    for changes in freedom.rounds(settings, few=len(logs) < 1000):
+    best, best_errors = settings, errors(settings)
+    for changes in free.rounds(settings, few=len(logs) < 1000):
         base = best
         for change in changes:
             candidate = replace(base, **change)  # type: ignore[arg-type]
@@ -91,7 +89,7 @@ def choose(
                 continue
             # A change is accepted if the mean error falls by more than the standard error of the paired differences.
             found = errors(candidate)
-            gain = least - found
+            gain = best_errors - found
             if gain.mean() > gain.std() / np.sqrt(len(gain)) + 1e-9:
-                best, least = candidate, found
+                best, best_errors = candidate, found
     return best

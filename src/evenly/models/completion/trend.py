@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from evenly.models.inputs.coding import Inputs
 
-__all__ = ["Trend"]
+__all__ = ["BayesianTrend"]
 
 Floats = NDArray[np.float64]
 #: Kinds of terms; the labels of each categorical parameter are one more kind.
@@ -24,7 +24,7 @@ _CONSTANT, _LINEAR, _PRODUCT = range(3)
 _FIRST, _EVERY = 8, 4
 
 
-class Trend:
+class BayesianTrend:
     """A Bayesian regression on a constant, on numbers and labels (degree 1), and on products of numbers (degree 2).
 
     Attributes
@@ -105,7 +105,7 @@ class Trend:
         return {"degree": self.degree, "coefficients": self.coefficients}
 
     @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> Trend:
+    def from_state(cls, state: Mapping[str, Any]) -> BayesianTrend:
         """Restore what `to_state` returned."""
         made = cls(int(state["degree"]))
         made.coefficients = np.asarray(state["coefficients"], dtype=np.float64)

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from evenly.models.completion.factors import Blocks, Factors, Penalty, Problem, equations, solve
 from evenly.models.completion.grid import Grid
 from evenly.models.completion.kernels import tridiagonal_inverse
-from evenly.models.completion.trend import Trend
+from evenly.models.completion.trend import BayesianTrend
 
 __all__ = ["TAILS", "Posterior", "VariationalFit", "learn_penalties", "update_mode"]
 
@@ -83,13 +83,13 @@ class VariationalFit:
     ----------
     problem : Problem
         The runs. Where there is a trend, targets include it.
-    trend : Trend or None
+    trend : BayesianTrend or None
         A trend that was started on the same runs; None to fit the tensor alone.
     posterior : Posterior
         The start of the fit, changed in place.
     """
 
-    def __init__(self, problem: Problem, trend: Trend | None, posterior: Posterior) -> None:
+    def __init__(self, problem: Problem, trend: BayesianTrend | None, posterior: Posterior) -> None:
         self.problem, self.trend, self.posterior = problem, trend, posterior
         self._weights = problem.weights
         self._total = float(problem.weights.sum())
@@ -116,14 +116,14 @@ class VariationalFit:
         now = Problem(problem.grid, problem.place, rest, self._weights)
         # Factors, mode by mode [Zhao et al. 2015].
         for j in range(len(problem.grid.modes)):
-            doubt = number >= _SQUARES_FROM
-            blocks = equations(now, posterior.factors, j, precision=posterior.precision, doubt=doubt)
+            with_variance = number >= _SQUARES_FROM
+            blocks = equations(now, posterior.factors, j, precision=posterior.precision, with_variance=with_variance)
             update_mode(problem.grid, blocks, posterior, j)
             if number >= _PENALTIES_FROM:
                 learn_penalties(problem.grid, posterior, j)
             posterior.factors.centre(problem.grid, j)
         # The trend is fitted to the tensor's residuals; the variances of both add up.
-        fitted, variance = posterior.factors.values(problem.place, doubt=True)
+        fitted, variance = posterior.factors.values(problem.place, with_variance=True)
         if self.trend is not None:
             self.trend.update(problem.targets - fitted, self._weights, posterior.precision)
             fitted, variance = fitted + self.trend.fitted, variance + self.trend.variance

@@ -22,7 +22,7 @@ from evenly.models.inputs.coding import Inputs
 __all__ = [
     "LEAST_NOISE",
     "Found",
-    "Search",
+    "SearchBudget",
     "cost",
     "covariance_matrix",
     "learn",
@@ -39,7 +39,7 @@ _UNSOLVABLE = 1e12
 
 
 @dataclass(frozen=True)
-class Search:
+class SearchBudget:
     """Effort of the search for hyper-parameters, in numbers of runs and of optimisation steps.
 
     Attributes
@@ -67,7 +67,7 @@ class Search:
     again_steps: int = 10
 
     @classmethod
-    def of(cls, effort: str) -> Search:
+    def of(cls, effort: str) -> SearchBudget:
         """Return the search for an effort; all efforts except "quick" are the same."""
         return cls(1, 400, 50, 1000, 15, 0, 0, 400, 8) if effort == "quick" else cls()
 
@@ -108,8 +108,8 @@ def objective(theta: Floats, shape: Shape, inputs: Inputs, values: Floats, weigh
         gradient[shape.slices[f"{part}.variance"]] += 0.5 * np.vdot(residual, covariance)
         # W ∂K/∂r² of each pair, summed to derivatives by the points: r² = |a - b|² has the derivative 2 (a - b) by a.
         slope *= residual
-        pull = 2 * (slope.sum(axis=1)[:, None] * coordinates - slope @ coordinates)
-        component.add_gradient(shape, part, inputs, coordinates, pull, gradient)
+        by_coordinate = 2 * (slope.sum(axis=1)[:, None] * coordinates - slope @ coordinates)
+        component.add_gradient(shape, part, inputs, coordinates, by_coordinate, gradient)
     return float(value), gradient
 
 
@@ -143,7 +143,7 @@ def covariance_matrix(theta: Floats, shape: Shape, inputs: Inputs, weights: Floa
 
 
 def learn(
-    shape: Shape, inputs: Inputs, values: Floats, weights: Floats, search: Search = Search()
+    shape: Shape, inputs: Inputs, values: Floats, weights: Floats, search: SearchBudget = SearchBudget()
 ) -> tuple[Shape, Floats]:
     """Return the shape and the hyper-parameters with the largest likelihood times prior.
 
@@ -170,7 +170,7 @@ def learn(
 
 
 def relearned(
-    shape: Shape, theta: Floats, inputs: Inputs, values: Floats, weights: Floats, search: Search = Search()
+    shape: Shape, theta: Floats, inputs: Inputs, values: Floats, weights: Floats, search: SearchBudget = SearchBudget()
 ) -> Floats:
     """Return hyper-parameters learned from runs without a fold, given `theta` learned from all runs.
 

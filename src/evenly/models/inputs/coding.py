@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -198,11 +197,6 @@ class Coding(Stored):
                 f"{self.names[n]!r} was above zero in all measured runs and must stay so, but got {x.min()}"
             )
         return np.log(x)
-
-    @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> Coding:
-        """Restore what `to_state` returned."""
-        return cls(**{name: list(state[name]) for name in ("names", "kinds", "centres", "scales", "labels")})
 
 
 def whole_where_near(values: Floats) -> Floats:

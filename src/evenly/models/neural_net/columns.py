@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,14 +12,14 @@ from evenly.models.inputs.coding import Inputs
 from evenly.models.inputs.derived import Derived
 from evenly.models.stored_dataclass import Stored
 
-__all__ = ["Columns"]
+__all__ = ["NetColumns"]
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
-class Columns(Stored):
+class NetColumns(Stored):
     """The mapping from inputs to a matrix of columns with mean 0 and standard deviation 1.
 
     One-hot labels times the first layer's weights are a learned embedding of the labels.
@@ -41,7 +40,7 @@ class Columns(Stored):
     highest: Floats
 
     @classmethod
-    def learn(cls, inputs: Inputs, derived: Derived) -> Columns:
+    def learn(cls, inputs: Inputs, derived: Derived) -> NetColumns:
         """Learn from runs."""
         raw = _raw(inputs, derived)
         spreads = raw.std(axis=0)
@@ -58,12 +57,6 @@ class Columns(Stored):
         others = len(self.centres) - sum(map(len, derived))
         k = len(self.derived.kinds)
         return np.concatenate([np.ones(k, bool), *derived, np.ones(others - k, bool)])
-
-    @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> Columns:
-        """Restore what `to_state` returned."""
-        arrays = {name: np.asarray(state[name], np.float64) for name in ("centres", "spreads", "lowest", "highest")}
-        return cls(Derived.from_state(state["derived"]), **arrays)
 
 
 def _raw(inputs: Inputs, derived: Derived) -> Floats:

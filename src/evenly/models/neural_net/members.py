@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,12 +58,6 @@ class Member(Stored):
             else:
                 x = np.maximum(x, _LEAK * x)
         return np.asarray(x @ last[0][:, 0] + last[1][0])
-
-    @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> Member:
-        """Restore what `to_state` returned."""
-        weights, biases = ([np.asarray(a, np.float32) for a in state[name]] for name in ("weights", "biases"))
-        return cls(str(state["activation"]), weights, biases)
 
 
 def predict_each(members: Sequence[Member], x: Singles) -> Singles:

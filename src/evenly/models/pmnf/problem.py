@@ -21,7 +21,7 @@ __all__ = [
     "Fit",
     "Loss",
     "Problem",
-    "Search",
+    "SearchReport",
 ]
 
 Floats = NDArray[np.float64]
@@ -41,7 +41,7 @@ class Candidate:
 
 
 @dataclass
-class Search:
+class SearchReport:
     """Report of a search: how many candidates it covered, and what happened to them.
 
     Attributes

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evenly.models.pmnf.problem import Candidate, Problem, Search
+from evenly.models.pmnf.problem import Candidate, Problem, SearchReport
 from evenly.models.pmnf.terms import TermSet
 from evenly.models.scaling_laws.conditions import Conditions
 
@@ -91,7 +91,7 @@ class ConditionRows(NamedTuple):
     n_positive: int
 
 
-class _Columns:
+class _TermColumns:
     """Columns of terms and their rows of conditions, in blocks, with the constant and a prefix projected out.
 
     A column is ``sqrt(w_i) t(x_i)`` for m runs. A row of conditions is the part of the term in each of the G values and
@@ -251,7 +251,7 @@ def search_all(
     conditions: Conditions,
     *,
     keep: int = 128,
-    search: Search,
+    search: SearchReport,
     progress: Progress | None = None,
 ) -> list[Candidate]:
     """Return the `keep` best of all combinations of `n` >= 1 terms, best first.
@@ -264,7 +264,7 @@ def search_all(
         Number of terms besides the constant.
     keep : int
         Largest number of candidates to return.
-    search : Search
+    search : SearchReport
         Its counts are increased in place.
     progress : callable, optional
         Called with the share of the search that is done, 0 to 1.
@@ -278,7 +278,7 @@ def search_all(
 
     from evenly.models.pmnf import search_kernels as kernels
 
-    columns = _Columns(problem.extremes_first(), terms, conditions)
+    columns = _TermColumns(problem.extremes_first(), terms, conditions)
     best = _Best(keep, get_num_threads())
     counts = np.zeros((get_num_threads(), len(kernels.COUNTERS)), dtype=np.int64)
     n_terms = len(terms)
@@ -305,7 +305,7 @@ def search_all(
 
 
 def _search_prefix(
-    columns: _Columns, best: _Best, counts: NDArray[np.int64], first: int, n: int, progress: Progress | None
+    columns: _TermColumns, best: _Best, counts: NDArray[np.int64], first: int, n: int, progress: Progress | None
 ) -> None:
     """Evaluate the prefix with every pair of terms (or every single term, if n is 1) from number `first` on."""
     from evenly.models.pmnf import search_kernels as kernels

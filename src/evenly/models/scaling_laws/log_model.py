@@ -45,7 +45,7 @@ class LogModel(Model):
 
     def _learn(self, table: pd.DataFrame, values: Floats, weights: Floats) -> None:
         self._learn_itself(table, values, weights)
-        self.left_out_ = values / np.exp(self._fit.left_out)
+        self.left_out_predictions_ = values / np.exp(self._fit.left_out)
         loss = float(np.average(self._fit.left_out**2, weights=weights))
         self._rivals = RivalLaws.learn(table, values, weights, loss=loss, coefficients=self._fit.rank)
 
@@ -73,8 +73,8 @@ class LogModel(Model):
         if self.degree_ == "linear":
             return []
         pairs = itertools.combinations_with_replacement(range(len(self._values)), 2)
-        told = [(a, b) for a, b in pairs if min(self._values[a], self._values[b]) > (2 if a == b else 1)]
-        return [(a, b) for a, b in told if a == b] if self.degree_ == "squares" else told
+        usable = [(a, b) for a, b in pairs if min(self._values[a], self._values[b]) > (2 if a == b else 1)]
+        return [(a, b) for a, b in usable if a == b] if self.degree_ == "squares" else usable
 
     def _design(self, table: pd.DataFrame) -> Floats:
         """Return the columns of the least-squares problem, (n, n_coefficients)."""
@@ -131,7 +131,7 @@ class LogModel(Model):
         # A model with one possible degree need not store it.
         chosen = {"degree": self.degree_, "values": list(self._values)} if len(self._degrees) > 1 else {}
         return {
-            "coordinates": vars(self._coordinates), **chosen, "fit": vars(self._fit),
+            "coordinates": self._coordinates.to_state(), **chosen, "fit": self._fit.to_state(),
             "doubt": self._rivals.to_state(),
         }  # fmt: skip
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evenly.errors import InputError
+from evenly.models.stored_dataclass import Stored
 
 __all__ = ["Coordinates", "LogLinear"]
 
@@ -22,7 +22,7 @@ _FREE = 1e-9
 
 
 @dataclass(frozen=True)
-class Coordinates:
+class Coordinates(Stored):
     """The coordinates of a log-linear model: scaled logarithms, or scaled values of parameters that aren't above zero.
 
     Attributes
@@ -96,14 +96,9 @@ class Coordinates:
         none = np.zeros((len(table), 0))
         return np.column_stack(numbers or [none]), np.column_stack(indicators or [none])
 
-    @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> Coordinates:
-        """Build from a dict of the fields, as `vars` returns it."""
-        return cls(**{field.name: list(state[field.name]) for field in fields(cls)})
-
 
 @dataclass(frozen=True)
-class LogLinear:
+class LogLinear(Stored):
     """Result of weighted least squares of ``log(values)`` on the columns of a design matrix.
 
     Attributes
@@ -153,12 +148,3 @@ class LogLinear:
     def leverage(self, design: Floats) -> Floats:
         """Return the leverages of the rows of a design matrix (n, n_columns), (n,)."""
         return np.asarray(np.einsum("ij,jk,ik->i", design, self.spread, design), dtype=np.float64)
-
-    @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> LogLinear:
-        """Build from a dict of the fields, as `vars` returns it."""
-        arrays = {
-            name: np.asarray(state[name], dtype=np.float64)
-            for name in ("coefficients", "spread", "left_out", "leverages")
-        }
-        return cls(**arrays, rank=int(state["rank"]))

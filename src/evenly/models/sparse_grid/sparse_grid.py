@@ -187,7 +187,8 @@ def _climbed(
 
 
 @final
-class SparseGrid(RegressionModel):
+@dataclass(kw_only=True, eq=False, repr=False)
+class SparseGrid(RegressionModel[_SparseGrid]):
     """Ridge regression on a spatially adaptive sparse grid.
 
     The basis is piecewise linear and hierarchical, in logarithms scaled to the measured range. Ramps at the ends
@@ -228,41 +229,24 @@ class SparseGrid(RegressionModel):
     method: ClassVar[str] = "sparse-grid"
     summary: ClassVar[str] = "regression on a sparse grid that is refined where runs ask for it"
 
-    def __init__(
-        self,
-        *,
-        level: int | None = None,
-        ridge: float | None = None,
-        refinements: int | None = None,
-        interactions: int = 3,
-        points: int | None = None,
-        folds: int = 5,
-    ) -> None:
-        self.level = level
-        self.ridge = ridge
-        self.refinements = refinements
-        self.interactions = interactions
-        self.points = points
-        self.folds = folds
+    level: int | None = None
+    ridge: float | None = None
+    refinements: int | None = None
+    interactions: int = 3
+    points: int | None = None
+    folds: int = 5
 
     @property
     def points_(self) -> int:
         """Number of grid points."""
-        return len(self._grid._basis)
+        return len(self._fitted._basis)
 
     @property
     def plan_(self) -> dict[str, float]:
         """The chosen level, ridge and rounds of refinement."""
-        return dict(vars(self._grid.plan))
+        return dict(vars(self._fitted.plan))
 
-    @property
-    def _grid(self) -> _SparseGrid:
-        grid = self._fitted
-        assert isinstance(grid, _SparseGrid)  # noqa: S101
-        return grid
-
-    def _regressor(self, coding: Coding, n_runs: int) -> Regressor:
-        del n_runs
+    def regressor(self, coding: Coding) -> _SparseGrid:
         for name, least in (("level", 1), ("interactions", 1), ("points", 1), ("refinements", 0)):
             value = getattr(self, name)
             if value is not None and value < least:

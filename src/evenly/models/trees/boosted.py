@@ -13,7 +13,7 @@ from evenly.models.base import Effort, check_effort
 from evenly.models.inputs.coding import Coding, Inputs
 from evenly.models.inputs.derived import Derived, choose
 from evenly.models.regression_model import Regressor, fold_numbers
-from evenly.models.trees.columns import Columns
+from evenly.models.trees.columns import TreeColumns
 from evenly.models.trees.ensemble import TreeEnsemble
 from evenly.models.trees.fitters import Fitter, Settings
 
@@ -66,13 +66,13 @@ class Budget:
 class _Grown:
     """A trend and trees on its residuals: F_0 and the sum of the h_m in Friedman's algorithm 1."""
 
-    columns: Columns
+    columns: TreeColumns
     trees: TreeEnsemble
 
     @classmethod
     def on(cls, runs: _Runs, derived: Derived, fitter: Fitter, settings: Settings, rounds: int) -> _Grown:
         """Fit a trend, then `rounds` trees to its leave-one-out residuals."""
-        columns, trend = Columns.learn(runs.inputs, runs.logs, runs.weights, derived)
+        columns, trend = TreeColumns.learn(runs.inputs, runs.logs, runs.weights, derived)
         left = runs.logs - trend
         # 1.4826 times the median absolute deviation is a robust estimate of the standard deviation.
         scale = 1.4826 * float(np.median(np.abs(left - np.median(left))))
@@ -188,5 +188,5 @@ class Boosted(Regressor):
         }
 
     def set_state(self, state: Mapping[str, Any]) -> None:
-        self._grown = _Grown(Columns.from_state(state["columns"]), TreeEnsemble.from_state(state["trees"]))
+        self._grown = _Grown(TreeColumns.from_state(state["columns"]), TreeEnsemble.from_state(state["trees"]))
         self._settings, self._rounds = Settings(**state["settings"]), int(state["rounds"])

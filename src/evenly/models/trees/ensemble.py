@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numba import njit
@@ -150,16 +149,6 @@ class TreeEnsemble(Stored):
         )  # fmt: skip
         out[rows] += made
         return out
-
-    @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> TreeEnsemble:
-        """Restore what `to_state` returned."""
-        return cls(
-            np.asarray(state["roots"], np.int32), np.asarray(state["feature"], np.int16),
-            np.asarray(state["number"], np.float64), np.asarray(state["right"], np.int32),
-            np.asarray(state["columns"], np.int16), np.asarray(state["coefficients"], np.float64),
-            float(state["start"]),
-        )  # fmt: skip
 
 
 def _depth_first(tree: Tree, begin: int, scale: float, columns: list[int], coefficients: list[float]) -> Floats:

@@ -49,10 +49,10 @@ class PartlyCompressed(Surrogate):
     def believe(self, asked: Inputs) -> Beliefs:
         return Beliefs.joined([part.believe(asked) for part in (self._whole, self._compressed)])
 
-    def suppose(self, inputs: Inputs) -> None:
+    def condition_on_pending(self, inputs: Inputs) -> None:
         """Condition on runs that are under way, as if they took their predicted mean ("Kriging believer")."""
         for part in (self._whole, self._compressed):
-            part.suppose(inputs)
+            part.condition_on_pending(inputs)
 
 
 def compressed(logs: Floats) -> Floats:

@@ -66,12 +66,12 @@ class TransferredProcess:
         if self._alone is not None:
             self._alone.keep(self._samples - believed)
 
-    def suppose(self, inputs: Inputs, logs: Floats, expected: Floats) -> None:
+    def condition_on_pending(self, inputs: Inputs, logs: Floats, expected: Floats) -> None:
         """Condition on runs that are under way, as if their log seconds were `logs` (n,)."""
         if self._beyond is not None:
-            self._beyond.suppose(inputs, logs - expected)
+            self._beyond.condition_on_pending(inputs, logs - expected)
         if self._alone is not None:
-            self._alone.suppose(inputs, logs)
+            self._alone.condition_on_pending(inputs, logs)
 
     def believe(self, asked: Inputs, expected: Floats) -> Beliefs:
         """Predict configurations (n, …), given their log seconds predicted from other tasks, `expected` (n,)."""
