@@ -187,11 +187,8 @@ class Store:
 
     def add(self, record: Record) -> None:
         """Store a run and delete its mark, in one transaction."""
-        values = (
-            record.configuration, record.repetition, record.status, json.dumps(dict(record.quantities)), record.purpose,
-            record.exit_code, record.message, record.output, record.started, record.took, record.other_load,
-            record.machine,
-        )  # fmt: skip
+        # The columns of the table are the fields of a record, in the same order.
+        values = list((vars(record) | {"quantities": json.dumps(dict(record.quantities))}).values())
         with self._transaction() as database:
             database.execute(f"INSERT INTO records VALUES ({', '.join('?' * len(values))})", values)  # noqa: S608
             database.execute("DELETE FROM running")
@@ -214,10 +211,7 @@ class Store:
 
     def records(self) -> list[Record]:
         """Return all runs, in the order they were run."""
-        rows = self._database.execute(
-            "SELECT configuration, repetition, status, quantities, purpose, exit_code, message, output, started, took, "
-            "other_load, machine FROM records ORDER BY rowid"
-        )
+        rows = self._database.execute("SELECT * FROM records ORDER BY rowid")
         return [Record(number, again, status, json.loads(found), *rest) for number, again, status, found, *rest in rows]
 
     def table(self, source: str) -> pd.DataFrame:

@@ -17,16 +17,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from evenly.errors import ExtrapolationWarning, InputError
+from evenly.models.array_types import Floats
 from evenly.space.configurations import as_table
 from evenly.space.ranges import outside
 from evenly.space.space import Configurations, Space
 
 __all__ = ["EFFORTS", "Effort", "Model", "check_effort", "checked_runs", "digest"]
 
-Floats = NDArray[np.float64]
 #: How much computing time a method may spend on its search or training.
 Effort = Literal["quick", "normal", "thorough"]
 #: All efforts, from the least to the most.

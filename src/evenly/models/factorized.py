@@ -20,9 +20,10 @@ from typing import Any, ClassVar, Self, final
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from evenly.errors import InputError
+from evenly.models.array_types import Floats
 from evenly.models.base import Effort, Model, check_effort
 from evenly.models.inputs.coding import Coding
 from evenly.models.model_state import nested_state, restored
@@ -35,7 +36,6 @@ from evenly.space.space import Configurations, Space
 
 __all__ = ["Factorized"]
 
-Floats = NDArray[np.float64]
 #: A measured part is at least this share of the total. The logarithm of a smaller part would be noise.
 _LEAST = 1e-6
 

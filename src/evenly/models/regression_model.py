@@ -12,16 +12,14 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from evenly.models.array_types import Floats, Ints
 from evenly.models.base import Model
 from evenly.models.inputs.coding import Coding, Inputs
 from evenly.models.uncertainty.local_conformal import LocalConformal
 
 __all__ = ["RegressionModel", "Regressor", "canonical_order", "fold_numbers", "left_out_logs"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 #: Logarithms are rounded to this many decimals. Otherwise the unit of time, by rounding errors, could decide which of
 #: two equally good splits a regressor takes.
 _DECIMALS = 11

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from evenly.errors import InfeasibleError
+from evenly.models.array_types import Flags, Floats, Ints
 from evenly.models.gaussian_process.few_valued import Levels
 from evenly.models.inputs.coding import Coding, Inputs
 from evenly.space.constrained_walks import neighbours, random_table, walk
@@ -26,7 +26,6 @@ from evenly.tuning.trials import Key
 
 __all__ = ["DRAWN", "LISTED", "Candidates", "corners"]
 
-Floats = NDArray[np.float64]
 #: Maximum number of combinations of values for which a space is enumerated.
 LISTED = 200_000
 #: Number of configurations to compare for each choice, and number of neighbours of the best ones.
@@ -126,7 +125,7 @@ class Candidates:
         return self.space.sample(_KEPT, design="random", seed=0).drop_duplicates(ignore_index=True)
 
     @staticmethod
-    def _untaken(table: pd.DataFrame, taken: Collection[Key]) -> NDArray[np.bool_]:
+    def _untaken(table: pd.DataFrame, taken: Collection[Key]) -> Flags:
         if not taken:
             return np.ones(len(table), dtype=np.bool_)
         rows = table.itertuples(index=False, name=None)
@@ -137,7 +136,7 @@ class Candidates:
         assert self.listed is not None  # noqa: S101
         return self.coding.inputs(self.listed).matrix
 
-    def _some(self, rows: NDArray[np.int64], near: pd.DataFrame, random: np.random.Generator) -> NDArray[np.int64]:
+    def _some(self, rows: Ints, near: pd.DataFrame, random: np.random.Generator) -> Ints:
         """Return random rows, and the rows nearest to good configurations."""
         chosen = [random.choice(rows, DRAWN, replace=False)]
         each = NEIGHBOURS // max(1, len(near))

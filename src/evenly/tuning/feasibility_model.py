@@ -9,15 +9,14 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenly.models.array_types import Floats
 from evenly.models.inputs.coding import Inputs
 from evenly.tuning.candidates import Candidates
 from evenly.tuning.trials import Trials
 
 __all__ = ["FeasibilityModel"]
 
-Floats = NDArray[np.float64]
 _TREES = 60
 
 

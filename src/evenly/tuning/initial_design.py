@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from evenly.models.array_types import Floats
 from evenly.models.gaussian_process.hyperparameters import Shape
 from evenly.models.gaussian_process.likelihood import covariance_matrix
 from evenly.models.inputs.coding import Inputs
@@ -19,7 +19,6 @@ from evenly.tuning.candidates import Candidates
 
 __all__ = ["most_informative"]
 
-Floats = NDArray[np.float64]
 #: Number of configurations to compare, and of configurations over which the variance is averaged.
 _CHOSEN_FROM, _ASKED = 600, 300
 #: Noise variance of a run, relative to the variance of all times.

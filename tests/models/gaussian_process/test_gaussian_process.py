@@ -99,7 +99,7 @@ def test_left_out_is_as_far_off_as_learning_again() -> None:
     process = fitted(x, logs)
     known = process.left_out(numbers(x), logs, ones, folds)
     assert known is not None
-    refitted = left_out_logs(lambda n: _Process(), numbers(x), logs, ones, folds)
+    refitted = left_out_logs(_Process, numbers(x), logs, ones, folds)
     ratio = np.sqrt(np.mean((known - logs) ** 2) / np.mean((refitted - logs) ** 2))
     assert 0.8 < ratio < 1.1
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenly.models.array_types import Floats
 from evenly.models.completion.cells import cell_means
 from evenly.models.completion.coordinate_descent import coordinate_descent
 from evenly.models.completion.factors import Factors, Penalty, Problem
@@ -21,7 +22,6 @@ from evenly.models.inputs.coding import Coding, Inputs
 
 __all__ = ["OPTIMIZERS", "Member", "Optimizer", "Settings"]
 
-Floats = NDArray[np.float64]
 Optimizer = Literal["variational", "als", "ccd", "sgd"]
 OPTIMIZERS = get_args(Optimizer)
 _METHODS = {"als": alternating_least_squares, "ccd": coordinate_descent, "sgd": stochastic_gradient_descent}
@@ -90,7 +90,7 @@ class Member:
         other = Member(self.settings)
         other.grid = self.grid
         if self.grid.modes:
-            other.posterior = self.posterior.copy()
+            other.posterior = deepcopy(self.posterior)
         other._learn(inputs, logs, weights, _AGAIN, 5)
         return other
 
@@ -115,7 +115,7 @@ class Member:
                 ridge, roughness = (1.0, 1.0) if s.optimizer == "variational" else s.penalty
                 self.posterior = Posterior(
                     Factors.random(self.grid, rank, spread, seed),
-                    Penalty.even(self.grid, rank, ridge, roughness),
+                    Penalty(*(np.full((len(self.grid.modes), rank), one) for one in (ridge, roughness))),
                     1 / (0.1 * spread**2 + 1e-12),
                 )
             problem = Problem(self.grid, self.grid.place(inputs, fitting=True), logs if together else rest, weights)

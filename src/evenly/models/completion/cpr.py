@@ -10,13 +10,14 @@ via tensor completion, sections 5.1 and 5.2].
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self, final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from evenly.errors import InputError
+from evenly.models.array_types import Floats, Ints
 from evenly.models.base import checked_runs
 from evenly.models.completion.candidate_fit import OPTIMIZERS, Member, Optimizer, Settings
 from evenly.models.completion.grid import BASES, Basis, GridSpec, parse_grid
@@ -30,35 +31,34 @@ from evenly.space.space import Configurations
 
 __all__ = ["CPR"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 #: Members whose noise exceeds the least one by more than this factor are dropped.
 _WORSE = 1.2
 
 
+@dataclass(eq=False, repr=False)
 class _Completion(Regressor):
     """The mean of tensors fitted from several random starts."""
 
-    def __init__(
-        self, settings: Settings, free: FreeSettings, coding: Coding, starts: int | None, *, online: bool
-    ) -> None:
-        self.settings, self._free, self._coding, self._starts = settings, free, coding, starts
-        self._online = online
-        self.stored_equations: list[StoredEquations] = []
+    settings: Settings
+    free: FreeSettings
+    coding: Coding
+    starts: int | None
+    online: bool
+    stored_equations: list[StoredEquations] = field(default_factory=list, init=False)
 
     def fit(self, inputs: Inputs, logs: Floats, weights: Floats) -> None:
         n, settings = len(logs), self.settings
         settings = replace(settings, rank=settings.rank or usual_rank(n), count=settings.count or usual_count(n))
-        self.settings = choose(settings, self._free, inputs, logs, weights, self._coding)
-        starts = self._starts or (4 if n < 64 else 8 if n < 1000 else 4 if n < 8000 else 3)
+        self.settings = choose(settings, self.free, inputs, logs, weights, self.coding)
+        starts = self.starts or (4 if n < 64 else 8 if n < 1000 else 4 if n < 8000 else 3)
         self.members = [Member(self.settings) for _ in range(starts)]
         for seed, member in enumerate(self.members):
-            member.fit(inputs, logs, weights, self._coding, seed)
+            member.fit(inputs, logs, weights, self.coding, seed)
         if self.settings.optimizer == "variational" and self.members[0].grid.modes:
             # Members with clearly more noise than the best one have stopped at a bad local minimum.
             noise = [member.posterior.precision**-0.5 for member in self.members]
             self.members = [m for m, one in zip(self.members, noise, strict=True) if one <= _WORSE * min(noise)]
-        if self._online:
+        if self.online:
             self.stored_equations = [StoredEquations.of(member, inputs, logs, weights) for member in self.members]
 
     def predict(self, inputs: Inputs) -> Floats:

@@ -12,19 +12,20 @@ a row without runs is interpolated between its neighbours, or is pulled to the m
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import solveh_banded
 
+from evenly.models.array_types import Floats
 from evenly.models.completion.grid import Grid, Placement
 from evenly.models.completion.kernels import banded, normal_equations, values
 from evenly.models.stored_dataclass import Stored
 
-__all__ = ["Blocks", "Factors", "Penalty", "Problem", "balance", "equations", "objective", "solve"]
-
-Floats = NDArray[np.float64]
+__all__ = [
+    "Blocks", "Factors", "Penalty", "Problem", "balance", "equations", "objective", "solve", "sweep_until_converged",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -43,12 +44,6 @@ class Penalty:
 
     ridge: Floats
     roughness: Floats
-
-    @classmethod
-    def even(cls, grid: Grid, rank: int, ridge: float, roughness: float) -> Penalty:
-        """Return the same ridge and roughness for all columns of all modes."""
-        shape = (len(grid.modes), rank)
-        return cls(np.full(shape, ridge), np.full(shape, roughness))
 
 
 @dataclass
@@ -104,10 +99,6 @@ class Factors:
         """Return the tensor's values at configurations, and their variances (0 unless `with_variance`), (n,) each."""
         made = values(place.rows, place.shares, self.mean, self.variance, self.covariance, with_variance)
         return np.asarray(made[0]), np.asarray(made[1])
-
-    def copy(self) -> Factors:
-        """Return a deep copy."""
-        return Factors(self.mean.copy(), self.variance.copy(), self.covariance.copy(), self.centres.copy())
 
 
 @dataclass(frozen=True)
@@ -185,6 +176,20 @@ def objective(problem: Problem, factors: Factors, penalty: Penalty) -> float:
     fitted, _ = factors.values(problem.place)
     squares = float(np.sum(problem.weights * (problem.targets - fitted) ** 2))
     return squares + float(_penalties(problem.grid, factors, penalty).sum())
+
+
+def sweep_until_converged(
+    problem: Problem, factors: Factors, penalty: Penalty, sweep: Callable[[], None], *, tolerance: float, sweeps: int
+) -> list[float]:
+    """Call `sweep` until the objective's relative decrease is at most `tolerance`; return the objective after each."""
+    history = [objective(problem, factors, penalty)]
+    for _ in range(sweeps):
+        sweep()
+        balance(problem.grid, factors, penalty)
+        history.append(objective(problem, factors, penalty))
+        if history[-2] - history[-1] <= tolerance * history[-1]:
+            break
+    return history
 
 
 def balance(grid: Grid, factors: Factors, penalty: Penalty) -> None:

@@ -13,16 +13,14 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evenly.errors import InputError
+from evenly.models.array_types import Floats, Ints
 from evenly.models.inputs.coding import Coding, Inputs
 from evenly.models.stored_dataclass import Stored
 
 __all__ = ["Basis", "Grid", "GridSpec", "Mode", "Placement", "parse_grid"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Basis = Literal["hat", "cells"]
 #: "log" and "uniform" as in the paper; "coded" is logarithmic if all measured values are above zero, else uniform.
 _Spacing = Literal["coded", "log", "uniform"]

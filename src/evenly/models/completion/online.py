@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenly.models.array_types import Floats
 from evenly.models.completion.candidate_fit import Member
 from evenly.models.completion.factors import Blocks, Problem, equations, solve
 from evenly.models.completion.variational import TAILS, Posterior, learn_penalties, update_mode
@@ -21,7 +21,6 @@ from evenly.models.inputs.coding import Inputs
 
 __all__ = ["StoredEquations"]
 
-Floats = NDArray[np.float64]
 _SWEEPS = 6
 
 

@@ -21,9 +21,9 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from evenly.errors import InputError
+from evenly.models.array_types import Floats, Ints
 from evenly.models.completion.positive_grid import CellGrid
 from evenly.models.completion.positive_newton import complete
 from evenly.models.extrapolation.edge_shells import outer_shell
@@ -33,8 +33,6 @@ from evenly.models.splines.univariate import HingeCurve, univariate_hinges
 
 __all__ = ["PositiveCompletion"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 _RANKS = (1, 2, 4, 8)
 #: Largest slope of a factor's logarithm, per grid step, between the outermost centre and the edge of the range.
 _STEEPEST = 3.0

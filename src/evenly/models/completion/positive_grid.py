@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenly.models.array_types import Floats, Ints
 from evenly.models.inputs.coding import Inputs
 from evenly.models.stored_dataclass import Stored
 
 __all__ = ["CellGrid", "Cells"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 #: Largest and least number of cells along a number.
 _MOST, _FEWEST = 24, 4
 

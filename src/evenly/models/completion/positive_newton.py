@@ -15,14 +15,12 @@ from collections.abc import Iterator
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from evenly.models.array_types import Floats, Ints
 from evenly.models.completion.positive_grid import Cells
 
 __all__ = ["barriers", "complete", "gradient", "objective", "start", "values"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 #: Maximum number of Newton steps per row in a sweep, of sweeps per η, and the relative decrease at which sweeps end.
 _STEPS = 40
 _SWEEPS = 20

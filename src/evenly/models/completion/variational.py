@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evenly.models.completion.factors import Blocks, Factors, Penalty, Problem, equations, solve
 from evenly.models.completion.grid import Grid
@@ -27,7 +26,6 @@ from evenly.models.completion.trend import BayesianTrend
 
 __all__ = ["TAILS", "Posterior", "VariationalFit", "learn_penalties", "update_mode"]
 
-Floats = NDArray[np.float64]
 #: Degrees of freedom of Student's t distribution of the noise.
 TAILS = 4.0
 #: First sweeps in which expected squares, penalties and t weights are used: the first factors are far from a solution.
@@ -46,11 +44,6 @@ class Posterior:
     factors: Factors
     penalty: Penalty
     precision: float
-
-    def copy(self) -> Posterior:
-        """Return a deep copy."""
-        penalty = Penalty(self.penalty.ridge.copy(), self.penalty.roughness.copy())
-        return Posterior(self.factors.copy(), penalty, self.precision)
 
     def prune(self) -> None:
         """Drop components that have faded to zero, but always keep one."""

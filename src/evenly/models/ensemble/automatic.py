@@ -13,9 +13,9 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from evenly.errors import InputError
+from evenly.models.array_types import Floats, Ints
 from evenly.models.base import Model, check_effort
 from evenly.models.ensemble.learning_curves import learning_curve
 from evenly.models.ensemble.race import Entry, MethodCandidate, Table, candidates, race
@@ -30,8 +30,6 @@ from evenly.space.expressions import Expression
 
 __all__ = ["Automatic"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 #: Methods that may extrapolate beyond the measured range, the best first.
 _EXTRAPOLATES = ("beyond", "pmnf", "log-quadratic", "power-law")
 #: Distance from the measured range, in half-ranges, at which the extrapolating method has the whole weight.

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from evenly.errors import InputError
 from evenly.metrics import mlogq
+from evenly.models.array_types import Floats
 from evenly.models.completion.cpr import CPR
 from evenly.models.ensemble.automatic import Automatic
 from evenly.models.inputs.coding import Inputs
@@ -24,8 +24,6 @@ from evenly.models.uncertainty.local_conformal import LocalConformal
 
 __all__ = ["distil", "stored_bytes"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 #: Ranks to try, in rising order; a larger rank must lower the difference to the blend by at least the share `_GAIN`.
 _RANKS = (4, 8, 16, 32)
 _GAIN = 0.02

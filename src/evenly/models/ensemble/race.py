@@ -18,6 +18,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evenly.errors import EvenlyError, InputError
+from evenly.models.array_types import Floats, Ints
 from evenly.models.base import EFFORTS, Model
 from evenly.models.registry import method_names, model_class
 from evenly.space.parameters import Categorical
@@ -25,8 +26,6 @@ from evenly.space.space import Space
 
 __all__ = ["Entry", "MethodCandidate", "Table", "candidates", "left_out_logs_of", "mean_error", "race"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 #: Number of runs to learn from in the heat; a method is excluded if its error there exceeds the best by this factor.
 _SCREENING_RUNS, _SCREENING_FACTOR = 1_500, 1.6
 

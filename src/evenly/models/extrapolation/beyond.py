@@ -19,9 +19,9 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy.spatial import KDTree
 
+from evenly.models.array_types import Floats, Ints
 from evenly.models.extrapolation.edge_shells import sides
 from evenly.models.extrapolation.trend_race import USUAL, Extrapolator, RaceResult, Runs, TrendCandidate, race
 from evenly.models.extrapolation.trends import TrendChoice
@@ -31,8 +31,6 @@ from evenly.models.uncertainty.local_conformal import LocalConformal
 
 __all__ = ["Beyond"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 _NEIGHBOURS = 8
 #: Predicted logs are clipped to plus and minus this, so that times don't overflow.
 _FINITE = 300.0

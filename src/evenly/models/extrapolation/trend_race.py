@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
+from evenly.models.array_types import Floats, Ints
 from evenly.models.extrapolation.edge_shells import Shell, outer_shells
 from evenly.models.extrapolation.residuals import RESIDUALS
 from evenly.models.extrapolation.trends import DECAYS, LAWS, Places, Trend, TrendChoice
@@ -22,8 +22,6 @@ from evenly.models.inputs.coding import Coding, Inputs
 
 __all__ = ["USUAL", "Extrapolator", "RaceResult", "Runs", "TrendCandidate", "race"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 #: Shares of each parameter's range to hold out, one shell each.
 _SHARES = (0.12, 0.24, 0.36)
 #: Candidates whose error is at most this factor above the least are averaged; largest number of them.

@@ -18,12 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
+from evenly.models.array_types import Floats, Ints
 from evenly.models.inputs.coding import Coding, Inputs
 
 __all__ = ["DECAYS", "LAWS", "Places", "Trend", "TrendChoice"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 #: The laws of a trend. "level" is constant, so that only the residual at the edge is predicted. "power" is a power law;
 #: "rounded" rounds its exponents to multiples of one half where they are near one. "quadratic" is a parabola in
 #: logarithms. The others are sums of power laws with exponents that are whole numbers ("ones") or multiples of one half

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import lapack, solve, solve_triangular
 
+from evenly.models.array_types import Floats, Ints
 from evenly.models.gaussian_process.hyperparameters import Component, Shape
 from evenly.models.gaussian_process.kernels import cross_covariance, mirror, weighted_sums_32, weighted_sums_64
 from evenly.models.gaussian_process.likelihood import covariance_matrix
@@ -22,8 +22,6 @@ from evenly.models.inputs.coding import Inputs
 
 __all__ = ["Experts", "Regions"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 #: Maximum number of runs for a single exact process. With more: maximum number of runs that lie in a region, and number
 #: of runs from which a region learns.
 EXACT, _REGION_RUNS, _LEARNED = 4096, 1024, 2048

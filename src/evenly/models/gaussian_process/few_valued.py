@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenly.models.array_types import Floats
 from evenly.models.inputs.coding import Inputs
 from evenly.models.stored_dataclass import Stored
 
 __all__ = ["Levels"]
 
-Floats = NDArray[np.float64]
 _FEWEST, _MOST, _RUNS_PER_LEVEL = 3, 16, 4
 _SAME = 1e-8
 

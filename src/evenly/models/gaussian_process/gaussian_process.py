@@ -12,21 +12,19 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenly.models.array_types import Floats, Ints
 from evenly.models.base import check_effort
 from evenly.models.gaussian_process.experts import Experts
 from evenly.models.gaussian_process.few_valued import Levels
 from evenly.models.gaussian_process.hyperparameters import Shape
-from evenly.models.gaussian_process.likelihood import SearchBudget, learn, relearned
+from evenly.models.gaussian_process.likelihood import QUICK, SearchBudget, learn, relearned
 from evenly.models.inputs.coding import Coding, Inputs
 from evenly.models.regression_model import RegressionModel, Regressor
 from evenly.space.space import Configurations
 
 __all__ = ["GaussianProcess"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 #: Up to this number of runs, hyper-parameters are learned again without each fold. With more runs a single one hardly
 #: influences them.
 _RELEARNED = 1500
@@ -127,7 +125,7 @@ class GaussianProcess(RegressionModel[_Process]):
     def regressor(self, coding: Coding) -> _Process:
         del coding
         check_effort(self.effort)
-        return _Process(SearchBudget.of(self.effort))
+        return _Process(QUICK if self.effort == "quick" else SearchBudget())
 
     def deviation(self, X: Configurations) -> Floats:
         """Return the posterior standard deviation of the log time without noise, (n,).

@@ -24,14 +24,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenly.models.array_types import Floats
 from evenly.models.gaussian_process.kernels import MATERN_32, MATERN_52
 from evenly.models.inputs.coding import Inputs
 
 __all__ = ["Component", "RegressionPart", "Shape"]
 
-Floats = NDArray[np.float64]
 _CONSTANT_VARIANCE = 25.0
 #: First coordinates of labels, relative to their mean values; number of pseudo-runs of value 0 added to each label.
 _FIRST_PLACES, _ADDED = 0.3, 4.0
@@ -125,8 +124,24 @@ class Shape:
         return float(np.exp(theta[0]))
 
     def components(self, theta: Floats) -> list[Component]:
-        """Return the parts of the covariance that depend on distances."""
-        return [Component.of(self, part, theta) for part in self.parts]
+        """Return the parts of the covariance that depend on distances, for hyper-parameters theta (len(self),)."""
+        found = []
+        for part in self.parts:
+            # The map D (I + S). S is symmetric, so only its upper triangle is stored.
+            inverse = np.exp(-theta[self.slices[f"{part}.length"]])
+            mixing = np.eye(self.numbers)
+            places: list[Floats] = []
+            if part == "wide":
+                upper = np.triu_indices(self.numbers, 1)
+                mixing[upper] = theta[self.slices["wide.shear"]]
+                mixing.T[upper] = mixing[upper]
+                places = np.split(theta[self.slices["wide.place"]], np.cumsum(self.sizes[: self.placed]))[:-1]
+            steps = np.exp(-2 * theta[self.slices[f"{part}.label"]])
+            variance = float(np.exp(theta[self.slices[f"{part}.variance"]][0]))
+            found.append(
+                Component(variance, inverse[:, None] * mixing, inverse, steps, places, _KINDS[self.smoothness])
+            )
+        return found
 
     def trend(self, theta: Floats) -> RegressionPart:
         """Return the part of the covariance that is a Bayesian linear regression."""
@@ -159,22 +174,6 @@ class Component:
     steps: Floats
     label_places: list[Floats]
     kind: tuple[float, float]
-
-    @classmethod
-    def of(cls, shape: Shape, part: str, theta: Floats) -> Component:
-        """Return a part of the covariance for hyper-parameters theta (len(shape),)."""
-        # The map D (I + S). S is symmetric, so only its upper triangle is stored.
-        inverse = np.exp(-theta[shape.slices[f"{part}.length"]])
-        mixing = np.eye(shape.numbers)
-        places: list[Floats] = []
-        if part == "wide":
-            upper = np.triu_indices(shape.numbers, 1)
-            mixing[upper] = theta[shape.slices["wide.shear"]]
-            mixing.T[upper] = mixing[upper]
-            places = np.split(theta[shape.slices["wide.place"]], np.cumsum(shape.sizes[: shape.placed]))[:-1]
-        steps = np.exp(-2 * theta[shape.slices[f"{part}.label"]])
-        variance = float(np.exp(theta[shape.slices[f"{part}.variance"]][0]))
-        return cls(variance, inverse[:, None] * mixing, inverse, steps, places, _KINDS[shape.smoothness])
 
     def places(self, inputs: Inputs) -> Floats:
         """Return coordinates of numbers, then of labels, (n, d + placed); their distances don't include label steps."""

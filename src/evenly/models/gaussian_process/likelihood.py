@@ -11,16 +11,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import lapack
 from scipy.optimize import minimize
 
+from evenly.models.array_types import Floats
 from evenly.models.gaussian_process.hyperparameters import Component, Shape
 from evenly.models.gaussian_process.kernels import add_covariance, mirror
 from evenly.models.inputs.coding import Inputs
 
 __all__ = [
     "LEAST_NOISE",
+    "QUICK",
     "Found",
     "SearchBudget",
     "cost",
@@ -31,7 +32,6 @@ __all__ = [
     "relearned",
 ]
 
-Floats = NDArray[np.float64]
 #: Least noise variance of each run, relative to the variance of all values: keeps matrices with repeated runs regular.
 LEAST_NOISE = 1e-8
 #: Value of the objective where the covariance can't be factored.
@@ -66,10 +66,9 @@ class SearchBudget:
     again_rows: int = 800
     again_steps: int = 10
 
-    @classmethod
-    def of(cls, effort: str) -> SearchBudget:
-        """Return the search for an effort; all efforts except "quick" are the same."""
-        return cls(1, 400, 50, 1000, 15, 0, 0, 400, 8) if effort == "quick" else cls()
+
+#: The search of a quick fit; for all other efforts, the defaults.
+QUICK = SearchBudget(1, 400, 50, 1000, 15, 0, 0, 400, 8)
 
 
 def objective(theta: Floats, shape: Shape, inputs: Inputs, values: Floats, weights: Floats) -> tuple[float, Floats]:

@@ -9,17 +9,15 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from evenly.errors import InputError
+from evenly.models.array_types import Floats, Ints
 from evenly.models.stored_dataclass import Stored
 from evenly.space.parameters import Categorical, Integer
 from evenly.space.space import Space
 
 __all__ = ["Coding", "Inputs", "whole_where_near"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 #: Maximum relative rounding error of a number that is coded and decoded.
 _ROUNDING = 1e-9
 

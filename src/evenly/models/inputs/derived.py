@@ -21,14 +21,13 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenly.models.array_types import Floats
 from evenly.models.inputs.coding import Coding, Inputs, whole_where_near
 from evenly.models.stored_dataclass import Stored
 
 __all__ = ["GROUPS", "Derived", "choose"]
 
-Floats = NDArray[np.float64]
 #: Groups of derived inputs, in the order in which they are tried.
 GROUPS = ("products", "remainders", "powers")
 _BLOCKS = (2, 4, 8, 16, 32, 64, 128)

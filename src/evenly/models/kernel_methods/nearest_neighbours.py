@@ -7,17 +7,15 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial import KDTree
 
 from evenly.errors import InputError
+from evenly.models.array_types import Floats, Ints
 from evenly.models.inputs.coding import Coding, Inputs
 from evenly.models.regression_model import RegressionModel, Regressor
 
 __all__ = ["NearestNeighbours"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 #: Leaf size of the k-d tree: large leaves are fastest for many columns, as labels make them.
 _LEAF = 64
 #: Numbers of neighbours from which leave-one-out chooses.

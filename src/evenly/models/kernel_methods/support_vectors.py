@@ -12,18 +12,17 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVR
 
 from evenly.errors import InputError
+from evenly.models.array_types import Floats
 from evenly.models.gaussian_process.kernels import radial_sums_32, radial_sums_64
 from evenly.models.inputs.coding import Coding, Inputs
 from evenly.models.regression_model import RegressionModel, Regressor
 
 __all__ = ["SupportVectors"]
 
-Floats = NDArray[np.float64]
 #: Values of the hyperparameters that are tried, for standardised logarithms and inputs in [-1, 1]. The search starts
 #: from the first of each.
 _C = (30.0, 3.0, 300.0, 3000.0)

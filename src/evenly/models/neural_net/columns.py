@@ -6,16 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenly.models.array_types import Flags, Floats, Singles
 from evenly.models.inputs.coding import Inputs
 from evenly.models.inputs.derived import Derived
 from evenly.models.stored_dataclass import Stored
 
 __all__ = ["NetColumns"]
-
-Floats = NDArray[np.float64]
-Singles = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
@@ -51,7 +48,7 @@ class NetColumns(Stored):
         raw = np.clip(_raw(inputs, self.derived), self.lowest, self.highest)
         return np.asarray((raw - self.centres) / self.spreads, dtype=np.float32)
 
-    def seen(self, groups: Sequence[str]) -> NDArray[np.bool_]:
+    def seen(self, groups: Sequence[str]) -> Flags:
         """Return the mask of the columns of a net that uses only some `groups` of derived inputs, (n_columns,)."""
         derived = [np.repeat(group in groups, count) for group, count in self.derived.counts().items()]
         others = len(self.centres) - sum(map(len, derived))

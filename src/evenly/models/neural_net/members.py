@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenly.models.array_types import Singles
 from evenly.models.stored_dataclass import Stored
 
 __all__ = ["ACTIVATIONS", "Member", "predict_each"]
 
-Singles = NDArray[np.float32]
 ACTIVATIONS = ("leaky-relu", "tanh", "silu")
 _LEAK = np.float32(0.1)
 #: Number of rows per block, so that layers stay in the cache.

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from evenly.models.base import Effort, check_effort
+from evenly.models.array_types import Flags, Floats, Ints
 from evenly.models.inputs.coding import Coding, Inputs
 from evenly.models.inputs.derived import GROUPS, Derived
 from evenly.models.neural_net.columns import NetColumns
@@ -18,10 +17,8 @@ from evenly.models.neural_net.training import Hyper, Schedule, Trained, train
 from evenly.models.regression_model import Regressor, fold_numbers
 from evenly.models.trees.trend import QuadraticTrend
 
-__all__ = ["Budget", "Nets"]
+__all__ = ["BUDGETS", "Budget", "Nets"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 _FOLDS = 5
 #: Least number of runs for nets; with fewer runs only the trend is fitted.
 _RUNS = 20
@@ -62,11 +59,8 @@ class Budget:
     pilot: int
     full: int
 
-    @classmethod
-    def of(cls, effort: Effort) -> Budget:
-        """Return the budget of an effort; raise `InputError` if there is no such effort."""
-        check_effort(effort)
-        return {"quick": cls(1, 0, 1500), "normal": cls(2, 800, 4000), "thorough": cls(3, 2000, 10000)}[effort]
+
+BUDGETS = {"quick": Budget(1, 0, 1500), "normal": Budget(2, 800, 4000), "thorough": Budget(3, 2000, 10000)}
 
 
 class Nets(Regressor):
@@ -98,7 +92,7 @@ class Nets(Regressor):
         # The batch size grows with the number of runs, so that the number of steps can stay the same.
         batch = int(np.clip(2 ** np.round(np.log2(max(len(y), 1) / 24)), 16, 256))
 
-        def trained(validation: NDArray[np.bool_], hypers: Sequence[Hyper], steps: int) -> Trained:
+        def trained(validation: Flags, hypers: Sequence[Hyper], steps: int) -> Trained:
             seen = np.array([self._columns.seen(hyper.groups) for hyper in hypers])
             x = self._columns.matrix(inputs)
             return train(x, y, weights, validation, seen, hypers, Schedule(steps, batch), seed=1)

@@ -11,9 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, final
 
-from evenly.models.base import Effort
+from evenly.models.base import Effort, check_effort
 from evenly.models.inputs.coding import Coding
-from evenly.models.neural_net.nets import Budget, Nets
+from evenly.models.neural_net.nets import BUDGETS, Nets
 from evenly.models.regression_model import RegressionModel
 
 __all__ = ["NeuralNet"]
@@ -48,4 +48,5 @@ class NeuralNet(RegressionModel[Nets]):
     folds: int = 5
 
     def regressor(self, coding: Coding) -> Nets:
-        return Nets(coding, Budget.of(self.effort), self.folds)
+        check_effort(self.effort)
+        return Nets(coding, BUDGETS[self.effort], self.folds)

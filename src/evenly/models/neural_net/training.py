@@ -15,17 +15,14 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evenly.errors import MissingExtraError
+from evenly.models.array_types import Flags, Floats, Ints, Singles
 from evenly.models.neural_net.members import ACTIVATIONS, Member
 from evenly.models.stored_dataclass import Stored
 
 __all__ = ["Hyper", "Schedule", "Trained", "train"]
 
-Floats = NDArray[np.float64]
-Singles = NDArray[np.float32]
-Ints = NDArray[np.int64]
 #: Rows of random numbers of which dropout uses windows: new random numbers would cost as much time as the layers.
 _POOL = 4096
 #: Number of steps between two validations; it is fixed, so that only one program is compiled.
@@ -100,8 +97,8 @@ def train(
     x: Singles,
     y: Floats,
     weights: Floats,
-    validation: NDArray[np.bool_],
-    seen: NDArray[np.bool_],
+    validation: Flags,
+    seen: Flags,
     hypers: Sequence[Hyper],
     schedule: Schedule,
     seed: int,
@@ -227,9 +224,7 @@ def _traits(hypers: Sequence[Hyper], width: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _initial(
-    rng: np.random.Generator, seen: NDArray[np.bool_], width: int, hypers: Sequence[Hyper]
-) -> dict[str, Singles]:
+def _initial(rng: np.random.Generator, seen: Flags, width: int, hypers: Sequence[Hyper]) -> dict[str, Singles]:
     """Return initial weights: normal with variance 1.5 / (number of unmasked inputs), smaller in the last layer.
 
     This variance lies between those of He's initialisation, 2 / inputs [He et al. 2015], and LeCun's, 1 / inputs.
@@ -249,7 +244,7 @@ def _initial(
     }  # fmt: skip
 
 
-def _batches(rng: np.random.Generator, validation: NDArray[np.bool_], size: int) -> Iterator[Ints]:
+def _batches(rng: np.random.Generator, validation: Flags, size: int) -> Iterator[Ints]:
     """Yield batches of row indices (n_members, size): each member's training runs, shuffled again after each pass."""
     runs = [np.flatnonzero(~there) for there in validation]
     queues = [np.zeros(0, np.int64) for _ in validation]

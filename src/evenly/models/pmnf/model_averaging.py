@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from evenly.models.array_types import Flags, Floats
 from evenly.models.pmnf.problem import Candidate, Problem, SearchReport
 from evenly.models.pmnf.terms import TermSet
 from evenly.models.scaling_laws.conditions import Conditions
@@ -23,7 +23,6 @@ from evenly.models.scaling_laws.power_law import PowerLaw
 
 __all__ = ["Member", "average_formula", "predict", "refit", "residuals", "rivals", "weigh", "who_leads"]
 
-Floats = NDArray[np.float64]
 
 #: Penalty per coefficient of the power law and of a law of fixed form, in units of -2 log-likelihood. This is AIC's 2,
 #: without the small-sample correction, with which no model of three coefficients could take part at 5 runs.
@@ -309,7 +308,7 @@ def _weights(members: Sequence[Member], counts: Sequence[int], runs: int) -> tup
     return weights, credibilities(losses, coefficients, priors, runs)
 
 
-def _kept(weights: Floats) -> NDArray[np.bool_]:
+def _kept(weights: Floats) -> Flags:
     """Mark the largest weights, (n_members,): at most `_MOST_MEMBERS`, and at least `_LEAST_SHARE` of the largest."""
     largest = np.argsort(-weights, kind="stable")[:_MOST_MEMBERS]
     kept = np.zeros(len(weights), dtype=np.bool_)

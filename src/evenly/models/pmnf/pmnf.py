@@ -40,6 +40,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evenly.errors import InputError
+from evenly.models.array_types import Floats, Ints
 from evenly.models.base import Model
 from evenly.models.pmnf import model_averaging, search_space
 from evenly.models.pmnf.model_averaging import Member
@@ -53,7 +54,6 @@ from evenly.models.uncertainty.conformal import LogConformal
 
 __all__ = ["PMNF"]
 
-Floats = NDArray[np.float64]
 Slope = Literal["decreasing", "increasing"]
 
 #: Quarter steps as in equation 2.7 of the thesis, and negative ones, which strong scaling needs.
@@ -193,7 +193,7 @@ class PMNF(Model):
         self.members_ = model_averaging.weigh(problem, members, counts, conditions, self.search_, unit=unit)
         self.search_.notes += notes + model_averaging.who_leads(self.members_)
         # Conformal scores: leave-out residuals, divided by sqrt(1 + the leverage of the run on a power law).
-        self._coordinates = Coordinates.learn(table)
+        self._coordinates = Coordinates.of(table)
         design = np.column_stack([np.ones(len(table)), self._coordinates.columns(table)[0]])
         self._local = LogLinear.learn(design, np.log(values * unit), weights)
         effective = sum(member.weight * member.coefficients for member in self.members_) + _CHOSEN
@@ -228,7 +228,7 @@ class PMNF(Model):
         if strange:
             raise InputError(f"asked names {strange[0]!r}, but the parameters are {', '.join(table.columns)}")
 
-    def _in_order(self, table: pd.DataFrame, values: Floats) -> tuple[Floats, NDArray[Any], NDArray[np.int64] | None]:
+    def _in_order(self, table: pd.DataFrame, values: Floats) -> tuple[Floats, NDArray[Any], Ints | None]:
         """Return the points (n, d), an order of the runs (n,), and the folds (n,) of the ordered runs (None for "loo").
 
         The order doesn't depend on the order of the runs passed in.
@@ -334,7 +334,7 @@ def _check_choice(name: str, got: Any, allowed: Sequence[str]) -> None:
         raise InputError(f"{name} must be one of {', '.join(map(repr, allowed))}, but got {got!r}")
 
 
-def _affordable_terms(wanted: int, distinct: int, folds: NDArray[np.int64] | None) -> tuple[int, list[str]]:
+def _affordable_terms(wanted: int, distinct: int, folds: Ints | None) -> tuple[int, list[str]]:
     """Return the number of terms that the runs support, at most `wanted`, and notes that explain a smaller number.
 
     In each fit without a run or fold, there must be two different configurations more than coefficients.

@@ -15,13 +15,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from evenly.models.array_types import Flags, Floats, Ints
 from evenly.models.pmnf.problem import Candidate, Problem, SearchReport
 from evenly.models.pmnf.terms import TermSet
 from evenly.models.scaling_laws.conditions import Conditions
 
 __all__ = ["search_all"]
 
-Floats = NDArray[np.float64]
 Progress = Callable[[float], None]
 
 #: Number of terms in a block, and number of blocks that are cached.
@@ -54,7 +54,7 @@ class Block(NamedTuple):
     diagonal: Floats
     products: Floats
     conditions: Floats
-    usable: NDArray[np.bool_]
+    usable: Flags
     offset: int
 
 
@@ -115,7 +115,7 @@ class _TermColumns:
         self.intercept = problem.roots / length
         ones = np.full(self.n_positive, 1 / length)
         self.intercept_conditions = np.concatenate([ones, np.zeros(n * len(conditions.signs))])
-        self._kept: dict[int, tuple[Floats, Floats, NDArray[np.bool_]]] = {}
+        self._kept: dict[int, tuple[Floats, Floats, Flags]] = {}
         self.set_prefix(())
 
     def set_prefix(self, prefix: tuple[int, ...]) -> None:
@@ -160,7 +160,7 @@ class _TermColumns:
         self.fixed.append(column[:m])
         self._projections.append((column, row))
 
-    def _raw(self, numbers: NDArray[Any]) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+    def _raw(self, numbers: NDArray[Any]) -> tuple[Floats, Floats, Flags]:
         """Return columns (B, m) of unit length, orthogonal to the constant, conditions (B, G) and usable terms (B,)."""
         columns = self.terms.from_tables(self._tables, numbers) * self.problem.roots
         rows = np.concatenate(
@@ -305,7 +305,7 @@ def search_all(
 
 
 def _search_prefix(
-    columns: _TermColumns, best: _Best, counts: NDArray[np.int64], first: int, n: int, progress: Progress | None
+    columns: _TermColumns, best: _Best, counts: Ints, first: int, n: int, progress: Progress | None
 ) -> None:
     """Evaluate the prefix with every pair of terms (or every single term, if n is 1) from number `first` on."""
     from evenly.models.pmnf import search_kernels as kernels

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenly.models.array_types import Floats
 from evenly.models.pmnf.problem import Candidate, Problem, SearchReport
 from evenly.models.pmnf.search import search_all
 from evenly.models.pmnf.terms import TermSet, all_factors, without_poles
@@ -18,7 +18,6 @@ from evenly.models.scaling_laws.factors import Factor
 
 __all__ = ["BUDGETS", "Budget", "find", "usable_factors"]
 
-Floats = NDArray[np.float64]
 Progress = Callable[[float], None]
 
 

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenly.models.scaling_laws.factors import Factor, Floats, factor_derivatives, factor_values
+from evenly.models.array_types import Floats
+from evenly.models.scaling_laws.factors import Factor, factor_derivatives, factor_values
 
 __all__ = ["TermSet", "all_factors", "without_poles"]
 

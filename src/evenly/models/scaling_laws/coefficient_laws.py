@@ -11,14 +11,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import nnls
 
+from evenly.models.array_types import Floats
 from evenly.models.stored_dataclass import Stored
 
 __all__ = ["CoefficientLaws"]
 
-Floats = NDArray[np.float64]
 #: Ridge weight of the exponents: an exponent of 1 costs as much as a log residual of 1 in one run of weight 1.
 _RIDGE = 1.0
 _STEPS = 60

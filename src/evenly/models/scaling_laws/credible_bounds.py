@@ -25,8 +25,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from evenly.models.array_types import Floats
 from evenly.models.scaling_laws.formula import Formula, Term
 from evenly.models.scaling_laws.laws import fit_laws
 from evenly.models.scaling_laws.loglinear import LogLinear
@@ -34,7 +34,6 @@ from evenly.models.uncertainty.conformal import LogConformal
 
 __all__ = ["RivalLaws", "credibilities", "credible_bounds", "relative_leverage"]
 
-Floats = NDArray[np.float64]
 
 #: v and s of the module's docstring.
 _PRIOR_RUNS, _PRIOR_SPREAD = 2.0, 0.03

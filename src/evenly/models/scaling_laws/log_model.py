@@ -13,9 +13,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from evenly.errors import InputError
+from evenly.models.array_types import Floats
 from evenly.models.base import Model
 from evenly.models.scaling_laws.credible_bounds import RivalLaws
 from evenly.models.scaling_laws.formula import Formula, Piece, Term
@@ -23,8 +23,6 @@ from evenly.models.scaling_laws.loglinear import Coordinates, LogLinear
 from evenly.models.uncertainty.conformal import LogConformal
 
 __all__ = ["LogModel"]
-
-Floats = NDArray[np.float64]
 
 
 class LogModel(Model):
@@ -52,7 +50,7 @@ class LogModel(Model):
     def _learn_itself(self, table: pd.DataFrame, values: Floats, weights: Floats) -> None:
         """Fit this model alone, without its rival laws."""
         self._rivals = RivalLaws(1.0, [])
-        self._coordinates = Coordinates.learn(table)
+        self._coordinates = Coordinates.of(table)
         z, indicators = self._coordinates.columns(table)
         # A square needs three different values of the coordinate, so counting stops at three.
         self._values = [min(len(np.unique(column)), 3) for column in z.T]

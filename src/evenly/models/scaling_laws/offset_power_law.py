@@ -15,9 +15,9 @@ from typing import Any, ClassVar, Literal, final
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from evenly.errors import InputError
+from evenly.models.array_types import Floats
 from evenly.models.base import Model
 from evenly.models.scaling_laws.credible_bounds import RivalLaws
 from evenly.models.scaling_laws.formula import Formula, Piece, Term
@@ -26,7 +26,6 @@ from evenly.models.uncertainty.conformal import LogConformal
 
 __all__ = ["OffsetPowerLaw", "one_positive_column"]
 
-Floats = NDArray[np.float64]
 #: Number of exponents c on the grid of the search.
 _GRID = 51
 

@@ -22,9 +22,9 @@ from typing import Any, ClassVar, Literal, final
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from evenly.errors import InputError
+from evenly.models.array_types import Floats
 from evenly.models.base import Model
 from evenly.models.scaling_laws.formula import Piece
 from evenly.models.scaling_laws.loglinear import LogLinear
@@ -33,7 +33,6 @@ from evenly.models.uncertainty.conformal import LogConformal
 
 __all__ = ["PiecewiseLinear"]
 
-Floats = NDArray[np.float64]
 Monotone = Literal["decreasing", "increasing"]
 
 

@@ -8,14 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenly.models.array_types import Floats
 from evenly.models.sparse_grid import kernels
 from evenly.models.sparse_grid.points import Basis
 
 __all__ = ["Equations", "Solution"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -18,9 +18,9 @@ from functools import cache
 from typing import Any, ClassVar, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evenly.errors import InputError
+from evenly.models.array_types import Flags, Floats, Ints
 from evenly.models.inputs.coding import Coding, Inputs
 from evenly.models.regression_model import RegressionModel, Regressor, fold_numbers
 from evenly.models.sparse_grid.least_squares import Equations
@@ -29,8 +29,6 @@ from evenly.models.sparse_grid.refinement import Refinement
 
 __all__ = ["SparseGrid"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 #: Ridge weights that are tried, starting from `_FIRST_RIDGE`.
 _RIDGES = tuple(10.0**-k for k in range(2, 8))
 _FIRST_RIDGE = 1e-4
@@ -58,7 +56,7 @@ class _Rows:
     y: Floats
     weights: Floats
 
-    def take(self, which: NDArray[np.bool_]) -> _Rows:
+    def take(self, which: Flags) -> _Rows:
         return _Rows(self.x[which], self.y[which], self.weights[which])
 
 

@@ -8,12 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+
+from evenly.models.array_types import Floats
 
 __all__ = ["Pruned", "costs", "gcv", "least_squares", "prune"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 def gcv(squares: float, n: float, effective: float) -> float:

@@ -13,16 +13,14 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenly.models.array_types import Floats, Ints
 from evenly.models.inputs.coding import Inputs
 from evenly.models.splines import kernels
 from evenly.models.splines.terms import Factor, Term
 
 __all__ = ["Limits", "forward"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 #: Number of places that a parent moves up in the queue per step since it was last tried: Fast MARS' ageing factor.
 _AGEING = 1.0
 #: Friedman's alpha: the accepted probability that a sequence of errors of one sign looks like a bend.

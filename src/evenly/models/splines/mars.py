@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evenly.errors import InputError
+from evenly.models.array_types import Floats, Ints
 from evenly.models.inputs.coding import Coding, Inputs
 from evenly.models.regression_model import RegressionModel, Regressor
 from evenly.models.splines.backward import costs, gcv, least_squares, prune
@@ -25,8 +25,6 @@ from evenly.models.splines.terms import design, terms_from_state, terms_to_state
 
 __all__ = ["Mars"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 #: Degrees of interaction that are tried if none is given.
 _DEGREES = (1, 2, 3)
 _MOST_TERMS = 150

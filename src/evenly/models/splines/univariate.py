@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from evenly.errors import InputError
+from evenly.models.array_types import Floats
 from evenly.models.inputs.coding import Inputs
 from evenly.models.splines.backward import gcv, least_squares, prune
 from evenly.models.splines.forward import Limits, forward
@@ -15,8 +16,6 @@ from evenly.models.splines.terms import Factor, Term, design
 from evenly.models.stored_dataclass import Stored
 
 __all__ = ["HingeCurve", "univariate_hinges"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

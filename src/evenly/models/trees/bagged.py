@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evenly.errors import InputError
+from evenly.models.array_types import Floats, Ints
 from evenly.models.inputs.coding import Coding, Inputs
 from evenly.models.inputs.derived import Derived, choose
 from evenly.models.regression_model import RegressionModel, Regressor
@@ -24,8 +24,6 @@ from evenly.models.trees.sklearn_trees import forest_trees
 
 __all__ = ["BaggedModel"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 #: Number of trees of the forests that compare derived inputs. With fewer, many runs would be in all trees' samples.
 _PILOT = 30
 

@@ -7,9 +7,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from evenly.models.base import Effort, check_effort
+from evenly.models.array_types import Floats, Ints
 from evenly.models.inputs.coding import Coding, Inputs
 from evenly.models.inputs.derived import Derived, choose
 from evenly.models.regression_model import Regressor, fold_numbers
@@ -17,10 +16,8 @@ from evenly.models.trees.columns import TreeColumns
 from evenly.models.trees.ensemble import TreeEnsemble
 from evenly.models.trees.fitters import Fitter, Settings
 
-__all__ = ["Boosted", "Budget"]
+__all__ = ["BUDGETS", "Boosted", "Budget"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 _FOLDS = 5
 #: Least number of runs for trees; with fewer runs only the trend is fitted.
 _RUNS = 12
@@ -53,13 +50,10 @@ class Budget:
     rate: float
     rounds: int
 
-    @classmethod
-    def of(cls, effort: Effort) -> Budget:
-        """Return the budget of an effort; raise `InputError` if there is no such effort."""
-        check_effort(effort)
-        return {
-            "quick": cls(60, 1, 0.2, 240), "normal": cls(200, 3, 0.05, 1200), "thorough": cls(400, 3, 0.025, 3000),
-        }[effort]  # fmt: skip
+
+BUDGETS = {
+    "quick": Budget(60, 1, 0.2, 240), "normal": Budget(200, 3, 0.05, 1200), "thorough": Budget(400, 3, 0.025, 3000),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)

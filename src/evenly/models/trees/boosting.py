@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, final
 
 from evenly.errors import InputError
-from evenly.models.base import Effort
+from evenly.models.base import Effort, check_effort
 from evenly.models.inputs.coding import Coding
 from evenly.models.regression_model import RegressionModel
-from evenly.models.trees.boosted import Boosted, Budget
+from evenly.models.trees.boosted import BUDGETS, Boosted
 from evenly.models.trees.fitters import Fitter, HistFitter, LightGBMFitter, usual_fitter
 
 __all__ = ["Boosting", "HistBoosting"]
@@ -53,10 +53,11 @@ class Boosting(RegressionModel[Boosted]):
     folds: int = 5
 
     def regressor(self, coding: Coding) -> Boosted:
+        check_effort(self.effort)
         if self.fitter is not None and self.fitter not in _FITTERS:
             raise InputError(f"fitter must be one of {', '.join(_FITTERS)}, but got {self.fitter!r}")
         fitter = _FITTERS[self.fitter] if self.fitter else usual_fitter()
-        return Boosted(coding, fitter, Budget.of(self.effort), self.folds)
+        return Boosted(coding, fitter, BUDGETS[self.effort], self.folds)
 
 
 @final
@@ -86,4 +87,5 @@ class HistBoosting(RegressionModel[Boosted]):
     folds: int = 5
 
     def regressor(self, coding: Coding) -> Boosted:
-        return Boosted(coding, HistFitter, Budget.of(self.effort), self.folds)
+        check_effort(self.effort)
+        return Boosted(coding, HistFitter, BUDGETS[self.effort], self.folds)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenly.models.array_types import Floats, Singles
 from evenly.models.inputs.coding import Inputs
 from evenly.models.inputs.derived import Derived
 from evenly.models.stored_dataclass import Stored
@@ -14,8 +14,6 @@ from evenly.models.trees.trend import QuadraticTrend
 
 __all__ = ["TreeColumns"]
 
-Floats = NDArray[np.float64]
-Singles = NDArray[np.float32]
 #: Number of pseudo-runs with the overall mean that are added to each label, which shrinks its effect.
 _USUAL = 3.0
 

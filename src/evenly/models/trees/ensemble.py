@@ -19,12 +19,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from evenly.models.array_types import Floats, Ints, Singles
 from evenly.models.stored_dataclass import Stored
 
 __all__ = ["Tree", "TreeEnsemble"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 #: Maximum number of leaves of a small tree, and number of rows in a block.
 _BITS = 32
 _BLOCK = 512
@@ -124,7 +123,7 @@ class TreeEnsemble(Stored):
         number = np.where(self.feature < 0, scale * self.number, self.number)
         return replace(self, number=number, coefficients=scale * self.coefficients, start=scale * self.start)
 
-    def predict(self, x: Floats | NDArray[np.float32]) -> Floats:
+    def predict(self, x: Floats | Singles) -> Floats:
         """Return predictions (n,) for rows x (n, n_columns), which are rounded to single precision."""
         out = np.full(len(x), self.start)
         if not len(self) or not len(x):

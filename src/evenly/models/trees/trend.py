@@ -12,13 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from evenly.models.array_types import Floats, Ints
 from evenly.models.inputs.coding import Inputs
 from evenly.models.stored_dataclass import Stored
 
 __all__ = ["QuadraticTrend"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 #: Lower bound of 1 - leverage, so that leave-one-out errors stay finite.
 _LEAST = 1e-6
 _RIDGES = np.logspace(-7, 1, 17)

@@ -18,13 +18,12 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenly.models.array_types import Floats
 from evenly.models.stored_dataclass import Stored
 
 __all__ = ["LogConformal"]
 
-Floats = NDArray[np.float64]
 
 #: Assumed spread of log run times if the fit has no degrees of freedom to estimate it from. It is rather too wide than
 #: too narrow for timings on shared clusters.

@@ -11,15 +11,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenly.models.array_types import Floats
 from evenly.models.inputs.coding import Inputs
 from evenly.models.stored_dataclass import Stored
 from evenly.models.uncertainty.conformal import LogConformal
 
 __all__ = ["LocalConformal"]
 
-Floats = NDArray[np.float64]
 #: Number of residuals of average size that are mixed into each local scale.
 _USUAL = 10
 #: Residuals below this are rounding errors.

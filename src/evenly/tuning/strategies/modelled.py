@@ -17,8 +17,8 @@ from typing import final
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from evenly.models.array_types import Floats
 from evenly.tuning.acquisition import expected_improvement, log_expected_improvement, log_lower_bound
 from evenly.tuning.candidates import Candidates, corners
 from evenly.tuning.feasibility_model import FeasibilityModel
@@ -33,7 +33,6 @@ from evenly.tuning.trials import Trial, Trials
 
 __all__ = ["Modelled"]
 
-Floats = NDArray[np.float64]
 #: Number of the fastest configurations whose neighbours become candidates, where not all configurations do.
 _FASTEST = 5
 #: Configurations with a smaller probability of success are tried only if no other configuration is left.

@@ -8,13 +8,11 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenly.models.array_types import Flags, Floats
 from evenly.models.inputs.coding import Inputs
 
 __all__ = ["Beliefs", "Observed", "Surrogate"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -36,7 +34,7 @@ class Observed:
     inputs: Inputs
     logs: Floats
     weights: Floats
-    censored: NDArray[np.bool_]
+    censored: Flags
 
     def __len__(self) -> int:
         return len(self.logs)

@@ -12,15 +12,13 @@ from dataclasses import replace
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenly.models.array_types import Floats
 from evenly.models.inputs.coding import Inputs
 from evenly.tuning.surrogates.base import Beliefs, Observed, Surrogate
 from evenly.tuning.surrogates.gaussian_process import SampledProcess
 
 __all__ = ["PartlyCompressed", "compressed"]
-
-Floats = NDArray[np.float64]
 
 
 @final

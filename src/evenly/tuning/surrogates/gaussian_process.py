@@ -13,9 +13,9 @@ from collections.abc import Callable
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import norm
 
+from evenly.models.array_types import Floats
 from evenly.models.gaussian_process.experts import Experts
 from evenly.models.gaussian_process.hyperparameters import Shape
 from evenly.models.gaussian_process.likelihood import cost, minimised
@@ -24,7 +24,6 @@ from evenly.tuning.surrogates.base import Beliefs, Observed, Surrogate
 
 __all__ = ["SampledProcess"]
 
-Floats = NDArray[np.float64]
 #: Rounds of imputation: runs that were ended early get the predicted mean of their log time, given its lower bound.
 _ROUNDS = 3
 

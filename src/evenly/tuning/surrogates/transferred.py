@@ -12,15 +12,14 @@ from dataclasses import replace
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenly.models.array_types import Floats
 from evenly.models.inputs.coding import Inputs
 from evenly.tuning.surrogates.base import Beliefs, Observed
 from evenly.tuning.surrogates.gaussian_process import SampledProcess
 
 __all__ = ["TransferredProcess"]
 
-Floats = NDArray[np.float64]
 #: With fewer runs than this, the tasks are assumed to be alike.
 _FEWEST = 3
 #: Prior probability that tasks are alike (the first hypothesis).
