@@ -144,8 +144,7 @@ class Store:
 
     def about(self, key: str) -> Any:
         """Return the value stored under a key; None if there is none."""
-        row = self._database.execute("SELECT value FROM about WHERE key = ?", (key,)).fetchone()
-        return None if row is None else json.loads(row[0])
+        return _about(self._database, key)
 
     def note(self, key: str, value: Any) -> None:
         """Store a value (valid in JSON) about the campaign under a key."""
@@ -259,7 +258,7 @@ def _opened(path: Path) -> sqlite3.Connection:
                 for statement in _TABLES.split(";"):
                     database.execute(statement)
                 database.execute("INSERT INTO about VALUES ('version', ?)", (json.dumps(FORMAT_VERSION),))
-        version = None if tables and "about" not in tables else _version(database)
+        version = None if tables and "about" not in tables else _about(database, "version")
     except sqlite3.DatabaseError as error:
         database.close()
         raise ReadError(path, f"not a file of a campaign, or damaged: {error}") from None
@@ -270,6 +269,6 @@ def _opened(path: Path) -> sqlite3.Connection:
     return database
 
 
-def _version(database: sqlite3.Connection) -> Any:
-    row = database.execute("SELECT value FROM about WHERE key = 'version'").fetchone()
+def _about(database: sqlite3.Connection, key: str) -> Any:
+    row = database.execute("SELECT value FROM about WHERE key = ?", (key,)).fetchone()
     return None if row is None else json.loads(row[0])

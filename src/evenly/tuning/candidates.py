@@ -51,15 +51,11 @@ class Candidates:
 
     def __init__(self, space: Space) -> None:
         self.space = space
-        self.listed = self._all()
+        many = space.listed is None and combinations(space.parameters) > LISTED
+        self.listed = None if many else space.enumerate()
         if self.listed is not None and not len(self.listed):
             rules = ", ".join(c.name for c in space.constraints) or "the list, which is empty"
             raise InfeasibleError(f"no configuration obeys {rules}: loosen a rule", constraint=rules)
-
-    def _all(self) -> pd.DataFrame | None:
-        if self.space.listed is None and combinations(self.space.parameters) > LISTED:
-            return None
-        return self.space.enumerate()
 
     @cached_property
     def coding(self) -> Coding:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from evenly.models.completion.cells import cell_means
+from evenly.models.completion.candidate_fit import _cell_means
 from evenly.models.completion.coordinate_descent import coordinate_descent
 from evenly.models.completion.factors import Factors, Penalty, Problem, equations, objective, solve
 from evenly.models.completion.gradient_descent import stochastic_gradient_descent
@@ -169,7 +169,7 @@ def test_cell_means_carry_the_weights_of_their_runs() -> None:
     problem, _ = _problem(300, 2, 0.1)
     grid = Grid(tuple(Mode(m.column, m.ordered, m.knots, max(m.size - m.ordered, 1)) for m in GRID.modes), "cells")
     placed = Problem(grid, grid.place(_inputs(300), fitting=True), problem.targets, problem.weights)
-    made = cell_means(placed)
+    made = _cell_means(placed)
     assert made.weights.sum() == pytest.approx(problem.weights.sum())
     one = made.place.rows[:, 0]
     there = np.all(placed.place.rows == one[:, None], axis=0)

@@ -29,7 +29,7 @@ NOWHERE = Conditions(np.zeros((0, 1)), {}, False)
 
 
 def _columns(problem: Problem, terms: TermSet, numbers: tuple[int, ...]) -> Floats:
-    return terms.values(problem.points, np.array(numbers, dtype=np.int64)).T
+    return terms.from_tables(terms.tables(problem.points), np.array(numbers, dtype=np.int64)).T
 
 
 def _solve(problem: Problem, design: Floats, used: NDArray[np.bool_]) -> tuple[float, Floats]:

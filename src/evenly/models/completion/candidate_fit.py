@@ -10,7 +10,6 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from evenly.models.array_types import Floats
-from evenly.models.completion.cells import cell_means
 from evenly.models.completion.coordinate_descent import coordinate_descent
 from evenly.models.completion.factors import Factors, Penalty, Problem
 from evenly.models.completion.gradient_descent import stochastic_gradient_descent
@@ -120,7 +119,7 @@ class Member:
                 )
             problem = Problem(self.grid, self.grid.place(inputs, fitting=True), logs if together else rest, weights)
             if s.basis == "cells":
-                problem = cell_means(problem)
+                problem = _cell_means(problem)
             p = self.posterior
             if s.optimizer == "variational":
                 fit = VariationalFit(problem, self.trend if together else None, p)
@@ -178,3 +177,15 @@ class Member:
             factors = Factors(mean, np.zeros_like(mean), np.zeros_like(mean), flat)
             made.posterior = Posterior(factors, Penalty(flat, flat), 1.0)
         return made
+
+
+def _cell_means(problem: Problem) -> Problem:
+    """Return one observation per measured cell: the weighted mean of its targets, and the sum of its weights."""
+    # Section 5.1: the tensor element of a cell is the mean of its runs; here the mean of their logs, as in section 5.2.
+    _, first, cell = np.unique(problem.place.rows.T, axis=0, return_index=True, return_inverse=True)
+    cell = np.ravel(cell)
+    weights = np.bincount(cell, problem.weights)
+    targets = np.bincount(cell, problem.weights * problem.targets) / weights
+    rows, shares = problem.place.rows, problem.place.shares
+    place = Placement(np.ascontiguousarray(rows[:, first]), np.ascontiguousarray(shares[:, first]))
+    return Problem(problem.grid, place, np.asarray(targets, dtype=np.float64), np.asarray(weights, dtype=np.float64))

@@ -88,8 +88,8 @@ class VariationalFit:
         self._total = float(problem.weights.sum())
         self._floor = 1e-10 * float(np.var(problem.targets)) + 1e-16
 
-    def run(self, *, tolerance: float, sweeps: int, done: int = 0) -> int:
-        """Sweep until the mean expected square changes by less than `tolerance` of it; return the last sweep's number.
+    def run(self, *, tolerance: float, sweeps: int, done: int = 0) -> None:
+        """Sweep until the mean expected square changes by less than `tolerance` of it.
 
         Sweeps are counted from `done`, so that a refit skips the special rules for the first sweeps.
         """
@@ -99,9 +99,8 @@ class VariationalFit:
             if sweep % _PRUNE_EVERY == _PRUNE_EVERY - 1:
                 self.posterior.prune()
             if sweep > 5 and abs(before - square) <= tolerance * square:
-                return sweep + 1
+                return
             before = square
-        return done + sweeps
 
     def _sweep(self, number: int) -> float:
         posterior, problem = self.posterior, self.problem

@@ -43,16 +43,6 @@ class _Process(Regressor):
         shape = Shape(inputs.numbers.shape[1], coded.sizes, placed=len(inputs.sizes))
         self._experts = Experts.learn(*learn(shape, coded, values, weights, self.search), coded, values, weights)
 
-    def solved(self, inputs: Inputs, logs: Floats, weights: Floats) -> _Process:
-        """Return a process with the same hyper-parameters that is fitted to other runs."""
-        other = _Process(self.search)
-        other._centre, other._scale, other._levels = self._centre, self._scale, self._levels
-        values = (logs - self._centre) / self._scale
-        other._experts = Experts.learn(
-            self._experts.shape, self._experts.theta, self._levels.added(inputs), values, weights
-        )
-        return other
-
     def predict(self, inputs: Inputs) -> Floats:
         return self._centre + self._scale * self._experts.predict(self._levels.added(inputs))
 

@@ -84,7 +84,7 @@ class _SparseGrid(Regressor):
             equations = Equations(basis, rows.x, rows.weights)
             # The points of the last round come first, so the solver can start from their coefficients.
             start = np.concatenate([coefficients, np.zeros(len(basis) - len(coefficients))])
-            coefficients = equations.solve(rows.y, plan.ridge, start, tolerance=1e-4).coefficients
+            coefficients = equations.solve(rows.y, plan.ridge, start, tolerance=1e-4)
             yield basis, coefficients
             # A round adds at most 60 % of the present number of points (100 % with 6,000 runs or more), up to the cap.
             count = min(math.ceil((0.6 if n < 6000 else 1.0) * len(basis)), cap - len(basis))

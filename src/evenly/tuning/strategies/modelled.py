@@ -21,7 +21,7 @@ import pandas as pd
 from evenly.models.array_types import Floats
 from evenly.tuning.acquisition import expected_improvement, log_expected_improvement, log_lower_bound
 from evenly.tuning.candidates import Candidates, corners
-from evenly.tuning.feasibility_model import FeasibilityModel
+from evenly.tuning.feasibility_model import success_probabilities
 from evenly.tuning.initial_design import most_informative
 from evenly.tuning.strategies.base import Choice, Strategy, row_of
 from evenly.tuning.surrogates.base import Beliefs, Observed
@@ -73,13 +73,13 @@ class Modelled(Strategy):
             transfer = self._learned(trials, candidates)
             if not well:
                 row = int(
-                    np.argmin(transfer.expected(table) - np.log(_success_probabilities(trials, candidates, table)))
+                    np.argmin(transfer.expected(table) - np.log(success_probabilities(trials, candidates, table)))
                 )
                 return Choice(row_of(table, row), "expected to be the fastest, by runs of other tasks")
             beliefs = _from_others(trials, candidates, table, transfer, random)
         # Logarithm of acquisition times probability of success, (n,).
         best = _best_logs(trials, table, beliefs)
-        success = _success_probabilities(trials, candidates, table)
+        success = success_probabilities(trials, candidates, table)
         by_bound = len(trials) % 2 == 0
         worth = (log_lower_bound if by_bound else log_expected_improvement)(beliefs, best) + np.log(success)
         # Configurations that will probably fail come last, even if the others save hardly anything.
@@ -148,10 +148,6 @@ def _samples(runs: int) -> int:
 
 def _finished(trials: Trials) -> list[Trial]:
     return [*trials.of("ok"), *trials.of("timed out")]
-
-
-def _success_probabilities(trials: Trials, candidates: Candidates, table: pd.DataFrame) -> Floats:
-    return FeasibilityModel.learn(trials, candidates).probabilities(candidates.inputs(table))
 
 
 def _observed(known: Sequence[Trial], trials: Trials, candidates: Candidates) -> Observed:

@@ -95,11 +95,6 @@ class SampledProcess(Surrogate):
         values = (logs - self._centre) / self._scale
         self._experts = [one.with_runs(inputs, values) for one in self._experts]
 
-    @property
-    def noise(self) -> float:
-        """Standard deviation of the noise of a single run's log time."""
-        return self._scale * float(np.sqrt(np.mean([one.shape.noise(one.theta) for one in self._experts])))
-
 
 def _elliptical_slices(
     likelihood: Callable[[Floats], float],
