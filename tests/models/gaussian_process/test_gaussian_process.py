@@ -82,7 +82,7 @@ def test_left_out_is_what_solving_again_gives(regions: int, monkeypatch: pytest.
     whole = _Process()
     if regions > 1:
         monkeypatch.setattr(experts, "EXACT", 50)
-        monkeypatch.setattr(experts, "_OWN", 30)
+        monkeypatch.setattr(experts, "_REGION_RUNS", 30)
         monkeypatch.setattr(experts, "_LEARNED", 60)
     whole.fit(inputs, logs, weights)
     assert len(whole._experts.regions) == regions
@@ -120,7 +120,7 @@ def test_regions_predict_like_one_process(monkeypatch: pytest.MonkeyPatch) -> No
     asked = numbers(rng.uniform(-1, 1, (300, 2)))
     one = fitted(x, logs)
     monkeypatch.setattr(experts, "EXACT", 500)
-    monkeypatch.setattr(experts, "_OWN", 150)
+    monkeypatch.setattr(experts, "_REGION_RUNS", 150)
     monkeypatch.setattr(experts, "_LEARNED", 350)
     many = fitted(x, logs)
     assert len(many._experts.regions) == 4

@@ -1,6 +1,6 @@
 """The race: methods are compared by cross-validation, that is, by their errors on runs they haven't learned from.
 
-For a large table, a heat on a sample of the runs comes first: methods whose error is far above the best are excluded.
+For a large table, a screening on a sample of the runs comes first: methods whose error is far above the best are excluded.
 The others learn from all runs. Cheap methods are tried first. The choice of methods depends on the table and the effort
 only, never on measured time, so that the same runs always give the same model.
 """
@@ -26,7 +26,7 @@ from evenly.space.space import Space
 
 __all__ = ["Entry", "MethodCandidate", "Table", "candidates", "left_out_logs_of", "mean_error", "race"]
 
-#: Number of runs to learn from in the heat; a method is excluded if its error there exceeds the best by this factor.
+#: Number of runs to learn from in the screening; a method is excluded if its error there exceeds the best by this factor.
 _SCREENING_RUNS, _SCREENING_FACTOR = 1_500, 1.6
 
 
@@ -243,7 +243,7 @@ def mean_error(left_out: Floats, table: Table) -> float:
 
 
 def _excluded(table: Table, entrants: Sequence[MethodCandidate], say: Callable[[str], None]) -> dict[str, str]:
-    """Run the heat of a large table; return the methods to exclude, each with the reason."""
+    """Screen the methods on a sample of a large table; return those to exclude, each with the reason."""
     if len(table) < 2 * _SCREENING_RUNS:
         return {}
     some = table.rows(np.sort(np.random.default_rng(0).permutation(len(table))[: 2 * _SCREENING_RUNS]))
