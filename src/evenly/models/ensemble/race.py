@@ -1,8 +1,8 @@
 """The race: methods are compared by cross-validation, that is, by their errors on runs they haven't learned from.
 
-For a large table, a screening on a sample of the runs comes first: methods whose error is far above the best are excluded.
-The others learn from all runs. Cheap methods are tried first. The choice of methods depends on the table and the effort
-only, never on measured time, so that the same runs always give the same model.
+For a large table, a screening on a sample of the runs comes first: methods whose error is far above the best are
+excluded. The others learn from all runs. Cheap methods are tried first. The choice of methods depends on the table and
+the effort only, never on measured time, so that the same runs always give the same model.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from evenly.space.space import Space
 
 __all__ = ["Entry", "MethodCandidate", "Table", "candidates", "left_out_logs_of", "mean_error", "race"]
 
-#: Number of runs to learn from in the screening; a method is excluded if its error there exceeds the best by this factor.
+#: Number of runs to learn from in the screening. A method is excluded if its error there exceeds the best by this
+#: factor.
 _SCREENING_RUNS, _SCREENING_FACTOR = 1_500, 1.6
 
 
