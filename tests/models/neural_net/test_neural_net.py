@@ -76,7 +76,7 @@ def test_members_do_not_learn_from_runs_held_out() -> None:
 def test_law(law: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from evenly.models.neural_net import nets
 
-    monkeypatch.setattr(nets.Budget, "of", lambda _: nets.Budget(1, 0, 100))
+    monkeypatch.setitem(nets.BUDGETS, "normal", nets.Budget(1, 0, 100))
     LAWS[law](lambda: NeuralNet(folds=2), *_wave(24))
 
 
