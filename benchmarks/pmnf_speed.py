@@ -19,7 +19,7 @@ from typing import Any, get_args
 
 import numpy as np
 
-from evenly.models.pmnf.problem import Candidate, Fit, Loss, Problem, Search
+from evenly.models.pmnf.problem import Candidate, Fit, Loss, Problem, SearchReport
 from evenly.models.pmnf.search import search_all
 from evenly.models.pmnf.terms import TermSet, all_factors
 from evenly.models.scaling_laws.conditions import Conditions
@@ -42,7 +42,7 @@ def main() -> None:
     for fit, loss in itertools.product(fits, get_args(Loss)):
         problem = Problem(points, values, np.ones(RUNS), fit, loss)
         small = TermSet((factors[:3], factors[:3]))
-        search_all(problem, small, 2, asked, search=Search("full", 0))  # compiles
+        search_all(problem, small, 2, asked, search=SearchReport("full", 0))  # compiles
         asked = Conditions(asked.points, {}, fit != "log")
         row(problem, terms, asked, naive_rate(problem, terms, arguments.naive))
     print(f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10:.0f} MiB")
@@ -60,7 +60,7 @@ def measured() -> tuple[Any, Any]:
 
 
 def row(problem: Problem, terms: TermSet, asked: Conditions, plain: float) -> None:
-    search = Search("full", 49_995_000)
+    search = SearchReport("full", 49_995_000)
     start = time.perf_counter()
     search_all(problem, terms, 2, asked, search=search)
     seconds = time.perf_counter() - start

@@ -8,7 +8,8 @@ from typing import Any, ClassVar, final
 import numpy as np
 import pandas as pd
 
-from evenly.models.base import Floats, Model
+from evenly.models.array_types import Floats
+from evenly.models.base import Model
 
 
 @final

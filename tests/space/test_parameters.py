@@ -44,7 +44,7 @@ def test_what_can_not_be(make: Any) -> None:
 def test_integers_have_the_mass_they_promise(kind: Integer) -> None:
     values, drawn = kind.values(), kind.from_unit(GRID)
     got = np.array([np.mean(drawn == value) for value in values])
-    mass = kind.mass(values)
+    mass = kind.sampling_weights(values)
     # A value's share of an even grid of n points is off by at most one point.
     np.testing.assert_allclose(got, mass / mass.sum(), atol=1.01 / len(GRID))
 

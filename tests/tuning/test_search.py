@@ -208,7 +208,7 @@ def test_greedy_is_algorithm_1() -> None:
     out, pool = asked[:5], [key for key in times if key not in asked[:5]]
     for _ in range(5, 12):
         logs = np.log([times[key] for key in out])
-        model = new_model("forest", "quick", {}).regressor(coding, len(out))
+        model = new_model("forest", "quick", {}).regressor(coding)
         model.fit(coding.inputs(space.frame(np.array(out))), logs - np.median(logs), np.ones(len(out)))
         predicted = model.predict(coding.inputs(space.frame(np.array(pool))))
         shortest = pool[int(np.argmin(predicted))]

@@ -16,7 +16,7 @@ import pandas as pd
 
 from evenly.campaign.noise import Drift, drift_of
 from evenly.campaign.one_run import Runner
-from evenly.campaign.planning import Advisor, Progress, Schedule, Turn, first_configurations, rows_of
+from evenly.campaign.planning import Advisor, NextRun, Progress, Schedule, first_configurations, rows_of
 from evenly.campaign.store import Record, Store
 from evenly.campaign.study import Study
 from evenly.errors import InputError
@@ -155,22 +155,22 @@ class Campaign:
         KeyboardInterrupt
             If the campaign is interrupted; all finished runs stay stored.
         """
-        while (turn := self._next()) is not None:
-            record = self._made(turn)
+        while (next_run := self._next()) is not None:
+            record = self._run_once(next_run)
             self._schedule.add(record)
             if progress is not None:
                 progress(record, self._schedule.progress)
 
-    def _made(self, turn: Turn) -> Record:
+    def _run_once(self, next_run: NextRun) -> Record:
         """Make one run and store it; if it is interrupted, delete its mark as a running run."""
         mark = uuid.uuid4().hex
-        configuration = self._ordered(self.store.configuration(turn.configuration))
+        configuration = self._ordered(self.store.configuration(next_run.configuration))
         fastest = self._fastest(configuration)
         many = self.study.plan.limit
         limit_s = None if many is None or fastest is None else many * fastest.took
         try:
-            self.store.begin(mark, self.study.program.launcher, turn.configuration)
-            record = self._bounded(self._runner.made(turn, configuration, mark, limit_s), fastest)
+            self.store.begin(mark, self.study.program.launcher, next_run.configuration)
+            record = self._bounded(self._runner.run(next_run, configuration, mark, limit_s), fastest)
             self.store.add(record)
         except OSError as error:
             self.store.forget_running()
@@ -236,14 +236,14 @@ class Campaign:
         """Number of runs that each configuration still needs, as far as is known, by configuration number."""
         return self._schedule.missing
 
-    def _next(self) -> Turn | None:
+    def _next(self) -> NextRun | None:
         anchor = self._schedule.anchor
-        turn = self._schedule.next() or self._advised()
+        next_run = self._schedule.next() or self._advised()
         if self._schedule.anchor != anchor:
             self.store.note("anchor", self._schedule.anchor)
-        return turn
+        return next_run
 
-    def _advised(self) -> Turn | None:
+    def _advised(self) -> NextRun | None:
         """Ask the advisor for another configuration, where the plan has room for one."""
         plan, order = self.study.plan, self._schedule.order
         if self._advisor is None or not plan.is_advised or self._schedule.is_spent or len(order) >= (plan.runs or 0):
@@ -296,6 +296,6 @@ class Campaign:
 
     def other_load(self) -> float | None:
         """Return the mean number of cores that other processes kept busy; None where the system doesn't report it."""
-        told = [(r.other_load, r.took) for r in self.store.records() if r.other_load is not None]
-        total = sum(took for _, took in told)
-        return sum(load * took for load, took in told) / total if total > 0 else None
+        loads = [(r.other_load, r.took) for r in self.store.records() if r.other_load is not None]
+        total = sum(took for _, took in loads)
+        return sum(load * took for load, took in loads) / total if total > 0 else None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 __all__ = ["Drift", "busy_seconds", "drift_of", "half_width"]
 
@@ -88,20 +88,13 @@ def drift_of(when: ArrayLike, seconds: ArrayLike) -> Drift:
     x, y = np.asarray(when, dtype=np.float64), np.log(np.asarray(seconds, dtype=np.float64))
     if len(x) < 3 or np.ptp(x) == 0:
         return Drift(len(x), 0.0, float("inf"))
-    return Drift(len(x), *_line(x / np.ptp(x), y))
-
-
-def _line(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[float, float]:
-    """Return the slope of the least-squares line through x, y (n,) and its 95 % half-width, as relative changes.
-
-    On log times, a slope b is a relative change of exp(b) - 1. With a half-width w of b, the interval's upper end is
-    exp(b + w) - 1. The half-width of the change is the distance to this end: exp(b) (exp(w) - 1).
-    """
     from scipy.stats import linregress, t
 
-    fit = linregress(x, y)
+    fit = linregress(x / np.ptp(x), y)
     width = t.ppf((1 + _LEVEL) / 2, len(x) - 2) * fit.stderr
-    return float(np.expm1(fit.slope)), float(np.exp(fit.slope) * np.expm1(width))
+    # On log times, a slope b is a relative change of exp(b) - 1. With a half-width w of b, the interval's upper end is
+    # exp(b + w) - 1. The half-width of the change is the distance to this end: exp(b) (exp(w) - 1).
+    return Drift(len(x), float(np.expm1(fit.slope)), float(np.exp(fit.slope) * np.expm1(width)))
 
 
 def busy_seconds() -> float | None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from evenly.campaign.noise import busy_seconds
-from evenly.campaign.planning import Turn
+from evenly.campaign.planning import NextRun
 from evenly.campaign.store import Record
 from evenly.campaign.study import Study
 from evenly.campaign.templates import Template
@@ -42,7 +42,7 @@ class Runner:
     >>> from evenly import Integer, Space
     >>> from evenly.campaign.study import Program
     >>> runner = Runner(Study("echo", Space(n=Integer(1, 9)), Program("echo {n}")))
-    >>> runner.made(Turn(1, 0, "plan"), {"n": 3}, "mark").status
+    >>> runner.run(NextRun(1, 0, "plan"), {"n": 3}, "mark").status
     'ok'
     """
 
@@ -52,19 +52,21 @@ class Runner:
 
     def command(self, configuration: Mapping[str, Any]) -> str:
         """Return the command of a configuration's first run, as a user would type it."""
-        program, values = self._study.program, self._values(Turn(1, 0, "plan"), configuration)
+        program, values = self._study.program, self._values(NextRun(1, 0, "plan"), configuration)
         given = {name: Template(str(text)).fill(values) for name, text in program.environment.items()}
         before = [f"{name}={shlex.quote(text)}" for name, text in given.items()]
         ranks = [f"({self._ranks(values)} ranks)"] if program.ranks is not None else []
         what = f"{program.callable}(…)" if program.callable else shlex.join(self._words(values))
         return " ".join([*before, *ranks, what])
 
-    def made(self, turn: Turn, configuration: Mapping[str, Any], mark: str, limit_s: float | None = None) -> Record:
+    def run(
+        self, next_run: NextRun, configuration: Mapping[str, Any], mark: str, limit_s: float | None = None
+    ) -> Record:
         """Run a configuration once.
 
         Parameters
         ----------
-        turn : Turn
+        next_run : NextRun
         configuration : mapping
             Values of all parameters.
         mark : str
@@ -77,7 +79,7 @@ class Runner:
         OSError
             If the program can't be started; ``filename`` names it.
         """
-        values = self._values(turn, configuration)
+        values = self._values(next_run, configuration)
         folder = self._study.folder / Template(self._study.program.folder).fill(values)
         folder.mkdir(parents=True, exist_ok=True)
         until_s = min((s for s in (limit_s, self._study.program.timeout_s) if s is not None), default=None)
@@ -93,12 +95,17 @@ class Runner:
             status, quantities, message = self._measured(outcome, folder, result, began, until_s)
         printed = "" if status == "ok" else (outcome.output + outcome.errors)[-_KEPT:]
         return Record(
-            turn.configuration, turn.repetition, status, quantities, turn.purpose, outcome.exit_code, message, printed,
-            began, outcome.seconds, others, platform.node(),
+            next_run.configuration, next_run.repetition, status, quantities, next_run.purpose, outcome.exit_code,
+            message, printed, began, outcome.seconds, others, platform.node(),
         )  # fmt: skip
 
-    def _values(self, turn: Turn, configuration: Mapping[str, Any]) -> dict[str, Any]:
-        return {**configuration, "run": turn.configuration, "repetition": turn.repetition, "study": self._study.name}
+    def _values(self, next_run: NextRun, configuration: Mapping[str, Any]) -> dict[str, Any]:
+        return {
+            **configuration,
+            "run": next_run.configuration,
+            "repetition": next_run.repetition,
+            "study": self._study.name,
+        }
 
     def _words(self, values: Mapping[str, Any]) -> tuple[str, ...]:
         program = self._study.program

@@ -15,7 +15,7 @@ from evenly.campaign.study import Repetitions, Study
 from evenly.errors import InfeasibleError, InputError
 from evenly.runs.runs import Runs
 
-__all__ = ["Advisor", "Progress", "Schedule", "Turn", "first_configurations", "rows_of"]
+__all__ = ["Advisor", "NextRun", "Progress", "Schedule", "first_configurations", "rows_of"]
 
 #: Takes the measured runs and a number n, and returns n configurations to run next, the best first.
 Advisor = Callable[[Runs, int], pd.DataFrame]
@@ -76,7 +76,7 @@ def rows_of(table: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 @dataclass(frozen=True)
-class Turn:
+class NextRun:
     """The next run to make: the configuration's number, the repetition's number, and the purpose."""
 
     configuration: int
@@ -158,7 +158,7 @@ class Schedule:
             known.seconds.append(record.quantities["seconds"])
         self._since_anchor = 0 if record.configuration == self.anchor else self._since_anchor + 1
 
-    def next(self) -> Turn | None:
+    def next(self) -> NextRun | None:
         """Return the next run; None if all means are precise enough, or the budget is spent."""
         if self.is_spent:
             return None
@@ -171,8 +171,8 @@ class Schedule:
         if every and self._since_anchor >= every:
             self.anchor = self.anchor or self._quick()
             if self.anchor is not None and not self._of(self.anchor).failed:
-                return self._turn(self.anchor, "anchor")
-        return self._turn(min(waiting)[2], "plan")
+                return self._next_run(self.anchor, "anchor")
+        return self._next_run(min(waiting)[2], "plan")
 
     @property
     def is_spent(self) -> bool:
@@ -188,8 +188,8 @@ class Schedule:
         usual = float(np.median(list(took.values())))
         return min((time, c) for c, time in took.items() if time >= _QUICK * usual)[1]
 
-    def _turn(self, configuration: int, purpose: str) -> Turn:
-        return Turn(configuration, len(self._of(configuration).took), purpose)
+    def _next_run(self, configuration: int, purpose: str) -> NextRun:
+        return NextRun(configuration, len(self._of(configuration).took), purpose)
 
     def _of(self, configuration: int) -> _Known:
         return self._known.get(configuration, _Known())

@@ -144,8 +144,7 @@ class Store:
 
     def about(self, key: str) -> Any:
         """Return the value stored under a key; None if there is none."""
-        row = self._database.execute("SELECT value FROM about WHERE key = ?", (key,)).fetchone()
-        return None if row is None else json.loads(row[0])
+        return _about(self._database, key)
 
     def note(self, key: str, value: Any) -> None:
         """Store a value (valid in JSON) about the campaign under a key."""
@@ -187,11 +186,8 @@ class Store:
 
     def add(self, record: Record) -> None:
         """Store a run and delete its mark, in one transaction."""
-        values = (
-            record.configuration, record.repetition, record.status, json.dumps(dict(record.quantities)), record.purpose,
-            record.exit_code, record.message, record.output, record.started, record.took, record.other_load,
-            record.machine,
-        )  # fmt: skip
+        # The columns of the table are the fields of a record, in the same order.
+        values = list((vars(record) | {"quantities": json.dumps(dict(record.quantities))}).values())
         with self._transaction() as database:
             database.execute(f"INSERT INTO records VALUES ({', '.join('?' * len(values))})", values)  # noqa: S608
             database.execute("DELETE FROM running")
@@ -214,10 +210,7 @@ class Store:
 
     def records(self) -> list[Record]:
         """Return all runs, in the order they were run."""
-        rows = self._database.execute(
-            "SELECT configuration, repetition, status, quantities, purpose, exit_code, message, output, started, took, "
-            "other_load, machine FROM records ORDER BY rowid"
-        )
+        rows = self._database.execute("SELECT * FROM records ORDER BY rowid")
         return [Record(number, again, status, json.loads(found), *rest) for number, again, status, found, *rest in rows]
 
     def table(self, source: str) -> pd.DataFrame:
@@ -265,17 +258,17 @@ def _opened(path: Path) -> sqlite3.Connection:
                 for statement in _TABLES.split(";"):
                     database.execute(statement)
                 database.execute("INSERT INTO about VALUES ('version', ?)", (json.dumps(FORMAT_VERSION),))
-        version = None if tables and "about" not in tables else _version(database)
+        version = None if tables and "about" not in tables else _about(database, "version")
     except sqlite3.DatabaseError as error:
         database.close()
         raise ReadError(path, f"not a file of a campaign, or damaged: {error}") from None
     if version != FORMAT_VERSION:
         database.close()
-        told = "not a file of a campaign" if version is None else f"format version {version} is not known"
-        raise ReadError(path, f"{told}: give another file")
+        problem = "not a file of a campaign" if version is None else f"format version {version} is not known"
+        raise ReadError(path, f"{problem}: give another file")
     return database
 
 
-def _version(database: sqlite3.Connection) -> Any:
-    row = database.execute("SELECT value FROM about WHERE key = 'version'").fetchone()
+def _about(database: sqlite3.Connection, key: str) -> Any:
+    row = database.execute("SELECT value FROM about WHERE key = ?", (key,)).fetchone()
     return None if row is None else json.loads(row[0])

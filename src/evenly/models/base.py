@@ -17,16 +17,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from evenly.errors import ExtrapolationWarning, InputError
+from evenly.models.array_types import Floats
 from evenly.space.configurations import as_table
 from evenly.space.ranges import outside
 from evenly.space.space import Configurations, Space
 
 __all__ = ["EFFORTS", "Effort", "Model", "check_effort", "checked_runs", "digest"]
 
-Floats = NDArray[np.float64]
 #: How much computing time a method may spend on its search or training.
 Effort = Literal["quick", "normal", "thorough"]
 #: All efforts, from the least to the most.
@@ -94,8 +94,10 @@ class Estimator:
 
     def __repr__(self) -> str:
         defaults = self.default_arguments()
-        told = [f"{name}={value!r}" for name, value in self.get_params().items() if repr(value) != repr(defaults[name])]
-        return f"{type(self).__name__}({', '.join(told)})"
+        changed = [
+            f"{name}={value!r}" for name, value in self.get_params().items() if repr(value) != repr(defaults[name])
+        ]
+        return f"{type(self).__name__}({', '.join(changed)})"
 
 
 @functools.cache
@@ -134,12 +136,13 @@ class Model(Estimator, ABC):
         Name and unit of the predicted quantity, ``{"name": "seconds", "unit": "s"}`` unless fitted to another one.
     training_ : dict
         Summary of the training data in a few numbers; filled in by `evenly.fit`.
-    left_out_ : array (n_runs,) or None
+    left_out_predictions_ : array (n_runs,) or None
         Leave-one-out or k-fold prediction of each training row, by a fit without the row or without its fold. NaN where
         the other rows don't determine the prediction. None where the method computes no such predictions. Methods set
         it in `_learn`.
-    learned_ : str
-        Digest of the training values in the order of the rows. It tells whether `left_out_` belongs to given runs.
+    training_digest_ : str
+        Digest of the training values in the order of the rows. It tells whether `left_out_predictions_` belongs to
+        given runs.
     """
 
     #: Name of the method in ``evenly.fit(runs, method=…)`` and in stored files.
@@ -190,8 +193,8 @@ class Model(Estimator, ABC):
         self.response_ = {"name": "seconds", "unit": "s"}
         self.training_: dict[str, Any] = {}
         self._warned = False
-        self.left_out_: Floats | None = None
-        self.learned_ = digest(values)
+        self.left_out_predictions_: Floats | None = None
+        self.training_digest_ = digest(values)
         self._learn(self.space_.frame(table), values, weights)
         return self
 

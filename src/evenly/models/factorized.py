@@ -15,13 +15,15 @@ physical simulations" (2020), section 4, equation (1).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self, final
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from evenly.errors import InputError
+from evenly.models.array_types import Floats
 from evenly.models.base import Effort, Model, check_effort
 from evenly.models.inputs.coding import Coding
 from evenly.models.model_state import nested_state, restored
@@ -34,12 +36,12 @@ from evenly.space.space import Configurations, Space
 
 __all__ = ["Factorized"]
 
-Floats = NDArray[np.float64]
 #: A measured part is at least this share of the total. The logarithm of a smaller part would be noise.
 _LEAST = 1e-6
 
 
 @final
+@dataclass(kw_only=True, eq=False, repr=False)
 class Factorized(Model):
     """A sum of parts, each a known factor times a learned coefficient.
 
@@ -73,18 +75,10 @@ class Factorized(Model):
     method: ClassVar[str] = "factorized"
     summary: ClassVar[str] = "sum of parts, each a known law times a learned coefficient"
 
-    def __init__(
-        self,
-        *,
-        factors: Mapping[str, str] | None = None,
-        inputs: Mapping[str, Sequence[str]] | None = None,
-        learner: str = "gp",
-        effort: Effort = "normal",
-    ) -> None:
-        self.factors = factors
-        self.inputs = inputs
-        self.learner = learner
-        self.effort = effort
+    factors: Mapping[str, str] | None = None
+    inputs: Mapping[str, Sequence[str]] | None = None
+    learner: str = "gp"
+    effort: Effort = "normal"
 
     def fit(
         self,
@@ -151,8 +145,8 @@ class Factorized(Model):
         self._conformal = LocalConformal.learn(
             inputs.rows(order), residuals[order], freedom=max(len(values) - float(len(factors)), 0.0)
         )
-        self.left_out_ = np.full(len(counted), np.nan)
-        self.left_out_[counted] = left_out
+        self.left_out_predictions_ = np.full(len(counted), np.nan)
+        self.left_out_predictions_[counted] = left_out
 
     def _predict(self, table: pd.DataFrame) -> Floats:
         return np.asarray(sum(self._parts(table).values()), dtype=np.float64)
@@ -287,6 +281,6 @@ class Factorized(Model):
 
 def _left_out(model: Model, table: pd.DataFrame) -> Floats:
     """Return the leave-out prediction of each training run, or the ordinary prediction where there is none, (n,)."""
-    known = model.left_out_
+    known = model.left_out_predictions_
     predicted = model.predict(table)
     return predicted if known is None else np.where(np.isfinite(known), known, predicted)

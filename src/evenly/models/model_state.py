@@ -39,7 +39,7 @@ def restored(state: Mapping[str, Any], *, nested: bool = True) -> Model:
     # Nested models and files of earlier versions hold no response, training summary, digest or leave-out predictions.
     model.response_ = state.get("response", {"name": "share", "unit": "1"})
     model.training_ = state.get("training", {})
-    model.learned_, model.left_out_ = state.get("learned", ""), state.get("left_out")
+    model.training_digest_, model.left_out_predictions_ = state.get("learned", ""), state.get("left_out")
     model._warned = nested
     model._set_state(state["state"])
     return model

@@ -7,21 +7,19 @@ logarithms and fits its regressor. Its prediction intervals come from k-fold cro
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from evenly.models.array_types import Floats, Ints
 from evenly.models.base import Model
 from evenly.models.inputs.coding import Coding, Inputs
 from evenly.models.uncertainty.local_conformal import LocalConformal
 
 __all__ = ["RegressionModel", "Regressor", "canonical_order", "fold_numbers", "left_out_logs"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 #: Logarithms are rounded to this many decimals. Otherwise the unit of time, by rounding errors, could decide which of
 #: two equally good splits a regressor takes.
 _DECIMALS = 11
@@ -67,23 +65,24 @@ class Regressor(ABC):
         return 1.0
 
 
-class RegressionModel(Model):
+#: The regressor of a `RegressionModel`.
+AnyRegressor = TypeVar("AnyRegressor", bound=Regressor)
+
+
+class RegressionModel(Model, Generic[AnyRegressor]):
     """Base class of models that fit a `Regressor` to coded inputs.
 
-    Subclasses implement `_regressor`. They may have an argument ``folds``: the number of cross-validation folds that
+    Subclasses implement `regressor`. They may have an argument ``folds``: the number of cross-validation folds that
     intervals are computed from. With 0 there is no cross-validation, and intervals have a default width.
     """
 
     _coding: Coding
     _conformal: LocalConformal
+    _fitted: AnyRegressor
 
     @abstractmethod
-    def _regressor(self, coding: Coding, n_runs: int) -> Regressor:
-        """Check the model's arguments and return an unfitted regressor for a table of `n_runs` rows."""
-
-    def regressor(self, coding: Coding, n_runs: int) -> Regressor:
-        """Return an unfitted regressor of this method for inputs of any coding."""
-        return self._regressor(coding, n_runs)
+    def regressor(self, coding: Coding) -> AnyRegressor:
+        """Check the model's arguments and return an unfitted regressor for inputs of any coding."""
 
     def _learn(self, table: pd.DataFrame, values: Floats, weights: Floats) -> None:
         counted = weights > 0
@@ -98,7 +97,7 @@ class RegressionModel(Model):
         weights = weights / weights.mean()
         # Predictions far outside the range of the training logs are clipped.
         self._limits = float(logs.min()) - _BEYOND, float(logs.max()) + _BEYOND
-        self._fitted = self._regressor(self._coding, len(logs))
+        self._fitted = self.regressor(self._coding)
         self._fitted.fit(inputs, logs, weights)
         # Cross-validation: by a shortcut of the method, or by one refit per fold.
         guess = np.full(len(logs), np.nan)
@@ -106,14 +105,14 @@ class RegressionModel(Model):
         if folds is not None:
             known = self._fitted.left_out(inputs, logs, weights, folds)
             if known is None:
-                known = left_out_logs(lambda n: self._regressor(self._coding, n), inputs, logs, weights, folds)
+                known = left_out_logs(lambda: self.regressor(self._coding), inputs, logs, weights, folds)
             guess = np.clip(known, *self._limits)
         freedom = max(len(logs) - self._fitted.coefficients, 0.0)
         self._conformal = LocalConformal.learn(inputs, logs - guess, freedom=freedom)
         # Restore the order and the unit of the rows passed in.
         left_out = np.full(len(counted), np.nan)
         left_out[np.flatnonzero(counted)[order]] = np.exp(guess + self._centre)
-        self.left_out_ = left_out if np.isfinite(left_out).any() else None
+        self.left_out_predictions_ = left_out if np.isfinite(left_out).any() else None
 
     def _logs(self, table: pd.DataFrame, coding: Coding, inputs: Inputs) -> Floats:
         """Return predicted logs, (n,), for a table and its inputs by `coding`.
@@ -147,7 +146,7 @@ class RegressionModel(Model):
         self._centre = float(state["centre"])
         self._limits = float(state["limits"][0]), float(state["limits"][1])
         self._conformal = LocalConformal.from_state(state["conformal"])
-        self._fitted = self._regressor(self._coding, self.n_runs_)
+        self._fitted = self.regressor(self._coding)
         self._fitted.set_state(state["regressor"])
 
 
@@ -173,12 +172,12 @@ def fold_numbers(inputs: Inputs, folds: int, *, seed: int = 0) -> Ints | None:
     return np.asarray((np.random.default_rng(seed).permutation(groups) % count)[group], dtype=np.int64)
 
 
-def left_out_logs(make: Any, inputs: Inputs, logs: Floats, weights: Floats, folds: Ints) -> Floats:
-    """Return k-fold predictions, (n,): a regressor from ``make(n_runs)`` predicts each fold from the other folds."""
+def left_out_logs(make: Callable[[], Regressor], inputs: Inputs, logs: Floats, weights: Floats, folds: Ints) -> Floats:
+    """Return k-fold predictions, (n,): a regressor from ``make()`` predicts each fold from the other folds."""
     found = np.full(len(logs), np.nan)
     for fold in np.unique(folds):
         there = folds == fold
-        one: Regressor = make(int(np.sum(~there)))
+        one = make()
         one.fit(inputs.rows(~there), logs[~there], weights[~there] / weights[~there].mean())
         found[there] = one.predict(inputs.rows(there))
     return found

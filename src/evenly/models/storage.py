@@ -106,7 +106,7 @@ def load(path: str | Path) -> Model | dict[str, Model]:
     try:
         document, arrays = _unzip(target)
         _check_format(target, document)
-        models = {name: _build(fields, arrays) for name, fields in document["models"].items()}
+        models = {name: restored(_unpack(fields, arrays), nested=False) for name, fields in document["models"].items()}
         return models[""] if document.get("single", set(models) == {""}) else models
     except (ReadError, ImportError):
         raise
@@ -140,23 +140,11 @@ def _describe(model: Model, arrays: dict[str, np.ndarray[Any, Any]]) -> dict[str
         raise InputError(f"only models, or a dict of models by solver, can be saved, but got {model!r}")
     if not hasattr(model, "space_"):
         raise InputError(f"this {type(model).__name__} has not learned anything yet: fit it before saving")
-    plain = nested_state(model)
-    return {
-        "method": plain["method"],
-        "arguments": _pack(plain["arguments"], arrays),
-        "space": plain["space"],
-        "n_runs": plain["n_runs"],
-        "response": model.response_,
-        "training": _pack(model.training_, arrays),
-        "learned": model.learned_,
-        "left_out": _pack(model.left_out_, arrays),
-        "state": _pack(plain["state"], arrays),
-    }
-
-
-def _build(fields: Mapping[str, Any], arrays: Mapping[str, np.ndarray[Any, Any]]) -> Model:
-    packed = ("arguments", "training", "left_out", "state")
-    return restored({**fields, **{name: _unpack(fields.get(name), arrays) for name in packed}}, nested=False)
+    whole = {
+        **nested_state(model), "response": model.response_, "training": model.training_,
+        "learned": model.training_digest_, "left_out": model.left_out_predictions_,
+    }  # fmt: skip
+    return {name: _pack(value, arrays) for name, value in whole.items()}
 
 
 def _pack(value: Any, arrays: dict[str, np.ndarray[Any, Any]]) -> Any:

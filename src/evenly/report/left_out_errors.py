@@ -1,7 +1,7 @@
 """Leave-one-out errors of a model: each run is predicted by a fit without this run.
 
 Errors on the training runs are too optimistic. The leave-one-out predictions are computed while a model is fitted
-(`Model.left_out_`); so the errors are available only for exactly the runs that the model was fitted to.
+(`Model.left_out_predictions_`); so the errors are available only for exactly the runs that the model was fitted to.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ def left_out_errors(model: Model, runs: Runs) -> dict[str, float] | None:
     0.0794
     """
     measured, _ = measured_by_configuration(model, runs, model.training_.get("statistic"))
-    if model.left_out_ is None or digest(measured) != model.learned_:
+    if model.left_out_predictions_ is None or digest(measured) != model.training_digest_:
         return None
-    known = np.isfinite(model.left_out_) & (model.left_out_ > 0)
+    known = np.isfinite(model.left_out_predictions_) & (model.left_out_predictions_ > 0)
     if not known.any():
         return None
-    return {name: metric(measured[known], model.left_out_[known]) for name, metric in METRICS.items()}
+    return {name: metric(measured[known], model.left_out_predictions_[known]) for name, metric in METRICS.items()}

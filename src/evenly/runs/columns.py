@@ -42,9 +42,9 @@ def check_columns(frame: pd.DataFrame, parameters: Sequence[str], time: str, qua
     twice = sorted({name for name in parameters if list(parameters).count(name) > 1 or name in (time, *extra)})
     if twice:
         raise InputError(f"{twice[0]!r} is named twice: a column is either one parameter or one measured quantity")
-    own = (*BOOKKEEPING, "count", "spread")
-    taken = [("a parameter", name) for name in parameters if name in (*own, "seconds")]
-    taken += [("a quantity", name) for name in extra if name in own or (name == "seconds" and time != "seconds")]
+    reserved = (*BOOKKEEPING, "count", "spread")
+    taken = [("a parameter", name) for name in parameters if name in (*reserved, "seconds")]
+    taken += [("a quantity", name) for name in extra if name in reserved or (name == "seconds" and time != "seconds")]
     if taken:
         what, name = taken[0]
         raise InputError(f"{what} may not be called {name!r}, which evenly uses itself: rename the column")

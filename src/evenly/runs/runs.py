@@ -208,12 +208,8 @@ class Runs:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Runs):
             return NotImplemented
-        return (
-            self.space == other.space
-            and self.quantities == other.quantities
-            and self.response == other.response
-            and self._table.equals(other._table)
-        )
+        same = self.space == other.space and self.quantities == other.quantities and self.response == other.response
+        return same and self._table.equals(other._table)
 
     __hash__ = None  # type: ignore[assignment]
 

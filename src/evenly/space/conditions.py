@@ -33,7 +33,7 @@ class Condition:
     Examples
     --------
     >>> condition = Condition.of("block", "solver == 'amg'", {"block": Integer(1, 8)})
-    >>> condition.settled(pd.DataFrame({"solver": ["amg", "lu"], "block": [4, 4]}))["block"].tolist()
+    >>> condition.fix_inactive(pd.DataFrame({"solver": ["amg", "lu"], "block": [4, 4]}))["block"].tolist()
     [4, 1]
     >>> condition.constraint.holds(pd.DataFrame({"solver": ["amg", "lu", "lu"], "block": [4, 4, 1]}))
     array([ True, False,  True])
@@ -71,7 +71,7 @@ class Condition:
             f"({self.rule}) or `{self.parameter}` == {self.idle!r}", name=f"{self.parameter} only where {self.rule}"
         )
 
-    def settled(self, table: pd.DataFrame) -> pd.DataFrame:
+    def fix_inactive(self, table: pd.DataFrame) -> pd.DataFrame:
         """Return `table` with the parameter set to its idle value where the condition is false."""
         idle = ~Constraint(self.rule).holds(table)
         if not idle.any():

@@ -44,7 +44,7 @@ def walk(
     rng: np.random.Generator,
     *,
     start: pd.DataFrame | None = None,
-    settled: Callable[[pd.DataFrame], pd.DataFrame] = lambda table: table,
+    fix_inactive: Callable[[pd.DataFrame], pd.DataFrame] = lambda table: table,
 ) -> pd.DataFrame:
     """Search for configurations that obey all rules; the result is not a uniform sample of them.
 
@@ -57,8 +57,8 @@ def walk(
     rng : Generator
     start : DataFrame (m, n_parameters), optional
         Configurations from which walks start, feasible or not; random ones are added.
-    settled : callable
-        Sets conditional parameters to their fixed value where they have no effect; see `Space.settled`.
+    fix_inactive : callable
+        Sets conditional parameters to their fixed value where they have no effect; see `Space.fix_inactive`.
 
     Returns
     -------
@@ -74,26 +74,26 @@ def walk(
     """
     size = int(np.clip(n, *_WALKS))
     # Starting points: up to half of the walks from `start`, the others random.
-    now = settled(random_table(parameters, size, rng))
+    now = fix_inactive(random_table(parameters, size, rng))
     if start is not None and len(start):
         now = pd.concat([start.iloc[rng.permutation(len(start))[: size // 2]], now], ignore_index=True).head(size)
-    apart = _distances(rules, now)
-    found, known, last = [now[apart == 0]], 0, 0
+    distances = _distances(rules, now)
+    found, known, last = [now[distances == 0]], 0, 0
     for step in range(_STEPS):
         # Accept a step that does not increase the distance. Walks thus move freely among feasible points.
-        tried = settled(_stepped(parameters, now, rng))
+        tried = fix_inactive(_stepped(parameters, now, rng))
         distance = _distances(rules, tried)
-        taken = distance <= apart
+        taken = distance <= distances
         found.append(tried[distance == 0])
         now = tried.where(pd.Series(taken), now).astype(now.dtypes)
-        apart = np.where(taken, distance, apart)
+        distances = np.where(taken, distance, distances)
         if step % 10 == 9:
             found = [pd.concat(found, ignore_index=True).drop_duplicates(ignore_index=True)]
             if len(found[0]) > known:
                 known, last = len(found[0]), step
             if (known >= n and step >= _LEAST_STEPS) or step - last >= _HOPELESS:
                 break
-            now, apart = _restarted(now, apart, rng)
+            now, distances = _restarted(now, distances, rng)
     table: pd.DataFrame = pd.concat(found, ignore_index=True).drop_duplicates(ignore_index=True)
     return table.iloc[rng.permutation(len(table))[:n]].reset_index(drop=True)
 
@@ -107,14 +107,14 @@ def random_table(parameters: Mapping[str, Parameter], n: int, rng: np.random.Gen
     return pd.DataFrame({name: kind.from_unit(rng.random(n)) for name, kind in parameters.items()})
 
 
-def _restarted(now: pd.DataFrame, apart: Floats, rng: np.random.Generator) -> tuple[pd.DataFrame, Floats]:
+def _restarted(now: pd.DataFrame, distances: Floats, rng: np.random.Generator) -> tuple[pd.DataFrame, Floats]:
     """Move infeasible walks of the quarter with the largest distances to random walks of the half with the smallest."""
-    order = np.argsort(apart, kind="stable")
+    order = np.argsort(distances, kind="stable")
     far = order[-len(order) // 4 :]
-    far = far[apart[far] > 0]
+    far = far[distances[far] > 0]
     rows = np.arange(len(now))
     rows[far] = rng.choice(order[: len(order) // 2], len(far))
-    return now.iloc[rows].reset_index(drop=True), apart[rows]
+    return now.iloc[rows].reset_index(drop=True), distances[rows]
 
 
 def _stepped(parameters: Mapping[str, Parameter], now: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:

@@ -141,7 +141,7 @@ class Integer(Parameter):
         count = len(self)
         if (scale or self.scale) == "log" and self.low > 0:
             # The density is uniform in log x over [low, last value + step). The value v represents [v, v + step), and
-            # so has the mass log(1 + step / v); see `mass`.
+            # so has the mass log(1 + step / v); see `sampling_weights`.
             edges = math.log(self.low), math.log(self.low + self.step * count)
             x = np.exp(edges[0] + u * (edges[1] - edges[0]))
             index = np.floor((x - self.low) / self.step + 1e-12).astype(np.int64)
@@ -150,7 +150,7 @@ class Integer(Parameter):
         result: NDArray[np.int64] = self.low + self.step * np.clip(index, 0, count - 1)
         return result
 
-    def mass(self, values: NDArray[np.int64], scale: Scale | None = None) -> NDArray[np.float64]:
+    def sampling_weights(self, values: NDArray[np.int64], scale: Scale | None = None) -> NDArray[np.float64]:
         """Return the probability, up to a factor, that `from_unit` draws each of the allowed `values`, shape (n,)."""
         if (scale or self.scale) == "log" and self.low > 0:
             return np.asarray(np.log1p(self.step / np.asarray(values, dtype=np.float64)))

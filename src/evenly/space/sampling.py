@@ -32,7 +32,7 @@ class Sampled(Protocol):
     rules: tuple[Constraint, ...]
     listed: pd.DataFrame | None
 
-    def settled(self, table: pd.DataFrame) -> pd.DataFrame:
+    def fix_inactive(self, table: pd.DataFrame) -> pd.DataFrame:
         """Return `table` with each conditional parameter set to its first value where it has no effect."""
 
     def enumerate(self) -> pd.DataFrame:
@@ -73,7 +73,7 @@ def sample(space: Sampled, n: int, design: Design, rng: np.random.Generator) -> 
     scale: Scale | None = {"uniform": "linear", "log-uniform": "log"}.get(design)  # type: ignore[assignment]
 
     def accept(points: NDArray[np.float64]) -> pd.DataFrame:
-        table = space.settled(_from_unit(parameters, points, scale))
+        table = space.fix_inactive(_from_unit(parameters, points, scale))
         return table[obeys(parameters, rules, table)]
 
     names = [rule.name for rule in rules]
@@ -86,7 +86,9 @@ def sample(space: Sampled, n: int, design: Design, rng: np.random.Generator) -> 
         table, tried = draw(blocks, accept, n, patience=patience, least_share=_LEAST_SHARE)
         # Rejection keeps the design's distribution; so walks are used only if rejection would need too many points.
         walks = not listable and len(table) * patience < n * tried
-        found = walk(parameters, rules, n, rng, start=table, settled=space.settled) if walks else table.head(0)
+        found = (
+            walk(parameters, rules, n, rng, start=table, fix_inactive=space.fix_inactive) if walks else table.head(0)
+        )
         if not listable and not len(found):
             more, later = draw(blocks, accept, n - len(table), patience=patience - tried, least_share=0.0)
             table, tried = pd.concat([table, more], ignore_index=True), tried + later
@@ -142,7 +144,7 @@ def _choose(
     weights = np.ones(len(table))
     for name, kind in parameters.items():
         if isinstance(kind, Integer):
-            weights *= kind.mass(table[name].to_numpy(), scale)
+            weights *= kind.sampling_weights(table[name].to_numpy(), scale)
     return table.iloc[shuffled(weights, n, rng)].reset_index(drop=True)
 
 

@@ -439,15 +439,15 @@ class Space:
         """
         return sample(self, n, design, np.random.default_rng(seed))
 
-    def settled(self, table: pd.DataFrame) -> pd.DataFrame:
+    def fix_inactive(self, table: pd.DataFrame) -> pd.DataFrame:
         """Return `table` with each conditional parameter set to its first value where it has no effect.
 
         Examples
         --------
         >>> space = Space(a=Integer(0, 1), b=Integer(1, 9), conditions={"b": "a == 1"})
-        >>> space.settled(pd.DataFrame({"a": [0, 1], "b": [5, 5]}))["b"].tolist()
+        >>> space.fix_inactive(pd.DataFrame({"a": [0, 1], "b": [5, 5]}))["b"].tolist()
         [1, 5]
         """
         for condition in self._conditions:
-            table = condition.settled(table)
+            table = condition.fix_inactive(table)
         return table

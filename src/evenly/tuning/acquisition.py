@@ -13,15 +13,14 @@ All take predicted logarithms of seconds, as a mixture of k normal distributions
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import log_ndtr
 from scipy.stats import norm
 
+from evenly.models.array_types import Floats
 from evenly.tuning.surrogates.base import Beliefs
 
 __all__ = ["expected_improvement", "log_expected_improvement", "log_lower_bound"]
 
-Floats = NDArray[np.float64]
 #: Subtracted where the lower bound promises no saving, so that such values lie below all others.
 _NO_SAVING = 100.0
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from evenly.errors import InfeasibleError
+from evenly.models.array_types import Flags, Floats, Ints
 from evenly.models.gaussian_process.few_valued import Levels
 from evenly.models.inputs.coding import Coding, Inputs
 from evenly.space.constrained_walks import neighbours, random_table, walk
@@ -26,7 +26,6 @@ from evenly.tuning.trials import Key
 
 __all__ = ["DRAWN", "LISTED", "Candidates", "corners"]
 
-Floats = NDArray[np.float64]
 #: Maximum number of combinations of values for which a space is enumerated.
 LISTED = 200_000
 #: Number of configurations to compare for each choice, and number of neighbours of the best ones.
@@ -52,15 +51,11 @@ class Candidates:
 
     def __init__(self, space: Space) -> None:
         self.space = space
-        self.listed = self._all()
+        many = space.listed is None and combinations(space.parameters) > LISTED
+        self.listed = None if many else space.enumerate()
         if self.listed is not None and not len(self.listed):
             rules = ", ".join(c.name for c in space.constraints) or "the list, which is empty"
             raise InfeasibleError(f"no configuration obeys {rules}: loosen a rule", constraint=rules)
-
-    def _all(self) -> pd.DataFrame | None:
-        if self.space.listed is None and combinations(self.space.parameters) > LISTED:
-            return None
-        return self.space.enumerate()
 
     @cached_property
     def coding(self) -> Coding:
@@ -108,7 +103,7 @@ class Candidates:
     @cached_property
     def _is_easy(self) -> bool:
         """Whether enough random points are feasible for rejection sampling."""
-        table = self.space.settled(random_table(self.space.parameters, DRAWN, np.random.default_rng(0)))
+        table = self.space.fix_inactive(random_table(self.space.parameters, DRAWN, np.random.default_rng(0)))
         return bool(np.mean(self.space.contains(table)) > _EASY)
 
     def _drawn(self, random: np.random.Generator) -> pd.DataFrame:
@@ -116,7 +111,7 @@ class Candidates:
         space = self.space
         if self._is_easy:
             return space.sample(DRAWN, design="random", seed=random)
-        fresh = walk(space.parameters, space.rules, _FRESH, random, start=self._kept, settled=space.settled)
+        fresh = walk(space.parameters, space.rules, _FRESH, random, start=self._kept, fix_inactive=space.fix_inactive)
         some = self._kept.iloc[random.permutation(len(self._kept))[:DRAWN]]
         return pd.concat([some, fresh], ignore_index=True)
 
@@ -126,7 +121,7 @@ class Candidates:
         return self.space.sample(_KEPT, design="random", seed=0).drop_duplicates(ignore_index=True)
 
     @staticmethod
-    def _untaken(table: pd.DataFrame, taken: Collection[Key]) -> NDArray[np.bool_]:
+    def _untaken(table: pd.DataFrame, taken: Collection[Key]) -> Flags:
         if not taken:
             return np.ones(len(table), dtype=np.bool_)
         rows = table.itertuples(index=False, name=None)
@@ -137,7 +132,7 @@ class Candidates:
         assert self.listed is not None  # noqa: S101
         return self.coding.inputs(self.listed).matrix
 
-    def _some(self, rows: NDArray[np.int64], near: pd.DataFrame, random: np.random.Generator) -> NDArray[np.int64]:
+    def _some(self, rows: Ints, near: pd.DataFrame, random: np.random.Generator) -> Ints:
         """Return random rows, and the rows nearest to good configurations."""
         chosen = [random.choice(rows, DRAWN, replace=False)]
         each = NEIGHBOURS // max(1, len(near))
@@ -157,7 +152,7 @@ class Candidates:
             columns[name] = np.where(
                 changed, neighbours(self.space.parameters[name], starts[name], random), starts[name]
             )
-        table = self.space.settled(self.space.frame(columns))
+        table = self.space.fix_inactive(self.space.frame(columns))
         return table[self.space.contains(table)]
 
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from evenly.models.array_types import Floats
 from evenly.models.gaussian_process.hyperparameters import Shape
 from evenly.models.gaussian_process.likelihood import covariance_matrix
 from evenly.models.inputs.coding import Inputs
@@ -19,7 +19,6 @@ from evenly.tuning.candidates import Candidates
 
 __all__ = ["most_informative"]
 
-Floats = NDArray[np.float64]
 #: Number of configurations to compare, and of configurations over which the variance is averaged.
 _CHOSEN_FROM, _ASKED = 600, 300
 #: Noise variance of a run, relative to the variance of all times.
@@ -46,8 +45,8 @@ def most_informative(
     covariance = _prior_covariance(inputs, candidates.placed)
     # Condition on each run: K <- K - k kᵀ / (k(x, x) + noise), with k the covariances of all points with the run at x.
     for run in range(len(tried)):
-        told = covariance[:, run] / (covariance[run, run] + _NOISE)
-        covariance -= np.outer(told, covariance[run])
+        gain = covariance[:, run] / (covariance[run, run] + _NOISE)
+        covariance -= np.outer(gain, covariance[run])
     first = len(tried)
     there = slice(first, first + len(some))
     # Cohn's criterion: a run at x lowers the variance at x' by cov(x, x')² / (var(x) + noise).

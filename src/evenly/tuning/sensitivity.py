@@ -16,9 +16,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from evenly.errors import EvenlyWarning, InputError
+from evenly.models.array_types import Floats
 from evenly.models.base import Model
 from evenly.models.fitting import fit
 from evenly.models.inputs.coding import Coding, Inputs
@@ -26,7 +26,6 @@ from evenly.runs.runs import Runs
 
 __all__ = ["Sensitivity", "sensitivity"]
 
-Floats = NDArray[np.float64]
 #: Least number of configurations per task; models learn from half of them.
 _FEWEST = 8
 #: With fewer configurations per parameter than this, results are uncertain and a warning is given.

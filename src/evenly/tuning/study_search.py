@@ -17,7 +17,7 @@ from evenly.runs.runs import Runs
 from evenly.tuning.candidates import Candidates
 from evenly.tuning.result import Result
 from evenly.tuning.search import Search, StrategyName
-from evenly.tuning.strategies.base import pays_no_more
+from evenly.tuning.strategies.base import stop_reason
 
 __all__ = ["Proposer", "searched", "tune_study"]
 
@@ -76,7 +76,7 @@ class Proposer:
             choice = search.choose()
             if choice is None:
                 break
-            self.stopped = pays_no_more(choice, search.trials, self._study.plan.production) or ""
+            self.stopped = stop_reason(choice, search.trials, self._study.plan.production) or ""
             if self.stopped:
                 break
             asked.append(choice.configuration)

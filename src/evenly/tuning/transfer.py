@@ -13,8 +13,8 @@ from typing import Self
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from evenly.models.array_types import Floats
 from evenly.models.gaussian_process.gaussian_process import GaussianProcess
 from evenly.models.inputs.coding import Coding
 from evenly.models.regression_model import Regressor
@@ -22,7 +22,6 @@ from evenly.space.space import Space
 
 __all__ = ["Transfer"]
 
-Floats = NDArray[np.float64]
 #: Maximum number of runs of other tasks to learn from.
 _MOST = 1500
 
@@ -61,7 +60,7 @@ class Transfer:
         rows = np.random.default_rng(0).permutation(len(others))[:_MOST]
         table = pd.concat([others, candidates], ignore_index=True)
         coding = Coding.learn(table, Space.from_data(table, like=space))
-        regressor = GaussianProcess(effort="quick").regressor(coding, len(rows))
+        regressor = GaussianProcess(effort="quick").regressor(coding)
         centre = float(np.median(logs))
         regressor.fit(coding.inputs(others.iloc[rows]), logs[rows] - centre, np.ones(len(rows)))
         return cls(coding, regressor, centre)

@@ -8,14 +8,12 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from evenly.errors import InputError
 from evenly.space.space import Space
 
 __all__ = ["Key", "Status", "Trial", "Trials", "key_of"]
 
-Floats = NDArray[np.float64]
 Status = Literal["pending", "ok", "failed", "timed out"]
 Key = tuple[Any, ...]
 

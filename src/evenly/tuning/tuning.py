@@ -14,7 +14,7 @@ from evenly.errors import EvenlyError, InputError, RunFailed
 from evenly.space.space import Space
 from evenly.tuning.result import Result
 from evenly.tuning.search import Search
-from evenly.tuning.strategies.base import pays_no_more
+from evenly.tuning.strategies.base import stop_reason
 from evenly.tuning.trials import Trial
 
 __all__ = ["tune"]
@@ -122,8 +122,8 @@ class _Loop:
                     configuration, stopped = self._next(len(waiting))
                     if configuration is None:
                         break
-                    told = () if self.limit is None else (self._limit_s(configuration),)
-                    waiting[pool.submit(self.run, dict(configuration), *told)] = configuration
+                    arguments = () if self.limit is None else (self._limit_s(configuration),)
+                    waiting[pool.submit(self.run, dict(configuration), *arguments)] = configuration
                 for done in wait(waiting, return_when=FIRST_COMPLETED).done:
                     self._ended(done, waiting.pop(done), list(waiting.values()))
         return stopped
@@ -140,7 +140,7 @@ class _Loop:
         if choice is None:
             # All configurations have been chosen, but one that is under way may have to be repeated.
             return None, "" if under_way else "all configurations have been run"
-        if (reason := pays_no_more(choice, self.search.trials, self.production)) is not None:
+        if (reason := stop_reason(choice, self.search.trials, self.production)) is not None:
             self.search.trials.forget(choice.configuration)
             return None, reason
         return choice.configuration, ""

@@ -109,8 +109,8 @@ def test_left_out_errors_are_those_of_new_runs() -> None:
     noise = np.exp(0.1 * np.random.default_rng(6).normal(size=len(TRAIN) + len(TEST)))
     y = _seconds(TRAIN) * noise[: len(TRAIN)]
     model = CPR(**QUICK).fit(TRAIN, y)
-    assert model.left_out_ is not None
-    inside = float(np.mean(np.abs(np.log(model.left_out_ / y))))
+    assert model.left_out_predictions_ is not None
+    inside = float(np.mean(np.abs(np.log(model.left_out_predictions_ / y))))
     fresh = float(np.mean(np.abs(np.log(model.predict(TEST) / (_seconds(TEST) * noise[len(TRAIN) :])))))
     # Left-out fits see four fifths of the runs; means over 500 and some 300 scatter by about 4 % each.
     assert 0.85 < inside / fresh < 1.35
@@ -139,7 +139,7 @@ def test_updates_do_what_refitting_does() -> None:
         rows = inside.iloc[part]
         model.update(rows, y[rows.index])
     assert model.n_runs_ == 150 + len(inside)
-    assert model.left_out_ is None
+    assert model.left_out_predictions_ is None
     after = _error(model, TEST)
     everything = pd.concat([first, inside])
     refitted = _error(CPR(**several | {"folds": 0}).fit(everything, y[everything.index]), TEST)

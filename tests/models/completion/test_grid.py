@@ -9,7 +9,7 @@ import pytest
 from evenly import Space
 from evenly.errors import InputError
 from evenly.models.completion.cpr import CPR
-from evenly.models.completion.grid import Grid, wishes
+from evenly.models.completion.grid import Grid, parse_grid
 from evenly.models.inputs.coding import Coding
 
 TABLE = pd.DataFrame({
@@ -23,7 +23,7 @@ INPUTS = CODING.inputs(TABLE)
 
 
 def _grid(wanted: object = None, count: int = 4, basis: str = "hat") -> Grid:
-    return Grid.lay(INPUTS, CODING, wishes(wanted, CODING), count, basis)  # type: ignore[arg-type]
+    return Grid.lay(INPUTS, CODING, parse_grid(wanted, CODING), count, basis)  # type: ignore[arg-type]
 
 
 def test_a_parameter_of_one_value_has_no_mode() -> None:

@@ -65,8 +65,8 @@ def test_what_was_tried_is_told(learned: Automatic) -> None:
 
 def test_left_out_predictions_are_told_row_by_row(learned: Automatic) -> None:
     _, values = _curved(200)
-    assert learned.left_out_ is not None
-    assert mlogq(values, learned.left_out_) == pytest.approx(learned.error_)
+    assert learned.left_out_predictions_ is not None
+    assert mlogq(values, learned.left_out_predictions_) == pytest.approx(learned.error_)
 
 
 def test_the_learning_curve_falls_and_goes_on(learned: Automatic) -> None:

@@ -46,10 +46,10 @@ def _held(n: int) -> NDArray[np.bool_]:
 
 def test_errors_told_are_those_of_the_stored_members() -> None:
     x, y = _rows(120)
-    held, seen = _held(120), np.array([[1, 1, 1], [1, 1, 0], [1, 1, 1]], bool)
-    made = train(x, y, np.ones(120), held, seen, HYPERS, Schedule(300, 16), seed=0)
+    validation, seen = _held(120), np.array([[1, 1, 1], [1, 1, 0], [1, 1, 1]], bool)
+    made = train(x, y, np.ones(120), validation, seen, HYPERS, Schedule(300, 16), seed=0)
     predicted = predict_each(made.members, x)
-    found = [np.abs(p[there] - y[there]).mean() for p, there in zip(predicted, held, strict=True)]
+    found = [np.abs(p[there] - y[there]).mean() for p, there in zip(predicted, validation, strict=True)]
     # Single precision, and tanh by another library.
     np.testing.assert_allclose(found, made.errors, rtol=1e-4)
     assert (made.errors < 0.8 * np.abs(y).mean()).all()
@@ -62,13 +62,13 @@ def test_errors_told_are_those_of_the_stored_members() -> None:
 
 def test_members_do_not_learn_from_runs_held_out() -> None:
     x, y = _rows(60)
-    held, seen = _held(60), np.ones((3, 3), bool)
-    held[0] = False
-    held[0, 50:] = True
+    validation, seen = _held(60), np.ones((3, 3), bool)
+    validation[0] = False
+    validation[0, 50:] = True
     # One stretch: the same weights are kept whatever the errors.
-    one = train(x, y, np.ones(60), held, seen, HYPERS, Schedule(100, 16), seed=0).members[0]
+    one = train(x, y, np.ones(60), validation, seen, HYPERS, Schedule(100, 16), seed=0).members[0]
     y[50:] += 100
-    other = train(x, y, np.ones(60), held, seen, HYPERS, Schedule(100, 16), seed=0).members[0]
+    other = train(x, y, np.ones(60), validation, seen, HYPERS, Schedule(100, 16), seed=0).members[0]
     np.testing.assert_array_equal(one.predict(x), other.predict(x))
 
 
@@ -76,7 +76,7 @@ def test_members_do_not_learn_from_runs_held_out() -> None:
 def test_law(law: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from evenly.models.neural_net import nets
 
-    monkeypatch.setattr(nets.Budget, "of", lambda _: nets.Budget(1, 0, 100))
+    monkeypatch.setitem(nets.BUDGETS, "normal", nets.Budget(1, 0, 100))
     LAWS[law](lambda: NeuralNet(folds=2), *_wave(24))
 
 

@@ -91,7 +91,7 @@ def test_members_are_positive_and_monotone_where_asked() -> None:
         warnings.simplefilter("ignore", ExtrapolationWarning)
         predicted = model.predict({"cores": asked})
     assert (np.diff(predicted) < 0).all()
-    assert model.asked_ == {"cores": (100.0, 2000.0)}
+    assert model.prediction_range_ == {"cores": (100.0, 2000.0)}
 
 
 def test_the_formula_is_the_prediction_and_its_pieces_hold() -> None:

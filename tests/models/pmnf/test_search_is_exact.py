@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from evenly.models.pmnf.problem import Candidate, Fit, Loss, Problem, Search
+from evenly.models.pmnf.problem import Candidate, Fit, Loss, Problem, SearchReport
 from evenly.models.pmnf.search import search_all
 from evenly.models.pmnf.terms import TermSet, all_factors
 from evenly.models.scaling_laws.conditions import Conditions
@@ -29,7 +29,7 @@ NOWHERE = Conditions(np.zeros((0, 1)), {}, False)
 
 
 def _columns(problem: Problem, terms: TermSet, numbers: tuple[int, ...]) -> Floats:
-    return terms.values(problem.points, np.array(numbers, dtype=np.int64)).T
+    return terms.from_tables(terms.tables(problem.points), np.array(numbers, dtype=np.int64)).T
 
 
 def _solve(problem: Problem, design: Floats, used: NDArray[np.bool_]) -> tuple[float, Floats]:
@@ -87,7 +87,7 @@ def _best(problem: Problem, terms: TermSet, n: int) -> list[Candidate]:
 
 
 def _same(problem: Problem, terms: TermSet, n: int) -> None:
-    search = Search("full", 0)
+    search = SearchReport("full", 0)
     keep = 20
     got = search_all(problem, terms, n, NOWHERE, keep=keep, search=search)
     expected = _best(problem, terms, n)[:keep]
@@ -149,9 +149,9 @@ def test_more_rows_than_a_chunk_and_more_terms_than_a_block_change_nothing(monke
     values = (5 / points[:, 0] + 1) * np.exp(0.1 * rng.normal(size=150))
     problem = Problem(points, values, np.ones(150), "relative", "mlogq2")
     terms = TermSet((tuple(all_factors([k / 2 for k in range(-4, 6)], [0, 1, 2])),))
-    whole = search_all(problem, terms, 2, NOWHERE, keep=10, search=Search("full", 0))
+    whole = search_all(problem, terms, 2, NOWHERE, keep=10, search=SearchReport("full", 0))
     monkeypatch.setattr(search, "_BLOCK", 7)
-    blocks = search_all(problem, terms, 2, NOWHERE, keep=10, search=Search("full", 0))
+    blocks = search_all(problem, terms, 2, NOWHERE, keep=10, search=SearchReport("full", 0))
     assert [c.terms for c in blocks] == [c.terms for c in whole]
     assert [c.loss for c in blocks] == pytest.approx([c.loss for c in whole], rel=1e-12)
     assert whole[0].loss == pytest.approx(_brute_loss(problem, terms, whole[0].terms), rel=1e-7)
@@ -162,13 +162,13 @@ def test_candidates_negative_or_rising_where_asked_are_rejected_and_counted() ->
     problem = Problem(x[:, None], 10 - 0.1 * x, np.ones(6), "absolute", "se")
     terms = TermSet((((1.0, 0.0), (-1.0, 0.0)),))
     asked = np.array([[2.0], [64.0], [128.0]])
-    free = search_all(problem, terms, 1, Conditions(asked, {}, False), search=Search("full", 0))
+    free = search_all(problem, terms, 1, Conditions(asked, {}, False), search=SearchReport("full", 0))
     assert free[0].terms == (0,)
-    search = Search("full", 0)
+    search = SearchReport("full", 0)
     bound = search_all(problem, terms, 1, Conditions(asked, {}, True), search=search)
     assert (0,) not in [c.terms for c in bound]
     assert search.counts["negative"] >= 1
-    search = Search("full", 0)
+    search = SearchReport("full", 0)
     rising = search_all(problem, terms, 1, Conditions(asked, {0: 1.0}, False), search=search)
     assert (0,) not in [c.terms for c in rising]
     assert search.counts["not monotone"] >= 1

@@ -112,7 +112,7 @@ def test_terms_join_no_more_inputs_than_allowed_and_none_twice(degree: int) -> N
 def test_knots_keep_apart() -> None:
     inputs = _inputs(400, 1)
     noise = np.random.default_rng(1).normal(size=400)
-    terms = forward(inputs, noise, np.ones(400), Limits(terms=12, degree=1, span=50, end=40, least=0.0))
+    terms = forward(inputs, noise, np.ones(400), Limits(terms=12, degree=1, span=50, end=40, min_gain=0.0))
     places = np.searchsorted(np.sort(inputs.numbers[:, 0]), sorted(_knots(terms, 0)))
     assert len(places) >= 3
     assert np.diff(places).min() >= 50

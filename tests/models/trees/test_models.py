@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from evenly.errors import InputError, MissingExtraError
 from evenly.models.base import Model
 from evenly.models.storage import load, save
-from evenly.models.trees.boosted import Budget
+from evenly.models.trees.boosted import BUDGETS, Budget
 from evenly.models.trees.boosting import Boosting, HistBoosting
 from evenly.models.trees.extra_trees import ExtraTrees
 from evenly.models.trees.forest import RandomForest
@@ -51,7 +51,7 @@ def _small() -> tuple[pd.DataFrame, Floats]:
 @pytest.mark.parametrize("law", list(LAWS))
 @pytest.mark.parametrize("name", list(MAKERS))
 def test_law(name: str, law: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Budget, "of", lambda _: Budget(20, 1, 0.2, 40))
+    monkeypatch.setitem(BUDGETS, "quick", Budget(20, 1, 0.2, 40))
     LAWS[law](MAKERS[name], *_small())
 
 
@@ -78,7 +78,7 @@ def test_files_keep_predictions(name: str, tmp_path: Path) -> None:
 
 
 def test_without_lightgbm(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Budget, "of", lambda _: Budget(20, 1, 0.2, 40))
+    monkeypatch.setitem(BUDGETS, "quick", Budget(20, 1, 0.2, 40))
     table, seconds = _small()
     fitted = Boosting(effort="quick", folds=0).fit(table, seconds)
     state, told = fitted._get_state(), fitted.predict(table)
@@ -90,7 +90,7 @@ def test_without_lightgbm(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_without_lightgbm_scikit_learn_grows_the_trees(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Budget, "of", lambda _: Budget(20, 1, 0.2, 40))
+    monkeypatch.setitem(BUDGETS, "quick", Budget(20, 1, 0.2, 40))
     table, seconds = _small()
     by_sklearn = HistBoosting(effort="quick", folds=0).fit(table, seconds).predict(table)
     monkeypatch.setattr("evenly.models.trees.fitters.find_spec", lambda _: None)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 
 from evenly.models.inputs.coding import Inputs
-from evenly.models.trees.trend import Trend
+from evenly.models.trees.trend import QuadraticTrend
 
 
 def _inputs(n: int, seed: int = 0) -> Inputs:
@@ -17,7 +17,7 @@ def test_a_planted_quadratic_is_found() -> None:
         first, second = x.numbers.T
         return np.asarray(3 + first * slopes + first * second + second**2)
 
-    trend, _ = Trend.learn(_inputs(200), truth(_inputs(200)), np.ones(200))
+    trend, _ = QuadraticTrend.learn(_inputs(200), truth(_inputs(200)), np.ones(200))
     # The smallest ridge, 1e-7 of the squares, moves coefficients by about as much.
     np.testing.assert_allclose(trend.predict(_inputs(50, 1)), truth(_inputs(50, 1)), atol=1e-5)
 
@@ -25,7 +25,7 @@ def test_a_planted_quadratic_is_found() -> None:
 def test_left_out_predictions_are_those_of_refits() -> None:
     inputs, rng = _inputs(30), np.random.default_rng(1)
     logs, weights = rng.normal(size=30), rng.uniform(0.5, 2, 30)
-    _, left_out = Trend.learn(inputs, logs, weights)
+    _, left_out = QuadraticTrend.learn(inputs, logs, weights)
     # A run that is left out is one whose value, set to what is predicted there, changes nothing.
     for k in (0, 7):
         moved = logs.copy()
@@ -43,9 +43,9 @@ def _at_same_ridge(inputs: Inputs, moved: np.ndarray, weights: np.ndarray, logs:
     try:
         for ridge in original:
             module._RIDGES = np.array([ridge])
-            _, left_out = Trend.learn(inputs, logs, weights)
+            _, left_out = QuadraticTrend.learn(inputs, logs, weights)
             error = float(np.sum(np.abs(left_out - logs) * np.sqrt(weights)))
-            fits.append((error, Trend.learn(inputs, moved, weights)[0].predict(inputs)))
+            fits.append((error, QuadraticTrend.learn(inputs, moved, weights)[0].predict(inputs)))
     finally:
         module._RIDGES = original
     return min(fits, key=lambda fit: fit[0])[1]
@@ -54,6 +54,6 @@ def _at_same_ridge(inputs: Inputs, moved: np.ndarray, weights: np.ndarray, logs:
 def test_beyond_the_range_the_tangent_goes_on() -> None:
     x = np.linspace(-1, 1, 40)[:, None]
     none = np.zeros((40, 0), np.int64)
-    trend, _ = Trend.learn(Inputs(x, none, ()), x[:, 0] ** 2, np.ones(40))
+    trend, _ = QuadraticTrend.learn(Inputs(x, none, ()), x[:, 0] ** 2, np.ones(40))
     asked = Inputs(np.array([[2.0], [3.0], [-2.0]]), none[:3], ())
     np.testing.assert_allclose(trend.predict(asked), [3.0, 5.0, 3.0], atol=1e-4)

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
-from evenly.models.completion.cells import cell_means
+from evenly.models.array_types import Floats
 from evenly.models.completion.coordinate_descent import coordinate_descent
 from evenly.models.completion.factors import Factors, Penalty, Problem
 from evenly.models.completion.gradient_descent import stochastic_gradient_descent
-from evenly.models.completion.grid import Basis, Grid, Placement, Wish
+from evenly.models.completion.grid import Basis, Grid, GridSpec, Placement
 from evenly.models.completion.least_squares import alternating_least_squares
-from evenly.models.completion.trend import Trend
+from evenly.models.completion.trend import BayesianTrend
 from evenly.models.completion.variational import Posterior, VariationalFit
 from evenly.models.inputs.coding import Coding, Inputs
 
 __all__ = ["OPTIMIZERS", "Member", "Optimizer", "Settings"]
 
-Floats = NDArray[np.float64]
 Optimizer = Literal["variational", "als", "ccd", "sgd"]
 OPTIMIZERS = get_args(Optimizer)
 _METHODS = {"als": alternating_least_squares, "ccd": coordinate_descent, "sgd": stochastic_gradient_descent}
@@ -38,10 +37,10 @@ class Settings:
     Attributes
     ----------
     rank : int
-        Number of products in the sum.
+        Number of products in the sum; 0 leaves it to the fit, like `count`.
     count : int
-        Number of grid points of numbers that aren't in `wanted`.
-    wanted : mapping of str to Wish
+        Number of grid points of numbers that aren't in `grid_specs`.
+    grid_specs : mapping of str to GridSpec
         The user's grid settings by parameter.
     basis, optimizer
         As in `evenly.models.completion.cpr.CPR`.
@@ -57,7 +56,7 @@ class Settings:
 
     rank: int
     count: int
-    wanted: Mapping[str, Wish] = field(default_factory=dict)
+    grid_specs: Mapping[str, GridSpec] = field(default_factory=dict)
     basis: Basis = "hat"
     optimizer: Optimizer = "variational"
     penalty: tuple[float, float] = (0.1, 0.1)
@@ -70,7 +69,7 @@ class Member:
     """A trend of log times plus a tensor of its residuals, fitted from one random start."""
 
     grid: Grid
-    trend: Trend
+    trend: BayesianTrend
     posterior: Posterior
     bounds: tuple[float, float] = (0.0, 0.0)
 
@@ -80,7 +79,7 @@ class Member:
     def fit(self, inputs: Inputs, logs: Floats, weights: Floats, coding: Coding, seed: int) -> None:
         """Fit to inputs (n, …), log times (n,) and weights (n,)."""
         s = self.settings
-        self.grid = Grid.lay(inputs, coding, s.wanted, s.count, s.basis)
+        self.grid = Grid.lay(inputs, coding, s.grid_specs, s.count, s.basis)
         self._learn(inputs, logs, weights, s.sweeps, 0, seed=seed)
         if self.grid.modes and s.optimizer == "variational":
             self.posterior.prune()
@@ -90,7 +89,7 @@ class Member:
         other = Member(self.settings)
         other.grid = self.grid
         if self.grid.modes:
-            other.posterior = self.posterior.copy()
+            other.posterior = deepcopy(self.posterior)
         other._learn(inputs, logs, weights, _AGAIN, 5)
         return other
 
@@ -101,7 +100,7 @@ class Member:
         s = self.settings
         # The variational fit learns trend and tensor together. For other optimizers the trend is fitted first.
         together = s.optimizer == "variational" and s.basis == "hat" and len(self.grid.modes) > 0
-        self.trend = Trend(s.degree)
+        self.trend = BayesianTrend(s.degree)
         self.trend.start(inputs, logs, weights)
         if not together:
             floor = 1e-10 * float(np.var(logs)) + 1e-16
@@ -115,12 +114,12 @@ class Member:
                 ridge, roughness = (1.0, 1.0) if s.optimizer == "variational" else s.penalty
                 self.posterior = Posterior(
                     Factors.random(self.grid, rank, spread, seed),
-                    Penalty.even(self.grid, rank, ridge, roughness),
+                    Penalty(*(np.full((len(self.grid.modes), rank), one) for one in (ridge, roughness))),
                     1 / (0.1 * spread**2 + 1e-12),
                 )
             problem = Problem(self.grid, self.grid.place(inputs, fitting=True), logs if together else rest, weights)
             if s.basis == "cells":
-                problem = cell_means(problem)
+                problem = _cell_means(problem)
             p = self.posterior
             if s.optimizer == "variational":
                 fit = VariationalFit(problem, self.trend if together else None, p)
@@ -166,7 +165,7 @@ class Member:
     def from_state(cls, state: Mapping[str, Any], settings: Settings) -> Member:
         """Restore what `to_state` returned."""
         made = cls(settings)
-        made.grid, made.trend = Grid.from_state(state["grid"]), Trend.from_state(state["trend"])
+        made.grid, made.trend = Grid.from_state(state["grid"]), BayesianTrend.from_state(state["trend"])
         made.bounds = float(state["bounds"][0]), float(state["bounds"][1])
         if made.grid.modes:
             stacked = np.asarray(state["factors"], dtype=np.float64)
@@ -178,3 +177,15 @@ class Member:
             factors = Factors(mean, np.zeros_like(mean), np.zeros_like(mean), flat)
             made.posterior = Posterior(factors, Penalty(flat, flat), 1.0)
         return made
+
+
+def _cell_means(problem: Problem) -> Problem:
+    """Return one observation per measured cell: the weighted mean of its targets, and the sum of its weights."""
+    # Section 5.1: the tensor element of a cell is the mean of its runs; here the mean of their logs, as in section 5.2.
+    _, first, cell = np.unique(problem.place.rows.T, axis=0, return_index=True, return_inverse=True)
+    cell = np.ravel(cell)
+    weights = np.bincount(cell, problem.weights)
+    targets = np.bincount(cell, problem.weights * problem.targets) / weights
+    rows, shares = problem.place.rows, problem.place.shares
+    place = Placement(np.ascontiguousarray(rows[:, first]), np.ascontiguousarray(shares[:, first]))
+    return Problem(problem.grid, place, np.asarray(targets, dtype=np.float64), np.asarray(weights, dtype=np.float64))

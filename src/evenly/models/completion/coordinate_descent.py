@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-from evenly.models.completion.factors import Factors, Penalty, Problem, balance, objective
+from evenly.models.array_types import Floats
+from evenly.models.completion.factors import Factors, Penalty, Problem, sweep_until_converged
 from evenly.models.completion.kernels import column_equations, column_values
 
 __all__ = ["coordinate_descent"]
-
-Floats = NDArray[np.float64]
 
 
 def coordinate_descent(
@@ -26,17 +24,14 @@ def coordinate_descent(
 
     Returns the objective at the start and after each sweep.
     """
-    history = [objective(problem, factors, penalty)]
-    for _ in range(sweeps):
+
+    def sweep() -> None:
         residuals = problem.targets - factors.values(problem.place)[0]
         for j in range(len(problem.grid.modes)):
             for r in range(factors.rank):
                 _set_column(problem, factors, penalty, j, r, residuals)
-        balance(problem.grid, factors, penalty)
-        history.append(objective(problem, factors, penalty))
-        if history[-2] - history[-1] <= tolerance * history[-1]:
-            break
-    return history
+
+    return sweep_until_converged(problem, factors, penalty, sweep, tolerance=tolerance, sweeps=sweeps)
 
 
 def _set_column(problem: Problem, factors: Factors, penalty: Penalty, j: int, r: int, residuals: Floats) -> None:

@@ -10,18 +10,19 @@ via tensor completion, sections 5.1 and 5.2].
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self, final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from evenly.errors import InputError
+from evenly.models.array_types import Floats, Ints
 from evenly.models.base import checked_runs
 from evenly.models.completion.candidate_fit import OPTIMIZERS, Member, Optimizer, Settings
-from evenly.models.completion.grid import BASES, Basis, Wish, wishes
-from evenly.models.completion.online import Memory
-from evenly.models.completion.selection import Freedom, choose, usual_count, usual_rank
+from evenly.models.completion.grid import BASES, Basis, GridSpec, parse_grid
+from evenly.models.completion.online import StoredEquations
+from evenly.models.completion.selection import FreeSettings, choose, usual_count, usual_rank
 from evenly.models.inputs.coding import Coding, Inputs
 from evenly.models.regression_model import RegressionModel, Regressor
 from evenly.models.uncertainty.local_conformal import LocalConformal
@@ -30,31 +31,35 @@ from evenly.space.space import Configurations
 
 __all__ = ["CPR"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 #: Members whose noise exceeds the least one by more than this factor are dropped.
 _WORSE = 1.2
 
 
+@dataclass(eq=False, repr=False)
 class _Completion(Regressor):
     """The mean of tensors fitted from several random starts."""
 
-    def __init__(self, settings: Settings, freedom: Freedom, coding: Coding, starts: int, *, online: bool) -> None:
-        self.settings, self._freedom, self._coding, self._starts = settings, freedom, coding, starts
-        self._online = online
-        self.memories: list[Memory] = []
+    settings: Settings
+    free: FreeSettings
+    coding: Coding
+    starts: int | None
+    online: bool
+    stored_equations: list[StoredEquations] = field(default_factory=list, init=False)
 
     def fit(self, inputs: Inputs, logs: Floats, weights: Floats) -> None:
-        self.settings = choose(self.settings, self._freedom, inputs, logs, weights, self._coding)
-        self.members = [Member(self.settings) for _ in range(self._starts)]
+        n, settings = len(logs), self.settings
+        settings = replace(settings, rank=settings.rank or usual_rank(n), count=settings.count or usual_count(n))
+        self.settings = choose(settings, self.free, inputs, logs, weights, self.coding)
+        starts = self.starts or (4 if n < 64 else 8 if n < 1000 else 4 if n < 8000 else 3)
+        self.members = [Member(self.settings) for _ in range(starts)]
         for seed, member in enumerate(self.members):
-            member.fit(inputs, logs, weights, self._coding, seed)
+            member.fit(inputs, logs, weights, self.coding, seed)
         if self.settings.optimizer == "variational" and self.members[0].grid.modes:
             # Members with clearly more noise than the best one have stopped at a bad local minimum.
             noise = [member.posterior.precision**-0.5 for member in self.members]
             self.members = [m for m, one in zip(self.members, noise, strict=True) if one <= _WORSE * min(noise)]
-        if self._online:
-            self.memories = [Memory.of(member, inputs, logs, weights) for member in self.members]
+        if self.online:
+            self.stored_equations = [StoredEquations.of(member, inputs, logs, weights) for member in self.members]
 
     def predict(self, inputs: Inputs) -> Floats:
         return np.asarray(self._each(inputs).mean(axis=0))
@@ -90,20 +95,22 @@ class _Completion(Regressor):
         return {
             "rank": s.rank, "count": s.count, "penalty": list(s.penalty),
             "members": [member.to_state() for member in self.members],
-            "memories": [memory.to_state() for memory in self.memories],
+            "memories": [equations.to_state() for equations in self.stored_equations],
         }  # fmt: skip
 
     def set_state(self, state: Mapping[str, Any]) -> None:
         penalty = float(state["penalty"][0]), float(state["penalty"][1])
         self.settings = replace(self.settings, rank=int(state["rank"]), count=int(state["count"]), penalty=penalty)
         self.members = [Member.from_state(one, self.settings) for one in state["members"]]
-        self.memories = [
-            Memory.from_state(one, member) for one, member in zip(state["memories"], self.members, strict=False)
+        self.stored_equations = [
+            StoredEquations.from_state(one, member)
+            for one, member in zip(state["memories"], self.members, strict=False)
         ]
 
 
 @final
-class CPR(RegressionModel):
+@dataclass(kw_only=True, eq=False, repr=False)
+class CPR(RegressionModel[_Completion]):
     """Canonical polyadic (CP) regression: completion of a tensor of log times.
 
     Rank, grid and penalty are chosen by cross-validation if they aren't given.
@@ -150,53 +157,41 @@ class CPR(RegressionModel):
     method: ClassVar[str] = "cpr"
     summary: ClassVar[str] = "tensor completion: few products of one piecewise linear factor per parameter, and a trend"
 
-    def __init__(
-        self,
-        *,
-        rank: int | None = None,
-        grid: Any = None,
-        basis: Basis = "hat",
-        optimizer: Optimizer = "variational",
-        penalty: float | tuple[float, float] | None = None,
-        degree: int = 2,
-        starts: int | None = None,
-        tolerance: float = 3e-3,
-        folds: int = 5,
-        online: bool = False,
-    ) -> None:
-        self.rank = rank
-        self.grid = grid
-        self.basis = basis
-        self.optimizer = optimizer
-        self.penalty = penalty
-        self.degree = degree
-        self.starts = starts
-        self.tolerance = tolerance
-        self.folds = folds
-        self.online = online
+    rank: int | None = None
+    grid: Any = None
+    basis: Basis = "hat"
+    optimizer: Optimizer = "variational"
+    penalty: float | tuple[float, float] | None = None
+    degree: int = 2
+    starts: int | None = None
+    tolerance: float = 3e-3
+    folds: int = 5
+    online: bool = False
 
-    def _regressor(self, coding: Coding, n_runs: int) -> Regressor:
+    def regressor(self, coding: Coding) -> _Completion:
         penalty = self._checked_penalty()
-        wanted = wishes(self.grid, coding)
-        free = [n for n in coding.numeric if n not in wanted or (wanted[n].count is None and wanted[n].points is None)]
+        grid_specs = parse_grid(self.grid, coding)
+        free = [
+            n
+            for n in coding.numeric
+            if n not in grid_specs or (grid_specs[n].count is None and grid_specs[n].points is None)
+        ]
         # An ordinal parameter with at most 64 values has one row per value.
         for name in coding.numeric:
             values = self.space_.parameters[name].values() if self.space_.parameters[name].kind == "ordinal" else None
-            if name not in wanted and values is not None and 2 <= len(values) <= 64:
-                wanted[name] = Wish(points=tuple(float(v) for v in values))
-        count = self.grid if isinstance(self.grid, int) else usual_count(n_runs)
+            if name not in grid_specs and values is not None and 2 <= len(values) <= 64:
+                grid_specs[name] = GridSpec(points=tuple(float(v) for v in values))
         settings = Settings(
-            rank=self.rank or usual_rank(n_runs), count=count, wanted=wanted,
+            rank=self.rank or 0, count=self.grid if isinstance(self.grid, int) else 0, grid_specs=grid_specs,
             basis=self.basis, optimizer=self.optimizer, penalty=penalty, degree=self.degree,
             tolerance=self.tolerance,
         )  # fmt: skip
-        freedom = Freedom(
+        free_settings = FreeSettings(
             rank=self.rank is None,
             count=bool(free),
             penalty=self.optimizer != "variational" and self.penalty is None,
         )
-        starts = self.starts or (4 if n_runs < 64 else 8 if n_runs < 1000 else 4 if n_runs < 8000 else 3)
-        return _Completion(settings, freedom, coding, starts, online=self.online)
+        return _Completion(settings, free_settings, coding, self.starts, online=self.online)
 
     def _checked_penalty(self) -> tuple[float, float]:
         """Check the model's arguments and return (ridge, roughness)."""
@@ -225,13 +220,13 @@ class CPR(RegressionModel):
     @property
     def rank_(self) -> int:
         """The rank that was given or chosen, including components that were dropped in the fit."""
-        return self._completion.settings.rank
+        return self._fitted.settings.rank
 
     @property
     def grid_(self) -> dict[str, Floats]:
         """Grid points (edges with cells) of each numeric parameter with more than one value, in its unit."""
         found = {}
-        grid = self._completion.members[0].grid
+        grid = self._fitted.members[0].grid
         for mode in grid.modes:
             if mode.ordered:
                 n = self._coding.names.index(self._coding.numeric[mode.column])
@@ -240,14 +235,9 @@ class CPR(RegressionModel):
                 found[self._coding.names[n]] = np.exp(coded) if logs else mode.knots if mode.exponent else coded
         return found
 
-    @property
-    def _completion(self) -> _Completion:
-        assert isinstance(self._fitted, _Completion)  # noqa: S101 - `_regressor` makes no other
-        return self._fitted
-
     def spread(self, X: Configurations) -> Floats:
         """Return the standard deviation of the log times predicted by members of different random starts, (n,)."""
-        return self._completion.spread(self._coding.inputs(self._asked(X)))
+        return self._fitted.spread(self._coding.inputs(self._asked(X)))
 
     def update(self, X: Configurations, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from new runs, without access to the earlier runs.
@@ -279,7 +269,7 @@ class CPR(RegressionModel):
         """
         if not hasattr(self, "space_"):
             raise InputError("this CPR has not learned anything yet: call fit first")
-        if not self._completion.memories:
+        if not self._fitted.stored_equations:
             raise InputError("update needs the equations of the runs learned from: fit with online=True")
         table = self.space_.frame(as_table(X))
         outside = self.space_.outside(table)
@@ -295,11 +285,11 @@ class CPR(RegressionModel):
     def _take(self, inputs: Inputs, logs: Floats, weights: Floats) -> None:
         """Learn from checked runs (m, …), and update the intervals by the errors of their predictions before."""
         errors = logs - np.clip(self._fitted.predict(inputs), *self._limits)
-        for memory in self._completion.memories:
-            memory.learn(inputs, logs, weights)
+        for equations in self._fitted.stored_equations:
+            equations.learn(inputs, logs, weights)
         self._limits = min(self._limits[0], float(logs.min())), max(self._limits[1], float(logs.max()))
         self.n_runs_ += len(logs)
-        self.left_out_ = None
+        self.left_out_predictions_ = None
         known = self._conformal
         if len(known.places):
             places = np.vstack([known.places, inputs.matrix])

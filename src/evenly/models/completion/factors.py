@@ -12,18 +12,20 @@ a row without runs is interpolated between its neighbours, or is pulled to the m
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import solveh_banded
 
+from evenly.models.array_types import Floats
 from evenly.models.completion.grid import Grid, Placement
 from evenly.models.completion.kernels import banded, normal_equations, values
+from evenly.models.stored_dataclass import Stored
 
-__all__ = ["Blocks", "Factors", "Penalty", "Problem", "balance", "equations", "objective", "solve"]
-
-Floats = NDArray[np.float64]
+__all__ = [
+    "Blocks", "Factors", "Penalty", "Problem", "balance", "equations", "objective", "solve", "sweep_until_converged",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -42,12 +44,6 @@ class Penalty:
 
     ridge: Floats
     roughness: Floats
-
-    @classmethod
-    def even(cls, grid: Grid, rank: int, ridge: float, roughness: float) -> Penalty:
-        """Return the same ridge and roughness for all columns of all modes."""
-        shape = (len(grid.modes), rank)
-        return cls(np.full(shape, ridge), np.full(shape, roughness))
 
 
 @dataclass
@@ -99,18 +95,14 @@ class Factors:
         if not grid.modes[j].ordered:
             self.centres[j] = self.mean[j, : grid.modes[j].size].mean(axis=0)
 
-    def values(self, place: Placement, *, doubt: bool = False) -> tuple[Floats, Floats]:
-        """Return the tensor's values at configurations, and their variances (0 unless `doubt`), (n,) each."""
-        made = values(place.rows, place.shares, self.mean, self.variance, self.covariance, doubt)
+    def values(self, place: Placement, *, with_variance: bool = False) -> tuple[Floats, Floats]:
+        """Return the tensor's values at configurations, and their variances (0 unless `with_variance`), (n,) each."""
+        made = values(place.rows, place.shares, self.mean, self.variance, self.covariance, with_variance)
         return np.asarray(made[0]), np.asarray(made[1])
-
-    def copy(self) -> Factors:
-        """Return a deep copy."""
-        return Factors(self.mean.copy(), self.variance.copy(), self.covariance.copy(), self.centres.copy())
 
 
 @dataclass(frozen=True)
-class Blocks:
+class Blocks(Stored):
     """Block-tridiagonal normal equations of one mode.
 
     Attributes
@@ -134,16 +126,18 @@ class Blocks:
         return Blocks(self.diagonal * factor, self.above * factor, self.right * factor)
 
 
-def equations(problem: Problem, factors: Factors, j: int, *, precision: float = 1.0, doubt: bool = False) -> Blocks:
+def equations(
+    problem: Problem, factors: Factors, j: int, *, precision: float = 1.0, with_variance: bool = False
+) -> Blocks:
     """Return the normal equations of mode j without penalties, in O(n R (R + d)) operations.
 
-    With `doubt`, expected squares of the other modes' factors replace the squares of their means.
+    With `with_variance`, expected squares of the other modes' factors replace the squares of their means.
     """
     rows, rank = problem.grid.modes[j].size + 1, factors.rank
     made = Blocks(np.zeros((rows, rank, rank)), np.zeros((rows, rank, rank)), np.zeros((rows, rank)))
     normal_equations(
         j, problem.place.rows, problem.place.shares, problem.targets, problem.weights * precision,
-        factors.mean, factors.variance, factors.covariance, doubt, made.diagonal, made.above, made.right,
+        factors.mean, factors.variance, factors.covariance, with_variance, made.diagonal, made.above, made.right,
     )  # fmt: skip
     return Blocks(made.diagonal[:-1], made.above[:-1], made.right[:-1])
 
@@ -156,16 +150,16 @@ def solve(grid: Grid, blocks: Blocks, factors: Factors, penalty: Penalty, j: int
     diagonal, above, right = blocks.diagonal.copy(), blocks.above.copy(), blocks.right.copy()
     rows, rank = right.shape
     # Add the penalties: ridge on every row, roughness on differences of neighbours or on differences from the mean.
-    own = np.arange(rank)
+    component = np.arange(rank)
     ridge, roughness = penalty.ridge[j], penalty.roughness[j]
     ordered = grid.modes[j].ordered
-    diagonal[:, own, own] += ridge
+    diagonal[:, component, component] += ridge
     if ordered:
-        diagonal[:-1, own, own] += roughness
-        diagonal[1:, own, own] += roughness
-        above[: rows - 1, own, own] -= roughness
+        diagonal[:-1, component, component] += roughness
+        diagonal[1:, component, component] += roughness
+        above[: rows - 1, component, component] -= roughness
     else:
-        diagonal[:, own, own] += roughness
+        diagonal[:, component, component] += roughness
         right += roughness * factors.centres[j]
     # Solve for all rows at once by a banded Cholesky factorisation; the matrix is block-tridiagonal (labels: diagonal).
     band = np.zeros(((2 if ordered and rows > 1 else 1) * rank, rows * rank))
@@ -174,7 +168,7 @@ def solve(grid: Grid, blocks: Blocks, factors: Factors, penalty: Penalty, j: int
     band[0] += 1e-13 * band[0].max() + 1e-300
     found = solveh_banded(band, right.ravel(), lower=True, check_finite=False)
     factors.mean[j, :rows] = found.reshape(rows, rank)
-    return diagonal[:, own, own], above[: rows - 1, own, own]
+    return diagonal[:, component, component], above[: rows - 1, component, component]
 
 
 def objective(problem: Problem, factors: Factors, penalty: Penalty) -> float:
@@ -182,6 +176,20 @@ def objective(problem: Problem, factors: Factors, penalty: Penalty) -> float:
     fitted, _ = factors.values(problem.place)
     squares = float(np.sum(problem.weights * (problem.targets - fitted) ** 2))
     return squares + float(_penalties(problem.grid, factors, penalty).sum())
+
+
+def sweep_until_converged(
+    problem: Problem, factors: Factors, penalty: Penalty, sweep: Callable[[], None], *, tolerance: float, sweeps: int
+) -> list[float]:
+    """Call `sweep` until the objective's relative decrease is at most `tolerance`; return the objective after each."""
+    history = [objective(problem, factors, penalty)]
+    for _ in range(sweeps):
+        sweep()
+        balance(problem.grid, factors, penalty)
+        history.append(objective(problem, factors, penalty))
+        if history[-2] - history[-1] <= tolerance * history[-1]:
+            break
+    return history
 
 
 def balance(grid: Grid, factors: Factors, penalty: Penalty) -> None:

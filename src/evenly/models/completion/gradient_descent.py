@@ -7,14 +7,13 @@ other optimizers, but many passes are needed. The factors with the least evaluat
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenly.models.array_types import Floats, Ints
 from evenly.models.completion.factors import Factors, Penalty, Problem, balance, objective
 from evenly.models.completion.kernels import batch_gradient
 
 __all__ = ["stochastic_gradient_descent"]
 
-Floats = NDArray[np.float64]
 _MEMORY, _SQUARE_MEMORY = 0.9, 0.99
 #: Number of runs per step (at least).
 _BATCH = 64
@@ -60,7 +59,7 @@ def stochastic_gradient_descent(
     return history
 
 
-def _gradient(problem: Problem, factors: Factors, penalty: Penalty, chosen: NDArray[np.int64]) -> Floats:
+def _gradient(problem: Problem, factors: Factors, penalty: Penalty, chosen: Ints) -> Floats:
     """Return half the objective's gradient, (d, rows + 1, R), with the data term estimated from the `chosen` runs."""
     gradient = np.zeros_like(factors.mean)
     place = problem.place

@@ -13,23 +13,21 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evenly.errors import InputError
+from evenly.models.array_types import Floats, Ints
 from evenly.models.inputs.coding import Coding, Inputs
 from evenly.models.stored_dataclass import Stored
 
-__all__ = ["Basis", "Grid", "Mode", "Placement", "Wish", "wishes"]
+__all__ = ["Basis", "Grid", "GridSpec", "Mode", "Placement", "parse_grid"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Basis = Literal["hat", "cells"]
 #: "log" and "uniform" as in the paper; "coded" is logarithmic if all measured values are above zero, else uniform.
 _Spacing = Literal["coded", "log", "uniform"]
 
 
 @dataclass(frozen=True)
-class Wish:
+class GridSpec:
     """A user's settings for the grid of one parameter.
 
     Attributes
@@ -101,15 +99,17 @@ class Grid(Stored):
     basis: Basis = "hat"
 
     @classmethod
-    def lay(cls, inputs: Inputs, coding: Coding, wanted: Mapping[str, Wish], count: int, basis: Basis) -> Grid:
-        """Return a grid with `count` points or cells along each number, except where `wanted` has other settings.
+    def lay(cls, inputs: Inputs, coding: Coding, grid_specs: Mapping[str, GridSpec], count: int, basis: Basis) -> Grid:
+        """Return a grid with `count` points or cells along each number, except where `grid_specs` has other settings.
 
         A number with at most `count` distinct values has one row per value.
         """
         modes = []
         numeric = [n for n, kind in enumerate(coding.kinds) if kind != "label"]
         for k, n in enumerate(numeric):
-            mode = _ordered(inputs.numbers[:, k], k, coding, n, wanted.get(coding.names[n], Wish()), count, basis)
+            mode = _ordered(
+                inputs.numbers[:, k], k, coding, n, grid_specs.get(coding.names[n], GridSpec()), count, basis
+            )
             if mode is not None:
                 modes.append(mode)
         modes += [Mode(k, False, np.zeros(0), size) for k, size in enumerate(coding.sizes) if size > 1]
@@ -145,18 +145,6 @@ class Grid(Stored):
                 rows[j], shares[j] = low, (x - points[low]) / (points[low + 1] - points[low])
         return Placement(rows, shares)
 
-    @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> Grid:
-        """Restore what `to_state` returned."""
-        modes = tuple(
-            Mode(
-                int(m["column"]), bool(m["ordered"]), np.asarray(m["knots"], dtype=np.float64), int(m["size"]),
-                None if m["exponent"] is None else (float(m["exponent"][0]), float(m["exponent"][1])),
-            )
-            for m in state["modes"]
-        )  # fmt: skip
-        return cls(modes, state["basis"])
-
 
 def _interval(x: Floats, edges: Floats) -> Ints:
     """Return the index of the interval between rising edges in which each x (n,) lies, or the nearest interval."""
@@ -164,16 +152,16 @@ def _interval(x: Floats, edges: Floats) -> Ints:
     return np.asarray(np.clip(found, 0, len(edges) - 2), dtype=np.int64)
 
 
-def _ordered(x: Floats, k: int, coding: Coding, n: int, wish: Wish, count: int, basis: Basis) -> Mode | None:
+def _ordered(x: Floats, k: int, coding: Coding, n: int, spec: GridSpec, count: int, basis: Basis) -> Mode | None:
     """Return the mode of number k, parameter n of the coding, of coded values x (n_runs,); None for a single value."""
     values = np.unique(x)
-    if len(values) < 2 and wish.points is None:
+    if len(values) < 2 and spec.points is None:
         return None
     centre, scale = coding.centres[n], coding.scales[n]
-    exponent = (centre, scale) if wish.spacing == "uniform" and coding.kinds[n] == "log" else None
+    exponent = (centre, scale) if spec.spacing == "uniform" and coding.kinds[n] == "log" else None
     mode = Mode(k, True, np.zeros(0), 0, exponent)
-    if wish.points is not None:
-        points = np.array(wish.points)
+    if spec.points is not None:
+        points = np.array(spec.points)
         coded = points if exponent else (coding.transformed(n, points) - centre) / scale
         measured = mode.coordinates(values)
         slack = 1e-9 * max(1.0, float(np.abs(measured).max()))
@@ -183,18 +171,18 @@ def _ordered(x: Floats, k: int, coding: Coding, n: int, wish: Wish, count: int, 
                 "leaves some outside: add a point at each end, or leave the grid to evenly"
             )
         knots = coded
-    elif wish.count is None and len(values) <= count and exponent is None:
+    elif spec.count is None and len(values) <= count and exponent is None:
         # One row per value. With cells, edges lie half-way between values; the first and last cells are symmetric.
         middles = (values[1:] + values[:-1]) / 2
         ends = [[2 * values[0] - middles[0]], [2 * values[-1] - middles[-1]]]
         knots = values if basis == "hat" else np.concatenate([ends[0], middles, ends[1]])
     else:
         low, high = mode.coordinates(values[[0, -1]])
-        knots = np.linspace(low, high, (wish.count or count) + (basis == "cells"))
+        knots = np.linspace(low, high, (spec.count or count) + (basis == "cells"))
     return Mode(k, True, knots, len(knots) - (basis == "cells"), exponent)
 
 
-def wishes(grid: Any, coding: Coding) -> dict[str, Wish]:
+def parse_grid(grid: Any, coding: Coding) -> dict[str, GridSpec]:
     """Parse the argument ``grid``: a spacing, a count or both for all numbers or by name, or grid points by name.
 
     Raises
@@ -205,24 +193,24 @@ def wishes(grid: Any, coding: Coding) -> dict[str, Wish]:
     if grid is None:
         return {}
     if not isinstance(grid, Mapping):
-        return {name: _wish(name, grid, coding) for name in coding.numeric}
+        return {name: _parse_spec(name, grid, coding) for name in coding.numeric}
     strange = [name for name in grid if name not in coding.numeric]
     if strange:
         raise InputError(
             f"a grid can be given for the numeric parameters ({', '.join(coding.numeric) or 'there are none'}), "
             f"but got one for {strange[0]!r}"
         )
-    return {name: _wish(name, value, coding) for name, value in grid.items()}
+    return {name: _parse_spec(name, value, coding) for name, value in grid.items()}
 
 
-def _wish(name: str, value: Any, coding: Coding) -> Wish:
+def _parse_spec(name: str, value: Any, coding: Coding) -> GridSpec:
     """Parse a user's settings for the grid of one parameter."""
     if isinstance(value, str):
-        return Wish(_spacing(name, value, coding))
+        return GridSpec(_spacing(name, value, coding))
     if isinstance(value, int | np.integer) and not isinstance(value, bool):
-        return Wish(count=_count(name, int(value)))
+        return GridSpec(count=_count(name, int(value)))
     if isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], str):
-        return Wish(_spacing(name, value[0], coding), _count(name, value[1]))
+        return GridSpec(_spacing(name, value[0], coding), _count(name, value[1]))
     try:
         points = tuple(float(v) for v in value)
     except (TypeError, ValueError):
@@ -232,7 +220,7 @@ def _wish(name: str, value: Any, coding: Coding) -> Wish:
             f"the grid of {name!r} must be 'log', 'uniform', a number of points, ('log', number), or at least two "
             f"rising points, but got {value!r}"
         )
-    return Wish(points=points)
+    return GridSpec(points=points)
 
 
 def _spacing(name: str, value: str, coding: Coding) -> _Spacing:

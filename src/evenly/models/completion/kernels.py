@@ -16,7 +16,7 @@ _FAST = {"reassoc", "contract", "nsz", "arcp"}
 
 
 @njit(cache=True, fastmath=_FAST, inline="always")
-def _others(skip, s, rows, shares, mean, variance, covariance, doubt, z, q):  # type: ignore[no-untyped-def]
+def _others(skip, s, rows, shares, mean, variance, covariance, with_variance, z, q):  # type: ignore[no-untyped-def]
     """Write the products over all modes except `skip`: of the factors' means to z (R,), of second moments to q (R,)."""
     rank = z.shape[0]
     for r in range(rank):
@@ -28,8 +28,8 @@ def _others(skip, s, rows, shares, mean, variance, covariance, doubt, z, q):  # 
         i = rows[k, s]
         b = shares[k, s]
         a = 1.0 - b
-        # z_r *= m and, with doubt, q_r *= E u² = m² + variance, with u = a U[i] + b U[i + 1] and m its mean.
-        if not doubt:
+        # z_r *= m and, with variances, q_r *= E u² = m² + variance, with u = a U[i] + b U[i + 1] and m its mean.
+        if not with_variance:
             if b == 0.0:
                 for r in range(rank):
                     z[r] *= mean[k, i, r]
@@ -51,17 +51,17 @@ def _others(skip, s, rows, shares, mean, variance, covariance, doubt, z, q):  # 
 
 @njit(cache=True, fastmath=_FAST)
 def normal_equations(  # type: ignore[no-untyped-def]
-    j, rows, shares, targets, weights, mean, variance, covariance, doubt, diagonal, above, right
+    j, rows, shares, targets, weights, mean, variance, covariance, with_variance, diagonal, above, right
 ):
     """Add the normal equations of mode j to `diagonal`, `above` (rows + 1, R, R) and `right` (rows + 1, R).
 
     `above` holds the blocks between a row and the next one. All blocks are symmetric, and only their lower triangles
-    are filled. With `doubt`, expected squares of the other modes' factors replace the squares of their means.
+    are filled. With `with_variance`, expected squares of the other modes' factors replace the squares of their means.
     """
     rank = mean.shape[2]
     z, q = np.empty(rank), np.empty(rank)
     for s in range(rows.shape[1]):
-        _others(j, s, rows, shares, mean, variance, covariance, doubt, z, q)
+        _others(j, s, rows, shares, mean, variance, covariance, with_variance, z, q)
         i = rows[j, s]
         b = shares[j, s]
         w = weights[s]
@@ -73,7 +73,7 @@ def normal_equations(  # type: ignore[no-untyped-def]
                 right[i, r] += targets[s] * p
                 for u in range(r + 1):
                     diagonal[i, r, u] += p * z[u]
-            if doubt:
+            if with_variance:
                 for r in range(rank):
                     diagonal[i, r, r] += w * (q[r] - z[r] * z[r])
             continue
@@ -89,7 +89,7 @@ def normal_equations(  # type: ignore[no-untyped-def]
                 diagonal[i + 1, r, u] += bb * p
             right[i, r] += low * zr
             right[i + 1, r] += high * zr
-        if doubt:
+        if with_variance:
             # E z_r² = q_r in place of z_r² on the diagonals: components are independent, so only these differ.
             for r in range(rank):
                 p = q[r] - z[r] * z[r]
@@ -99,19 +99,19 @@ def normal_equations(  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, fastmath=_FAST)
-def values(rows, shares, mean, variance, covariance, doubt):  # type: ignore[no-untyped-def]
+def values(rows, shares, mean, variance, covariance, with_variance):  # type: ignore[no-untyped-def]
     """Return the tensor's value and its variance at each configuration, both (n,)."""
     n = rows.shape[1]
     rank = mean.shape[2]
     z, q = np.empty(rank), np.empty(rank)
     found, spread = np.empty(n), np.zeros(n)
     for s in range(n):
-        _others(-1, s, rows, shares, mean, variance, covariance, doubt, z, q)
+        _others(-1, s, rows, shares, mean, variance, covariance, with_variance, z, q)
         total = 0.0
         for r in range(rank):
             total += z[r]
         found[s] = total
-        if doubt:
+        if with_variance:
             total = 0.0
             for r in range(rank):
                 total += q[r] - z[r] * z[r]

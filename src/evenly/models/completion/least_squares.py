@@ -5,7 +5,7 @@ A sweep costs O(n d R² + sum(rows) R³), and the objective never rises. See sec
 
 from __future__ import annotations
 
-from evenly.models.completion.factors import Factors, Penalty, Problem, balance, equations, objective, solve
+from evenly.models.completion.factors import Factors, Penalty, Problem, equations, solve, sweep_until_converged
 
 __all__ = ["alternating_least_squares"]
 
@@ -17,15 +17,12 @@ def alternating_least_squares(
 
     Returns the objective at the start and after each sweep.
     """
-    history = [objective(problem, factors, penalty)]
-    for _ in range(sweeps):
+
+    def sweep() -> None:
         for j in range(len(problem.grid.modes)):
             # Minimisation of g(u_i), in section 4.2.1 row by row. Roughness couples neighbouring rows, so all rows are
             # solved together.
             solve(problem.grid, equations(problem, factors, j), factors, penalty, j)
             factors.centre(problem.grid, j)
-        balance(problem.grid, factors, penalty)
-        history.append(objective(problem, factors, penalty))
-        if history[-2] - history[-1] <= tolerance * history[-1]:
-            break
-    return history
+
+    return sweep_until_converged(problem, factors, penalty, sweep, tolerance=tolerance, sweeps=sweeps)

@@ -16,14 +16,15 @@ There are four differences from the paper, each of which improves predictions:
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from evenly.errors import InputError
-from evenly.models.completion.positive_grid import Grid
+from evenly.models.array_types import Floats, Ints
+from evenly.models.completion.positive_grid import CellGrid
 from evenly.models.completion.positive_newton import complete
 from evenly.models.extrapolation.edge_shells import outer_shell
 from evenly.models.inputs.coding import Coding, Inputs
@@ -32,8 +33,6 @@ from evenly.models.splines.univariate import HingeCurve, univariate_hinges
 
 __all__ = ["PositiveCompletion"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 _RANKS = (1, 2, 4, 8)
 #: Largest slope of a factor's logarithm, per grid step, between the outermost centre and the edge of the range.
 _STEEPEST = 3.0
@@ -49,7 +48,7 @@ class _Positive(Regressor):
 
     def fit(self, inputs: Inputs, logs: Floats, weights: Floats) -> None:
         self.rank = self._rank or self._best_rank(inputs, logs, weights)
-        self._grid = Grid.learn(inputs, self._cells)
+        self._grid = CellGrid.learn(inputs, self._cells)
         self._centre = float(np.average(logs, weights=weights))
         measured = self._grid.cells(inputs, logs - self._centre, weights)
         d = len(self._grid.centres)
@@ -115,7 +114,7 @@ class _Positive(Regressor):
     def left_out(self, inputs: Inputs, logs: Floats, weights: Floats, folds: Ints) -> Floats | None:
         """Predict each fold by a refit without it, with the rank of all runs, which hardly depends on one fold."""
         made = self._coding, self.rank, self._cells, self._ridge
-        return left_out_logs(lambda _: _Positive(*made), inputs, logs, weights, folds)
+        return left_out_logs(lambda: _Positive(*made), inputs, logs, weights, folds)
 
     @property
     def coefficients(self) -> float:
@@ -129,7 +128,7 @@ class _Positive(Regressor):
         }  # fmt: skip
 
     def set_state(self, state: Mapping[str, Any]) -> None:
-        self._grid = Grid.from_state(state["grid"])
+        self._grid = CellGrid.from_state(state["grid"])
         self._factors = [np.asarray(u, dtype=np.float64) for u in state["factors"]]
         self._centre, self.rank = float(state["centre"]), int(state["rank"])
         self._low, self._high = np.asarray(state["low"]), np.asarray(state["high"])
@@ -158,7 +157,8 @@ def rank_one(factor: Floats) -> tuple[Floats, Floats]:
 
 
 @final
-class PositiveCompletion(RegressionModel):
+@dataclass(kw_only=True, eq=False, repr=False)
+class PositiveCompletion(RegressionModel[_Positive]):
     """Canonical polyadic completion of a grid of times with positive factors, whose splines extrapolate.
 
     Parameters
@@ -184,16 +184,12 @@ class PositiveCompletion(RegressionModel):
     method: ClassVar[str] = "cpr-positive"
     summary: ClassVar[str] = "tensor completion with positive factors: splines through them go on beyond the range"
 
-    def __init__(
-        self, *, rank: int | None = None, cells: int | None = None, ridge: float = 1e-5, folds: int = 5
-    ) -> None:
-        self.rank = rank
-        self.cells = cells
-        self.ridge = ridge
-        self.folds = folds
+    rank: int | None = None
+    cells: int | None = None
+    ridge: float = 1e-5
+    folds: int = 5
 
-    def _regressor(self, coding: Coding, n_runs: int) -> Regressor:
-        del n_runs
+    def regressor(self, coding: Coding) -> _Positive:
         for name, least in (("rank", 1), ("cells", 2)):
             value = getattr(self, name)
             if value is not None and value < least:

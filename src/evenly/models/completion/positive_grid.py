@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenly.models.array_types import Floats, Ints
 from evenly.models.inputs.coding import Inputs
 from evenly.models.stored_dataclass import Stored
 
-__all__ = ["Cells", "Grid"]
+__all__ = ["CellGrid", "Cells"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 #: Largest and least number of cells along a number.
 _MOST, _FEWEST = 24, 4
 
@@ -38,7 +34,7 @@ class Cells:
 
 
 @dataclass(frozen=True)
-class Grid(Stored):
+class CellGrid(Stored):
     """Centres of cells along numbers, and one row per label.
 
     Attributes
@@ -53,7 +49,7 @@ class Grid(Stored):
     sizes: tuple[int, ...]
 
     @classmethod
-    def learn(cls, inputs: Inputs, cells: int | None = None) -> Grid:
+    def learn(cls, inputs: Inputs, cells: int | None = None) -> CellGrid:
         """Divide the range of each number into `cells` equally wide cells; by default, a number that suits the runs."""
         d = max(sum(len(np.unique(x)) > 1 for x in inputs.numbers.T), 1)
         count = cells or int(np.clip(round(1.5 * len(inputs) ** (1 / d)), _FEWEST, _MOST))
@@ -98,8 +94,3 @@ class Grid(Stored):
             return np.zeros(len(x), np.int64), np.zeros(len(x))
         below = np.clip(np.searchsorted(c, x, side="right") - 1, 0, len(c) - 2)
         return below, (x - c[below]) / (c[below + 1] - c[below])
-
-    @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> Grid:
-        """Restore what `to_state` returned."""
-        return cls([np.asarray(c, dtype=np.float64) for c in state["centres"]], tuple(int(s) for s in state["sizes"]))

@@ -15,14 +15,12 @@ from collections.abc import Iterator
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from evenly.models.array_types import Floats, Ints
 from evenly.models.completion.positive_grid import Cells
 
-__all__ = ["barriers", "complete", "gradient", "objective", "start", "values"]
+__all__ = ["barriers", "complete", "objective", "start", "values"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 #: Maximum number of Newton steps per row in a sweep, of sweeps per η, and the relative decrease at which sweeps end.
 _STEPS = 40
 _SWEEPS = 20
@@ -61,15 +59,6 @@ def objective(factors: list[Floats], cells: Cells, ridge: float, eta: float) -> 
     error = np.log(values(factors, cells.index)) - cells.logs
     loss = float(np.sum(_shares(cells) * error**2))
     return loss + sum(ridge * float(np.sum(u**2)) - eta * float(np.sum(np.log(u))) for u in factors)
-
-
-def gradient(factors: list[Floats], cells: Cells, ridge: float, eta: float, mode: int, row: int) -> Floats:
-    """Return the objective's gradient with respect to one row of one factor, (rank,)."""
-    here = cells.index[:, mode] == row
-    others = _others(factors, cells.index[here], mode)
-    share = _shares(cells)[here]
-    u = factors[mode][row]
-    return np.asarray(_derivatives(others, cells.logs[here], share, u, ridge, eta)[1])
 
 
 def complete(cells: Cells, shape: tuple[int, ...], rank: int, *, numeric: int, ridge: float = 1e-5) -> list[Floats]:

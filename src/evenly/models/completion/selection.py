@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenly.models.array_types import Floats
 from evenly.models.completion.candidate_fit import Member, Settings
 from evenly.models.inputs.coding import Coding, Inputs
 from evenly.models.regression_model import fold_numbers
 
-__all__ = ["Freedom", "choose", "usual_count", "usual_rank"]
+__all__ = ["FreeSettings", "choose", "usual_count", "usual_rank"]
 
-Floats = NDArray[np.float64]
 #: Least number of runs for a choice by cross-validation.
 _LEAST = 64
 _MOST_RANK = 48
@@ -34,34 +32,19 @@ def usual_count(n_runs: int) -> int:
 
 
 @dataclass(frozen=True)
-class Freedom:
+class FreeSettings:
     """Which of rank, number of grid points and penalty are to be chosen, since the user hasn't given them."""
 
     rank: bool
     count: bool
     penalty: bool
 
-    def rounds(self, start: Settings, *, few: bool) -> Iterator[list[dict[str, object]]]:
-        """Yield groups of changes to try, each group on the best settings of the groups before."""
-        if self.count:
-            # With few runs errors hardly differ between grids, but a too coarse grid is worse than a too fine one.
-            coarser: list[dict[str, object]] = [] if few else [{"count": max(4, start.count // 2)}]
-            yield [*coarser, {"count": round(start.count * 1.5) if few else start.count * 2}]
-        if self.rank:
-            yield [{"rank": max(1, start.rank // 2)}, {"rank": min(start.rank * 2, _MOST_RANK)}]
-        if self.penalty:
-            yield [{"penalty": pair} for pair in _PENALTIES]
-
 
 def choose(
-    settings: Settings, freedom: Freedom, inputs: Inputs, logs: Floats, weights: Floats, coding: Coding
+    settings: Settings, free: FreeSettings, inputs: Inputs, logs: Floats, weights: Floats, coding: Coding
 ) -> Settings:
     """Return the settings with the least error on left-out runs, by coordinate search: one setting after the other."""
-    folds = (
-        fold_numbers(inputs, 5, seed=1)
-        if len(logs) >= _LEAST and (freedom.rank or freedom.count or freedom.penalty)
-        else None
-    )
+    folds = fold_numbers(inputs, 5, seed=1) if len(logs) >= _LEAST and any(vars(free).values()) else None
     if folds is None:
         return settings
     # Number of folds to leave out, and of random starts to average for each: fewer with many runs.
@@ -82,8 +65,16 @@ def choose(
             found.append(weights[out] * np.abs(made - logs[out]))
         return np.concatenate(found)
 
-    best, least = settings, errors(settings)
-    for changes in freedom.rounds(settings, few=len(logs) < 1000):
+    # Groups of changes to try, each group on the best settings of the groups before. With few runs errors hardly differ
+    # between grids, but a too coarse grid is worse than a too fine one.
+    counts = [round(settings.count * 1.5)] if len(logs) < 1000 else [max(4, settings.count // 2), settings.count * 2]
+    rounds: list[list[dict[str, object]]] = [
+        [{"count": count} for count in counts] if free.count else [],
+        [{"rank": max(1, settings.rank // 2)}, {"rank": min(settings.rank * 2, _MOST_RANK)}] if free.rank else [],
+        [{"penalty": pair} for pair in _PENALTIES] if free.penalty else [],
+    ]
+    best, best_errors = settings, errors(settings)
+    for changes in rounds:
         base = best
         for change in changes:
             candidate = replace(base, **change)  # type: ignore[arg-type]
@@ -91,7 +82,7 @@ def choose(
                 continue
             # A change is accepted if the mean error falls by more than the standard error of the paired differences.
             found = errors(candidate)
-            gain = least - found
+            gain = best_errors - found
             if gain.mean() > gain.std() / np.sqrt(len(gain)) + 1e-9:
-                best, least = candidate, found
+                best, best_errors = candidate, found
     return best

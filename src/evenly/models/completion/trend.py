@@ -8,23 +8,24 @@ products are extrapolated linearly along their tangents.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenly.models.array_types import Floats
 from evenly.models.inputs.coding import Inputs
 
-__all__ = ["Trend"]
+__all__ = ["BayesianTrend"]
 
-Floats = NDArray[np.float64]
 #: Kinds of terms; the labels of each categorical parameter are one more kind.
 _CONSTANT, _LINEAR, _PRODUCT = range(3)
 #: The covariance is computed again in the first `_FIRST` steps, and then in every `_EVERY`-th step.
 _FIRST, _EVERY = 8, 4
 
 
-class Trend:
+@dataclass(eq=False, repr=False)
+class BayesianTrend:
     """A Bayesian regression on a constant, on numbers and labels (degree 1), and on products of numbers (degree 2).
 
     Attributes
@@ -35,8 +36,7 @@ class Trend:
         Precision of each coefficient.
     """
 
-    def __init__(self, degree: int) -> None:
-        self.degree = degree
+    degree: int
 
     def design(self, inputs: Inputs) -> Floats:
         """Return the design matrix, (n, p)."""
@@ -105,7 +105,7 @@ class Trend:
         return {"degree": self.degree, "coefficients": self.coefficients}
 
     @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> Trend:
+    def from_state(cls, state: Mapping[str, Any]) -> BayesianTrend:
         """Restore what `to_state` returned."""
         made = cls(int(state["degree"]))
         made.coefficients = np.asarray(state["coefficients"], dtype=np.float64)

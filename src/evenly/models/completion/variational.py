@@ -18,16 +18,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evenly.models.completion.factors import Blocks, Factors, Penalty, Problem, equations, solve
 from evenly.models.completion.grid import Grid
 from evenly.models.completion.kernels import tridiagonal_inverse
-from evenly.models.completion.trend import Trend
+from evenly.models.completion.trend import BayesianTrend
 
 __all__ = ["TAILS", "Posterior", "VariationalFit", "learn_penalties", "update_mode"]
 
-Floats = NDArray[np.float64]
 #: Degrees of freedom of Student's t distribution of the noise.
 TAILS = 4.0
 #: First sweeps in which expected squares, penalties and t weights are used: the first factors are far from a solution.
@@ -46,11 +44,6 @@ class Posterior:
     factors: Factors
     penalty: Penalty
     precision: float
-
-    def copy(self) -> Posterior:
-        """Return a deep copy."""
-        penalty = Penalty(self.penalty.ridge.copy(), self.penalty.roughness.copy())
-        return Posterior(self.factors.copy(), penalty, self.precision)
 
     def prune(self) -> None:
         """Drop components that have faded to zero, but always keep one."""
@@ -83,20 +76,20 @@ class VariationalFit:
     ----------
     problem : Problem
         The runs. Where there is a trend, targets include it.
-    trend : Trend or None
+    trend : BayesianTrend or None
         A trend that was started on the same runs; None to fit the tensor alone.
     posterior : Posterior
         The start of the fit, changed in place.
     """
 
-    def __init__(self, problem: Problem, trend: Trend | None, posterior: Posterior) -> None:
+    def __init__(self, problem: Problem, trend: BayesianTrend | None, posterior: Posterior) -> None:
         self.problem, self.trend, self.posterior = problem, trend, posterior
         self._weights = problem.weights
         self._total = float(problem.weights.sum())
         self._floor = 1e-10 * float(np.var(problem.targets)) + 1e-16
 
-    def run(self, *, tolerance: float, sweeps: int, done: int = 0) -> int:
-        """Sweep until the mean expected square changes by less than `tolerance` of it; return the last sweep's number.
+    def run(self, *, tolerance: float, sweeps: int, done: int = 0) -> None:
+        """Sweep until the mean expected square changes by less than `tolerance` of it.
 
         Sweeps are counted from `done`, so that a refit skips the special rules for the first sweeps.
         """
@@ -106,9 +99,8 @@ class VariationalFit:
             if sweep % _PRUNE_EVERY == _PRUNE_EVERY - 1:
                 self.posterior.prune()
             if sweep > 5 and abs(before - square) <= tolerance * square:
-                return sweep + 1
+                return
             before = square
-        return done + sweeps
 
     def _sweep(self, number: int) -> float:
         posterior, problem = self.posterior, self.problem
@@ -116,14 +108,14 @@ class VariationalFit:
         now = Problem(problem.grid, problem.place, rest, self._weights)
         # Factors, mode by mode [Zhao et al. 2015].
         for j in range(len(problem.grid.modes)):
-            doubt = number >= _SQUARES_FROM
-            blocks = equations(now, posterior.factors, j, precision=posterior.precision, doubt=doubt)
+            with_variance = number >= _SQUARES_FROM
+            blocks = equations(now, posterior.factors, j, precision=posterior.precision, with_variance=with_variance)
             update_mode(problem.grid, blocks, posterior, j)
             if number >= _PENALTIES_FROM:
                 learn_penalties(problem.grid, posterior, j)
             posterior.factors.centre(problem.grid, j)
         # The trend is fitted to the tensor's residuals; the variances of both add up.
-        fitted, variance = posterior.factors.values(problem.place, doubt=True)
+        fitted, variance = posterior.factors.values(problem.place, with_variance=True)
         if self.trend is not None:
             self.trend.update(problem.targets - fitted, self._weights, posterior.precision)
             fitted, variance = fitted + self.trend.fitted, variance + self.trend.variance

@@ -7,17 +7,18 @@ Outside, the weight moves to a method that extrapolates, within a distance of a 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, final
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from evenly.errors import InputError
+from evenly.models.array_types import Floats, Ints
 from evenly.models.base import Model, check_effort
 from evenly.models.ensemble.learning_curves import learning_curve
-from evenly.models.ensemble.race import Candidate, Entry, Table, candidates, race
+from evenly.models.ensemble.race import Entry, MethodCandidate, Table, candidates, race
 from evenly.models.ensemble.residual_correction import Correction
 from evenly.models.ensemble.stacking import blend_weights, cross_fitted
 from evenly.models.inputs.coding import Coding, Inputs
@@ -29,8 +30,6 @@ from evenly.space.expressions import Expression
 
 __all__ = ["Automatic"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 #: Methods that may extrapolate beyond the measured range, the best first.
 _EXTRAPOLATES = ("beyond", "pmnf", "log-quadratic", "power-law")
 #: Distance from the measured range, in half-ranges, at which the extrapolating method has the whole weight.
@@ -44,6 +43,7 @@ _HOPELESS = 3.0
 
 
 @final
+@dataclass(kw_only=True, eq=False, repr=False)
 class Automatic(Model):
     """Compares methods on left-out runs and blends the best ones.
 
@@ -89,18 +89,10 @@ class Automatic(Model):
     method: ClassVar[str] = "auto"
     summary: ClassVar[str] = "the methods that suit the runs, raced on left-out runs and blended"
 
-    def __init__(
-        self,
-        *,
-        effort: str = "normal",
-        methods: Sequence[str] | None = None,
-        offset: str | None = None,
-        progress: Callable[[str], None] | None = None,
-    ) -> None:
-        self.effort = effort
-        self.methods = methods
-        self.offset = offset
-        self.progress = progress
+    effort: str = "normal"
+    methods: Sequence[str] | None = None
+    offset: str | None = None
+    progress: Callable[[str], None] | None = None
 
     # ---- learning -------------------------------------------------------------------------------------------
 
@@ -121,8 +113,8 @@ class Automatic(Model):
             self._learn_one(runs, inputs)
             return
         without = self._blend(runs, inputs, folds, race(runs, entrants, folds, self.effort, self.progress))
-        self.left_out_ = np.full(rows, np.nan)
-        self.left_out_[counted[order]] = np.exp(without + self._known(table))
+        self.left_out_predictions_ = np.full(rows, np.nan)
+        self.left_out_predictions_[counted[order]] = np.exp(without + self._known(table))
 
     def _learn_one(self, runs: Table, inputs: Inputs) -> None:
         """Learn from runs of a single configuration."""
@@ -185,7 +177,7 @@ class Automatic(Model):
             if name == "beyond" and self.methods is None and self.effort != "quick" and name in method_names():
                 if len(runs) > _TRENDS:
                     runs = runs.rows(np.sort(np.random.default_rng(0).permutation(len(runs))[:_TRENDS]))
-                model = Candidate(name).model(self.effort)
+                model = MethodCandidate(name).model(self.effort)
                 return model.fit(runs.frame, np.exp(runs.logs), runs.weights, space=runs.space)
         return model_class("power-law")().fit(runs.frame, np.exp(runs.logs), runs.weights, space=runs.space)
 

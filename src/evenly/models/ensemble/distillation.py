@@ -12,10 +12,10 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from evenly.errors import InputError
 from evenly.metrics import mlogq
+from evenly.models.array_types import Floats
 from evenly.models.completion.cpr import CPR
 from evenly.models.ensemble.automatic import Automatic
 from evenly.models.inputs.coding import Inputs
@@ -24,8 +24,6 @@ from evenly.models.uncertainty.local_conformal import LocalConformal
 
 __all__ = ["distil", "stored_bytes"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 #: Ranks to try, in rising order; a larger rank must lower the difference to the blend by at least the share `_GAIN`.
 _RANKS = (4, 8, 16, 32)
 _GAIN = 0.02
@@ -74,13 +72,13 @@ def distil(model: Automatic, *, most_bytes: int = 100_000) -> CPR:
         raise InputError("a model that learned from one configuration can't be distilled: it is small already")
     size = int(np.clip(16 * len(places), _LEAST, _MOST))
     table = _like(places, model, size + _COMPARED)
-    told = model._predict(table)
+    targets = model._predict(table)
     learn, compare = slice(0, size), slice(size, None)
     best: tuple[float, CPR] | None = None
     for rank in _RANKS:
-        small = CPR(rank=rank, starts=1, folds=0).fit(table.iloc[learn], told[learn], space=model.space_)
+        small = CPR(rank=rank, starts=1, folds=0).fit(table.iloc[learn], targets[learn], space=model.space_)
         _take_over(small, model)
-        difference = mlogq(told[compare], small._predict(table.iloc[compare]))
+        difference = mlogq(targets[compare], small._predict(table.iloc[compare]))
         bytes_ = stored_bytes(small)
         if bytes_ > most_bytes:
             break
@@ -137,4 +135,4 @@ def _take_over(small: CPR, model: Automatic) -> None:
     small._conformal = LocalConformal.learn(
         small._coding.inputs(table), residuals, freedom=float(model.n_runs_), growth=known.growth
     )
-    small.left_out_ = None
+    small.left_out_predictions_ = None

@@ -11,14 +11,12 @@ from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from evenly.models.base import Model
 from evenly.models.ensemble.race import Table, left_out_logs_of, mean_error
 
 __all__ = ["learning_curve"]
 
-Floats = NDArray[np.float64]
 _SHARES = (0.25, 0.5)
 _MORE = (2, 4)
 #: Least number of runs for which a trend is fitted, and maximum number of test runs.

@@ -1,8 +1,8 @@
 """The race: methods are compared by cross-validation, that is, by their errors on runs they haven't learned from.
 
-For a large table, a heat on a sample of the runs comes first: methods whose error is far above the best are excluded.
-The others learn from all runs. Cheap methods are tried first. The choice of methods depends on the table and the effort
-only, never on measured time, so that the same runs always give the same model.
+For a large table, a screening on a sample of the runs comes first: methods whose error is far above the best are
+excluded. The others learn from all runs. Cheap methods are tried first. The choice of methods depends on the table and
+the effort only, never on measured time, so that the same runs always give the same model.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evenly.errors import EvenlyError, InputError
+from evenly.models.array_types import Floats, Ints
 from evenly.models.base import EFFORTS, Model
 from evenly.models.registry import method_names, model_class
 from evenly.space.parameters import Categorical
 from evenly.space.space import Space
 
-__all__ = ["Candidate", "Entry", "Table", "candidates", "left_out_logs_of", "mean_error", "race"]
+__all__ = ["Entry", "MethodCandidate", "Table", "candidates", "left_out_logs_of", "mean_error", "race"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-#: Number of runs to learn from in the heat; a method is excluded if its error there exceeds the best by this factor.
-_HEAT, _BEHIND = 1_500, 1.6
+#: Number of runs to learn from in the screening. A method is excluded if its error there exceeds the best by this
+#: factor.
+_SCREENING_RUNS, _SCREENING_FACTOR = 1_500, 1.6
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Candidate:
+class MethodCandidate:
     """A method that may enter the race, and the tables for which it is tried.
 
     Attributes
@@ -98,20 +98,20 @@ class Candidate:
 
 #: Cheap methods first.
 CANDIDATES = (
-    Candidate("power-law"),
-    Candidate("log-quadratic"),
-    Candidate("pmnf", most=400, labels=False, parameters=3),
-    Candidate("gp", fewest=4),
-    Candidate("cpr", fewest=60),
-    Candidate("boosting", fewest=120),
-    Candidate("extra-trees", "normal", fewest=60, worth=8_000),
-    Candidate("mars", "normal", fewest=40, worth=8_000),
-    Candidate("neural-net", "normal", fewest=60),
-    Candidate("nearest", "thorough", fewest=10),
-    Candidate("svm", "thorough", fewest=30, most=5_000),
-    Candidate("sparse-grid", "thorough", fewest=60),
-    Candidate("forest", "thorough", fewest=60),
-    Candidate("hist-boosting", "thorough", fewest=200),
+    MethodCandidate("power-law"),
+    MethodCandidate("log-quadratic"),
+    MethodCandidate("pmnf", most=400, labels=False, parameters=3),
+    MethodCandidate("gp", fewest=4),
+    MethodCandidate("cpr", fewest=60),
+    MethodCandidate("boosting", fewest=120),
+    MethodCandidate("extra-trees", "normal", fewest=60, worth=8_000),
+    MethodCandidate("mars", "normal", fewest=40, worth=8_000),
+    MethodCandidate("neural-net", "normal", fewest=60),
+    MethodCandidate("nearest", "thorough", fewest=10),
+    MethodCandidate("svm", "thorough", fewest=30, most=5_000),
+    MethodCandidate("sparse-grid", "thorough", fewest=60),
+    MethodCandidate("forest", "thorough", fewest=60),
+    MethodCandidate("hist-boosting", "thorough", fewest=200),
 )
 
 
@@ -121,7 +121,7 @@ class Entry:
 
     Attributes
     ----------
-    candidate : Candidate
+    candidate : MethodCandidate
     left_out : array (n,)
         Log time predicted for each run by models that haven't learned from it; NaN where there is no prediction.
     error : float
@@ -134,7 +134,7 @@ class Entry:
         The reason why it was excluded or failed, else empty.
     """
 
-    candidate: Candidate
+    candidate: MethodCandidate
     left_out: Floats
     error: float = np.inf
     fit_seconds: float = 0.0
@@ -142,7 +142,7 @@ class Entry:
     note: str = ""
 
 
-def candidates(table: Table, effort: str, *, among: Sequence[str] | None = None) -> list[Candidate]:
+def candidates(table: Table, effort: str, *, among: Sequence[str] | None = None) -> list[MethodCandidate]:
     """Return the methods to try on a table, cheap ones first; those named in `among`, where it is given."""
     known = set(method_names())
     unknown = [name for name in among or () if name not in known]
@@ -161,12 +161,12 @@ def candidates(table: Table, effort: str, *, among: Sequence[str] | None = None)
     if among is None:
         return found
     listed = {c.method: c for c in CANDIDATES}
-    return [listed.get(name, Candidate(name)) for name in dict.fromkeys(among)]
+    return [listed.get(name, MethodCandidate(name)) for name in dict.fromkeys(among)]
 
 
 def race(
     table: Table,
-    entrants: Sequence[Candidate],
+    entrants: Sequence[MethodCandidate],
     folds: Ints,
     effort: str,
     progress: Callable[[str], None] | None = None,
@@ -176,7 +176,7 @@ def race(
     Parameters
     ----------
     table : Table
-    entrants : sequence of Candidate
+    entrants : sequence of MethodCandidate
     folds : int array (n,)
         Index of each run's fold, from 0.
     effort : str
@@ -201,9 +201,9 @@ def race(
         try:
             model = candidate.model(effort, folds=int(folds.max()) + 1)
             entry.model = model.fit(table.frame, np.exp(table.logs), table.weights, space=table.space)
-            if entry.model.left_out_ is not None:
+            if entry.model.left_out_predictions_ is not None:
                 # The model has made its own left-out predictions, by the same folds or leave-one-out.
-                entry.left_out = np.log(entry.model.left_out_)
+                entry.left_out = np.log(entry.model.left_out_predictions_)
             else:
                 entry.left_out = left_out_logs_of(partial(candidate.model, effort, folds=0), table, folds)
         except (InputError, ImportError) as error:
@@ -243,16 +243,16 @@ def mean_error(left_out: Floats, table: Table) -> float:
     return float(np.average(np.abs(left_out - table.logs)[known], weights=table.weights[known]))
 
 
-def _excluded(table: Table, entrants: Sequence[Candidate], say: Callable[[str], None]) -> dict[str, str]:
-    """Run the heat of a large table; return the methods to exclude, each with the reason."""
-    if len(table) < 2 * _HEAT:
+def _excluded(table: Table, entrants: Sequence[MethodCandidate], say: Callable[[str], None]) -> dict[str, str]:
+    """Screen the methods on a sample of a large table; return those to exclude, each with the reason."""
+    if len(table) < 2 * _SCREENING_RUNS:
         return {}
-    some = table.rows(np.sort(np.random.default_rng(0).permutation(len(table))[: 2 * _HEAT]))
+    some = table.rows(np.sort(np.random.default_rng(0).permutation(len(table))[: 2 * _SCREENING_RUNS]))
     halves = np.arange(len(some)) % 2
     reasons: dict[str, str] = {}
     errors: dict[str, float] = {}
     for candidate in entrants:
-        say(f"{candidate.method} on {_HEAT} runs")
+        say(f"{candidate.method} on {_SCREENING_RUNS} runs")
         try:
             guess = left_out_logs_of(partial(candidate.model, "quick", folds=0), some, halves, [1])
         except (EvenlyError, ImportError) as problem:
@@ -261,6 +261,6 @@ def _excluded(table: Table, entrants: Sequence[Candidate], say: Callable[[str], 
             errors[candidate.method] = mean_error(guess, some)
     best = min(errors.values(), default=np.inf)
     for method, error in errors.items():
-        if error > _BEHIND * best:
-            reasons[method] = f"left out after {_HEAT:,} runs: error {error:.3f}, the best {best:.3f}"
+        if error > _SCREENING_FACTOR * best:
+            reasons[method] = f"left out after {_SCREENING_RUNS:,} runs: error {error:.3f}, the best {best:.3f}"
     return reasons

@@ -12,16 +12,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenly.models.array_types import Floats, Ints
 from evenly.models.inputs.coding import Coding, Inputs
 from evenly.models.trees.boosted import Boosted, Budget
 from evenly.models.trees.fitters import usual_fitter
 
 __all__ = ["Correction"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 #: Number of runs for which trees are tried: fewer residuals are too noisy, more take too long.
 _LEAST, _MOST = 200, 20_000
 #: Trees are kept if the error falls by at least this share.

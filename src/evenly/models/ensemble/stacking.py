@@ -9,13 +9,12 @@ similar accuracy then share the weight.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
+
+from evenly.models.array_types import Floats, Ints
 
 __all__ = ["blend_weights", "cross_fitted"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 _RESAMPLES = 12
 #: Smaller weights are set to zero: they are noise, and predictions get faster.
 _SMALL = 0.02

@@ -14,15 +14,16 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy.spatial import KDTree
 
+from evenly.models.array_types import Floats, Ints
 from evenly.models.extrapolation.edge_shells import sides
-from evenly.models.extrapolation.trend_race import USUAL, Candidate, Continuation, Runs, Winners, race
+from evenly.models.extrapolation.trend_race import USUAL, Extrapolator, RaceResult, Runs, TrendCandidate, race
 from evenly.models.extrapolation.trends import TrendChoice
 from evenly.models.inputs.coding import Coding, Inputs
 from evenly.models.regression_model import RegressionModel, Regressor
@@ -30,23 +31,21 @@ from evenly.models.uncertainty.local_conformal import LocalConformal
 
 __all__ = ["Beyond"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 _NEIGHBOURS = 8
 #: Predicted logs are clipped to plus and minus this, so that times don't overflow.
 _FINITE = 300.0
 
 
 class _Beyond(Regressor):
-    """The `Continuation` models of each side; they are fitted at the first prediction beyond that side."""
+    """The `Extrapolator` models of each side; they are fitted at the first prediction beyond that side."""
 
     def __init__(self, coding: Coding, boosting: bool) -> None:
         self._coding, self._boosting = coding, boosting
-        self._made: dict[tuple[int, ...], list[Continuation]] = {}
-        self.winners: dict[str, Winners] = {}
+        self._fitted_sides: dict[tuple[int, ...], list[Extrapolator]] = {}
+        self.results: dict[str, RaceResult] = {}
 
     def fit(self, inputs: Inputs, logs: Floats, weights: Floats) -> None:
-        self._runs, self._made = Runs(inputs, logs, weights, self._coding), {}
+        self._runs, self._fitted_sides = Runs(inputs, logs, weights, self._coding), {}
         # Number of coefficients of a parabola in logarithms.
         d = len(self._coding.numeric)
         self._parabola = 1 + d + d * (d + 1) // 2 + sum(self._coding.sizes)
@@ -64,14 +63,14 @@ class _Beyond(Regressor):
         if len(varied) > 1:
             everywhere = np.isin(np.arange(numbers.shape[1]), varied).astype(np.int64)
             wanted |= {"several above": everywhere, "several below": -everywhere}
-        self.winners = {
+        self.results = {
             name: race(self._runs, signs, half_widths, boosting=self._boosting) for name, signs in wanted.items()
         }
 
-    def winners_for(self, signs: Ints) -> Winners:
-        """Return the winners of a side's race, or the default candidate where there was no race."""
-        usual = Winners([USUAL], float("nan"), 3.0)
-        return self.winners.get(_side_name(signs)) or usual
+    def result_for(self, signs: Ints) -> RaceResult:
+        """Return the results of a side's race, or the default candidate where there was no race."""
+        usual = RaceResult([USUAL], float("nan"), 3.0)
+        return self.results.get(_side_name(signs)) or usual
 
     def predict(self, inputs: Inputs) -> Floats:
         found = np.zeros(len(inputs))
@@ -80,21 +79,21 @@ class _Beyond(Regressor):
         for n, signs in enumerate(kinds):
             rows = np.flatnonzero(np.ravel(group) == n)
             here = inputs.rows(rows)
-            parts = [c.predict(here) for c in self._continuations(tuple(int(s) for s in signs))]
+            parts = [c.predict(here) for c in self._extrapolators(tuple(int(s) for s in signs))]
             found[rows] = np.mean(parts, axis=0)
         return np.clip(found, -_FINITE, _FINITE)
 
-    def _continuations(self, signs: tuple[int, ...]) -> list[Continuation]:
-        if signs not in self._made:
+    def _extrapolators(self, signs: tuple[int, ...]) -> list[Extrapolator]:
+        if signs not in self._fitted_sides:
             if any(signs):
-                chosen = self.winners_for(np.array(signs)).candidates
+                chosen = self.result_for(np.array(signs)).candidates
             else:
                 law = "quadratic" if len(self._runs.logs) >= 3 * self._parabola else "power"
-                chosen = [Candidate(TrendChoice(law, 0.0), "neighbours")]
+                chosen = [TrendCandidate(TrendChoice(law, 0.0), "neighbours")]
             side = np.array(signs, dtype=np.int64)
             low, high = self._runs.inputs.numbers.min(axis=0), self._runs.inputs.numbers.max(axis=0)
-            self._made[signs] = [Continuation(c, side, low, high).fit(self._runs) for c in chosen]
-        return self._made[signs]
+            self._fitted_sides[signs] = [Extrapolator(c, side, low, high).fit(self._runs) for c in chosen]
+        return self._fitted_sides[signs]
 
     def left_out(self, inputs: Inputs, logs: Floats, weights: Floats, folds: Ints) -> Floats | None:
         """Predict each run by the trend of all runs plus the residuals of its neighbours in other folds, (n,) logs.
@@ -103,7 +102,7 @@ class _Beyond(Regressor):
         """
         if len(logs) < 5 * self._parabola:
             return None
-        (inside,) = self._continuations((0,) * inputs.numbers.shape[1])
+        (inside,) = self._extrapolators((0,) * inputs.numbers.shape[1])
         trend = inside.trend(inputs)
         k = min(4 * _NEIGHBOURS, len(logs))
         distances, found = (np.asarray(a) for a in KDTree(inputs.matrix).query(inputs.matrix, np.arange(1, k + 1)))
@@ -122,20 +121,20 @@ class _Beyond(Regressor):
     def growth(self, inputs: Inputs) -> Floats:
         """Return the relative growth of each configuration's interval per half-range of distance, (n,)."""
         kinds, group = np.unique(sides(inputs), axis=0, return_inverse=True)
-        return np.array([self.winners_for(signs).growth for signs in kinds])[np.ravel(group)]
+        return np.array([self.result_for(signs).growth for signs in kinds])[np.ravel(group)]
 
     def get_state(self) -> dict[str, Any]:
         return {
             "numbers": self._runs.inputs.numbers, "labels": self._runs.inputs.labels,
             "logs": self._runs.logs, "weights": self._runs.weights,
-            "winners": {name: winners.to_state() for name, winners in self.winners.items()},
+            "winners": {name: results.to_state() for name, results in self.results.items()},
         }  # fmt: skip
 
     def set_state(self, state: Mapping[str, Any]) -> None:
         labels = np.asarray(state["labels"], dtype=np.int64)
         inputs = Inputs(np.asarray(state["numbers"], dtype=np.float64), labels, self._coding.sizes)
         self.fit(inputs, np.asarray(state["logs"]), np.asarray(state["weights"]))
-        self.winners = {name: Winners.from_state(one) for name, one in state["winners"].items()}
+        self.results = {name: RaceResult.from_state(one) for name, one in state["winners"].items()}
 
 
 def _side_name(signs: Ints) -> str:
@@ -147,7 +146,8 @@ def _side_name(signs: Ints) -> str:
 
 
 @final
-class Beyond(RegressionModel):
+@dataclass(kw_only=True, eq=False, repr=False)
+class Beyond(RegressionModel[_Beyond]):
     """A trend and its residuals, chosen for each side of the range by errors on runs held out there.
 
     Inside the range it is a power law or, with enough runs, a parabola in logarithms, with nearest neighbours for the
@@ -164,7 +164,7 @@ class Beyond(RegressionModel):
     Attributes
     ----------
     choices_ : DataFrame
-        For each side: the winning candidates (law / pull towards the edge / regression of the residuals), the mean
+        For each side: the winning candidates (law / decay towards the edge / regression of the residuals), the mean
         absolute log error of the best one in the shells, and the growth of intervals per half-range.
 
     Examples
@@ -181,12 +181,10 @@ class Beyond(RegressionModel):
     method: ClassVar[str] = "beyond"
     summary: ClassVar[str] = "beyond the range: trends raced on held-out outer shells, and what they leave at the edge"
 
-    def __init__(self, *, boosting: bool = False, folds: int = 5) -> None:
-        self.boosting = boosting
-        self.folds = folds
+    boosting: bool = False
+    folds: int = 5
 
-    def _regressor(self, coding: Coding, n_runs: int) -> Regressor:
-        del n_runs
+    def regressor(self, coding: Coding) -> _Beyond:
         return _Beyond(coding, self.boosting)
 
     # The races need the widths of the intervals inside the range, so they come last. The limits that clip predictions
@@ -194,12 +192,7 @@ class Beyond(RegressionModel):
     def _learn(self, table: pd.DataFrame, values: Floats, weights: Floats) -> None:
         super()._learn(table, values, weights)
         self._limits = -_FINITE, _FINITE
-        self._sides.race(self._conformal)
-
-    @property
-    def _sides(self) -> _Beyond:
-        assert isinstance(self._fitted, _Beyond)  # noqa: S101
-        return self._fitted
+        self._fitted.race(self._conformal)
 
     @property
     def choices_(self) -> pd.DataFrame:
@@ -208,10 +201,10 @@ class Beyond(RegressionModel):
                  for s in (1, -1)}  # fmt: skip
         rows = [
             {
-                "side": names.get(name, name), "candidates": ", ".join(c.name for c in winners.candidates),
-                "error": winners.error, "growth": winners.growth,
+                "side": names.get(name, name), "candidates": ", ".join(c.name for c in results.candidates),
+                "error": results.error, "growth": results.growth,
             }
-            for name, winners in self._sides.winners.items()
+            for name, results in self._fitted.results.items()
         ]  # fmt: skip
         return pd.DataFrame(rows, columns=["side", "candidates", "error", "growth"])
 
@@ -219,5 +212,5 @@ class Beyond(RegressionModel):
         inputs = self._coding.inputs(table)
         logs = self._coded_logs(inputs)
         edge = Inputs(np.clip(inputs.numbers, -1, 1), inputs.labels, inputs.sizes)
-        half = self._conformal.half_width(edge, level) * (1 + self._sides.growth(inputs) * inputs.beyond)
+        half = self._conformal.half_width(edge, level) * (1 + self._fitted.growth(inputs) * inputs.beyond)
         return np.exp(logs - half), np.exp(logs + half)

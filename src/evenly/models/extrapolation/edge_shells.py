@@ -22,15 +22,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenly.models.array_types import Flags, Floats, Ints
 from evenly.models.inputs.coding import Inputs
 
 __all__ = ["Shell", "outer_shell", "outer_shells", "sides"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 #: A number lies outside the range if its distance exceeds this, in half-ranges. Rounding errors are far smaller.
 _EDGE = 1e-9
 #: Least number of runs in a shell; in small tables, a sixth of all runs.

@@ -11,14 +11,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial import KDTree
 
+from evenly.models.array_types import Floats
 from evenly.models.inputs.coding import Inputs
 
 __all__ = ["RESIDUALS", "Residual"]
 
-Floats = NDArray[np.float64]
 _NEIGHBOURS = 8
 
 

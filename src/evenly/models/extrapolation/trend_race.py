@@ -12,18 +12,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
+from evenly.models.array_types import Floats, Ints
 from evenly.models.extrapolation.edge_shells import Shell, outer_shells
 from evenly.models.extrapolation.residuals import RESIDUALS
-from evenly.models.extrapolation.trends import LAWS, PULLS, Places, Trend, TrendChoice
+from evenly.models.extrapolation.trends import DECAYS, LAWS, Places, Trend, TrendChoice
 from evenly.models.inputs.coding import Coding, Inputs
 
-__all__ = ["USUAL", "Candidate", "Continuation", "Runs", "Winners", "race"]
+__all__ = ["USUAL", "Extrapolator", "RaceResult", "Runs", "TrendCandidate", "race"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 #: Shares of each parameter's range to hold out, one shell each.
 _SHARES = (0.12, 0.24, 0.36)
 #: Candidates whose error is at most this factor above the least are averaged; largest number of them.
@@ -53,7 +51,7 @@ class Runs:
 
 
 @dataclass(frozen=True)
-class Candidate:
+class TrendCandidate:
     """A trend, and the name of a regression of its residuals (a key of `RESIDUALS`)."""
 
     trend: TrendChoice
@@ -62,20 +60,20 @@ class Candidate:
     @property
     def name(self) -> str:
         """A short name for tables."""
-        return f"{self.trend.law}/{self.trend.pull:g}/{self.rest}"
+        return f"{self.trend.law}/{self.trend.decay:g}/{self.rest}"
 
 
 #: The default candidate, where no shell can be held out.
-USUAL = Candidate(TrendChoice("rounded", 0.0), "none")
+USUAL = TrendCandidate(TrendChoice("rounded", 0.0), "none")
 
 
 @dataclass(frozen=True)
-class Winners:
+class RaceResult:
     """Result of a race.
 
     Attributes
     ----------
-    candidates : list of Candidate
+    candidates : list of TrendCandidate
         The candidates to average, the best first.
     error : float
         Mean absolute log error of the best candidate in a shell, as geometric mean over shells; NaN without shells.
@@ -83,33 +81,35 @@ class Winners:
         Growth of intervals per half-range of distance, relative to their width inside the range.
     """
 
-    candidates: list[Candidate]
+    candidates: list[TrendCandidate]
     error: float
     growth: float
 
     def to_state(self) -> dict[str, Any]:
         """Return what `from_state` reads."""
-        chosen = [[c.trend.law, c.trend.pull, c.rest] for c in self.candidates]
+        chosen = [[c.trend.law, c.trend.decay, c.rest] for c in self.candidates]
         return {"candidates": chosen, "error": self.error if np.isfinite(self.error) else None, "growth": self.growth}
 
     @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> Winners:
+    def from_state(cls, state: Mapping[str, Any]) -> RaceResult:
         """Restore what `to_state` returned."""
-        chosen = [Candidate(TrendChoice(str(law), float(pull)), str(rest)) for law, pull, rest in state["candidates"]]
+        chosen = [
+            TrendCandidate(TrendChoice(str(law), float(decay)), str(rest)) for law, decay, rest in state["candidates"]
+        ]
         error = float("nan") if state["error"] is None else float(state["error"])
         return cls(chosen, error, float(state["growth"]))
 
 
 @dataclass
-class Continuation:
+class Extrapolator:
     """A candidate fitted to the runs inside a box, which extrapolates to one side of the box."""
 
-    candidate: Candidate
+    candidate: TrendCandidate
     signs: Ints
     low: Floats
     high: Floats
 
-    def fit(self, runs: Runs) -> Continuation:
+    def fit(self, runs: Runs) -> Extrapolator:
         """Fit the trend, then the regression of its residuals, to the runs of the box."""
         self._coding = runs.coding
         logs = np.array([kind == "log" for kind in runs.coding.kinds if kind != "label"], dtype=bool)
@@ -133,7 +133,7 @@ class Continuation:
         return np.asarray(trend + self._rest.predict(edge, trend))
 
 
-def race(runs: Runs, signs: Ints, half_widths: Floats, *, boosting: bool = True) -> Winners:
+def race(runs: Runs, signs: Ints, half_widths: Floats, *, boosting: bool = True) -> RaceResult:
     """Choose the candidates with the least errors in shells on one side of the range.
 
     Parameters
@@ -151,15 +151,15 @@ def race(runs: Runs, signs: Ints, half_widths: Floats, *, boosting: bool = True)
         runs, half_widths = runs.rows(some), half_widths[some]
     shells = outer_shells(runs.inputs, signs.tolist(), _SHARES)
     if not shells:
-        return Winners([USUAL], float("nan"), _USUAL_GROWTH)
-    guesses: dict[Candidate, list[Floats]] = {}
-    errors: dict[Candidate, float] = {}
+        return RaceResult([USUAL], float("nan"), _USUAL_GROWTH)
+    guesses: dict[TrendCandidate, list[Floats]] = {}
+    errors: dict[TrendCandidate, float] = {}
 
-    def enter(candidate: Candidate) -> None:
+    def enter(candidate: TrendCandidate) -> None:
         """Fit a candidate to the inner runs of each shell, predict the outer runs, and record its error."""
         guesses[candidate], each = [], []
         for shell in shells:
-            made = Continuation(candidate, signs, shell.low, shell.high).fit(runs.rows(shell.inner))
+            made = Extrapolator(candidate, signs, shell.low, shell.high).fit(runs.rows(shell.inner))
             guess = made.predict(runs.inputs.rows(shell.outer))
             missed = np.average(np.abs(guess - runs.logs[shell.outer]), weights=runs.weights[shell.outer])
             guesses[candidate].append(guess)
@@ -170,18 +170,18 @@ def race(runs: Runs, signs: Ints, half_widths: Floats, *, boosting: bool = True)
 
     # One thread: for hundreds of small matrices, synchronising threads takes longer than computing.
     with threadpool_limits(1):
-        trends = [TrendChoice(law, pull) for law in LAWS for pull in PULLS if law != "level" or pull == 0]
+        trends = [TrendChoice(law, decay) for law in LAWS for decay in DECAYS if law != "level" or decay == 0]
         for rest in ("none", "neighbours"):
             for trend in trends:
-                enter(Candidate(trend, rest))
+                enter(TrendCandidate(trend, rest))
         if boosting and len(runs.logs) >= _BOOSTED:
             for trend in dict.fromkeys(c.trend for c in sorted(errors, key=errors.__getitem__)[:4]):
-                enter(Candidate(trend, "boosting"))
+                enter(TrendCandidate(trend, "boosting"))
     ranked = sorted(errors, key=errors.__getitem__)
     best = errors[ranked[0]]
     chosen = [c for c in ranked if errors[c] <= _NEAR_TIE * best][:_MOST]
     blend = [np.mean([guesses[c][k] for c in chosen], axis=0) for k in range(len(shells))]
-    return Winners(chosen, best, _growth(runs, shells, blend, half_widths))
+    return RaceResult(chosen, best, _growth(runs, shells, blend, half_widths))
 
 
 def _growth(runs: Runs, shells: list[Shell], guesses: list[Floats], half_widths: Floats) -> float:

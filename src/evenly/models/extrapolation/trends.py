@@ -18,19 +18,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
+from evenly.models.array_types import Floats, Ints
 from evenly.models.inputs.coding import Coding, Inputs
 
-__all__ = ["LAWS", "PULLS", "Places", "Trend", "TrendChoice"]
+__all__ = ["DECAYS", "LAWS", "Places", "Trend", "TrendChoice"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 #: The laws of a trend. "level" is constant, so that only the residual at the edge is predicted. "power" is a power law;
 #: "rounded" rounds its exponents to multiples of one half where they are near one. "quadratic" is a parabola in
 #: logarithms. The others are sums of power laws with exponents that are whole numbers ("ones") or multiples of one half
 #: ("halves"); "logs" also has terms with the logarithm of a parameter that is extrapolated upwards.
 LAWS = ("level", "power", "rounded", "quadratic", "ones", "halves", "logs")
-#: Pulls: a run at distance x from the edge, in half-ranges, has the weight exp(-pull · x).
-PULLS = (0.0, 2.0, 5.0)
+#: Decays: a run at distance x from the edge, in half-ranges, has the weight exp(-decay · x).
+DECAYS = (0.0, 2.0, 5.0)
 _MOST_TERMS = 80
 #: A slope is rounded to a multiple of one half if it is closer than this.
 _NEAR_HALF = 0.12
@@ -75,10 +74,10 @@ class Places:
 
 @dataclass(frozen=True)
 class TrendChoice:
-    """A law of `LAWS`, and a pull of `PULLS`: how fast weights fall with the distance from the edge."""
+    """A law of `LAWS`, and a decay of `DECAYS`: how fast weights fall with the distance from the edge."""
 
     law: str
-    pull: float
+    decay: float
 
 
 @dataclass
@@ -102,7 +101,7 @@ class Trend:
         law = self.choice.law
         if law == "level":
             return self
-        w = weights * _edge_weights(places, self.signs, self.choice.pull)
+        w = weights * _edge_weights(places, self.signs, self.choice.decay)
         self._coefficients = _least_squares(self._linear(places), logs, w)
         if law == "rounded":
             # Round slopes that are near a multiple of one half, then fit the constant and the other terms again.
@@ -157,10 +156,10 @@ class Trend:
         return np.asarray(self._linear(places) @ self._coefficients)
 
 
-def _edge_weights(places: Places, signs: NDArray[Any], pull: float) -> Floats:
-    """Return weights (n,) that fall by exp(-pull) per half-range of distance from the side `signs` (d,)."""
+def _edge_weights(places: Places, signs: NDArray[Any], decay: float) -> Floats:
+    """Return weights (n,) that fall by exp(-decay) per half-range of distance from the side `signs` (d,)."""
     inside = np.where(signs >= 0, places.high - places.z, places.z - places.low) / places.spread
-    return np.asarray(np.exp(-pull * (inside * np.abs(signs)).sum(axis=1)))
+    return np.asarray(np.exp(-decay * (inside * np.abs(signs)).sum(axis=1)))
 
 
 def _least_squares(design: Floats, logs: Floats, w: Floats) -> Floats:
@@ -211,7 +210,7 @@ def _positive_sum(columns: Floats, logs: Floats, w: Floats) -> Floats:
     solves (A c) / s ≈ 1 + log(t / s) by non-negative least squares [Lawson and Hanson 1974, algorithm NNLS (23.10)].
     """
     roots = np.sqrt(w / w.sum())
-    times, aim, best, least = np.exp(logs), np.ones(len(logs)), np.zeros(columns.shape[1]), np.inf
+    times, aim, best, lowest_loss = np.exp(logs), np.ones(len(logs)), np.zeros(columns.shape[1]), np.inf
     for _ in range(_STEPS):
         design = columns * (roots / times)[:, None]
         size = np.maximum(np.linalg.norm(design, axis=0), 1e-250)
@@ -225,7 +224,7 @@ def _positive_sum(columns: Floats, logs: Floats, w: Floats) -> Floats:
         shift = float(np.sum(w * (logs - np.log(total))) / w.sum())
         found, total = found * np.exp(shift), total * np.exp(shift)
         loss = float(np.sum(w * (logs - np.log(total)) ** 2))
-        if loss < least:
-            least, best = loss, found
+        if loss < lowest_loss:
+            lowest_loss, best = loss, found
         times, aim = total, np.maximum(1 + logs - np.log(total), 0.05)
     return best

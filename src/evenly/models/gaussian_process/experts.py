@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import lapack, solve, solve_triangular
 
+from evenly.models.array_types import Floats, Ints
 from evenly.models.gaussian_process.hyperparameters import Component, Shape
 from evenly.models.gaussian_process.kernels import cross_covariance, mirror, weighted_sums_32, weighted_sums_64
 from evenly.models.gaussian_process.likelihood import covariance_matrix
@@ -22,11 +22,9 @@ from evenly.models.inputs.coding import Inputs
 
 __all__ = ["Experts", "Regions"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 #: Maximum number of runs for a single exact process. With more: maximum number of runs that lie in a region, and number
 #: of runs from which a region learns.
-EXACT, _OWN, _LEARNED = 4096, 1024, 2048
+EXACT, _REGION_RUNS, _LEARNED = 4096, 1024, 2048
 #: With more runs than this, single precision is used if it changes predictions by less than this fraction of the
 #: noise's standard deviation.
 _SINGLE_ROWS, _SINGLE_ERROR = 1536, 0.05
@@ -104,7 +102,7 @@ class Experts:
         """Fit all regions for given hyper-parameters to standardised `values` (n,)."""
         points = shape.components(theta)[0].coordinates(inputs)
         n = len(values)
-        regions = Regions.split(points, _OWN if n > EXACT else n)
+        regions = Regions.split(points, _REGION_RUNS if n > EXACT else n)
         members = [np.arange(n)]
         if len(regions) > 1:
             near = (np.argsort(regions.distances(points, r), kind="stable") for r in range(len(regions)))
@@ -236,8 +234,8 @@ class Experts:
             for fold in np.unique(folds[rows[owners[rows] == region]]):
                 there = np.flatnonzero(folds[rows] == fold)
                 errors = solve(inverse[np.ix_(there, there)], solution[there], assume_a="pos", check_finite=False)
-                own = owners[rows[there]] == region
-                found[rows[there[own]]] -= errors[own]
+                nearest = owners[rows[there]] == region
+                found[rows[there[nearest]]] -= errors[nearest]
         return found
 
     def get_state(self) -> dict[str, Any]:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenly.models.array_types import Floats
 from evenly.models.inputs.coding import Inputs
 from evenly.models.stored_dataclass import Stored
 
 __all__ = ["Levels"]
 
-Floats = NDArray[np.float64]
 _FEWEST, _MOST, _RUNS_PER_LEVEL = 3, 16, 4
 _SAME = 1e-8
 
@@ -53,8 +50,3 @@ class Levels(Stored):
             found = np.clip(np.searchsorted(levels, x - _SAME), 0, len(levels) - 1)
             labels.append(np.where(np.abs(levels[found] - x) < _SAME, found, -1)[:, None])
         return Inputs(inputs.numbers, np.hstack(labels), (*inputs.sizes, *(len(levels) for levels in self.values)))
-
-    @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> Levels:
-        """Restore what `to_state` returned."""
-        return cls([int(k) for k in state["columns"]], [np.asarray(x, dtype=np.float64) for x in state["values"]])

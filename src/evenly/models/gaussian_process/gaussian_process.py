@@ -12,21 +12,19 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenly.models.array_types import Floats, Ints
 from evenly.models.base import check_effort
 from evenly.models.gaussian_process.experts import Experts
 from evenly.models.gaussian_process.few_valued import Levels
 from evenly.models.gaussian_process.hyperparameters import Shape
-from evenly.models.gaussian_process.likelihood import Search, learn, relearned
+from evenly.models.gaussian_process.likelihood import QUICK, SearchBudget, learn, relearned
 from evenly.models.inputs.coding import Coding, Inputs
 from evenly.models.regression_model import RegressionModel, Regressor
 from evenly.space.space import Configurations
 
 __all__ = ["GaussianProcess"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 #: Up to this number of runs, hyper-parameters are learned again without each fold. With more runs a single one hardly
 #: influences them.
 _RELEARNED = 1500
@@ -36,7 +34,7 @@ _RELEARNED = 1500
 class _Process(Regressor):
     """Gaussian-process regression of standardised log times: learns hyper-parameters, then solves for all runs."""
 
-    search: Search = field(default_factory=Search)
+    search: SearchBudget = field(default_factory=SearchBudget)
 
     def fit(self, inputs: Inputs, logs: Floats, weights: Floats) -> None:
         self._centre, self._scale = float(np.mean(logs)), float(np.std(logs)) or 1.0
@@ -44,16 +42,6 @@ class _Process(Regressor):
         coded, values = self._levels.added(inputs), (logs - self._centre) / self._scale
         shape = Shape(inputs.numbers.shape[1], coded.sizes, placed=len(inputs.sizes))
         self._experts = Experts.learn(*learn(shape, coded, values, weights, self.search), coded, values, weights)
-
-    def solved(self, inputs: Inputs, logs: Floats, weights: Floats) -> _Process:
-        """Return a process with the same hyper-parameters that is fitted to other runs."""
-        other = _Process(self.search)
-        other._centre, other._scale, other._levels = self._centre, self._scale, self._levels
-        values = (logs - self._centre) / self._scale
-        other._experts = Experts.learn(
-            self._experts.shape, self._experts.theta, self._levels.added(inputs), values, weights
-        )
-        return other
 
     def predict(self, inputs: Inputs) -> Floats:
         return self._centre + self._scale * self._experts.predict(self._levels.added(inputs))
@@ -97,7 +85,8 @@ class _Process(Regressor):
 
 
 @final
-class GaussianProcess(RegressionModel):
+@dataclass(kw_only=True, eq=False, repr=False)
+class GaussianProcess(RegressionModel[_Process]):
     """Gaussian-process regression of log times, with a length-scale for each input.
 
     The process is a sum of a trend (constant, linear, quadratic, effects of labels), wide and local variation with
@@ -120,14 +109,13 @@ class GaussianProcess(RegressionModel):
     method: ClassVar[str] = "gp"
     summary: ClassVar[str] = "Gaussian process: smooth variation around a trend, each input on its own scale"
 
-    def __init__(self, *, effort: Literal["quick", "normal", "thorough"] = "normal", folds: int = 5) -> None:
-        self.effort = effort
-        self.folds = folds
+    effort: Literal["quick", "normal", "thorough"] = "normal"
+    folds: int = 5
 
-    def _regressor(self, coding: Coding, n_runs: int) -> Regressor:
-        del coding, n_runs
+    def regressor(self, coding: Coding) -> _Process:
+        del coding
         check_effort(self.effort)
-        return _Process(Search.of(self.effort))
+        return _Process(QUICK if self.effort == "quick" else SearchBudget())
 
     def deviation(self, X: Configurations) -> Floats:
         """Return the posterior standard deviation of the log time without noise, (n,).
@@ -141,7 +129,7 @@ class GaussianProcess(RegressionModel):
         >>> bool(near >= 0 and far >= 0)
         True
         """
-        return self._process.deviation(self._coding.inputs(self._asked(X)))
+        return self._fitted.deviation(self._coding.inputs(self._asked(X)))
 
     def lessons(self, X: Configurations, asked: Configurations) -> Floats:
         """Return by how much a run at each configuration of X would lower the mean variance of log times, (n,).
@@ -163,13 +151,7 @@ class GaussianProcess(RegressionModel):
         True
         """
         coded, there = (self._coding.inputs(self._asked(one)) for one in (X, asked))
-        process = self._process
+        process = self._fitted
         shared = process.covariance(coded, there)
         noise = process.noise**2
         return np.asarray(np.mean(shared**2, axis=1) / (process.deviation(coded) ** 2 + noise + 1e-300))
-
-    @property
-    def _process(self) -> _Process:
-        process = self._fitted
-        assert isinstance(process, _Process)  # noqa: S101
-        return process

@@ -24,14 +24,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenly.models.array_types import Floats
 from evenly.models.gaussian_process.kernels import MATERN_32, MATERN_52
 from evenly.models.inputs.coding import Inputs
 
-__all__ = ["Component", "Shape", "Trend"]
+__all__ = ["Component", "RegressionPart", "Shape"]
 
-Floats = NDArray[np.float64]
 _CONSTANT_VARIANCE = 25.0
 #: First coordinates of labels, relative to their mean values; number of pseudo-runs of value 0 added to each label.
 _FIRST_PLACES, _ADDED = 0.3, 4.0
@@ -125,13 +124,29 @@ class Shape:
         return float(np.exp(theta[0]))
 
     def components(self, theta: Floats) -> list[Component]:
-        """Return the parts of the covariance that depend on distances."""
-        return [Component.of(self, part, theta) for part in self.parts]
+        """Return the parts of the covariance that depend on distances, for hyper-parameters theta (len(self),)."""
+        found = []
+        for part in self.parts:
+            # The map D (I + S). S is symmetric, so only its upper triangle is stored.
+            inverse = np.exp(-theta[self.slices[f"{part}.length"]])
+            mixing = np.eye(self.numbers)
+            places: list[Floats] = []
+            if part == "wide":
+                upper = np.triu_indices(self.numbers, 1)
+                mixing[upper] = theta[self.slices["wide.shear"]]
+                mixing.T[upper] = mixing[upper]
+                places = np.split(theta[self.slices["wide.place"]], np.cumsum(self.sizes[: self.placed]))[:-1]
+            steps = np.exp(-2 * theta[self.slices[f"{part}.label"]])
+            variance = float(np.exp(theta[self.slices[f"{part}.variance"]][0]))
+            found.append(
+                Component(variance, inverse[:, None] * mixing, inverse, steps, places, _KINDS[self.smoothness])
+            )
+        return found
 
-    def trend(self, theta: Floats) -> Trend:
+    def trend(self, theta: Floats) -> RegressionPart:
         """Return the part of the covariance that is a Bayesian linear regression."""
         linear, quadratic = (float(theta[self.slices[name]][0]) for name in ("linear", "quadratic"))
-        return Trend(linear, quadratic, theta[self.slices["effect"]])
+        return RegressionPart(linear, quadratic, theta[self.slices["effect"]])
 
 
 @dataclass(frozen=True)
@@ -160,22 +175,6 @@ class Component:
     label_places: list[Floats]
     kind: tuple[float, float]
 
-    @classmethod
-    def of(cls, shape: Shape, part: str, theta: Floats) -> Component:
-        """Return a part of the covariance for hyper-parameters theta (len(shape),)."""
-        # The map D (I + S). S is symmetric, so only its upper triangle is stored.
-        inverse = np.exp(-theta[shape.slices[f"{part}.length"]])
-        mixing = np.eye(shape.numbers)
-        places: list[Floats] = []
-        if part == "wide":
-            upper = np.triu_indices(shape.numbers, 1)
-            mixing[upper] = theta[shape.slices["wide.shear"]]
-            mixing.T[upper] = mixing[upper]
-            places = np.split(theta[shape.slices["wide.place"]], np.cumsum(shape.sizes[: shape.placed]))[:-1]
-        steps = np.exp(-2 * theta[shape.slices[f"{part}.label"]])
-        variance = float(np.exp(theta[shape.slices[f"{part}.variance"]][0]))
-        return cls(variance, inverse[:, None] * mixing, inverse, steps, places, _KINDS[shape.smoothness])
-
     def places(self, inputs: Inputs) -> Floats:
         """Return coordinates of numbers, then of labels, (n, d + placed); their distances don't include label steps."""
         columns = [places[inputs.labels[:, [k]]] for k, places in enumerate(self.label_places)]
@@ -188,28 +187,30 @@ class Component:
         return np.hstack([self.places(inputs), inputs.one_hot * widths])
 
     def add_gradient(
-        self, shape: Shape, part: str, inputs: Inputs, coordinates: Floats, pull: Floats, gradient: Floats
+        self, shape: Shape, part: str, inputs: Inputs, coordinates: Floats, by_coordinate: Floats, gradient: Floats
     ) -> None:
-        """Add the derivatives by the hyper-parameters, given those by the coordinates, `pull` (n, n_coordinates)."""
-        # Chain rule: ∂/∂map = X' pull. A log length-scale l multiplies a row of the map by exp(-l).
+        """Add the derivatives by the hyper-parameters, given those `by_coordinate` (n, n_coordinates)."""
+        # Chain rule: ∂/∂map = X' by_coordinate. A log length-scale l multiplies a row of the map by exp(-l).
         d, marks = shape.numbers, shape.numbers + len(self.label_places)
-        by_map = inputs.numbers.T @ pull[:, :d]
+        by_map = inputs.numbers.T @ by_coordinate[:, :d]
         gradient[shape.slices[f"{part}.length"]] -= np.sum(by_map * self.map, axis=1)
         if part == "wide":
             # Each element of S appears twice in the map. The coordinate of a label is shared by all its runs.
             by_mixing = self.inverse[:, None] * by_map
             gradient[shape.slices["wide.shear"]] += (by_mixing + by_mixing.T)[np.triu_indices(d, 1)]
-            by_place = [np.bincount(inputs.labels[:, k], pull[:, d + k], shape.sizes[k]) for k in range(marks - d)]
+            by_place = [
+                np.bincount(inputs.labels[:, k], by_coordinate[:, d + k], shape.sizes[k]) for k in range(marks - d)
+            ]
             gradient[shape.slices["wide.place"]] += np.concatenate([np.zeros(0), *by_place])
         if shape.sizes:
             # The step of a parameter, exp(-2 log ℓ), scales the squares of all its indicators' columns.
-            by_column = np.sum(pull[:, marks:] * coordinates[:, marks:], axis=0)
+            by_column = np.sum(by_coordinate[:, marks:] * coordinates[:, marks:], axis=0)
             starts = np.cumsum((0, *shape.sizes[:-1]))
             gradient[shape.slices[f"{part}.label"]] -= np.add.reduceat(by_column, starts)
 
 
 @dataclass(frozen=True)
-class Trend:
+class RegressionPart:
     """Bayesian linear regression with zero-mean Gaussian coefficients, given by the logarithms of their variances."""
 
     linear: float

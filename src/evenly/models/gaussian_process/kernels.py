@@ -108,9 +108,9 @@ def _squares(place, label, knots, knot_labels, steps, first, last, found):  # ty
             gap = row[j] - x
             found[j] += gap * gap
     for c in range(len(label)):
-        own, step, marks = label[c], steps[c], knot_labels[c, first:last]
+        mark, step, marks = label[c], steps[c], knot_labels[c, first:last]
         for j in range(len(found)):
-            if marks[j] != own:
+            if marks[j] != mark:
                 found[j] += step
 
 

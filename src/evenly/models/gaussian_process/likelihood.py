@@ -11,18 +11,19 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import lapack
 from scipy.optimize import minimize
 
+from evenly.models.array_types import Floats
 from evenly.models.gaussian_process.hyperparameters import Component, Shape
 from evenly.models.gaussian_process.kernels import add_covariance, mirror
 from evenly.models.inputs.coding import Inputs
 
 __all__ = [
     "LEAST_NOISE",
+    "QUICK",
     "Found",
-    "Search",
+    "SearchBudget",
     "cost",
     "covariance_matrix",
     "learn",
@@ -31,7 +32,6 @@ __all__ = [
     "relearned",
 ]
 
-Floats = NDArray[np.float64]
 #: Least noise variance of each run, relative to the variance of all values: keeps matrices with repeated runs regular.
 LEAST_NOISE = 1e-8
 #: Value of the objective where the covariance can't be factored.
@@ -39,7 +39,7 @@ _UNSOLVABLE = 1e12
 
 
 @dataclass(frozen=True)
-class Search:
+class SearchBudget:
     """Effort of the search for hyper-parameters, in numbers of runs and of optimisation steps.
 
     Attributes
@@ -66,10 +66,9 @@ class Search:
     again_rows: int = 800
     again_steps: int = 10
 
-    @classmethod
-    def of(cls, effort: str) -> Search:
-        """Return the search for an effort; all efforts except "quick" are the same."""
-        return cls(1, 400, 50, 1000, 15, 0, 0, 400, 8) if effort == "quick" else cls()
+
+#: The search of a quick fit; for all other efforts, the defaults.
+QUICK = SearchBudget(1, 400, 50, 1000, 15, 0, 0, 400, 8)
 
 
 def objective(theta: Floats, shape: Shape, inputs: Inputs, values: Floats, weights: Floats) -> tuple[float, Floats]:
@@ -108,8 +107,8 @@ def objective(theta: Floats, shape: Shape, inputs: Inputs, values: Floats, weigh
         gradient[shape.slices[f"{part}.variance"]] += 0.5 * np.vdot(residual, covariance)
         # W ∂K/∂r² of each pair, summed to derivatives by the points: r² = |a - b|² has the derivative 2 (a - b) by a.
         slope *= residual
-        pull = 2 * (slope.sum(axis=1)[:, None] * coordinates - slope @ coordinates)
-        component.add_gradient(shape, part, inputs, coordinates, pull, gradient)
+        by_coordinate = 2 * (slope.sum(axis=1)[:, None] * coordinates - slope @ coordinates)
+        component.add_gradient(shape, part, inputs, coordinates, by_coordinate, gradient)
     return float(value), gradient
 
 
@@ -143,7 +142,7 @@ def covariance_matrix(theta: Floats, shape: Shape, inputs: Inputs, weights: Floa
 
 
 def learn(
-    shape: Shape, inputs: Inputs, values: Floats, weights: Floats, search: Search = Search()
+    shape: Shape, inputs: Inputs, values: Floats, weights: Floats, search: SearchBudget = SearchBudget()
 ) -> tuple[Shape, Floats]:
     """Return the shape and the hyper-parameters with the largest likelihood times prior.
 
@@ -170,7 +169,7 @@ def learn(
 
 
 def relearned(
-    shape: Shape, theta: Floats, inputs: Inputs, values: Floats, weights: Floats, search: Search = Search()
+    shape: Shape, theta: Floats, inputs: Inputs, values: Floats, weights: Floats, search: SearchBudget = SearchBudget()
 ) -> Floats:
     """Return hyper-parameters learned from runs without a fold, given `theta` learned from all runs.
 

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from evenly.errors import InputError
+from evenly.models.array_types import Floats, Ints
 from evenly.models.stored_dataclass import Stored
 from evenly.space.parameters import Categorical, Integer
 from evenly.space.space import Space
 
 __all__ = ["Coding", "Inputs", "whole_where_near"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 #: Maximum relative rounding error of a number that is coded and decoded.
 _ROUNDING = 1e-9
 
@@ -198,11 +195,6 @@ class Coding(Stored):
                 f"{self.names[n]!r} was above zero in all measured runs and must stay so, but got {x.min()}"
             )
         return np.log(x)
-
-    @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> Coding:
-        """Restore what `to_state` returned."""
-        return cls(**{name: list(state[name]) for name in ("names", "kinds", "centres", "scales", "labels")})
 
 
 def whole_where_near(values: Floats) -> Floats:

@@ -16,20 +16,18 @@ logarithm
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenly.models.array_types import Floats
 from evenly.models.inputs.coding import Coding, Inputs, whole_where_near
 from evenly.models.stored_dataclass import Stored
 
 __all__ = ["GROUPS", "Derived", "choose"]
 
-Floats = NDArray[np.float64]
 #: Groups of derived inputs, in the order in which they are tried.
 GROUPS = ("products", "remainders", "powers")
 _BLOCKS = (2, 4, 8, 16, 32, 64, 128)
@@ -151,12 +149,6 @@ class Derived(Stored):
                 found += [f"{name} from a power of two" for name in chosen] + [f"twos in {name}" for name in chosen]
         return found
 
-    @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> Derived:
-        """Restore what `to_state` returned."""
-        fields = {name: list(state[name]) for name in ("kinds", "centres", "scales")}
-        return cls(**fields, blocks=[list(b) for b in state["blocks"]], groups=tuple(state["groups"]))
-
 
 def choose(derived: Derived, error: Callable[[Derived], float]) -> Derived:
     """Choose groups of derived inputs by backward elimination.
@@ -176,13 +168,13 @@ def choose(derived: Derived, error: Callable[[Derived], float]) -> Derived:
     """
     if not derived.groups:
         return derived
-    best, least = derived, error(derived)
+    best, lowest_error = derived, error(derived)
     for group in derived.groups if len(derived.groups) > 1 else ():
         fewer = replace(best, groups=tuple(g for g in best.groups if g != group))
-        if fewer.groups and (found := error(fewer)) <= least * (1 + _GAIN):
-            best, least = fewer, min(found, least)
+        if fewer.groups and (found := error(fewer)) <= lowest_error * (1 + _GAIN):
+            best, lowest_error = fewer, min(found, lowest_error)
     none = replace(derived, groups=())
-    return none if error(none) <= least * (1 + _GAIN) else best
+    return none if error(none) <= lowest_error * (1 + _GAIN) else best
 
 
 def _block_sizes(x: Floats) -> list[int]:

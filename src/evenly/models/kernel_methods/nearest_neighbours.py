@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial import KDTree
 
 from evenly.errors import InputError
+from evenly.models.array_types import Floats, Ints
 from evenly.models.inputs.coding import Coding, Inputs
 from evenly.models.regression_model import RegressionModel, Regressor
 
 __all__ = ["NearestNeighbours"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 #: Leaf size of the k-d tree: large leaves are fastest for many columns, as labels make them.
 _LEAF = 64
 #: Numbers of neighbours from which leave-one-out chooses.
@@ -68,7 +67,8 @@ class _Nearest(Regressor):
 
 
 @final
-class NearestNeighbours(RegressionModel):
+@dataclass(kw_only=True, eq=False, repr=False)
+class NearestNeighbours(RegressionModel[_Nearest]):
     """Mean of the nearest runs' log times, weighted by inverse distance.
 
     Distances are Euclidean in logarithms scaled to the measured range; two labels lie √2 apart.
@@ -90,12 +90,11 @@ class NearestNeighbours(RegressionModel):
     method: ClassVar[str] = "nearest"
     summary: ClassVar[str] = "k nearest neighbours: weighted mean of the nearest runs' log times"
 
-    def __init__(self, *, k: int | None = None, folds: int = 5) -> None:
-        self.k = k
-        self.folds = folds
+    k: int | None = None
+    folds: int = 5
 
-    def _regressor(self, coding: Coding, n_runs: int) -> Regressor:
-        del coding, n_runs
+    def regressor(self, coding: Coding) -> _Nearest:
+        del coding
         if self.k is not None and self.k < 1:
             raise InputError(f"k must be at least 1, but got {self.k}")
         return _Nearest(self.k)

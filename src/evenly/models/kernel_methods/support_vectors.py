@@ -8,21 +8,21 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVR
 
 from evenly.errors import InputError
+from evenly.models.array_types import Floats
 from evenly.models.gaussian_process.kernels import radial_sums_32, radial_sums_64
 from evenly.models.inputs.coding import Coding, Inputs
 from evenly.models.regression_model import RegressionModel, Regressor
 
 __all__ = ["SupportVectors"]
 
-Floats = NDArray[np.float64]
 #: Values of the hyperparameters that are tried, for standardised logarithms and inputs in [-1, 1]. The search starts
 #: from the first of each.
 _C = (30.0, 3.0, 300.0, 3000.0)
@@ -122,7 +122,8 @@ def _error(arguments: Mapping[str, float], places: Floats, values: Floats, weigh
 
 
 @final
-class SupportVectors(RegressionModel):
+@dataclass(kw_only=True, eq=False, repr=False)
+class SupportVectors(RegressionModel[_SupportVectors]):
     """Support-vector regression with radial functions on logarithms scaled to the measured range.
 
     With more than 8,192 runs, a random sample of 8,192 (fixed seed) is used for the fit.
@@ -145,16 +146,13 @@ class SupportVectors(RegressionModel):
     method: ClassVar[str] = "svm"
     summary: ClassVar[str] = "support-vector regression with radial functions"
 
-    def __init__(
-        self, *, C: float | None = None, gamma: float | None = None, epsilon: float | None = None, folds: int = 5
-    ) -> None:
-        self.C = C
-        self.gamma = gamma
-        self.epsilon = epsilon
-        self.folds = folds
+    C: float | None = None
+    gamma: float | None = None
+    epsilon: float | None = None
+    folds: int = 5
 
-    def _regressor(self, coding: Coding, n_runs: int) -> Regressor:
-        del coding, n_runs
+    def regressor(self, coding: Coding) -> _SupportVectors:
+        del coding
         asked = {"C": self.C, "gamma": self.gamma, "epsilon": self.epsilon}
         for name, value in asked.items():
             if value is not None and not (np.isfinite(value) and (value > 0 or (name == "epsilon" and value == 0))):

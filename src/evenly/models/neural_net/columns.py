@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenly.models.array_types import Flags, Floats, Singles
 from evenly.models.inputs.coding import Inputs
 from evenly.models.inputs.derived import Derived
 from evenly.models.stored_dataclass import Stored
 
-__all__ = ["Columns"]
-
-Floats = NDArray[np.float64]
-Singles = NDArray[np.float32]
+__all__ = ["NetColumns"]
 
 
 @dataclass(frozen=True)
-class Columns(Stored):
+class NetColumns(Stored):
     """The mapping from inputs to a matrix of columns with mean 0 and standard deviation 1.
 
     One-hot labels times the first layer's weights are a learned embedding of the labels.
@@ -41,7 +37,7 @@ class Columns(Stored):
     highest: Floats
 
     @classmethod
-    def learn(cls, inputs: Inputs, derived: Derived) -> Columns:
+    def learn(cls, inputs: Inputs, derived: Derived) -> NetColumns:
         """Learn from runs."""
         raw = _raw(inputs, derived)
         spreads = raw.std(axis=0)
@@ -52,18 +48,12 @@ class Columns(Stored):
         raw = np.clip(_raw(inputs, self.derived), self.lowest, self.highest)
         return np.asarray((raw - self.centres) / self.spreads, dtype=np.float32)
 
-    def seen(self, groups: Sequence[str]) -> NDArray[np.bool_]:
+    def seen(self, groups: Sequence[str]) -> Flags:
         """Return the mask of the columns of a net that uses only some `groups` of derived inputs, (n_columns,)."""
         derived = [np.repeat(group in groups, count) for group, count in self.derived.counts().items()]
         others = len(self.centres) - sum(map(len, derived))
         k = len(self.derived.kinds)
         return np.concatenate([np.ones(k, bool), *derived, np.ones(others - k, bool)])
-
-    @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> Columns:
-        """Restore what `to_state` returned."""
-        arrays = {name: np.asarray(state[name], np.float64) for name in ("centres", "spreads", "lowest", "highest")}
-        return cls(Derived.from_state(state["derived"]), **arrays)
 
 
 def _raw(inputs: Inputs, derived: Derived) -> Floats:

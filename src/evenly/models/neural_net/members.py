@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenly.models.array_types import Singles
 from evenly.models.stored_dataclass import Stored
 
 __all__ = ["ACTIVATIONS", "Member", "predict_each"]
 
-Singles = NDArray[np.float32]
 ACTIVATIONS = ("leaky-relu", "tanh", "silu")
 _LEAK = np.float32(0.1)
 #: Number of rows per block, so that layers stay in the cache.
@@ -59,12 +57,6 @@ class Member(Stored):
             else:
                 x = np.maximum(x, _LEAK * x)
         return np.asarray(x @ last[0][:, 0] + last[1][0])
-
-    @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> Member:
-        """Restore what `to_state` returned."""
-        weights, biases = ([np.asarray(a, np.float32) for a in state[name]] for name in ("weights", "biases"))
-        return cls(str(state["activation"]), weights, biases)
 
 
 def predict_each(members: Sequence[Member], x: Singles) -> Singles:

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from evenly.models.base import Effort, check_effort
+from evenly.models.array_types import Flags, Floats, Ints
 from evenly.models.inputs.coding import Coding, Inputs
 from evenly.models.inputs.derived import GROUPS, Derived
-from evenly.models.neural_net.columns import Columns
+from evenly.models.neural_net.columns import NetColumns
 from evenly.models.neural_net.members import Member, predict_each
 from evenly.models.neural_net.training import Hyper, Schedule, Trained, train
 from evenly.models.regression_model import Regressor, fold_numbers
-from evenly.models.trees.trend import Trend
+from evenly.models.trees.trend import QuadraticTrend
 
-__all__ = ["Budget", "Nets"]
+__all__ = ["BUDGETS", "Budget", "Nets"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 _FOLDS = 5
 #: Least number of runs for nets; with fewer runs only the trend is fitted.
 _RUNS = 20
@@ -62,11 +59,8 @@ class Budget:
     pilot: int
     full: int
 
-    @classmethod
-    def of(cls, effort: Effort) -> Budget:
-        """Return the budget of an effort; raise `InputError` if there is no such effort."""
-        check_effort(effort)
-        return {"quick": cls(1, 0, 1500), "normal": cls(2, 800, 4000), "thorough": cls(3, 2000, 10000)}[effort]
+
+BUDGETS = {"quick": Budget(1, 0, 1500), "normal": Budget(2, 800, 4000), "thorough": Budget(3, 2000, 10000)}
 
 
 class Nets(Regressor):
@@ -77,10 +71,10 @@ class Nets(Regressor):
 
     def fit(self, inputs: Inputs, logs: Floats, weights: Floats) -> None:
         # Nets learn the trend's leave-one-out residuals, scaled by their median absolute deviation.
-        self._trend, trend = Trend.learn(inputs, logs, weights)
+        self._trend, trend = QuadraticTrend.learn(inputs, logs, weights)
         left = logs - trend
         self._scale = 1.4826 * float(np.median(np.abs(left - np.median(left))))
-        self._columns = Columns.learn(inputs, Derived.learn(self._coding, inputs, ()))
+        self._columns = NetColumns.learn(inputs, Derived.learn(self._coding, inputs, ()))
         self._folds = fold_numbers(inputs, self._count)
         self._members: list[Member] = []
         self._hypers: list[Hyper] = []
@@ -90,33 +84,33 @@ class Nets(Regressor):
             # A run is predicted by the mean of the members that were validated on its fold.
             made = predict_each(self._members, self._columns.matrix(inputs)).astype(np.float64)
             count = int(self._folds.max()) + 1
-            held = np.array([self._folds == k % count for k in range(len(made))])
-            self._known = trend + self._scale * (np.sum(held * made, axis=0) / held.sum(axis=0))
+            validation = np.array([self._folds == k % count for k in range(len(made))])
+            self._known = trend + self._scale * (np.sum(validation * made, axis=0) / validation.sum(axis=0))
 
     def _train(self, inputs: Inputs, y: Floats, weights: Floats, folds: Ints) -> None:
         """Choose candidates by a short training, then train each chosen one once per fold, validated on that fold."""
         # The batch size grows with the number of runs, so that the number of steps can stay the same.
         batch = int(np.clip(2 ** np.round(np.log2(max(len(y), 1) / 24)), 16, 256))
 
-        def trained(held: NDArray[np.bool_], hypers: Sequence[Hyper], steps: int) -> Trained:
+        def trained(validation: Flags, hypers: Sequence[Hyper], steps: int) -> Trained:
             seen = np.array([self._columns.seen(hyper.groups) for hyper in hypers])
             x = self._columns.matrix(inputs)
-            return train(x, y, weights, held, seen, hypers, Schedule(steps, batch), seed=1)
+            return train(x, y, weights, validation, seen, hypers, Schedule(steps, batch), seed=1)
 
         chosen = list(_CANDIDATES[: self._budget.kinds])
         if self._budget.pilot:
-            self._columns = Columns.learn(inputs, Derived.learn(self._coding, inputs))
+            self._columns = NetColumns.learn(inputs, Derived.learn(self._coding, inputs))
             candidates = _CANDIDATES[: self._budget.kinds * _FOLDS]
-            held = np.tile(folds % _FOLDS == 0, (len(candidates), 1))
-            errors = trained(held, candidates, self._budget.pilot).errors
+            validation = np.tile(folds % _FOLDS == 0, (len(candidates), 1))
+            errors = trained(validation, candidates, self._budget.pilot).errors
             chosen = [candidates[k] for k in np.argsort(errors, kind="stable")[: self._budget.kinds]]
         # Derived inputs that no member uses are dropped.
         groups = [group for group in GROUPS if any(group in hyper.groups for hyper in chosen)]
-        self._columns = Columns.learn(inputs, Derived.learn(self._coding, inputs, groups))
+        self._columns = NetColumns.learn(inputs, Derived.learn(self._coding, inputs, groups))
         count = int(folds.max()) + 1
         self._hypers = [hyper for hyper in chosen for _ in range(count)]
-        held = np.array([folds == fold for _ in chosen for fold in range(count)])
-        self._members = trained(held, self._hypers, self._budget.full).members
+        validation = np.array([folds == fold for _ in chosen for fold in range(count)])
+        self._members = trained(validation, self._hypers, self._budget.full).members
 
     def left_out(self, inputs: Inputs, logs: Floats, weights: Floats, folds: Ints) -> Floats | None:
         del inputs, logs, weights
@@ -140,11 +134,11 @@ class Nets(Regressor):
             "columns": self._columns.to_state(),
             "scale": self._scale,
             "members": [member.to_state() for member in self._members],
-            "hypers": [asdict(hyper) | {"groups": list(hyper.groups)} for hyper in self._hypers],
+            "hypers": [hyper.to_state() for hyper in self._hypers],
         }
 
     def set_state(self, state: Mapping[str, Any]) -> None:
-        self._trend, self._columns = Trend.from_state(state["trend"]), Columns.from_state(state["columns"])
+        self._trend, self._columns = QuadraticTrend.from_state(state["trend"]), NetColumns.from_state(state["columns"])
         self._scale = float(state["scale"])
         self._members = [Member.from_state(one) for one in state["members"]]
-        self._hypers = [Hyper(**{**one, "groups": tuple(one["groups"])}) for one in state["hypers"]]
+        self._hypers = [Hyper.from_state(one) for one in state["hypers"]]

@@ -8,18 +8,20 @@ Outside the measured range inputs of nets are clipped, and the trend extrapolate
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar, final
 
-from evenly.models.base import Effort
+from evenly.models.base import Effort, check_effort
 from evenly.models.inputs.coding import Coding
-from evenly.models.neural_net.nets import Budget, Nets
-from evenly.models.regression_model import RegressionModel, Regressor
+from evenly.models.neural_net.nets import BUDGETS, Nets
+from evenly.models.regression_model import RegressionModel
 
 __all__ = ["NeuralNet"]
 
 
 @final
-class NeuralNet(RegressionModel):
+@dataclass(kw_only=True, eq=False, repr=False)
+class NeuralNet(RegressionModel[Nets]):
     """A trend plus the mean of multilayer perceptrons on its residuals.
 
     Parameters
@@ -42,10 +44,9 @@ class NeuralNet(RegressionModel):
     method: ClassVar[str] = "neural-net"
     summary: ClassVar[str] = "ensemble of neural nets on the residuals of a log-quadratic trend"
 
-    def __init__(self, *, effort: Effort = "normal", folds: int = 5) -> None:
-        self.effort = effort
-        self.folds = folds
+    effort: Effort = "normal"
+    folds: int = 5
 
-    def _regressor(self, coding: Coding, n_runs: int) -> Regressor:
-        del n_runs
-        return Nets(coding, Budget.of(self.effort), self.folds)
+    def regressor(self, coding: Coding) -> Nets:
+        check_effort(self.effort)
+        return Nets(coding, BUDGETS[self.effort], self.folds)

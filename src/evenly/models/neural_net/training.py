@@ -15,16 +15,14 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evenly.errors import MissingExtraError
+from evenly.models.array_types import Flags, Floats, Ints, Singles
 from evenly.models.neural_net.members import ACTIVATIONS, Member
+from evenly.models.stored_dataclass import Stored
 
 __all__ = ["Hyper", "Schedule", "Trained", "train"]
 
-Floats = NDArray[np.float64]
-Singles = NDArray[np.float32]
-Ints = NDArray[np.int64]
 #: Rows of random numbers of which dropout uses windows: new random numbers would cost as much time as the layers.
 _POOL = 4096
 #: Number of steps between two validations; it is fixed, so that only one program is compiled.
@@ -32,7 +30,7 @@ _STRETCH = 100
 
 
 @dataclass(frozen=True)
-class Hyper:
+class Hyper(Stored):
     """Hyper-parameters of a member.
 
     Attributes
@@ -99,13 +97,13 @@ def train(
     x: Singles,
     y: Floats,
     weights: Floats,
-    held: NDArray[np.bool_],
-    seen: NDArray[np.bool_],
+    validation: Flags,
+    seen: Flags,
     hypers: Sequence[Hyper],
     schedule: Schedule,
     seed: int,
 ) -> Trained:
-    """Train one member per row of `held`.
+    """Train one member per row of `validation`.
 
     Parameters
     ----------
@@ -113,7 +111,7 @@ def train(
     y : array (n,)
         Targets of scale about 1.
     weights : array (n,)
-    held : bool array (n_members, n)
+    validation : bool array (n_members, n)
         Validation runs of each member, from which it doesn't learn.
     seen : bool array (n_members, k)
         Columns that each member uses.
@@ -133,10 +131,10 @@ def train(
     data = {"rows": x, "target": y.astype(np.float32), "weights": weights.astype(np.float32),
             "pool": rng.uniform(size=(_POOL + schedule.batch, width)).astype(np.float32)}  # fmt: skip
     nets = begin(_initial(rng, seen, width, hypers))
-    draws = _batches(rng, held, schedule.batch)
+    draws = _batches(rng, validation, schedule.batch)
     checks = max(1, round(schedule.steps / _STRETCH))
     total = checks * _STRETCH
-    least = np.full(len(hypers), np.inf)
+    lowest = np.full(len(hypers), np.inf)
     best: dict[str, Any] = {}
     for check in range(checks):
         batches = np.stack([next(draws) for _ in range(_STRETCH)]).astype(np.int32)
@@ -144,15 +142,15 @@ def train(
         clock = np.arange(check * _STRETCH, (check + 1) * _STRETCH, dtype=np.float32)
         nets, made = stretch(nets, traits, data, batches, starts, clock, np.float32(total))
         # Weighted mean absolute error of each member on its validation runs; early stopping keeps the best.
-        counted = held * weights
+        counted = validation * weights
         errors = np.sum(counted * np.abs(np.asarray(made) - y), axis=1) / np.maximum(counted.sum(axis=1), 1e-300)
         errors = np.where(np.isfinite(errors), errors, np.inf)
-        better = errors < least if best else np.ones(len(hypers), dtype=bool)
-        least = np.where(better, errors, least)
+        better = errors < lowest if best else np.ones(len(hypers), dtype=bool)
+        lowest = np.where(better, errors, lowest)
         for name, value in nets[2].items():
             now = np.array(value)
             best[name] = np.where(better.reshape(-1, *[1] * (now.ndim - 1)), now, best.get(name, now))
-    return Trained([_member(best, k, hyper) for k, hyper in enumerate(hypers)], least)
+    return Trained([_member(best, k, hyper) for k, hyper in enumerate(hypers)], lowest)
 
 
 @cache
@@ -226,9 +224,7 @@ def _traits(hypers: Sequence[Hyper], width: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _initial(
-    rng: np.random.Generator, seen: NDArray[np.bool_], width: int, hypers: Sequence[Hyper]
-) -> dict[str, Singles]:
+def _initial(rng: np.random.Generator, seen: Flags, width: int, hypers: Sequence[Hyper]) -> dict[str, Singles]:
     """Return initial weights: normal with variance 1.5 / (number of unmasked inputs), smaller in the last layer.
 
     This variance lies between those of He's initialisation, 2 / inputs [He et al. 2015], and LeCun's, 1 / inputs.
@@ -248,10 +244,10 @@ def _initial(
     }  # fmt: skip
 
 
-def _batches(rng: np.random.Generator, held: NDArray[np.bool_], size: int) -> Iterator[Ints]:
+def _batches(rng: np.random.Generator, validation: Flags, size: int) -> Iterator[Ints]:
     """Yield batches of row indices (n_members, size): each member's training runs, shuffled again after each pass."""
-    runs = [np.flatnonzero(~there) for there in held]
-    queues = [np.zeros(0, np.int64) for _ in held]
+    runs = [np.flatnonzero(~there) for there in validation]
+    queues = [np.zeros(0, np.int64) for _ in validation]
     while True:
         for k, queue in enumerate(queues):
             while len(queue) < size:

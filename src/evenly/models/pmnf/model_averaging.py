@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from evenly.models.pmnf.problem import Candidate, Problem, Search
+from evenly.models.array_types import Flags, Floats
+from evenly.models.pmnf.problem import Candidate, Problem, SearchReport
 from evenly.models.pmnf.terms import TermSet
 from evenly.models.scaling_laws.conditions import Conditions
 from evenly.models.scaling_laws.credible_bounds import credibilities, relative_leverage
@@ -23,11 +23,10 @@ from evenly.models.scaling_laws.power_law import PowerLaw
 
 __all__ = ["Member", "average_formula", "predict", "refit", "residuals", "rivals", "weigh", "who_leads"]
 
-Floats = NDArray[np.float64]
 
 #: Penalty per coefficient of the power law and of a law of fixed form, in units of -2 log-likelihood. This is AIC's 2,
 #: without the small-sample correction, with which no model of three coefficients could take part at 5 runs.
-_PLANTED = 2.0
+_LAW_PENALTY = 2.0
 #: Prior weight of a law of fixed form in averaged predictions, relative to the power law. Laws bend only upwards, so
 #: with equal weights they would raise predictions of curves that are power laws. With 1/64, a bend that shows in 4 runs
 #: of 3 % noise still gives a law most of the weight.
@@ -134,7 +133,7 @@ class Member:
 
 
 def rivals(
-    table: pd.DataFrame, values: Floats, weights: Floats, conditions: Conditions, search: Search
+    table: pd.DataFrame, values: Floats, weights: Floats, conditions: Conditions, search: SearchReport
 ) -> list[Member]:
     """Fit the rivals of searched candidates: power law, log-quadratic model and laws of fixed form.
 
@@ -169,13 +168,15 @@ def _as_rival(model: PowerLaw | LogQuadratic, values: Floats, weights: Floats) -
     return Member(model.method, 0.0, loss, model._fit.rank, predictions, model.formula_, none, rival=model)
 
 
-def _power_law(table: pd.DataFrame, values: Floats, weights: Floats, conditions: Conditions, search: Search) -> Member:
+def _power_law(
+    table: pd.DataFrame, values: Floats, weights: Floats, conditions: Conditions, search: SearchReport
+) -> Member:
     """Fit a power law; while an exponent has the wrong sign, hold the worst such parameter constant and refit."""
-    held = table.copy()
+    constant = table.copy()
     wrong: list[int] = []
     while True:
         model = PowerLaw()
-        model._learn_itself(held, values, weights)
+        model._learn_itself(constant, values, weights)
         exponents = model._fit.coefficients[1:].copy()
         exponents[wrong] = 0.0
         worst = min(((s * exponents[k], k) for k, s in conditions.signs.items()), default=(0.0, -1))
@@ -183,7 +184,7 @@ def _power_law(table: pd.DataFrame, values: Floats, weights: Floats, conditions:
             break
         wrong.append(worst[1])
         # Use the least value: it decides whether the parameter's coordinate is its logarithm.
-        held[table.columns[worst[1]]] = table.iloc[:, worst[1]].min()
+        constant[table.columns[worst[1]]] = table.iloc[:, worst[1]].min()
     if wrong:
         search.add("not monotone", 1)
         # The coefficient of a constant column has rounding errors: set it to exactly zero.
@@ -240,7 +241,7 @@ def weigh(
     members: Sequence[Member],
     counts: Sequence[int],
     conditions: Conditions,
-    search: Search,
+    search: SearchReport,
     *,
     unit: float,
 ) -> list[Member]:
@@ -256,7 +257,7 @@ def weigh(
         Number of candidates of 0, 1, … terms.
     conditions : Conditions
         Conditions to check on the whole range; so far, candidates were checked at ``points`` only.
-    search : Search
+    search : SearchReport
         Counts members that violate the conditions.
     unit : float
         Factor by which values are multiplied to get the original unit.
@@ -307,7 +308,7 @@ def _weights(members: Sequence[Member], counts: Sequence[int], runs: int) -> tup
     return weights, credibilities(losses, coefficients, priors, runs)
 
 
-def _kept(weights: Floats) -> NDArray[np.bool_]:
+def _kept(weights: Floats) -> Flags:
     """Mark the largest weights, (n_members,): at most `_MOST_MEMBERS`, and at least `_LEAST_SHARE` of the largest."""
     largest = np.argsort(-weights, kind="stable")[:_MOST_MEMBERS]
     kept = np.zeros(len(weights), dtype=np.bool_)
@@ -322,7 +323,7 @@ def _score(member: Member, m: int) -> float:
         return math.inf
     fit = m * math.log(max(member.loss, _ROUNDING))
     if not member.searched and member.kind != "log-quadratic":
-        return fit + _PLANTED * k if m > k else math.inf
+        return fit + _LAW_PENALTY * k if m > k else math.inf
     # AICc; the noise and the search for exponents count as coefficients.
     all_in = k + 1 + (_SEARCHED if member.searched else 0.0)
     left = m - all_in - 1
@@ -392,6 +393,6 @@ def predict(members: Sequence[Member], table: pd.DataFrame) -> tuple[Floats, Flo
         each = np.array([member.predict(table) for member in members])
     shares = np.array([member.weight for member in members])
     # Predictions are clipped at a share of the smallest member prediction above zero.
-    least = _FLOOR * np.min(np.where(each > 0, each, np.inf), axis=0)
-    least = np.maximum(np.where(np.isfinite(least), least, 0.0), np.finfo(np.float64).tiny)
-    return np.clip(shares @ each, least, 1e300), np.log(np.clip(each, least, 1e300))
+    floor = _FLOOR * np.min(np.where(each > 0, each, np.inf), axis=0)
+    floor = np.maximum(np.where(np.isfinite(floor), floor, 0.0), np.finfo(np.float64).tiny)
+    return np.clip(shares @ each, floor, 1e300), np.log(np.clip(each, floor, 1e300))

@@ -32,6 +32,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, final, get_args
 
 import numpy as np
@@ -39,10 +40,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evenly.errors import InputError
+from evenly.models.array_types import Floats, Ints
 from evenly.models.base import Model
 from evenly.models.pmnf import model_averaging, search_space
 from evenly.models.pmnf.model_averaging import Member
-from evenly.models.pmnf.problem import Loss, Problem, Search
+from evenly.models.pmnf.problem import Loss, Problem, SearchReport
 from evenly.models.scaling_laws.conditions import Conditions
 from evenly.models.scaling_laws.credible_bounds import credible_bounds
 from evenly.models.scaling_laws.dense_points import spread_points
@@ -52,7 +54,6 @@ from evenly.models.uncertainty.conformal import LogConformal
 
 __all__ = ["PMNF"]
 
-Floats = NDArray[np.float64]
 Slope = Literal["decreasing", "increasing"]
 
 #: Quarter steps as in equation 2.7 of the thesis, and negative ones, which strong scaling needs.
@@ -71,6 +72,7 @@ _CHOSEN = 0.5
 
 
 @final
+@dataclass(kw_only=True, eq=False, repr=False)
 class PMNF(Model):
     """Weighted average of the best sums of products of powers and logarithms, a power law and a log-quadratic model.
 
@@ -119,10 +121,10 @@ class PMNF(Model):
         The formula of the member with the largest weight, for people to read.
     members_ : list of Member
         The averaged models with their weights and their losses on left-out runs, the largest weight first.
-    search_ : Search
+    search_ : SearchReport
         Counts of searched and rejected candidates. Its ``notes`` say if `terms` was reduced and why, if the search used
         a sample of the runs, and if most of the weight is not on searched candidates.
-    asked_ : dict of str to tuple of two floats
+    prediction_range_ : dict of str to tuple of two floats
         The prediction range, on which `positive` and `monotone` are enforced.
 
     Notes
@@ -144,36 +146,19 @@ class PMNF(Model):
     method: ClassVar[str] = "pmnf"
     summary: ClassVar[str] = "sums of p^i·log2(p)^j found by exact search, near-ties averaged; any number of parameters"
 
-    def __init__(
-        self,
-        *,
-        terms: int = 2,
-        exponents: Sequence[float] = _EXPONENTS,
-        log_exponents: Sequence[float] = _LOG_EXPONENTS,
-        search: Literal["auto", "full", "hierarchical", "golden-section"] = "auto",
-        residuals: Literal["relative", "absolute", "log"] = "relative",
-        ridge: float = 0.0,
-        validation: Literal["loo"] | int = "loo",
-        loss: Loss = "mlogq2",
-        positive: bool = True,
-        monotone: Slope | Mapping[str, Slope] | None = None,
-        asked: Mapping[str, tuple[float, float]] | None = None,
-        effort: Literal["quick", "normal", "thorough"] = "normal",
-        progress: Callable[[float], None] | None = None,
-    ) -> None:
-        self.terms = terms
-        self.exponents = exponents
-        self.log_exponents = log_exponents
-        self.search = search
-        self.residuals = residuals
-        self.ridge = ridge
-        self.validation = validation
-        self.loss = loss
-        self.positive = positive
-        self.monotone = monotone
-        self.asked = asked
-        self.effort = effort
-        self.progress = progress
+    terms: int = 2
+    exponents: Sequence[float] = _EXPONENTS
+    log_exponents: Sequence[float] = _LOG_EXPONENTS
+    search: Literal["auto", "full", "hierarchical", "golden-section"] = "auto"
+    residuals: Literal["relative", "absolute", "log"] = "relative"
+    ridge: float = 0.0
+    validation: Literal["loo"] | int = "loo"
+    loss: Loss = "mlogq2"
+    positive: bool = True
+    monotone: Slope | Mapping[str, Slope] | None = None
+    asked: Mapping[str, tuple[float, float]] | None = None
+    effort: Literal["quick", "normal", "thorough"] = "normal"
+    progress: Callable[[float], None] | None = None
 
     # ---- learning -----------------------------------------------------------------------------------------------
 
@@ -186,9 +171,9 @@ class PMNF(Model):
         # Scale values to geometric mean 1, so that the unit of time has no effect.
         unit = float(np.exp(np.log(values[order]).mean()))
         values = values[order] / unit
-        self.asked_ = self._asked_range(table)
+        self.prediction_range_ = self._prediction_range(table)
         problem = Problem(points, values, weights, self.residuals, self.loss, float(self.ridge), folds)
-        factors, poles = search_space.usable_factors(points, self.exponents, self.log_exponents, self.asked_)
+        factors, poles = search_space.usable_factors(points, self.exponents, self.log_exponents, self.prediction_range_)
         # Search for the sums of terms with the smallest loss on left-out runs.
         sample = problem.some(_SEARCHED_RUNS)
         n, notes = _affordable_terms(int(self.terms), len(np.unique(points, axis=0)), folds)
@@ -204,18 +189,18 @@ class PMNF(Model):
             notes.append(f"searched on {len(sample.values):,} of {len(values):,} rows, fitted and weighed on all")
         # Average all by weights exp(-S / 2); counts[k] is N of the module's docstring for k terms.
         counts = [math.comb(terms.size, k) for k in range(n + 1)]
-        members = [*rivals, *model_averaging.refit(problem, terms, found, list(self.asked_))]
+        members = [*rivals, *model_averaging.refit(problem, terms, found, list(self.prediction_range_))]
         self.members_ = model_averaging.weigh(problem, members, counts, conditions, self.search_, unit=unit)
         self.search_.notes += notes + model_averaging.who_leads(self.members_)
         # Conformal scores: leave-out residuals, divided by sqrt(1 + the leverage of the run on a power law).
-        self._coordinates = Coordinates.learn(table)
+        self._coordinates = Coordinates.of(table)
         design = np.column_stack([np.ones(len(table)), self._coordinates.columns(table)[0]])
         self._local = LogLinear.learn(design, np.log(values * unit), weights)
         effective = sum(member.weight * member.coefficients for member in self.members_) + _CHOSEN
         residuals = model_averaging.residuals(self.members_, values * unit)
         self._conformal = LogConformal.from_residuals(residuals, self._local.leverages, coefficients=effective)
-        self.left_out_ = np.full(len(used), np.nan)
-        self.left_out_[np.flatnonzero(used)[order]] = sum(m.weight * m.left_out for m in self.members_)
+        self.left_out_predictions_ = np.full(len(used), np.nan)
+        self.left_out_predictions_[np.flatnonzero(used)[order]] = sum(m.weight * m.left_out for m in self.members_)
         self._finish()
 
     def _check(self, table: pd.DataFrame) -> None:
@@ -243,7 +228,7 @@ class PMNF(Model):
         if strange:
             raise InputError(f"asked names {strange[0]!r}, but the parameters are {', '.join(table.columns)}")
 
-    def _in_order(self, table: pd.DataFrame, values: Floats) -> tuple[Floats, NDArray[Any], NDArray[np.int64] | None]:
+    def _in_order(self, table: pd.DataFrame, values: Floats) -> tuple[Floats, NDArray[Any], Ints | None]:
         """Return the points (n, d), an order of the runs (n,), and the folds (n,) of the ordered runs (None for "loo").
 
         The order doesn't depend on the order of the runs passed in.
@@ -258,7 +243,7 @@ class PMNF(Model):
         by_fold = np.argsort(folds, kind="stable")
         return points, sorted_rows[by_fold], folds[by_fold].astype(np.int64)
 
-    def _asked_range(self, table: pd.DataFrame) -> dict[str, tuple[float, float]]:
+    def _prediction_range(self, table: pd.DataFrame) -> dict[str, tuple[float, float]]:
         ranges = {}
         for name in table.columns:
             x = table[name].to_numpy(dtype=np.float64)
@@ -278,14 +263,14 @@ class PMNF(Model):
         return ranges
 
     def _conditions(self, points: Floats) -> Conditions:
-        names = list(self.asked_)
+        names = list(self.prediction_range_)
         monotone = dict.fromkeys(names, self.monotone) if isinstance(self.monotone, str) else dict(self.monotone or {})
         for name, slope in monotone.items():
             _check_choice("the parameters of monotone", name, names)
             _check_choice("monotone", slope, ("decreasing", "increasing"))
         # The search checks conditions at a low-discrepancy set of points and at the runs; see `Conditions`.
         signs = {names.index(name): 1.0 if slope == "increasing" else -1.0 for name, slope in monotone.items()}
-        bounds = tuple(self.asked_.values())
+        bounds = tuple(self.prediction_range_.values())
         grid = spread_points(bounds, _POINTS)
         positive = bool(self.positive) and self.residuals != "log"
         return Conditions(np.concatenate([grid, points]), signs, positive, bounds)
@@ -325,18 +310,18 @@ class PMNF(Model):
     def _get_state(self) -> dict[str, Any]:
         return {
             "members": [member.to_state() for member in self.members_],
-            "asked": {name: list(bounds) for name, bounds in self.asked_.items()},
+            "asked": {name: list(bounds) for name, bounds in self.prediction_range_.items()},
             "search": vars(self.search_),
             "residuals": self.residuals,
-            "coordinates": vars(self._coordinates),
-            "local": vars(self._local),
-            "conformal": vars(self._conformal),
+            "coordinates": self._coordinates.to_state(),
+            "local": self._local.to_state(),
+            "conformal": self._conformal.to_state(),
         }
 
     def _set_state(self, state: Mapping[str, Any]) -> None:
         self.members_ = [Member.from_state(member) for member in state["members"]]
-        self.asked_ = {name: (float(low), float(high)) for name, (low, high) in state["asked"].items()}
-        self.search_ = Search(**state["search"])
+        self.prediction_range_ = {name: (float(low), float(high)) for name, (low, high) in state["asked"].items()}
+        self.search_ = SearchReport(**state["search"])
         self.residuals = state["residuals"]
         self._coordinates = Coordinates.from_state(state["coordinates"])
         self._local = LogLinear.from_state(state["local"])
@@ -349,7 +334,7 @@ def _check_choice(name: str, got: Any, allowed: Sequence[str]) -> None:
         raise InputError(f"{name} must be one of {', '.join(map(repr, allowed))}, but got {got!r}")
 
 
-def _affordable_terms(wanted: int, distinct: int, folds: NDArray[np.int64] | None) -> tuple[int, list[str]]:
+def _affordable_terms(wanted: int, distinct: int, folds: Ints | None) -> tuple[int, list[str]]:
     """Return the number of terms that the runs support, at most `wanted`, and notes that explain a smaller number.
 
     In each fit without a run or fold, there must be two different configurations more than coefficients.

@@ -7,7 +7,8 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
+
+from evenly.models.array_types import Floats, Ints
 
 __all__ = [
     "LOG_FIT_MLOGQ",
@@ -21,10 +22,9 @@ __all__ = [
     "Fit",
     "Loss",
     "Problem",
-    "Search",
+    "SearchReport",
 ]
 
-Floats = NDArray[np.float64]
 Fit = Literal["relative", "absolute", "log"]
 Loss = Literal["mlogq2", "mlogq", "smape", "se"]
 #: Numbers of the losses that the kernels compute. First for a fit of values: squared errors, symmetric relative errors,
@@ -41,7 +41,7 @@ class Candidate:
 
 
 @dataclass
-class Search:
+class SearchReport:
     """Report of a search: how many candidates it covered, and what happened to them.
 
     Attributes
@@ -111,7 +111,7 @@ class Problem:
     fit: Fit
     loss: Loss
     ridge: float = 0.0
-    folds: NDArray[np.int64] | None = None
+    folds: Ints | None = None
 
     @cached_property
     def roots(self) -> Floats:

@@ -15,13 +15,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evenly.models.pmnf.problem import Candidate, Problem, Search
+from evenly.models.array_types import Flags, Floats, Ints
+from evenly.models.pmnf.problem import Candidate, Problem, SearchReport
 from evenly.models.pmnf.terms import TermSet
 from evenly.models.scaling_laws.conditions import Conditions
 
 __all__ = ["search_all"]
 
-Floats = NDArray[np.float64]
 Progress = Callable[[float], None]
 
 #: Number of terms in a block, and number of blocks that are cached.
@@ -54,7 +54,7 @@ class Block(NamedTuple):
     diagonal: Floats
     products: Floats
     conditions: Floats
-    usable: NDArray[np.bool_]
+    usable: Flags
     offset: int
 
 
@@ -91,7 +91,7 @@ class ConditionRows(NamedTuple):
     n_positive: int
 
 
-class _Columns:
+class _TermColumns:
     """Columns of terms and their rows of conditions, in blocks, with the constant and a prefix projected out.
 
     A column is ``sqrt(w_i) t(x_i)`` for m runs. A row of conditions is the part of the term in each of the G values and
@@ -115,7 +115,7 @@ class _Columns:
         self.intercept = problem.roots / length
         ones = np.full(self.n_positive, 1 / length)
         self.intercept_conditions = np.concatenate([ones, np.zeros(n * len(conditions.signs))])
-        self._kept: dict[int, tuple[Floats, Floats, NDArray[np.bool_]]] = {}
+        self._kept: dict[int, tuple[Floats, Floats, Flags]] = {}
         self.set_prefix(())
 
     def set_prefix(self, prefix: tuple[int, ...]) -> None:
@@ -160,7 +160,7 @@ class _Columns:
         self.fixed.append(column[:m])
         self._projections.append((column, row))
 
-    def _raw(self, numbers: NDArray[Any]) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+    def _raw(self, numbers: NDArray[Any]) -> tuple[Floats, Floats, Flags]:
         """Return columns (B, m) of unit length, orthogonal to the constant, conditions (B, G) and usable terms (B,)."""
         columns = self.terms.from_tables(self._tables, numbers) * self.problem.roots
         rows = np.concatenate(
@@ -251,7 +251,7 @@ def search_all(
     conditions: Conditions,
     *,
     keep: int = 128,
-    search: Search,
+    search: SearchReport,
     progress: Progress | None = None,
 ) -> list[Candidate]:
     """Return the `keep` best of all combinations of `n` >= 1 terms, best first.
@@ -264,7 +264,7 @@ def search_all(
         Number of terms besides the constant.
     keep : int
         Largest number of candidates to return.
-    search : Search
+    search : SearchReport
         Its counts are increased in place.
     progress : callable, optional
         Called with the share of the search that is done, 0 to 1.
@@ -278,7 +278,7 @@ def search_all(
 
     from evenly.models.pmnf import search_kernels as kernels
 
-    columns = _Columns(problem.extremes_first(), terms, conditions)
+    columns = _TermColumns(problem.extremes_first(), terms, conditions)
     best = _Best(keep, get_num_threads())
     counts = np.zeros((get_num_threads(), len(kernels.COUNTERS)), dtype=np.int64)
     n_terms = len(terms)
@@ -305,7 +305,7 @@ def search_all(
 
 
 def _search_prefix(
-    columns: _Columns, best: _Best, counts: NDArray[np.int64], first: int, n: int, progress: Progress | None
+    columns: _TermColumns, best: _Best, counts: Ints, first: int, n: int, progress: Progress | None
 ) -> None:
     """Evaluate the prefix with every pair of terms (or every single term, if n is 1) from number `first` on."""
     from evenly.models.pmnf import search_kernels as kernels

@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from evenly.models.pmnf.problem import Candidate, Problem, Search
+from evenly.models.array_types import Floats
+from evenly.models.pmnf.problem import Candidate, Problem, SearchReport
 from evenly.models.pmnf.search import search_all
 from evenly.models.pmnf.terms import TermSet, all_factors, without_poles
 from evenly.models.scaling_laws.conditions import Conditions
@@ -18,7 +18,6 @@ from evenly.models.scaling_laws.factors import Factor
 
 __all__ = ["BUDGETS", "Budget", "find", "usable_factors"]
 
-Floats = NDArray[np.float64]
 Progress = Callable[[float], None]
 
 
@@ -94,7 +93,7 @@ def find(
     method: str,
     budget: Budget,
     progress: Progress | None,
-) -> tuple[list[Candidate], TermSet, Search]:
+) -> tuple[list[Candidate], TermSet, SearchReport]:
     """Search for the best candidates of 1 to n terms.
 
     Parameters
@@ -124,7 +123,7 @@ def find(
     size = math.comb(terms.size, min(n, terms.size))
     if method == "auto":
         method = "full" if size <= budget.full else "hierarchical"
-    search = Search(method, asked=math.comb(n_terms, min(n, n_terms)) if n else 0)
+    search = SearchReport(method, asked=math.comb(n_terms, min(n, n_terms)) if n else 0)
     if n == 0:
         return [], terms, search
     if method == "full":
@@ -135,7 +134,7 @@ def find(
     found = search_all(problem, terms, min(n, len(terms)), conditions, keep=_KEEP, search=search, progress=progress)
     for fewer in range(1, min(n, len(terms))):
         # The full search counted these already, as candidates of n terms with the constant term.
-        found += search_all(problem, terms, fewer, conditions, keep=_KEEP, search=Search("full", 0))
+        found += search_all(problem, terms, fewer, conditions, keep=_KEEP, search=SearchReport("full", 0))
     if progress is not None:
         progress(1.0)
     return _without_constant(found, terms.constant()), terms, search
@@ -155,14 +154,14 @@ def _suggested(
     problem: Problem,
     factors: tuple[tuple[Factor, ...], ...],
     n: int,
-    search: Search,
+    search: SearchReport,
     budget: Budget,
     *,
     golden: bool,
 ) -> tuple[tuple[Factor, ...], ...]:
     """Return each parameter's most promising factors, mixed with common ones, as many as the budget can combine."""
     ranked = []
-    first_stage = Search("full", 0)
+    first_stage = SearchReport("full", 0)
     for k, mine in enumerate(factors):
         alone = replace(problem, points=problem.points[:, [k]], values=_adjusted(problem, k))
         choose = _by_golden_section if golden else _by_all_pairs
@@ -191,7 +190,7 @@ def _adjusted(problem: Problem, k: int) -> Floats:
     return np.asarray(np.exp(logs - z @ slopes), dtype=np.float64)
 
 
-def _by_all_pairs(alone: Problem, factors: tuple[Factor, ...], n: int, search: Search) -> list[Factor]:
+def _by_all_pairs(alone: Problem, factors: tuple[Factor, ...], n: int, search: SearchReport) -> list[Factor]:
     """Rank the factors of one parameter by the best sums of at most min(n, 2) terms in which they occur."""
     terms = TermSet((factors,))
     ranked: dict[Factor, None] = {}
@@ -206,7 +205,7 @@ def _by_all_pairs(alone: Problem, factors: tuple[Factor, ...], n: int, search: S
     return list(ranked)
 
 
-def _by_golden_section(alone: Problem, factors: tuple[Factor, ...], n: int, search: Search) -> list[Factor]:  # noqa: ARG001
+def _by_golden_section(alone: Problem, factors: tuple[Factor, ...], n: int, search: SearchReport) -> list[Factor]:  # noqa: ARG001
     """Rank the factors that a golden-section search along their growth evaluates (section 2.2.1 of the thesis).
 
     Growth is the elasticity ``x f' / f = i + j / ln(x)`` at the largest value of x. It gives the same order as the

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenly.models.scaling_laws.factors import Factor, Floats, factor_derivatives, factor_values
+from evenly.models.array_types import Floats
+from evenly.models.scaling_laws.factors import Factor, factor_derivatives, factor_values
 
 __all__ = ["TermSet", "all_factors", "without_poles"]
 
@@ -46,7 +47,7 @@ class TermSet:
     >>> terms = TermSet((((0.0, 0.0), (1.0, 0.0)), ((0.0, 0.0), (0.0, 1.0))))
     >>> len(terms), terms.factors_of(3)
     (4, ((1.0, 0.0), (0.0, 1.0)))
-    >>> terms.values(np.array([[3.0, 8.0]]), np.array([1, 3]))
+    >>> terms.from_tables(terms.tables(np.array([[3.0, 8.0]])), np.array([1, 3]))
     array([[3.],
            [9.]])
     """
@@ -95,7 +96,3 @@ class TermSet:
         for table, rows in zip(tables[1:], index[1:], strict=True):
             result *= table[rows]
         return result
-
-    def values(self, points: Floats, numbers: NDArray[Any]) -> Floats:
-        """Return the values of terms at `points` (n, d), shape (n_terms, n)."""
-        return self.from_tables(self.tables(points), numbers)

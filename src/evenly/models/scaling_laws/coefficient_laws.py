@@ -9,24 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import nnls
+
+from evenly.models.array_types import Floats
+from evenly.models.stored_dataclass import Stored
 
 __all__ = ["CoefficientLaws"]
 
-Floats = NDArray[np.float64]
 #: Ridge weight of the exponents: an exponent of 1 costs as much as a log residual of 1 in one run of weight 1.
-_HELD = 1.0
+_RIDGE = 1.0
 _STEPS = 60
 #: In the start values, the scaled constant of a part is at least this share of the largest part's.
 _FAINT = 1e-3
 
 
 @dataclass(frozen=True)
-class CoefficientLaws:
+class CoefficientLaws(Stored):
     """Fitted power laws of all parts.
 
     Attributes
@@ -64,20 +64,20 @@ class CoefficientLaws:
         design = np.hstack([np.ones((len(z), 1)), z])
         theta = np.zeros((len(names), design.shape[1]))
         theta[:, 0] = np.log(start)
-        held = np.tile(np.r_[1e-9, np.full(z.shape[1], _HELD)], len(names))
+        ridge = np.tile(np.r_[1e-9, np.full(z.shape[1], _RIDGE)], len(names))
         target, damping = np.log(values), 1e-3
-        loss = _loss(theta, design, f, target, weights, held)
+        loss = _loss(theta, design, f, target, weights, ridge)
         for _ in range(_STEPS):
             # The derivative of the log total with respect to a part's a and b is its share times [1, z].
             logs, part = _total(theta, design, f)
             jacobian = np.hstack([p[:, None] * design for p in part])
             missed = target - logs
             # The damped normal equations, H the ridge: (J'WJ + H + damping · diag) step = J'W missed - H theta.
-            normal = (jacobian * weights[:, None]).T @ jacobian + np.diag(held)
-            slope = (jacobian * weights[:, None]).T @ missed - held * theta.ravel() * (held > 1e-6)
+            normal = (jacobian * weights[:, None]).T @ jacobian + np.diag(ridge)
+            slope = (jacobian * weights[:, None]).T @ missed - ridge * theta.ravel() * (ridge > 1e-6)
             step = np.linalg.solve(normal + damping * np.diag(np.diag(normal) + 1e-12), slope).reshape(theta.shape)
             trial = theta + step
-            now = _loss(trial, design, f, target, weights, held)
+            now = _loss(trial, design, f, target, weights, ridge)
             # Accept a step that lowers the loss, and damp less; otherwise reject it, and damp more.
             if now < loss:
                 gained, theta, loss, damping = loss - now, trial, now, damping / 5
@@ -95,15 +95,6 @@ class CoefficientLaws:
         logs = np.clip(design @ self.coefficients.T, -700.0, 700.0)
         return {name: factors[name] * np.exp(logs[:, k]) for k, name in enumerate(self.names)}
 
-    def to_state(self) -> dict[str, Any]:
-        """Return the state as a dict, which `from_state` reads."""
-        return {"names": list(self.names), "coefficients": self.coefficients}
-
-    @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> CoefficientLaws:
-        """Restore the state from the result of `to_state`."""
-        return cls(tuple(state["names"]), np.asarray(state["coefficients"], dtype=np.float64))
-
 
 def _total(theta: Floats, design: Floats, f: Floats) -> tuple[Floats, Floats]:
     """Return the logarithms of the totals (n,) and each part's share of the totals (parts, n)."""
@@ -116,7 +107,7 @@ def _total(theta: Floats, design: Floats, f: Floats) -> tuple[Floats, Floats]:
     return most + np.log(whole), scaled / whole
 
 
-def _loss(theta: Floats, design: Floats, f: Floats, target: Floats, weights: Floats, held: Floats) -> float:
+def _loss(theta: Floats, design: Floats, f: Floats, target: Floats, weights: Floats, ridge: Floats) -> float:
     missed = target - _total(theta, design, f)[0]
-    kept = held * (held > 1e-6)
+    kept = ridge * (ridge > 1e-6)
     return float(np.sum(weights * missed**2) + np.sum(kept * theta.ravel() ** 2))

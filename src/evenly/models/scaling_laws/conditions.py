@@ -5,14 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
-from numpy.typing import NDArray
-
+from evenly.models.array_types import Floats
 from evenly.models.scaling_laws.dense_points import dense_points
 
 __all__ = ["Conditions"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -25,8 +25,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from evenly.models.array_types import Floats
 from evenly.models.scaling_laws.formula import Formula, Term
 from evenly.models.scaling_laws.laws import fit_laws
 from evenly.models.scaling_laws.loglinear import LogLinear
@@ -34,7 +34,6 @@ from evenly.models.uncertainty.conformal import LogConformal
 
 __all__ = ["RivalLaws", "credibilities", "credible_bounds", "relative_leverage"]
 
-Floats = NDArray[np.float64]
 
 #: v and s of the module's docstring.
 _PRIOR_RUNS, _PRIOR_SPREAD = 2.0, 0.03
@@ -132,13 +131,13 @@ class RivalLaws:
 
     Attributes
     ----------
-    own : float
+    credibility : float
         Credibility of the model itself.
     laws : list of (Formula, array, float)
         Formula, inverse Gram matrix and credibility of each law. Empty unless the one parameter can be a core count.
     """
 
-    own: float
+    credibility: float
     laws: list[tuple[Formula, Floats, float]]
 
     @classmethod
@@ -175,7 +174,7 @@ class RivalLaws:
             others = [np.log(np.maximum(law.evaluate(points), 1e-300)) for law, _, _ in self.laws]
         leverages = [relative_leverage(law, spread, points) for law, spread, _ in self.laws]
         widths = conformal.half_width(level) * np.sqrt(1.0 + np.array([leverage, *leverages]))
-        shares = np.array([self.own, *(share for _, _, share in self.laws)])
+        shares = np.array([self.credibility, *(share for _, _, share in self.laws)])
         return credible_bounds(centre, np.array([np.log(centre), *others]), widths, shares, level)
 
     def to_state(self) -> dict[str, Any]:
@@ -184,7 +183,7 @@ class RivalLaws:
             {"names": list(f.names), "terms": [[t.coefficient, t.powers[0], t.logs[0]] for t in f.terms],
              "spread": spread, "share": share} for f, spread, share in self.laws
         ]  # fmt: skip
-        return {"own": self.own, "laws": laws}
+        return {"own": self.credibility, "laws": laws}
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> RivalLaws:

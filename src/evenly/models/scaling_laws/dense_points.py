@@ -6,11 +6,11 @@ import itertools
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
+
+from evenly.models.array_types import Floats
 
 __all__ = ["dense_points", "spread_points"]
 
-Floats = NDArray[np.float64]
 _DENSE = 100_000
 
 

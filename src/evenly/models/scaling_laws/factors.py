@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
-__all__ = ["Factor", "Floats", "factor_derivatives", "factor_values"]
+from evenly.models.array_types import Floats
 
-Floats = NDArray[np.float64]
+__all__ = ["Factor", "factor_derivatives", "factor_values"]
+
 #: Exponents ``(i, j)`` of one parameter in one term.
 Factor = tuple[float, float]
 

@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from evenly.errors import InputError
+from evenly.models.array_types import Floats
 from evenly.models.scaling_laws import interval_arithmetic
-from evenly.models.scaling_laws.factors import Floats, factor_derivatives, factor_values
+from evenly.models.scaling_laws.factors import factor_derivatives, factor_values
 
 __all__ = ["Formula", "Piece", "Term"]
 

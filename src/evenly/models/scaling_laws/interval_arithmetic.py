@@ -10,11 +10,11 @@ import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
+
+from evenly.models.array_types import Floats
 
 __all__ = ["monotone_pieces"]
 
-Floats = NDArray[np.float64]
 #: (coefficient c, power i, log power j, curvature q) of ``c · x^i · log2(x)^j · exp(q ln(x)^2)``.
 Shape = tuple[float, float, float, float]
 Interval = tuple[float, float]

@@ -14,14 +14,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from evenly.models.array_types import Floats
 from evenly.models.scaling_laws.factors import Factor
 from evenly.models.scaling_laws.formula import Formula, Term
 
 __all__ = ["Law", "fit_laws"]
 
-Floats = NDArray[np.float64]
 _ONE: Factor = (0.0, 0.0)
 _LOG: Factor = (0.0, 1.0)
 _PERFECT: Factor = (-1.0, 0.0)

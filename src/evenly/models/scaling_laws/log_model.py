@@ -13,9 +13,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from evenly.errors import InputError
+from evenly.models.array_types import Floats
 from evenly.models.base import Model
 from evenly.models.scaling_laws.credible_bounds import RivalLaws
 from evenly.models.scaling_laws.formula import Formula, Piece, Term
@@ -23,8 +23,6 @@ from evenly.models.scaling_laws.loglinear import Coordinates, LogLinear
 from evenly.models.uncertainty.conformal import LogConformal
 
 __all__ = ["LogModel"]
-
-Floats = NDArray[np.float64]
 
 
 class LogModel(Model):
@@ -45,14 +43,14 @@ class LogModel(Model):
 
     def _learn(self, table: pd.DataFrame, values: Floats, weights: Floats) -> None:
         self._learn_itself(table, values, weights)
-        self.left_out_ = values / np.exp(self._fit.left_out)
+        self.left_out_predictions_ = values / np.exp(self._fit.left_out)
         loss = float(np.average(self._fit.left_out**2, weights=weights))
         self._rivals = RivalLaws.learn(table, values, weights, loss=loss, coefficients=self._fit.rank)
 
     def _learn_itself(self, table: pd.DataFrame, values: Floats, weights: Floats) -> None:
         """Fit this model alone, without its rival laws."""
         self._rivals = RivalLaws(1.0, [])
-        self._coordinates = Coordinates.learn(table)
+        self._coordinates = Coordinates.of(table)
         z, indicators = self._coordinates.columns(table)
         # A square needs three different values of the coordinate, so counting stops at three.
         self._values = [min(len(np.unique(column)), 3) for column in z.T]
@@ -73,8 +71,8 @@ class LogModel(Model):
         if self.degree_ == "linear":
             return []
         pairs = itertools.combinations_with_replacement(range(len(self._values)), 2)
-        told = [(a, b) for a, b in pairs if min(self._values[a], self._values[b]) > (2 if a == b else 1)]
-        return [(a, b) for a, b in told if a == b] if self.degree_ == "squares" else told
+        usable = [(a, b) for a, b in pairs if min(self._values[a], self._values[b]) > (2 if a == b else 1)]
+        return [(a, b) for a, b in usable if a == b] if self.degree_ == "squares" else usable
 
     def _design(self, table: pd.DataFrame) -> Floats:
         """Return the columns of the least-squares problem, (n, n_coefficients)."""
@@ -131,7 +129,7 @@ class LogModel(Model):
         # A model with one possible degree need not store it.
         chosen = {"degree": self.degree_, "values": list(self._values)} if len(self._degrees) > 1 else {}
         return {
-            "coordinates": vars(self._coordinates), **chosen, "fit": vars(self._fit),
+            "coordinates": self._coordinates.to_state(), **chosen, "fit": self._fit.to_state(),
             "doubt": self._rivals.to_state(),
         }  # fmt: skip
 

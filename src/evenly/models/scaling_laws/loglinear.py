@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from evenly.errors import InputError
+from evenly.models.array_types import Floats
+from evenly.models.inputs.coding import Coding
+from evenly.models.stored_dataclass import Stored
 
 __all__ = ["Coordinates", "LogLinear"]
 
-Floats = NDArray[np.float64]
 #: Singular values below this share of the largest count as zero.
 _RANK = 1e-9
 #: If 1 minus a run's leverage is below this, the other runs don't determine the run's prediction.
@@ -22,7 +20,7 @@ _FREE = 1e-9
 
 
 @dataclass(frozen=True)
-class Coordinates:
+class Coordinates(Coding):
     """The coordinates of a log-linear model: scaled logarithms, or scaled values of parameters that aren't above zero.
 
     Attributes
@@ -37,14 +35,8 @@ class Coordinates:
         Measured labels of each categorical parameter; an empty list for a numeric one.
     """
 
-    names: list[str]
-    kinds: list[str]
-    centres: list[float]
-    scales: list[float]
-    labels: list[list[Any]]
-
     @classmethod
-    def learn(cls, table: pd.DataFrame) -> Coordinates:
+    def of(cls, table: pd.DataFrame) -> Coordinates:
         """Choose the kind, centre and scale of each parameter's coordinate from the measured values."""
         found = cls([str(name) for name in table.columns], [], [], [], [])
         for name in table.columns:
@@ -75,35 +67,13 @@ class Coordinates:
         InputError
             If a label wasn't measured, or if a value isn't above zero although all measured values were.
         """
-        numbers: list[Floats] = []
-        indicators: list[Floats] = []
-        for name, kind, centre, scale, labels in zip(
-            self.names, self.kinds, self.centres, self.scales, self.labels, strict=True
-        ):
-            if kind == "label":
-                strange = ~table[name].isin(labels)
-                if strange.any():
-                    raise InputError(
-                        f"{name!r} must be one of {', '.join(map(str, labels))}, which were measured, "
-                        f"but got {table[name][strange].iloc[0]!r}"
-                    )
-                indicators += [(table[name] == label).to_numpy(dtype=np.float64) for label in labels[1:]]
-                continue
-            x = table[name].to_numpy(dtype=np.float64)
-            if kind == "log" and x.size and x.min() <= 0:
-                raise InputError(f"{name!r} was above zero in all measured runs and must stay so, but got {x.min()}")
-            numbers.append(((np.log(x) if kind == "log" else x) - centre) / scale)
-        none = np.zeros((len(table), 0))
-        return np.column_stack(numbers or [none]), np.column_stack(indicators or [none])
-
-    @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> Coordinates:
-        """Build from a dict of the fields, as `vars` returns it."""
-        return cls(**{field.name: list(state[field.name]) for field in fields(cls)})
+        inputs = self.inputs(table)
+        indicators = [inputs.labels[:, [k]] == np.arange(1, size) for k, size in enumerate(inputs.sizes)]
+        return inputs.numbers, np.hstack([np.zeros((len(table), 0)), *indicators])
 
 
 @dataclass(frozen=True)
-class LogLinear:
+class LogLinear(Stored):
     """Result of weighted least squares of ``log(values)`` on the columns of a design matrix.
 
     Attributes
@@ -153,12 +123,3 @@ class LogLinear:
     def leverage(self, design: Floats) -> Floats:
         """Return the leverages of the rows of a design matrix (n, n_columns), (n,)."""
         return np.asarray(np.einsum("ij,jk,ik->i", design, self.spread, design), dtype=np.float64)
-
-    @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> LogLinear:
-        """Build from a dict of the fields, as `vars` returns it."""
-        arrays = {
-            name: np.asarray(state[name], dtype=np.float64)
-            for name in ("coefficients", "spread", "left_out", "leverages")
-        }
-        return cls(**arrays, rank=int(state["rank"]))

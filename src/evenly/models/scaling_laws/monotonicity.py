@@ -14,14 +14,13 @@ from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenly.models.array_types import Floats
 from evenly.models.scaling_laws.conditions import Conditions
 from evenly.models.scaling_laws.formula import Formula
 
 __all__ = ["Fault", "certainly_positive", "fault"]
 
-Floats = NDArray[np.float64]
 Fault = Literal["negative", "not monotone"]
 #: (coefficient c, power i, log power j, curvature q) of ``c · x^i · log2(x)^j · exp(q ln(x)^2)``.
 Shape = tuple[float, float, float, float]

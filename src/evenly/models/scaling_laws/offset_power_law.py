@@ -10,13 +10,14 @@ values.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, final
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from evenly.errors import InputError
+from evenly.models.array_types import Floats
 from evenly.models.base import Model
 from evenly.models.scaling_laws.credible_bounds import RivalLaws
 from evenly.models.scaling_laws.formula import Formula, Piece, Term
@@ -25,12 +26,12 @@ from evenly.models.uncertainty.conformal import LogConformal
 
 __all__ = ["OffsetPowerLaw", "one_positive_column"]
 
-Floats = NDArray[np.float64]
 #: Number of exponents c on the grid of the search.
 _GRID = 51
 
 
 @final
+@dataclass(kw_only=True, eq=False, repr=False)
 class OffsetPowerLaw(Model):
     """Sum of a perfectly scaling, a growing and a constant part, for one parameter above zero.
 
@@ -58,11 +59,8 @@ class OffsetPowerLaw(Model):
     method: ClassVar[str] = "offset-power-law"
     summary: ClassVar[str] = "a/n + b·n^c + k with a, b, k >= 0: scaling, growing and constant parts of one parameter"
 
-    def __init__(
-        self, *, growth: tuple[float, float] = (0.0, 1.0), residuals: Literal["absolute", "relative"] = "absolute"
-    ) -> None:
-        self.growth = growth
-        self.residuals = residuals
+    growth: tuple[float, float] = (0.0, 1.0)
+    residuals: Literal["absolute", "relative"] = "absolute"
 
     def _learn(self, table: pd.DataFrame, values: Floats, weights: Floats) -> None:
         x = self._check(table)
@@ -74,7 +72,7 @@ class OffsetPowerLaw(Model):
         self._parts = _fit(x, values, roots, grid)
         # Leave-one-out predictions: one fit without each run. For the interval, the leverages of a power law are used.
         logs = np.array([self._left_out(x, values, roots, grid, k) for k in range(len(x))])
-        self.left_out_ = np.exp(logs)
+        self.left_out_predictions_ = np.exp(logs)
         self._loglinear = LogLinear.learn(np.column_stack([np.ones(len(x)), np.log(x)]), np.log(values), weights)
         self._conformal = LogConformal.from_residuals(
             np.log(values) - logs, self._loglinear.leverages, coefficients=min(3, len(np.unique(x)))
@@ -123,8 +121,8 @@ class OffsetPowerLaw(Model):
 
     def _get_state(self) -> dict[str, Any]:
         return {
-            "name": self._name, "parts": np.array(self._parts), "loglinear": vars(self._loglinear),
-            "conformal": vars(self._conformal), "doubt": self._rivals.to_state(),
+            "name": self._name, "parts": np.array(self._parts), "loglinear": self._loglinear.to_state(),
+            "conformal": self._conformal.to_state(), "doubt": self._rivals.to_state(),
         }  # fmt: skip
 
     def _set_state(self, state: Mapping[str, Any]) -> None:

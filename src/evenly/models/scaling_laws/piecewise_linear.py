@@ -17,13 +17,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, final
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from evenly.errors import InputError
+from evenly.models.array_types import Floats
 from evenly.models.base import Model
 from evenly.models.scaling_laws.formula import Piece
 from evenly.models.scaling_laws.loglinear import LogLinear
@@ -32,11 +33,11 @@ from evenly.models.uncertainty.conformal import LogConformal
 
 __all__ = ["PiecewiseLinear"]
 
-Floats = NDArray[np.float64]
 Monotone = Literal["decreasing", "increasing"]
 
 
 @final
+@dataclass(kw_only=True, eq=False, repr=False)
 class PiecewiseLinear(Model):
     """Straight lines between the measured points of one parameter above zero, made monotone.
 
@@ -65,11 +66,8 @@ class PiecewiseLinear(Model):
     method: ClassVar[str] = "piecewise-linear"
     summary: ClassVar[str] = "straight lines through the measured points of one parameter, made monotone"
 
-    def __init__(
-        self, *, monotone: Monotone | None = None, asked: Mapping[str, tuple[float, float]] | None = None
-    ) -> None:
-        self.monotone = monotone
-        self.asked = asked
+    monotone: Monotone | None = None
+    asked: Mapping[str, tuple[float, float]] | None = None
 
     def _learn(self, table: pd.DataFrame, values: Floats, weights: Floats) -> None:
         x = one_positive_column(table, self.method)
@@ -82,7 +80,7 @@ class PiecewiseLinear(Model):
         # The interval: leave-one-out residuals of the curve, and the leverages of a power law.
         self._loglinear = LogLinear.learn(np.column_stack([np.ones(len(x)), np.log(x)]), np.log(values), weights)
         residuals = np.array([self._left_out(x, values, weights, k) for k in range(len(x))])
-        self.left_out_ = values / np.exp(residuals)
+        self.left_out_predictions_ = values / np.exp(residuals)
         self._conformal = LogConformal.from_residuals(
             residuals, self._loglinear.leverages, coefficients=min(2, len(points))
         )
@@ -172,7 +170,7 @@ class PiecewiseLinear(Model):
         return {
             "decreasing": bool(self._decreasing), "ends": self._ends,
             "points": self._points, "measured": self._measured,
-            "loglinear": vars(self._loglinear), "conformal": vars(self._conformal),
+            "loglinear": self._loglinear.to_state(), "conformal": self._conformal.to_state(),
         }  # fmt: skip
 
     def _set_state(self, state: Mapping[str, Any]) -> None:

@@ -5,26 +5,13 @@ Solves ``(B^T W B / n + λ D) α = B^T W y / n``. B holds the basis functions' v
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
-from numpy.typing import NDArray
 
+from evenly.models.array_types import Floats
 from evenly.models.sparse_grid import kernels
 from evenly.models.sparse_grid.points import Basis
 
-__all__ = ["Equations", "Solution"]
-
-Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Solution:
-    """Coefficients (N,), number of iterations, and residual norm of the equations relative to their right-hand side."""
-
-    coefficients: Floats
-    iterations: int
-    residual: float
+__all__ = ["Equations"]
 
 
 class Equations:
@@ -66,8 +53,8 @@ class Equations:
 
     def solve(
         self, y: Floats, ridge: float, start: Floats | None = None, *, tolerance: float = 1e-6, most: int = 1000
-    ) -> Solution:
-        """Solve for values y (n,), starting from coefficients `start`, until the residual is at most `tolerance`.
+    ) -> Floats:
+        """Return coefficients (N,) for values y (n,): iterate from `start` until the residual is at most `tolerance`.
 
         The norm is weighted by the inverse diagonal, and relative to the norm of the right-hand side. At most `most`
         iterations are made.
@@ -81,10 +68,9 @@ class Equations:
         residual = right - self.apply(found, ridge)
         ahead = scale * residual
         direction, power = ahead, float(residual @ ahead)
-        for step in range(most + 1):
-            reached = float(np.sqrt(power)) / size if size > 0 else 0.0
-            if reached <= tolerance or step == most:
-                return Solution(found, step, reached)
+        for _ in range(most):
+            if size == 0 or float(np.sqrt(power)) / size <= tolerance:
+                break
             # Step to the minimum along the direction; the next direction is conjugate to all previous ones.
             image = self.apply(direction, ridge)
             length = power / float(direction @ image)
@@ -93,4 +79,4 @@ class Equations:
             ahead = scale * residual
             power, before = float(residual @ ahead), power
             direction = ahead + (power / before) * direction
-        raise AssertionError("unreachable")
+        return found

@@ -14,14 +14,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenly.models.array_types import Floats
 from evenly.models.inputs.coding import Inputs
 from evenly.models.sparse_grid import kernels
 
 __all__ = ["LABELS", "Basis", "Point", "Shape", "coordinates"]
 
-Floats = NDArray[np.float64]
 Factor = tuple[int, int, int]
 Point = tuple[Factor, ...]
 #: Tuple of (parameter, level): it stands for all points with these levels, which differ in their positions only.

@@ -17,14 +17,13 @@ import math
 from collections.abc import Callable, Iterable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenly.models.array_types import Floats
 from evenly.models.sparse_grid import kernels
 from evenly.models.sparse_grid.points import Basis, Point, Shape
 
 __all__ = ["Refinement"]
 
-Floats = NDArray[np.float64]
 #: Function that returns a point's children, each with its other parents.
 Relatives = Callable[[Point], list[tuple[Point, tuple[Point, ...]]]]
 #: Share of a round's points that are added for the squared residuals in their support.

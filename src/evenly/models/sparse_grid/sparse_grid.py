@@ -18,9 +18,9 @@ from functools import cache
 from typing import Any, ClassVar, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evenly.errors import InputError
+from evenly.models.array_types import Flags, Floats, Ints
 from evenly.models.inputs.coding import Coding, Inputs
 from evenly.models.regression_model import RegressionModel, Regressor, fold_numbers
 from evenly.models.sparse_grid.least_squares import Equations
@@ -29,8 +29,6 @@ from evenly.models.sparse_grid.refinement import Refinement
 
 __all__ = ["SparseGrid"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 #: Ridge weights that are tried, starting from `_FIRST_RIDGE`.
 _RIDGES = tuple(10.0**-k for k in range(2, 8))
 _FIRST_RIDGE = 1e-4
@@ -58,7 +56,7 @@ class _Rows:
     y: Floats
     weights: Floats
 
-    def take(self, which: NDArray[np.bool_]) -> _Rows:
+    def take(self, which: Flags) -> _Rows:
         return _Rows(self.x[which], self.y[which], self.weights[which])
 
 
@@ -86,7 +84,7 @@ class _SparseGrid(Regressor):
             equations = Equations(basis, rows.x, rows.weights)
             # The points of the last round come first, so the solver can start from their coefficients.
             start = np.concatenate([coefficients, np.zeros(len(basis) - len(coefficients))])
-            coefficients = equations.solve(rows.y, plan.ridge, start, tolerance=1e-4).coefficients
+            coefficients = equations.solve(rows.y, plan.ridge, start, tolerance=1e-4)
             yield basis, coefficients
             # A round adds at most 60 % of the present number of points (100 % with 6,000 runs or more), up to the cap.
             count = min(math.ceil((0.6 if n < 6000 else 1.0) * len(basis)), cap - len(basis))
@@ -187,7 +185,8 @@ def _climbed(
 
 
 @final
-class SparseGrid(RegressionModel):
+@dataclass(kw_only=True, eq=False, repr=False)
+class SparseGrid(RegressionModel[_SparseGrid]):
     """Ridge regression on a spatially adaptive sparse grid.
 
     The basis is piecewise linear and hierarchical, in logarithms scaled to the measured range. Ramps at the ends
@@ -228,41 +227,24 @@ class SparseGrid(RegressionModel):
     method: ClassVar[str] = "sparse-grid"
     summary: ClassVar[str] = "regression on a sparse grid that is refined where runs ask for it"
 
-    def __init__(
-        self,
-        *,
-        level: int | None = None,
-        ridge: float | None = None,
-        refinements: int | None = None,
-        interactions: int = 3,
-        points: int | None = None,
-        folds: int = 5,
-    ) -> None:
-        self.level = level
-        self.ridge = ridge
-        self.refinements = refinements
-        self.interactions = interactions
-        self.points = points
-        self.folds = folds
+    level: int | None = None
+    ridge: float | None = None
+    refinements: int | None = None
+    interactions: int = 3
+    points: int | None = None
+    folds: int = 5
 
     @property
     def points_(self) -> int:
         """Number of grid points."""
-        return len(self._grid._basis)
+        return len(self._fitted._basis)
 
     @property
     def plan_(self) -> dict[str, float]:
         """The chosen level, ridge and rounds of refinement."""
-        return dict(vars(self._grid.plan))
+        return dict(vars(self._fitted.plan))
 
-    @property
-    def _grid(self) -> _SparseGrid:
-        grid = self._fitted
-        assert isinstance(grid, _SparseGrid)  # noqa: S101
-        return grid
-
-    def _regressor(self, coding: Coding, n_runs: int) -> Regressor:
-        del n_runs
+    def regressor(self, coding: Coding) -> _SparseGrid:
         for name, least in (("level", 1), ("interactions", 1), ("points", 1), ("refinements", 0)):
             value = getattr(self, name)
             if value is not None and value < least:

@@ -8,12 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+
+from evenly.models.array_types import Floats
 
 __all__ = ["Pruned", "costs", "gcv", "least_squares", "prune"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 def gcv(squares: float, n: float, effective: float) -> float:
@@ -79,8 +77,8 @@ def prune(columns: Floats, y: Floats, each: Floats) -> Pruned:
     solution = inverse @ (scaled.T @ y)
     alive = list(range(scaled.shape[1]))
     # RSS below this are rounding errors and count as equal, so the smallest of such sets is kept.
-    least = 1e-16 * float(y @ y)
-    squares = max(float(np.sum((y - scaled @ solution) ** 2)), least)
+    rounding = 1e-16 * float(y @ y)
+    squares = max(float(np.sum((y - scaled @ solution) ** 2)), rounding)
     # The path has one set of columns of each size. At equal GCV, the smaller set is kept.
     path, best = [gcv(squares, n, float(each.sum()))], list(alive)
     while len(alive) > 1:
@@ -88,7 +86,7 @@ def prune(columns: Floats, y: Floats, each: Floats) -> Pruned:
         rises = solution[1:] ** 2 / np.diag(inverse)[1:]
         gone = 1 + int(np.argmin(rises))
         rise = float(rises[gone - 1])
-        squares += rise if rise > least else 0.0
+        squares += rise if rise > rounding else 0.0
         # Block inversion: update the inverse and the solution for the remaining columns without solving again.
         pivot = inverse[:, gone] / inverse[gone, gone]
         solution = np.delete(solution - pivot * solution[gone], gone)

@@ -13,16 +13,14 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenly.models.array_types import Floats, Ints
 from evenly.models.inputs.coding import Inputs
 from evenly.models.splines import kernels
 from evenly.models.splines.terms import Factor, Term
 
 __all__ = ["Limits", "forward"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 #: Number of places that a parent moves up in the queue per step since it was last tried: Fast MARS' ageing factor.
 _AGEING = 1.0
 #: Friedman's alpha: the accepted probability that a sequence of errors of one sign looks like a bend.
@@ -51,7 +49,7 @@ class Limits:
         Least number of runs outside the first and the last knot; Friedman's equation 45 by default.
     knots : int
         Largest number of knots that are tried on one input.
-    least : float
+    min_gain : float
         The pass ends when a step lowers the RSS by at most this share of the RSS of the constant.
     """
 
@@ -61,7 +59,7 @@ class Limits:
     span: int | None = None
     end: int | None = None
     knots: int = 100
-    least: float = 1e-5
+    min_gain: float = 1e-5
 
 
 @dataclass
@@ -84,7 +82,7 @@ class _Parent:
 
 
 @dataclass
-class _Search:
+class _ForwardPass:
     """State of a forward pass on n rows.
 
     Attributes
@@ -189,7 +187,7 @@ def forward(inputs: Inputs, y: Floats, weights: Floats, limits: Limits) -> list[
     numbers, codes = np.ascontiguousarray(inputs.numbers.T), np.ascontiguousarray(inputs.labels.T)
     orders = [np.argsort(-column, kind="stable") for column in numbers]
     q = np.zeros((len(y), limits.terms + 1))
-    search = _Search(limits, numbers, orders, codes, inputs.sizes, y * roots, q)
+    search = _ForwardPass(limits, numbers, orders, codes, inputs.sizes, y * roots, q)
     search.add((), roots.copy())
     parents = search.parents
     first = float(search.residual @ search.residual)
@@ -203,7 +201,7 @@ def forward(inputs: Inputs, y: Floats, weights: Floats, limits: Limits) -> list[
         able.sort(key=lambda n: (math.isfinite(parents[n].promise), places[n], n))
         splits = [search.best_split(number, step) for number in able[: limits.parents]]
         best = max(splits, key=lambda split: split.gain, default=_Split())
-        if not best.gain > limits.least * first:
+        if not best.gain > limits.min_gain * first:
             break
         # The new terms are the parent times each factor; `add` skips columns in the span of the others.
         parent, before = parents[best.parent], search.used

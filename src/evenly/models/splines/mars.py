@@ -9,12 +9,13 @@ Source: Friedman, *Multivariate Adaptive Regression Splines*, Annals of Statisti
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evenly.errors import InputError
+from evenly.models.array_types import Floats, Ints
 from evenly.models.inputs.coding import Coding, Inputs
 from evenly.models.regression_model import RegressionModel, Regressor
 from evenly.models.splines.backward import costs, gcv, least_squares, prune
@@ -24,8 +25,6 @@ from evenly.models.splines.terms import design, terms_from_state, terms_to_state
 
 __all__ = ["Mars"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 #: Degrees of interaction that are tried if none is given.
 _DEGREES = (1, 2, 3)
 _MOST_TERMS = 150
@@ -93,7 +92,8 @@ class _Splines(Regressor):
 
 
 @final
-class Mars(RegressionModel):
+@dataclass(kw_only=True, eq=False, repr=False)
+class Mars(RegressionModel[_Splines]):
     """Multivariate adaptive regression splines of log times in log parameters.
 
     Each step of the forward pass multiplies an existing term by a pair of hinges ``max(0, x - t)`` and
@@ -138,46 +138,30 @@ class Mars(RegressionModel):
     method: ClassVar[str] = "mars"
     summary: ClassVar[str] = "adaptive regression splines: products of hinges, found forward and pruned backward"
 
-    def __init__(
-        self,
-        *,
-        degree: int | None = None,
-        terms: int | None = None,
-        penalty: float | None = None,
-        span: int | None = None,
-        parents: int = 20,
-        folds: int = 5,
-    ) -> None:
-        self.degree = degree
-        self.terms = terms
-        self.penalty = penalty
-        self.span = span
-        self.parents = parents
-        self.folds = folds
+    degree: int | None = None
+    terms: int | None = None
+    penalty: float | None = None
+    span: int | None = None
+    parents: int = 20
+    folds: int = 5
 
     @property
     def equation_(self) -> str:
         """The model as text, with knots in the units of the parameters."""
-        return in_words(self._splines.terms, self._splines.solution.tolist(), self._centre, self._coding)
+        return in_words(self._fitted.terms, self._fitted.solution.tolist(), self._centre, self._coding)
 
     @property
     def gcv_(self) -> float:
         """Generalised cross-validation (GCV) of the model."""
-        return self._splines.gcv
+        return self._fitted.gcv
 
     @property
     def terms_(self) -> int:
         """Number of terms kept, including the constant."""
-        return len(self._splines.terms)
+        return len(self._fitted.terms)
 
-    @property
-    def _splines(self) -> _Splines:
-        splines = self._fitted
-        assert isinstance(splines, _Splines)  # noqa: S101
-        return splines
-
-    def _regressor(self, coding: Coding, n_runs: int) -> Regressor:
-        del coding, n_runs
+    def regressor(self, coding: Coding) -> _Splines:
+        del coding
         for name in ("degree", "terms", "span", "parents"):
             value = getattr(self, name)
             if value is not None and value < 1:

@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenly.models.array_types import Floats
 from evenly.models.inputs.coding import Inputs
 
 __all__ = ["Factor", "Term", "design", "terms_from_state", "terms_to_state"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, order=True)

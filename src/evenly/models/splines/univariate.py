@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from evenly.errors import InputError
+from evenly.models.array_types import Floats
 from evenly.models.inputs.coding import Inputs
 from evenly.models.splines.backward import gcv, least_squares, prune
 from evenly.models.splines.forward import Limits, forward
 from evenly.models.splines.terms import Factor, Term, design
+from evenly.models.stored_dataclass import Stored
 
 __all__ = ["HingeCurve", "univariate_hinges"]
 
-Floats = NDArray[np.float64]
-
 
 @dataclass(frozen=True)
-class HingeCurve:
+class HingeCurve(Stored):
     """A continuous piecewise-linear function, which extrapolates linearly.
 
     Attributes
@@ -49,16 +47,6 @@ class HingeCurve:
         for knot, change in zip(self.knots, np.diff(self.slopes), strict=True):
             value = value + change * np.maximum(at - knot, 0.0)
         return np.asarray(value, dtype=np.float64)
-
-    def to_state(self) -> dict[str, Any]:
-        """Return the state as a dict, which `from_state` reads."""
-        return {"knots": self.knots, "slopes": self.slopes, "anchor": list(self.anchor), "gcv": self.gcv}
-
-    @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> HingeCurve:
-        """Restore the state from the result of `to_state`."""
-        knots, slopes = (np.asarray(state[name], dtype=np.float64) for name in ("knots", "slopes"))
-        return cls(knots, slopes, (float(state["anchor"][0]), float(state["anchor"][1])), float(state["gcv"]))
 
 
 def univariate_hinges(
@@ -107,9 +95,9 @@ def univariate_hinges(
     middle, half = (at[0] + at[-1]) / 2, max((at[-1] - at[0]) / 2, np.finfo(float).tiny)
     inputs = Inputs(((at - middle) / half)[:, None], np.zeros((len(at), 0), np.int64), ())
     # A knot may lie at any point that span and end allow.
-    limits = Limits(terms=most_knots + 1, degree=1, span=span, end=end, knots=len(at), least=1e-12)
+    limits = Limits(terms=most_knots + 1, degree=1, span=span, end=end, knots=len(at), min_gain=1e-12)
     if most_knots < 1:
-        limits = Limits(terms=1, degree=1, span=len(at), end=len(at), least=1e-12)
+        limits = Limits(terms=1, degree=1, span=len(at), end=len(at), min_gain=1e-12)
     # Convert pairs of hinges to one line and one hinge per knot. The line then costs one coefficient and no knot.
     terms = _as_lines(forward(inputs, values, counts, limits))
     columns, roots = design(terms, inputs), np.sqrt(counts)

@@ -8,23 +8,22 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evenly.errors import InputError
+from evenly.models.array_types import Floats, Ints
 from evenly.models.inputs.coding import Coding, Inputs
 from evenly.models.inputs.derived import Derived, choose
 from evenly.models.regression_model import RegressionModel, Regressor
-from evenly.models.trees.columns import Columns
+from evenly.models.trees.columns import TreeColumns
 from evenly.models.trees.ensemble import TreeEnsemble
 from evenly.models.trees.sklearn_trees import forest_trees
 
 __all__ = ["BaggedModel"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 #: Number of trees of the forests that compare derived inputs. With fewer, many runs would be in all trees' samples.
 _PILOT = 30
 
@@ -36,16 +35,16 @@ class _Bagged(Regressor):
         self._coding, self._kind, self._trees, self._smallest = coding, kind, trees, smallest
 
     def fit(self, inputs: Inputs, logs: Floats, weights: Floats) -> None:
-        columns, trend = Columns.learn(inputs, logs, weights, Derived.learn(self._coding, inputs, ()))
+        columns, trend = TreeColumns.learn(inputs, logs, weights, Derived.learn(self._coding, inputs, ()))
         left = logs - trend
 
         def error(derived: Derived) -> float:
-            x = Columns(derived, columns.effects, columns.trend).matrix(inputs, trend)
+            x = TreeColumns(derived, columns.effects, columns.trend).matrix(inputs, trend)
             return float(np.nansum(weights * np.abs(self._grow(x, left, weights, _PILOT)[1] - left)))
 
         # Derived inputs are chosen by the out-of-bag error of small forests [Breiman 2001, section 3.1].
         derived = Derived.learn(self._coding, inputs)
-        self._columns = Columns(choose(derived, error), columns.effects, columns.trend)
+        self._columns = TreeColumns(choose(derived, error), columns.effects, columns.trend)
         forest, unseen = self._grow(self._columns.matrix(inputs, trend), left, weights, self._trees)
         self._ensemble = TreeEnsemble.of(forest_trees(forest), scale=1 / self._trees)
         self._known = trend + unseen
@@ -87,22 +86,21 @@ class _Bagged(Regressor):
         return {"columns": self._columns.to_state(), "trees": self._ensemble.to_state()}
 
     def set_state(self, state: Mapping[str, Any]) -> None:
-        self._columns = Columns.from_state(state["columns"])
+        self._columns = TreeColumns.from_state(state["columns"])
         self._ensemble = TreeEnsemble.from_state(state["trees"])
 
 
-class BaggedModel(RegressionModel):
+@dataclass(kw_only=True, eq=False, repr=False)
+class BaggedModel(RegressionModel[_Bagged]):
     """Base class of random forests and extra trees; subclasses set `_kind` to the name of scikit-learn's class."""
 
     _kind: ClassVar[str]
 
-    def __init__(self, *, trees: int = 100, smallest: int = 2, folds: int = 5) -> None:
-        self.trees = trees
-        self.smallest = smallest
-        self.folds = folds
+    trees: int = 100
+    smallest: int = 2
+    folds: int = 5
 
-    def _regressor(self, coding: Coding, n_runs: int) -> Regressor:
-        del n_runs
+    def regressor(self, coding: Coding) -> _Bagged:
         for name, value in (("trees", self.trees), ("smallest", self.smallest)):
             if value < 1:
                 raise InputError(f"{name} must be at least 1, but got {value}")

@@ -7,20 +7,17 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from evenly.models.base import Effort, check_effort
+from evenly.models.array_types import Floats, Ints
 from evenly.models.inputs.coding import Coding, Inputs
 from evenly.models.inputs.derived import Derived, choose
 from evenly.models.regression_model import Regressor, fold_numbers
-from evenly.models.trees.columns import Columns
+from evenly.models.trees.columns import TreeColumns
 from evenly.models.trees.ensemble import TreeEnsemble
 from evenly.models.trees.fitters import Fitter, Settings
 
-__all__ = ["Boosted", "Budget"]
+__all__ = ["BUDGETS", "Boosted", "Budget"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 _FOLDS = 5
 #: Least number of runs for trees; with fewer runs only the trend is fitted.
 _RUNS = 12
@@ -53,26 +50,23 @@ class Budget:
     rate: float
     rounds: int
 
-    @classmethod
-    def of(cls, effort: Effort) -> Budget:
-        """Return the budget of an effort; raise `InputError` if there is no such effort."""
-        check_effort(effort)
-        return {
-            "quick": cls(60, 1, 0.2, 240), "normal": cls(200, 3, 0.05, 1200), "thorough": cls(400, 3, 0.025, 3000),
-        }[effort]  # fmt: skip
+
+BUDGETS = {
+    "quick": Budget(60, 1, 0.2, 240), "normal": Budget(200, 3, 0.05, 1200), "thorough": Budget(400, 3, 0.025, 3000),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
 class _Grown:
     """A trend and trees on its residuals: F_0 and the sum of the h_m in Friedman's algorithm 1."""
 
-    columns: Columns
+    columns: TreeColumns
     trees: TreeEnsemble
 
     @classmethod
     def on(cls, runs: _Runs, derived: Derived, fitter: Fitter, settings: Settings, rounds: int) -> _Grown:
         """Fit a trend, then `rounds` trees to its leave-one-out residuals."""
-        columns, trend = Columns.learn(runs.inputs, runs.logs, runs.weights, derived)
+        columns, trend = TreeColumns.learn(runs.inputs, runs.logs, runs.weights, derived)
         left = runs.logs - trend
         # 1.4826 times the median absolute deviation is a robust estimate of the standard deviation.
         scale = 1.4826 * float(np.median(np.abs(left - np.median(left))))
@@ -188,5 +182,5 @@ class Boosted(Regressor):
         }
 
     def set_state(self, state: Mapping[str, Any]) -> None:
-        self._grown = _Grown(Columns.from_state(state["columns"]), TreeEnsemble.from_state(state["trees"]))
+        self._grown = _Grown(TreeColumns.from_state(state["columns"]), TreeEnsemble.from_state(state["trees"]))
         self._settings, self._rounds = Settings(**state["settings"]), int(state["rounds"])

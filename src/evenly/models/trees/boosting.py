@@ -7,13 +7,14 @@ predicts without LightGBM and scikit-learn.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar, Literal, final
 
 from evenly.errors import InputError
-from evenly.models.base import Effort
+from evenly.models.base import Effort, check_effort
 from evenly.models.inputs.coding import Coding
-from evenly.models.regression_model import RegressionModel, Regressor
-from evenly.models.trees.boosted import Boosted, Budget
+from evenly.models.regression_model import RegressionModel
+from evenly.models.trees.boosted import BUDGETS, Boosted
 from evenly.models.trees.fitters import Fitter, HistFitter, LightGBMFitter, usual_fitter
 
 __all__ = ["Boosting", "HistBoosting"]
@@ -22,7 +23,8 @@ _FITTERS: dict[str, type[Fitter]] = {"lightgbm": LightGBMFitter, "scikit-learn":
 
 
 @final
-class Boosting(RegressionModel):
+@dataclass(kw_only=True, eq=False, repr=False)
+class Boosting(RegressionModel[Boosted]):
     """A trend and boosted trees, fitted by LightGBM where it is installed, else by scikit-learn.
 
     Parameters
@@ -46,27 +48,21 @@ class Boosting(RegressionModel):
     method: ClassVar[str] = "boosting"
     summary: ClassVar[str] = "boosted trees on the residuals of a log-quadratic trend"
 
-    def __init__(
-        self,
-        *,
-        fitter: Literal["lightgbm", "scikit-learn"] | None = None,
-        effort: Effort = "normal",
-        folds: int = 5,
-    ) -> None:
-        self.fitter = fitter
-        self.effort = effort
-        self.folds = folds
+    fitter: Literal["lightgbm", "scikit-learn"] | None = None
+    effort: Effort = "normal"
+    folds: int = 5
 
-    def _regressor(self, coding: Coding, n_runs: int) -> Regressor:
-        del n_runs
+    def regressor(self, coding: Coding) -> Boosted:
+        check_effort(self.effort)
         if self.fitter is not None and self.fitter not in _FITTERS:
             raise InputError(f"fitter must be one of {', '.join(_FITTERS)}, but got {self.fitter!r}")
         fitter = _FITTERS[self.fitter] if self.fitter else usual_fitter()
-        return Boosted(coding, fitter, Budget.of(self.effort), self.folds)
+        return Boosted(coding, fitter, BUDGETS[self.effort], self.folds)
 
 
 @final
-class HistBoosting(RegressionModel):
+@dataclass(kw_only=True, eq=False, repr=False)
+class HistBoosting(RegressionModel[Boosted]):
     """A trend and boosted trees, fitted by scikit-learn's HistGradientBoostingRegressor.
 
     Parameters
@@ -87,10 +83,9 @@ class HistBoosting(RegressionModel):
     method: ClassVar[str] = "hist-boosting"
     summary: ClassVar[str] = "boosted trees of scikit-learn on the residuals of a log-quadratic trend"
 
-    def __init__(self, *, effort: Effort = "normal", folds: int = 5) -> None:
-        self.effort = effort
-        self.folds = folds
+    effort: Effort = "normal"
+    folds: int = 5
 
-    def _regressor(self, coding: Coding, n_runs: int) -> Regressor:
-        del n_runs
-        return Boosted(coding, HistFitter, Budget.of(self.effort), self.folds)
+    def regressor(self, coding: Coding) -> Boosted:
+        check_effort(self.effort)
+        return Boosted(coding, HistFitter, BUDGETS[self.effort], self.folds)

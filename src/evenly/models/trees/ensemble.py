@@ -14,18 +14,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from evenly.models.array_types import Floats, Ints, Singles
 from evenly.models.stored_dataclass import Stored
 
 __all__ = ["Tree", "TreeEnsemble"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 #: Maximum number of leaves of a small tree, and number of rows in a block.
 _BITS = 32
 _BLOCK = 512
@@ -125,7 +123,7 @@ class TreeEnsemble(Stored):
         number = np.where(self.feature < 0, scale * self.number, self.number)
         return replace(self, number=number, coefficients=scale * self.coefficients, start=scale * self.start)
 
-    def predict(self, x: Floats | NDArray[np.float32]) -> Floats:
+    def predict(self, x: Floats | Singles) -> Floats:
         """Return predictions (n,) for rows x (n, n_columns), which are rounded to single precision."""
         out = np.full(len(x), self.start)
         if not len(self) or not len(x):
@@ -150,16 +148,6 @@ class TreeEnsemble(Stored):
         )  # fmt: skip
         out[rows] += made
         return out
-
-    @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> TreeEnsemble:
-        """Restore what `to_state` returned."""
-        return cls(
-            np.asarray(state["roots"], np.int32), np.asarray(state["feature"], np.int16),
-            np.asarray(state["number"], np.float64), np.asarray(state["right"], np.int32),
-            np.asarray(state["columns"], np.int16), np.asarray(state["coefficients"], np.float64),
-            float(state["start"]),
-        )  # fmt: skip
 
 
 def _depth_first(tree: Tree, begin: int, scale: float, columns: list[int], coefficients: list[float]) -> Floats:

@@ -9,17 +9,14 @@ from importlib.util import find_spec
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evenly.errors import MissingExtraError
+from evenly.models.array_types import Floats, Singles
 from evenly.models.trees.ensemble import TreeEnsemble
 from evenly.models.trees.lightgbm_trees import trees_of
 from evenly.models.trees.sklearn_trees import boosted_trees
 
 __all__ = ["Fitter", "HistFitter", "LightGBMFitter", "Settings", "usual_fitter"]
-
-Floats = NDArray[np.float64]
-Singles = NDArray[np.float32]
 
 
 @dataclass(frozen=True)

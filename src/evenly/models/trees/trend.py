@@ -7,20 +7,17 @@ Outside the measured range the parabola is extrapolated along its tangent, which
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evenly.models.array_types import Floats, Ints
 from evenly.models.inputs.coding import Inputs
 from evenly.models.stored_dataclass import Stored
 
-__all__ = ["Trend"]
+__all__ = ["QuadraticTrend"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 #: Lower bound of 1 - leverage, so that leave-one-out errors stay finite.
 _LEAST = 1e-6
 _RIDGES = np.logspace(-7, 1, 17)
@@ -29,7 +26,7 @@ _COLUMNS = 700
 
 
 @dataclass(frozen=True)
-class Trend(Stored):
+class QuadraticTrend(Stored):
     """The coefficients of a fitted quadratic trend.
 
     Attributes
@@ -47,19 +44,19 @@ class Trend(Stored):
     products: Floats
 
     @classmethod
-    def learn(cls, inputs: Inputs, logs: Floats, weights: Floats) -> tuple[Trend, Floats]:
+    def learn(cls, inputs: Inputs, logs: Floats, weights: Floats) -> tuple[QuadraticTrend, Floats]:
         """Fit to log times (n,) with weights (n,) of mean 1.
 
         Returns
         -------
-        trend : Trend
+        trend : QuadraticTrend
         left_out : array (n,)
             Leave-one-out predictions, at the same ridge.
 
         Examples
         --------
         >>> x = np.linspace(-1, 1, 20)[:, None]
-        >>> trend, _ = Trend.learn(Inputs(x, np.zeros((20, 0), int), ()), 1 + 2 * x[:, 0] ** 2, np.ones(20))
+        >>> trend, _ = QuadraticTrend.learn(Inputs(x, np.zeros((20, 0), int), ()), 1 + 2 * x[:, 0] ** 2, np.ones(20))
         >>> trend.predict(Inputs(np.array([[0.5], [2.0]]), np.zeros((2, 0), int), ())).round(2)
         array([1.5, 7. ])
         """
@@ -88,16 +85,6 @@ class Trend(Stored):
         slopes = self.linear + edge[far] @ (form + form.T)
         made[far] += np.sum((raw[far] - edge[far]) * slopes, axis=1)
         return np.asarray(made)
-
-    @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> Trend:
-        """Restore what `to_state` returned."""
-        return cls(
-            np.asarray(state["pairs"], dtype=np.int16).reshape(-1, 2),
-            float(state["constant"]),
-            np.asarray(state["linear"], dtype=np.float64),
-            np.asarray(state["products"], dtype=np.float64),
-        )
 
 
 def _pairs(inputs: Inputs) -> Ints:
@@ -131,13 +118,13 @@ def _ridge(design: Floats, target: Floats, shares: Floats) -> tuple[Floats, Floa
     turned = design @ vectors
     aim = turned.T @ target
     squares = turned**2
-    least, best = np.inf, (np.zeros(len(aim)), target)
+    lowest_error, best = np.inf, (np.zeros(len(aim)), target)
     for ridge in _RIDGES * len(design):
         coefficients = aim / (values + ridge)
         # The leverage h_i = x_i' (X'X + k)⁻¹ x_i gives the leave-one-out error (y_i - ŷ_i) / (1 - h_i).
         leverage = squares @ (1 / (values + ridge)) + shares
         missed = (target - turned @ coefficients) / np.maximum(1 - leverage, _LEAST)
         error = float(np.sum(np.abs(missed)))
-        if error < least * (1 - 1e-9):
-            least, best = error, (coefficients, missed)
+        if error < lowest_error * (1 - 1e-9):
+            lowest_error, best = error, (coefficients, missed)
     return np.asarray(vectors @ best[0]), best[1]

@@ -15,16 +15,15 @@ root mean square. The degrees of freedom are the number of runs minus the number
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from evenly.models.array_types import Floats
+from evenly.models.stored_dataclass import Stored
 
 __all__ = ["LogConformal"]
 
-Floats = NDArray[np.float64]
 
 #: Assumed spread of log run times if the fit has no degrees of freedom to estimate it from. It is rather too wide than
 #: too narrow for timings on shared clusters.
@@ -35,7 +34,7 @@ _FEW, _USUAL_SPREAD = 4, 0.03
 
 
 @dataclass(frozen=True)
-class LogConformal:
+class LogConformal(Stored):
     """Conformal scores of left-out runs, from which half-widths of intervals are computed.
 
     Parameters
@@ -84,8 +83,3 @@ class LogConformal:
             size = _ASSUMED_SPREAD if n < _FEW else max(_USUAL_SPREAD, size)
         largest = float(self.scores[-1]) if n else 0.0
         return max(largest, float(stdtrit(max(freedom, 1), (1 + level) / 2)) * size)
-
-    @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> LogConformal:
-        """Build from a dict of the fields, as `vars` returns it."""
-        return cls(np.asarray(state["scores"], dtype=np.float64), float(state["freedom"]))

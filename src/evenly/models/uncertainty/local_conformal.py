@@ -8,19 +8,17 @@ for regression, 2018, section 5.2]. Outside the range of the training data, scal
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenly.models.array_types import Floats
 from evenly.models.inputs.coding import Inputs
+from evenly.models.stored_dataclass import Stored
 from evenly.models.uncertainty.conformal import LogConformal
 
 __all__ = ["LocalConformal"]
 
-Floats = NDArray[np.float64]
 #: Number of residuals of average size that are mixed into each local scale.
 _USUAL = 10
 #: Residuals below this are rounding errors.
@@ -33,7 +31,7 @@ _LEAF, _NEARLY = 64, 1.0
 
 
 @dataclass(frozen=True)
-class LocalConformal:
+class LocalConformal(Stored):
     """Residuals of left-out runs and their conformal scores, from which local half-widths are computed.
 
     Attributes
@@ -62,24 +60,25 @@ class LocalConformal:
         # A score is a residual divided by its local scale, computed without this residual.
         places, squares = inputs.matrix[known], residuals[known] ** 2
         unscored = cls(places, squares, LogConformal(np.zeros(0), freedom), growth)
-        scores = np.sqrt(squares) / unscored._scales(places, own=True) if len(places) else np.zeros(0)
+        scores = np.sqrt(squares) / unscored._scales(places, leave_out_self=True) if len(places) else np.zeros(0)
         return cls(places, squares, LogConformal(np.sort(scores), freedom), growth)
 
-    def _scales(self, places: Floats, *, own: bool = False) -> Floats:
+    def _scales(self, places: Floats, *, leave_out_self: bool = False) -> Floats:
         """Return local scales at places (n, k), (n,).
 
-        With `own`, the places are those of the residuals, and each scale is computed without the place's own residual.
+        With `leave_out_self`, the places are those of the residuals, and each scale is computed without the residual
+        at its place.
         """
         n = len(self.places)
-        near = min(n - own, max(5, round(np.sqrt(n))))
+        near = min(n - leave_out_self, max(5, round(np.sqrt(n))))
         if near < 5:
             # Too few neighbours for local scales: scores are the unscaled residuals, as rules for few runs expect.
             return np.ones(len(places))
         from scipy.spatial import KDTree
 
-        found = np.asarray(KDTree(self.places, leafsize=_LEAF).query(places, near + own, eps=_NEARLY)[1])
+        found = np.asarray(KDTree(self.places, leafsize=_LEAF).query(places, near + leave_out_self, eps=_NEARLY)[1])
         total = self.squares[found].sum(axis=1)
-        if own:
+        if leave_out_self:
             # A run is its own nearest neighbour, so subtract its own square. If other runs at the same place displaced
             # it from the neighbours, subtract the square of the last neighbour.
             itself = (found == np.arange(n)[:, None]).any(axis=1)
@@ -92,19 +91,3 @@ class LocalConformal:
         """Return the half-width of each configuration's interval, (n,), in log units."""
         scales = self._scales(inputs.matrix) * (1 + self.growth * inputs.beyond)
         return np.asarray(self.scores.half_width(level) * scales)
-
-    def to_state(self) -> dict[str, Any]:
-        """Return the state as a dict, which `from_state` reads."""
-        return {
-            "places": self.places, "squares": self.squares, "scores": vars(self.scores), "growth": self.growth,
-        }  # fmt: skip
-
-    @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> LocalConformal:
-        """Restore the state from the result of `to_state`."""
-        return cls(
-            np.asarray(state["places"], dtype=np.float64),
-            np.asarray(state["squares"], dtype=np.float64),
-            LogConformal.from_state(state["scores"]),
-            float(state["growth"]),
-        )

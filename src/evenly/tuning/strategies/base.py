@@ -12,7 +12,7 @@ import pandas as pd
 from evenly.tuning.candidates import Candidates
 from evenly.tuning.trials import Trials
 
-__all__ = ["Choice", "Strategy", "pays_no_more", "row_of"]
+__all__ = ["Choice", "Strategy", "row_of", "stop_reason"]
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def row_of(table: pd.DataFrame, row: int) -> dict[str, Any]:
     return {str(name): table[name].iloc[[row]].tolist()[0] for name in table.columns}
 
 
-def pays_no_more(choice: Choice, trials: Trials, production: float | None) -> str | None:
+def stop_reason(choice: Choice, trials: Trials, production: float | None) -> str | None:
     """Return the reason to stop if a run takes longer than it is expected to save in `production` runs, else None."""
     best = trials.best_like(choice.configuration)
     if production is None or best is None or not np.isfinite(choice.gain * choice.expected_s):

@@ -58,7 +58,7 @@ class Greedy(Strategy):
             return None
         logs = np.log([trial.mean_s for trial in well])
         centre = float(np.median(logs))
-        regressor = self._model.regressor(candidates.coding, len(well))
+        regressor = self._model.regressor(candidates.coding)
         regressor.fit(candidates.coding.inputs(trials.table(well)), logs - centre, np.ones(len(well)))
         predicted = regressor.predict(candidates.coding.inputs(table))
         row = int(np.argmin(predicted))

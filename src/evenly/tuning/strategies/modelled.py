@@ -17,11 +17,11 @@ from typing import final
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from evenly.models.array_types import Floats
 from evenly.tuning.acquisition import expected_improvement, log_expected_improvement, log_lower_bound
 from evenly.tuning.candidates import Candidates, corners
-from evenly.tuning.feasibility_model import FeasibilityModel
+from evenly.tuning.feasibility_model import success_probabilities
 from evenly.tuning.initial_design import most_informative
 from evenly.tuning.strategies.base import Choice, Strategy, row_of
 from evenly.tuning.surrogates.base import Beliefs, Observed
@@ -33,11 +33,10 @@ from evenly.tuning.trials import Trial, Trials
 
 __all__ = ["Modelled"]
 
-Floats = NDArray[np.float64]
 #: Number of the fastest configurations whose neighbours become candidates, where not all configurations do.
 _FASTEST = 5
 #: Configurations with a smaller probability of success are tried only if no other configuration is left.
-_HOPEFUL = 0.2
+_LEAST_PROBABILITY = 0.2
 #: Number of drawn processes. From `_MANY` runs on hyper-parameters are less uncertain: half as many are drawn, and none
 #: is compressed.
 _SAMPLES, _MANY = 6, 100
@@ -73,21 +72,23 @@ class Modelled(Strategy):
         else:
             transfer = self._learned(trials, candidates)
             if not well:
-                row = int(np.argmin(transfer.expected(table) - np.log(_chances(trials, candidates, table))))
+                row = int(
+                    np.argmin(transfer.expected(table) - np.log(success_probabilities(trials, candidates, table)))
+                )
                 return Choice(row_of(table, row), "expected to be the fastest, by runs of other tasks")
             beliefs = _from_others(trials, candidates, table, transfer, random)
         # Logarithm of acquisition times probability of success, (n,).
-        best = _least(trials, table, beliefs)
-        chances = _chances(trials, candidates, table)
+        best = _best_logs(trials, table, beliefs)
+        success = success_probabilities(trials, candidates, table)
         by_bound = len(trials) % 2 == 0
-        worth = (log_lower_bound if by_bound else log_expected_improvement)(beliefs, best) + np.log(chances)
+        worth = (log_lower_bound if by_bound else log_expected_improvement)(beliefs, best) + np.log(success)
         # Configurations that will probably fail come last, even if the others save hardly anything.
-        hopeful = chances >= min(_HOPEFUL, float(chances.max()))
-        row = int(np.argmax(np.where(hopeful, worth, -np.inf)))
+        likely = success >= min(_LEAST_PROBABILITY, float(success.max()))
+        row = int(np.argmax(np.where(likely, worth, -np.inf)))
         # For the stopping rule: the largest expected saving in the task of the chosen configuration.
-        gains, chosen = expected_improvement(beliefs, best) * chances, row_of(table, row)
+        gains, chosen = expected_improvement(beliefs, best) * success, row_of(table, row)
         like = (table[list(trials.tasks)] == table[list(trials.tasks)].iloc[row]).all(axis=1).to_numpy()
-        promising = int(np.argmax(np.where(hopeful & like, gains, -1.0)))
+        promising = int(np.argmax(np.where(likely & like, gains, -1.0)))
         where = "".join(f" at {name} = {chosen[name]}" for name in trials.tasks)
         why = f"expected to save {gains[row]:.2%} of the best so far{where}"
         if by_bound:
@@ -104,40 +105,40 @@ class Modelled(Strategy):
         return self._transfer
 
 
-def _least(trials: Trials, table: pd.DataFrame, beliefs: Beliefs) -> Floats:
-    """Return the least log seconds measured in each row's task, (n,).
+def _best_logs(trials: Trials, table: pd.DataFrame, beliefs: Beliefs) -> Floats:
+    """Return the lowest log seconds measured in each row's task, (n,).
 
-    For a task without a successful run, it is the least predicted mean among the task's candidates.
+    For a task without a successful run, it is the lowest predicted mean among the task's candidates.
     """
     bests = {task: float(np.log(trial.mean_s)) for task, trial in trials.bests.items()}
     if not trials.tasks:
         return np.full(len(table), bests[()])
     tasks = list(table[list(trials.tasks)].itertuples(index=False, name=None))
     believed = pd.Series(beliefs.mean).groupby(pd.Index(tasks, tupleize_cols=False)).transform("min")
-    return np.array([bests.get(task, least) for task, least in zip(tasks, believed, strict=True)])
+    return np.array([bests.get(task, lowest) for task, lowest in zip(tasks, believed, strict=True)])
 
 
 def _alone(trials: Trials, candidates: Candidates, table: pd.DataFrame, random: np.random.Generator) -> Beliefs:
-    known, waiting = _ended(trials), trials.of("pending")
+    known, waiting = _finished(trials), trials.of("pending")
     # With tasks nothing is compressed: a slow task would be compressed as a whole.
     of_one_kind = bool(trials.tasks) or len(known) >= _MANY
     kind = SampledProcess if of_one_kind else PartlyCompressed
     surrogate = kind(candidates.placed, samples=_samples(len(known)))
     surrogate.learn(_observed(known, trials, candidates), random)
     if waiting:
-        surrogate.suppose(candidates.inputs(trials.table(waiting)))
+        surrogate.condition_on_pending(candidates.inputs(trials.table(waiting)))
     return surrogate.believe(candidates.inputs(table))
 
 
 def _from_others(
     trials: Trials, candidates: Candidates, table: pd.DataFrame, transfer: Transfer, random: np.random.Generator
 ) -> Beliefs:
-    known, waiting = _ended(trials), trials.of("pending")
+    known, waiting = _finished(trials), trials.of("pending")
     surrogate = TransferredProcess(candidates.placed, samples=_samples(len(known)))
     surrogate.learn(_observed(known, trials, candidates), transfer.expected(trials.table(known)), random)
     if waiting:
         there, expected = candidates.inputs(trials.table(waiting)), transfer.expected(trials.table(waiting))
-        surrogate.suppose(there, surrogate.believe(there, expected).mean, expected)
+        surrogate.condition_on_pending(there, surrogate.believe(there, expected).mean, expected)
     return surrogate.believe(candidates.inputs(table), transfer.expected(table))
 
 
@@ -145,17 +146,13 @@ def _samples(runs: int) -> int:
     return _SAMPLES if runs < _MANY else _SAMPLES // 2
 
 
-def _ended(trials: Trials) -> list[Trial]:
+def _finished(trials: Trials) -> list[Trial]:
     return [*trials.of("ok"), *trials.of("timed out")]
-
-
-def _chances(trials: Trials, candidates: Candidates, table: pd.DataFrame) -> Floats:
-    return FeasibilityModel.learn(trials, candidates).probabilities(candidates.inputs(table))
 
 
 def _observed(known: Sequence[Trial], trials: Trials, candidates: Candidates) -> Observed:
     """Return trials that succeeded or were ended early as the surrogate's observations."""
-    late = np.array([trial.status == "timed out" for trial in known])
-    seconds = np.array([trial.at_least if ended else trial.mean_s for trial, ended in zip(known, late, strict=True)])
+    censored = np.array([trial.status == "timed out" for trial in known])
+    seconds = np.array([trial.at_least if out else trial.mean_s for trial, out in zip(known, censored, strict=True)])
     weights = np.array([max(1, len(trial.seconds)) for trial in known], dtype=np.float64)
-    return Observed(candidates.inputs(trials.table(known)), np.log(seconds), weights, late)
+    return Observed(candidates.inputs(trials.table(known)), np.log(seconds), weights, censored)

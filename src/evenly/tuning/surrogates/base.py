@@ -8,13 +8,11 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenly.models.array_types import Flags, Floats
 from evenly.models.inputs.coding import Inputs
 
 __all__ = ["Beliefs", "Observed", "Surrogate"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -29,14 +27,14 @@ class Observed:
         Log seconds; for runs that were ended early, the log of the seconds until then (a lower bound).
     weights : array (n,)
         Numbers of repetitions.
-    ended : bool array (n,)
-        True for runs that were ended early (censored).
+    censored : bool array (n,)
+        True for runs that were ended early: their seconds are a lower bound.
     """
 
     inputs: Inputs
     logs: Floats
     weights: Floats
-    ended: NDArray[np.bool_]
+    censored: Flags
 
     def __len__(self) -> int:
         return len(self.logs)
@@ -44,7 +42,7 @@ class Observed:
     @property
     def best(self) -> float:
         """Least log seconds among the runs that weren't ended early."""
-        return float(self.logs[~self.ended].min())
+        return float(self.logs[~self.censored].min())
 
 
 @dataclass(frozen=True)

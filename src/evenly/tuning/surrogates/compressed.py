@@ -12,15 +12,13 @@ from dataclasses import replace
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenly.models.array_types import Floats
 from evenly.models.inputs.coding import Inputs
 from evenly.tuning.surrogates.base import Beliefs, Observed, Surrogate
 from evenly.tuning.surrogates.gaussian_process import SampledProcess
 
 __all__ = ["PartlyCompressed", "compressed"]
-
-Floats = NDArray[np.float64]
 
 
 @final
@@ -49,10 +47,10 @@ class PartlyCompressed(Surrogate):
     def believe(self, asked: Inputs) -> Beliefs:
         return Beliefs.joined([part.believe(asked) for part in (self._whole, self._compressed)])
 
-    def suppose(self, inputs: Inputs) -> None:
+    def condition_on_pending(self, inputs: Inputs) -> None:
         """Condition on runs that are under way, as if they took their predicted mean ("Kriging believer")."""
         for part in (self._whole, self._compressed):
-            part.suppose(inputs)
+            part.condition_on_pending(inputs)
 
 
 def compressed(logs: Floats) -> Floats:

@@ -13,9 +13,9 @@ from collections.abc import Callable
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import norm
 
+from evenly.models.array_types import Floats
 from evenly.models.gaussian_process.experts import Experts
 from evenly.models.gaussian_process.hyperparameters import Shape
 from evenly.models.gaussian_process.likelihood import cost, minimised
@@ -24,7 +24,6 @@ from evenly.tuning.surrogates.base import Beliefs, Observed, Surrogate
 
 __all__ = ["SampledProcess"]
 
-Floats = NDArray[np.float64]
 #: Rounds of imputation: runs that were ended early get the predicted mean of their log time, given its lower bound.
 _ROUNDS = 3
 
@@ -55,10 +54,10 @@ class SampledProcess(Surrogate):
     def learn(self, observed: Observed, random: np.random.Generator) -> None:
         logs = observed.logs.copy()
         self._learn(observed, logs, random)
-        for _ in range(_ROUNDS if observed.ended.any() else 0):
+        for _ in range(_ROUNDS if observed.censored.any() else 0):
             # Censored runs are imputed by the mean of the predicted distribution, truncated at the time they ran
             # [Hutter, Hoos and Leyton-Brown, Bayesian optimization with censored response data, 2011].
-            late = observed.ended
+            late = observed.censored
             beliefs = self.believe(observed.inputs.rows(late))
             logs[late] = np.maximum(logs[late], _mean_beyond(beliefs.mean, beliefs.deviation, observed.logs[late]))
             self._learn(observed, logs, random)
@@ -90,16 +89,11 @@ class SampledProcess(Surrogate):
         """Keep only the last `samples` drawn processes."""
         self._experts = self._experts[-samples:]
 
-    def suppose(self, inputs: Inputs, logs: Floats | None = None) -> None:
+    def condition_on_pending(self, inputs: Inputs, logs: Floats | None = None) -> None:
         """Condition on more runs (by default at their predicted mean), without changing the hyper-parameters."""
         logs = self.believe(inputs).mean if logs is None else logs
         values = (logs - self._centre) / self._scale
         self._experts = [one.with_runs(inputs, values) for one in self._experts]
-
-    @property
-    def noise(self) -> float:
-        """Standard deviation of the noise of a single run's log time."""
-        return self._scale * float(np.sqrt(np.mean([one.shape.noise(one.theta) for one in self._experts])))
 
 
 def _elliptical_slices(
@@ -137,14 +131,14 @@ def _elliptical_slices(
         for _ in range(thinning):
             # Steps 1 to 3: an ellipse through the state and a draw from the prior, a threshold, a first angle.
             other = spreads * random.standard_normal(len(gap))
-            least = now + np.log(random.random())
+            threshold = now + np.log(random.random())
             angle = random.uniform(0, 2 * np.pi)
             low, high = angle - 2 * np.pi, angle
             while True:
                 # Steps 4 to 6: a point on the ellipse is taken if it is likely enough.
                 tried = gap * np.cos(angle) + other * np.sin(angle)
                 found = likelihood(means + tried)
-                if found > least or high - low < 1e-9:
+                if found > threshold or high - low < 1e-9:
                     break
                 # Steps 7 to 10: else the bracket shrinks towards the state, at angle 0.
                 low, high = (angle, high) if angle < 0 else (low, angle)
@@ -154,11 +148,11 @@ def _elliptical_slices(
     return drawn
 
 
-def _mean_beyond(mean: Floats, deviation: Floats, least: Floats) -> Floats:
-    """Return the mean of a normal distribution truncated to values above `least`, (n,)."""
+def _mean_beyond(mean: Floats, deviation: Floats, threshold: Floats) -> Floats:
+    """Return the mean of a normal distribution truncated to values above `threshold`, (n,)."""
     # μ + σ λ(z) with the inverse Mills ratio λ(z) = φ(z) / (1 - Φ(z)).
     deviation = np.maximum(deviation, 1e-9)
-    z = (least - mean) / deviation
+    z = (threshold - mean) / deviation
     # Far in the tail λ(z) is z + 1 / z.
     ratio = np.where(z > 8, z + 1 / np.maximum(z, 1), norm.pdf(z) / np.maximum(norm.sf(z), 1e-300))
     return np.asarray(mean + deviation * ratio)

@@ -12,15 +12,14 @@ from dataclasses import replace
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenly.models.array_types import Floats
 from evenly.models.inputs.coding import Inputs
 from evenly.tuning.surrogates.base import Beliefs, Observed
 from evenly.tuning.surrogates.gaussian_process import SampledProcess
 
 __all__ = ["TransferredProcess"]
 
-Floats = NDArray[np.float64]
 #: With fewer runs than this, the tasks are assumed to be alike.
 _FEWEST = 3
 #: Prior probability that tasks are alike (the first hypothesis).
@@ -66,12 +65,12 @@ class TransferredProcess:
         if self._alone is not None:
             self._alone.keep(self._samples - believed)
 
-    def suppose(self, inputs: Inputs, logs: Floats, expected: Floats) -> None:
+    def condition_on_pending(self, inputs: Inputs, logs: Floats, expected: Floats) -> None:
         """Condition on runs that are under way, as if their log seconds were `logs` (n,)."""
         if self._beyond is not None:
-            self._beyond.suppose(inputs, logs - expected)
+            self._beyond.condition_on_pending(inputs, logs - expected)
         if self._alone is not None:
-            self._alone.suppose(inputs, logs)
+            self._alone.condition_on_pending(inputs, logs)
 
     def believe(self, asked: Inputs, expected: Floats) -> Beliefs:
         """Predict configurations (n, …), given their log seconds predicted from other tasks, `expected` (n,)."""
