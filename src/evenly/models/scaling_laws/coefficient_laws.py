@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import nnls
 
 __all__ = ["CoefficientLaws"]
 
@@ -53,6 +52,8 @@ class CoefficientLaws:
         values, weights : array (n,)
             Measured totals, above 0, and the weight of each run.
         """
+        from scipy.optimize import nnls  # here, since importing it takes longer than a small fit of another method
+
         names, f = tuple(factors), np.stack(list(factors.values()))
         # Start values: all exponents 0, and constants exp(a) by non-negative least squares on relative errors. Rows are
         # divided by the measured total and multiplied by the square root of the weight; share is (parts, n).
