@@ -7,22 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import typer
-
 from evenly.cli import parsing
+from evenly.cli.option_groups import panel
 from evenly.errors import InputError
 
 __all__ = ["How", "What", "run_on"]
 
-_WHAT, _HOW = "What to simulate", "How to run it"
-
-
-def _what(*names: str, help: str) -> Any:  # noqa: A002 - typer's word
-    return typer.Option(*names, help=help, rich_help_panel=_WHAT)
-
-
-def _how(*names: str, help: str, **more: Any) -> Any:  # noqa: A002 - typer's word
-    return typer.Option(*names, help=help, rich_help_panel=_HOW, **more)
+_what, _how = panel("What to simulate"), panel("How to run it")
 
 
 @dataclass(frozen=True)

@@ -6,14 +6,13 @@ import dataclasses
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Annotated
 
 from evenly.cli import parsing
 from evenly.cli.cell_input import MeepScript, Sources, open_program
 from evenly.cli.console import note, out, print_json, progress
 from evenly.cli.fdtd_options import What
+from evenly.cli.option_groups import panel
 from evenly.cli.options import Pictures, check_writable, typed
 from evenly.cli.saving_pictures import save_all
 from evenly.errors import InputError
@@ -27,13 +26,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Unrun", "predict_unrun", "refuse_unrun"]
 
-_PANEL = "A simulation that nobody has run"
 #: Steps that costs are of where the simulation doesn't say how long it runs.
 STEPS = 1000
 
 
-def _unrun(*names: str, help: str, **more: Any) -> Any:  # noqa: A002 - typer's word
-    return typer.Option(*names, help=help, rich_help_panel=_PANEL, **more)
+_unrun = panel("A simulation that nobody has run")
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 import typer
 
 from evenly.cli import parsing
+from evenly.cli.option_groups import panel
 from evenly.errors import InputError
 
 if TYPE_CHECKING:
@@ -21,9 +22,6 @@ __all__ = [
     "At", "Json", "Learning", "Level", "OptionalPaths", "Paths", "PictureFormat", "Pictures", "Reading",
     "check_parameters", "check_writable", "one_value_each", "typed",
 ]  # fmt: skip
-
-_READING = "Reading"
-_MODEL = "Model"
 
 PictureFormat = Literal["svg", "png", "pdf"]
 
@@ -51,12 +49,7 @@ At = Annotated[
 ]
 
 
-def _reads(*names: str, help: str) -> Any:  # noqa: A002 - typer's word
-    return typer.Option(*names, help=help, rich_help_panel=_READING)
-
-
-def _learns(*names: str, help: str) -> Any:  # noqa: A002 - typer's word
-    return typer.Option(*names, help=help, rich_help_panel=_MODEL)
+_reads, _learns = panel("Reading"), panel("Model")
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,12 @@ import typer
 
 from evenly.cli import options as opt
 from evenly.cli import parsing
-from evenly.cli.console import note, out, print_json
+from evenly.cli.console import note, out, print_json, print_summaries
+from evenly.cli.option_groups import panel
 from evenly.cli.run_input import Learned, learn
 from evenly.errors import InputError
 
-
-def _searches(*names: str, **settings: Any) -> Any:
-    return typer.Option(*names, rich_help_panel="PMNF search", **settings)
+_searches = panel("PMNF search")
 
 
 @dataclass(frozen=True)
@@ -90,7 +89,9 @@ def fit(
 ) -> None:
     """Learn from measured run times how long configurations take: one model per solver, as a formula with errors."""
     if methods:
-        _list_methods(json=showing.json)
+        from evenly.models.registry import method_names, model_class
+
+        print_summaries({name: model_class(name).summary for name in method_names()}, json=showing.json)
         return
     if not path:
         raise InputError("which file or folder? as in: evenly fit case/ (--methods lists the methods)")
@@ -131,17 +132,6 @@ def _compacted(learned: Learned) -> Learned:
         size, off = quantity(known["bytes"], "B", 2), percent(known["difference"], 2)
         note(f"{name}: {blend_of(model)} (error {known['error']:.4f}) in {size}, which differs from it by {off}")
     return replace(learned, models=made)
-
-
-def _list_methods(*, json: bool) -> None:
-    from evenly.models.registry import method_names, model_class
-
-    known = {name: model_class(name).summary for name in method_names()}
-    if json:
-        print_json(known)
-        return
-    for name, summary in known.items():
-        out.print(f"{name:<20}{summary}", markup=False)
 
 
 def _validation(text: str | None) -> str | int | None:

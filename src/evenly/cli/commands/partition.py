@@ -13,6 +13,7 @@ from evenly.cli import parsing
 from evenly.cli.cell_input import MeepScript, Sources, open_program
 from evenly.cli.console import note, out, print_json
 from evenly.cli.fdtd_options import What
+from evenly.cli.option_groups import panel
 from evenly.cli.saving_pictures import save_all
 from evenly.errors import InputError
 
@@ -26,11 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["partition"]
 
-_CUT = "How to cut"
-
-
-def _cut(*names: str, help: str, **more: Any) -> Any:  # noqa: A002 - typer's word
-    return typer.Option(*names, help=help, rich_help_panel=_CUT, **more)
+_cut = panel("How to cut")
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from evenly.decomposition.costs.cost_model import CostModel, program_named
 from evenly.report.formatting import percent
-from evenly.report.plots.style import GREY, INK, PALETTE, legend_below, new_figure, quantity_axis, set_title, tidy
+from evenly.report.plots.style import GREY, INK, PALETTE, legend_below, one_panel, quantity_axis, set_title
 
 __all__ = ["plot_cost", "plot_feature", "plot_predictions"]
 
@@ -48,9 +48,7 @@ def plot_feature(cost: CostModel, group: str) -> Figure:
     """
     rows = [row for row in cost.measured if row["group"] == group]
     sizes, seconds, predicted = _numbers(cost, rows)
-    figure = new_figure(6.4, 4.4)
-    axes = figure.subplots()
-    tidy(axes, grid="both")
+    figure, axes = one_panel(6.4, 4.4, grid="both")
     order = np.argsort(sizes, kind="stable")
     # Where runs of one size differ otherwise, a line between their predictions would mean nothing.
     joined = len(np.unique(sizes)) == len(sizes)
@@ -69,9 +67,7 @@ def plot_feature(cost: CostModel, group: str) -> Figure:
 
 def plot_predictions(cost: CostModel) -> Figure:
     """Show predicted over measured time of all runs, cells that were left out marked."""
-    figure = new_figure(7.2, 4.6)
-    axes = figure.subplots()
-    tidy(axes, grid="both")
+    figure, axes = one_panel(7.2, 4.6, grid="both")
     handles: dict[str, Any] = {}
     kinds = (("feature", "features", PALETTE[0], "o"), ("cell", "cells (each left out once)", PALETTE[1], "D"))
     everything: list[float] = []

@@ -18,7 +18,17 @@ from matplotlib.ticker import MaxNLocator, NullLocator, ScalarFormatter
 from evenly.fdtd.scaling.study import ScalingPoint, ScalingStudy, Statistic
 from evenly.report.formatting import compact, percent
 from evenly.report.plots.fdtd_run import PHASE_COLOURS
-from evenly.report.plots.style import GREY, INK, PALETTE, legend_below, new_figure, quantity_axis, set_title, tidy
+from evenly.report.plots.style import (
+    GREY,
+    INK,
+    PALETTE,
+    legend_below,
+    new_figure,
+    one_panel,
+    quantity_axis,
+    set_title,
+    tidy,
+)
 
 __all__ = ["plot_per_rank", "plot_rates", "plot_ratio", "plot_run_time", "plot_scaling"]
 
@@ -180,9 +190,7 @@ def _growth(points: Sequence[ScalingPoint]) -> str:
 
 
 def _figure(study: ScalingStudy) -> tuple[Figure, Axes]:
-    figure = new_figure(6.4, 4.4)
-    axes = figure.subplots()
-    tidy(axes, grid="both")
+    figure, axes = one_panel(6.4, 4.4, grid="both")
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter(ScalarFormatter())
     axes.xaxis.set_minor_locator(NullLocator())

@@ -44,11 +44,12 @@ from evenly.report.plots.style import (
     add_box,
     legend_below,
     new_figure,
+    one_panel,
     quantity_axis,
     set_title,
     tidy,
     value_axis,
-)  # fmt: skip
+)
 from evenly.report.tables.partition import BALANCED, EVEN, ranks_text
 
 __all__ = ["plot_chunks", "plot_counts", "plot_plan", "plot_shares", "plot_where"]
@@ -327,9 +328,7 @@ def plot_counts(plans: Sequence[CutPlan], serial_s: float) -> Figure:
         Predicted seconds per step of one rank.
     """
     ranks = np.array([plan.prediction.ranks for plan in plans], dtype=float)
-    figure = new_figure(6.0, 4.2)
-    axes = figure.subplots()
-    tidy(axes, grid="both")
+    figure, axes = one_panel(6.0, 4.2, grid="both")
     curves = {
         "answer": (serial_s / np.array([p.prediction.step_s for p in plans]), PALETTE[0], "o", "-"),
         EVEN: (serial_s / np.array([p.even.step_s for p in plans]), PALETTE[1], "s", "-"),

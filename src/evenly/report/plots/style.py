@@ -30,9 +30,11 @@ __all__ = [
     "PALETTE",
     "Scaling",
     "add_box",
+    "headed",
     "legend_below",
     "new_figure",
     "nice_ticks",
+    "one_panel",
     "quantity_axis",
     "readable_on",
     "save_figure",
@@ -59,6 +61,27 @@ _MARKUP = re.compile(r"[$^{}]")
 def new_figure(width: float = 6.4, height: float = 4.2) -> Figure:
     """Return an empty figure, sizes in inches, that keeps its labels from overlapping."""
     return Figure(figsize=(width, height), layout="constrained", facecolor="white", dpi=110)
+
+
+def one_panel(
+    width: float = 6.4, height: float = 4.2, *, grid: Literal["x", "y", "both", "none"] = "y"
+) -> tuple[Figure, Axes]:
+    """Return a figure with one tidy panel, sizes in inches."""
+    figure = new_figure(width, height)
+    axes = figure.subplots()
+    tidy(axes, grid=grid)
+    return figure, axes
+
+
+def headed(name: str, finding: str) -> str:
+    """Return a title: the finding after the name of what it is about, if it has one.
+
+    Examples
+    --------
+    >>> headed("inner", "time falls"), headed("", "time falls")
+    ('inner: time falls', 'Time falls')
+    """
+    return f"{name}: {finding}" if name else finding[:1].upper() + finding[1:]
 
 
 def solver_colours(names: Iterable[str]) -> dict[str, str]:
