@@ -29,7 +29,7 @@ class MeepScript:
 
     whose: Annotated[
         Literal["fdtd", "meep"] | None,
-        _meep("--program", help="Whose script PROGRAM is (default: what it imports)."),
+        _meep("--program", help="The library that PROGRAM is a script of (default: the one it imports)."),
     ] = None
     arguments: Annotated[str | None, _meep("--args", help="Arguments of the script, in quotes.")] = None
     python: Annotated[

@@ -72,9 +72,13 @@ def print_summaries(known: Mapping[str, str], *, json: bool) -> None:
     if json:
         print_json(known)
         return
-    width = max(map(len, known)) + 2
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table.grid(padding=(0, 2))
     for name, summary in known.items():
-        out.print(f"{name:<{width}}{summary}", markup=False)
+        table.add_row(Text(name, no_wrap=True), Text(summary))
+    out.print(table)
 
 
 @contextmanager

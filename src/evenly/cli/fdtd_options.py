@@ -57,7 +57,7 @@ class How:
     ] = "float64"
     decimation: Annotated[
         int | None,
-        _how("--decimation", help="Fourier monitors take at most every so many steps (default: by bands).", min=1),
+        _how("--decimation", help="Steps between two records of Fourier monitors, at most (default: by bands).", min=1),
     ] = None
     layout: Annotated[
         Path | None,

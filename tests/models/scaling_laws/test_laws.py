@@ -2,7 +2,8 @@
 
 import numpy as np
 import pandas as pd
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.optimize import nnls
 
 from evenly.models.scaling_laws.laws import _non_negative, fit_laws

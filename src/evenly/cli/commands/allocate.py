@@ -38,12 +38,12 @@ class LimitOptions:
 
     minimum: Annotated[list[str] | None, _limits("--min", help="Fewest cores: ocn=8.")] = None
     maximum: Annotated[list[str] | None, _limits("--max", help="Most cores: ocn=512.")] = None
-    multiple: Annotated[list[str] | None, _limits("--multiple", help="Core counts are multiples of 28, or: ocn=8.")] = (
-        None
-    )
+    multiple: Annotated[
+        list[str] | None, _limits("--multiple", help="Core counts must be multiples of: 28, or ocn=8.")
+    ] = None
     allowed: Annotated[list[str] | None, _limits("--allowed", help="Allowed core counts: ocn=480,960.")] = None
     memory: Annotated[
-        str | None, _limits("--memory", help="Most memory of a node: 96GiB. Measured per rank: see --memory-is.")
+        str | None, _limits("--memory", help="Memory of a node: 96GiB. --memory-is says what was measured.")
     ] = None
     memory_quantity: Annotated[
         str, _limits("--memory-quantity", help="The measured quantity that holds the memory.")
@@ -99,7 +99,7 @@ class GoalOptions:
         "time"
     )
     within: Annotated[
-        str | None, _goal("--within", help="The cheapest, at most this much slower than the fastest: 5%.")
+        str | None, _goal("--within", help="Take the cheapest that is at most this much slower than the fastest: 5%.")
     ] = None
     max_seconds: Annotated[float | None, _goal("--max-seconds", help="Longest allowed step.")] = None
 
@@ -129,14 +129,14 @@ class CompareOptions:
     degrees_of_freedom: Annotated[list[str] | None, _compare("--dof", help="Sizes of the domains: inner=262144.")] = (
         None
     )
-    jitter: Annotated[bool, _compare("--jitter", help="Minimise the expected time of varying steps.")] = False
+    jitter: Annotated[bool, _compare("--jitter", help="Minimise the mean time of steps, which vary.")] = False
     steps: Annotated[
         list[Path] | None,
         _compare("--steps", help="Files, or folders, with the times of single steps of each solver at any core count."),
     ] = None
-    steps_time: Annotated[str | None, _compare("--steps-time", help="Tables of --steps: the column with the time.")] = (
-        None
-    )
+    steps_time: Annotated[
+        str | None, _compare("--steps-time", help="The column with the time in tables of --steps.")
+    ] = None
     level: opt.Level = 0.9
 
     def compare(self) -> Compare:
@@ -207,7 +207,7 @@ def allocate(
     opt.check_parameters(fixed, learned.models.values())
     for model in learned.models.values():
         _check_fixed(model.space_.names, fixed)
-    question = {
+    question: dict[str, Any] = {
         "layout": _layout(layout, learned), "limits": limits.by_solver(learned, fixed), "at": fixed,
         "objective": objective, "compare": compare, "noise": against.noise(learned, steps), "machine": limits.spent(),
     }  # fmt: skip

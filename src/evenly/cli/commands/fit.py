@@ -34,12 +34,16 @@ class SearchOptions:
     loss: Annotated[
         str | None, _searches("--loss", help="Error measure of left-out runs: mlogq2, mlogq, smape or se.")
     ] = None
-    validation: Annotated[str | None, _searches("--validation", help="loo, or a number of folds.")] = None
+    validation: Annotated[
+        str | None, _searches("--validation", help="How runs are left out: loo (one by one), or a number of folds.")
+    ] = None
     search: Annotated[str | None, _searches("--search", help="full, hierarchical, golden-section or auto.")] = None
     monotone: Annotated[
-        list[str] | None, _searches("--monotone", help="cores=decreasing: keep only such candidates.")
+        list[str] | None, _searches("--monotone", help="Keep only candidates that fall or grow so: cores=decreasing.")
     ] = None
-    asked: Annotated[list[str] | None, _searches("--asked", help="Range to stay positive on: cores=1:4096.")] = None
+    asked: Annotated[
+        list[str] | None, _searches("--asked", help="Range where predictions must be positive: cores=1:4096.")
+    ] = None
 
     def arguments(self) -> dict[str, Any]:
         """Return the arguments of the method's class for what was typed."""
@@ -68,7 +72,7 @@ class Showing:
         bool, typer.Option("--details", help="All about each model: candidates, terms by share, every error.")
     ] = False
     scale: Annotated[
-        list[str] | None, typer.Option("--scale", help="With --details: where terms are ranked, as cores=4096.")
+        list[str] | None, typer.Option("--scale", help="With --details: rank the terms at these values, as cores=4096.")
     ] = None
     latex: Annotated[bool, typer.Option("--latex", help="Print the formulas in LaTeX.")] = False
     json: opt.Json = False
@@ -79,7 +83,7 @@ def fit(
     methods: Annotated[bool, typer.Option("--methods", help="List the methods.")] = False,
     save: Annotated[Path | None, typer.Option("--save", "-o", help="Save the models, as models.evenly.")] = None,
     compact: Annotated[
-        bool, typer.Option("--compact", help="One small model instead of a blend; says what it loses.")
+        bool, typer.Option("--compact", help="Replace a blend by one small model, and say what that loses.")
     ] = False,
     showing: Showing = Showing(),
     pictures: opt.Pictures = opt.Pictures(),
@@ -94,7 +98,9 @@ def fit(
         print_summaries({name: model_class(name).summary for name in method_names()}, json=showing.json)
         return
     if not path:
-        raise InputError("which file or folder? as in: evenly fit case/ (--methods lists the methods)")
+        raise InputError(
+            "PATH is missing: give files or a folder, as in: evenly fit case/ (--methods lists the methods)"
+        )
     arguments = search.arguments()
     pictures.check()
     if save is not None:

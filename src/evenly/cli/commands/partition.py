@@ -36,7 +36,7 @@ class Cut:
 
     ranks: Annotated[str, _cut("--ranks", "-n", help="Number of ranks; several (4,8,16) are compared.")]
     leaves: Annotated[
-        int, _cut("--leaves", help="Most chunks of each rank; fewer are taken where they are as good.", min=1)
+        int, _cut("--leaves", help="Largest number of chunks per rank; fewer are used where they are as good.", min=1)
     ] = 1
     method: Annotated[
         Literal["auto", "multisection", "bisection"],
@@ -60,7 +60,7 @@ class Layouts:
 
     output: Annotated[Path | None, _cut("--output", "-o", help="Save the layout as .json, to run with.")] = None
     compare: Annotated[
-        list[Path] | None, _cut("--compare", help="A layout of yours, to predict beside (several allowed).")
+        list[Path] | None, _cut("--compare", help="A file with a layout of yours to compare with (several allowed).")
     ] = None
 
     def check(self, counts: list[int]) -> None:

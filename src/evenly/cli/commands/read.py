@@ -36,7 +36,9 @@ def read(
         print_summaries({reader.name: reader.summary for reader in readers()}, json=json)
         return
     if not path:
-        raise InputError("which file or folder? as in: evenly read case/ (--formats lists what can be read)")
+        raise InputError(
+            "PATH is missing: give files or a folder, as in: evenly read case/ (--formats lists what can be read)"
+        )
     if save is not None:
         _check_place(save, path)
     found = measurements(path, reading)

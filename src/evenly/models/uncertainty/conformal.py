@@ -92,9 +92,9 @@ class LogConformal:
 def _student(freedom: float, level: float) -> float:
     """Return the bound below which the absolute value of Student's t stays with probability `level`.
 
-    With ``t = sqrt(freedom) · tan(a)``, the density of the angle a is proportional to ``cos(a)^(freedom - 1)``. Newton's
-    method finds the angle; it starts at 0 and never goes too far, since the density falls. `scipy.special.stdtrit` gives
-    the same to 12 digits, but importing it takes longer than a prediction.
+    With ``t = sqrt(freedom) · tan(a)``, the density of the angle a is proportional to ``cos(a)^(freedom - 1)``.
+    Newton's method finds the angle; it starts at 0 and never goes too far, since the density falls.
+    `scipy.special.stdtrit` gives the same to 12 digits, but importing it takes longer than a prediction.
     """
     nodes, weights = np.polynomial.legendre.leggauss(48)
     wanted = level * math.sqrt(math.pi) / 2 * math.exp(math.lgamma(freedom / 2) - math.lgamma((freedom + 1) / 2))

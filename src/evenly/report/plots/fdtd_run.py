@@ -10,7 +10,7 @@ from matplotlib.ticker import MaxNLocator
 from evenly.fdtd.measurement.measurement import COMPUTATION, Measurement
 from evenly.fdtd.structures.jobs import Spectrum
 from evenly.report.formatting import compact, quantity
-from evenly.report.plots.style import GREY, INK, PALETTE, legend_below, one_panel, quantity_axis, set_title
+from evenly.report.plots.style import GREY, INK, PALETTE, legend_below, one_panel, quantity_axis, rank_axis, set_title
 from evenly.report.tables.fdtd import PHASE_GROUPS, clock_note
 
 __all__ = ["PHASE_COLOURS", "plot_ranks", "plot_spectrum"]
@@ -104,9 +104,7 @@ def plot_ranks(measurement: Measurement) -> Figure:
         )  # fmt: skip
         base = base + values
     quantity_axis(axes, "y", "time per step", "s", base)
-    axes.set_xlabel("rank", fontsize=10, color=INK)
-    axes.xaxis.set_major_locator(MaxNLocator(16, integer=True))
-    axes.set_xlim(-0.6, measurement.size - 0.4)
+    rank_axis(axes, measurement.size)
     set_title(figure, *_balance(measurement))
     legend_below(figure, handles)
     return figure

@@ -11,7 +11,7 @@ from rich.table import Table
 from evenly.fdtd.measurement.measurement import FOURIER, STEPPING, WAITING, Measurement
 from evenly.fdtd.scaling.study import ScalingStudy, Statistic
 from evenly.fdtd.structures.jobs import Spectrum
-from evenly.report.formatting import common_prefix, compact, percent, plain, quantity
+from evenly.report.formatting import common_prefix, compact, percent, plain, quantity, ranks_text
 from evenly.report.tables.run import add_numbers, add_row, add_texts, new_table
 
 __all__ = [
@@ -219,13 +219,12 @@ def headline(measurement: Measurement) -> str:
     'box: 20 × 20 × 20 = 8000 points on 1 rank; 100 steps of 20 ms, 50 steps/s, 0.4 Mpoints/s'
     """
     step = measurement.step_s()
-    shape = " × ".join(map(str, measurement.shape))
-    ranks = f"{measurement.size} rank{'' if measurement.size == 1 else 's'}"
+    points = f"{' × '.join(map(str, measurement.shape))} = {compact(measurement.points)} points"
     threads = f" of {measurement.threads} threads" if measurement.threads > 1 else ""
     clock = "" if measurement.clock == "wall" else " CPU time"
     speed = f"{compact(1 / step, 3)} steps/s, {compact(measurement.points / step / 1e6, 3)} Mpoints/s"
     return (
-        f"{measurement.name}: {shape} = {compact(measurement.points)} points on {ranks}{threads}; "
+        f"{measurement.name}: {points} on {ranks_text(measurement.size)}{threads}; "
         f"{measurement.steps} steps of {quantity(step, digits=3)}{clock}, {speed}"
     )
 

@@ -9,7 +9,7 @@ from rich.table import Table
 
 from evenly.decomposition.partitioning.plan import CutPlan, Prediction
 from evenly.fdtd.cell.box import Box
-from evenly.report.formatting import common_prefix, compact, percent, plain, quantity
+from evenly.report.formatting import common_prefix, compact, percent, plain, quantity, ranks_text
 from evenly.report.tables.run import add_numbers, add_row, new_table
 
 __all__ = [
@@ -38,17 +38,6 @@ def cuts_headline(plan: CutPlan) -> str:
         f"{cell.name}: {shape} = {compact(cell.grid.box.volume)} points on {ranks_text(chosen.ranks)}; "
         f"{quantity(chosen.step_s, digits=3)} per step predicted, slowest rank {compact(chosen.imbalance)} × the mean"
     )
-
-
-def ranks_text(count: int) -> str:
-    """Return so many ranks in words.
-
-    Examples
-    --------
-    >>> ranks_text(1), ranks_text(2)
-    ('1 rank', '2 ranks')
-    """
-    return f"{count} rank{'' if count == 1 else 's'}"
 
 
 def answer(plan: CutPlan) -> str:
