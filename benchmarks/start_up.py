@@ -5,7 +5,7 @@ Usage::
     .venv/bin/python benchmarks/start_up.py
 
 CPU seconds of whole processes beyond a bare interpreter, beside their limits. The first call of `evenly allocate`
-starts with an empty cache of compiled code.
+starts with an empty cache of compiled code. Modules are read as bytecode, as after an installation.
 """
 
 from __future__ import annotations
@@ -23,12 +23,15 @@ from evenly import examples
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         case = examples.copy("gaussian-pulse", folder)
-        environment = {**os.environ, "NUMBA_CACHE_DIR": f"{folder}/cache"}
+        environment = {**os.environ, "NUMBA_CACHE_DIR": f"{folder}/cache", "PYTHONPYCACHEPREFIX": f"{folder}/bytecode"}
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)
         python, evenly = [sys.executable, "-c"], [sys.executable, "-m", "evenly"]
         model = f"{folder}/model.evenly"
         subprocess.run([*evenly, "-q", "fit", str(case), "--save", model], stdout=subprocess.DEVNULL, check=True)
         allocate = [*evenly, "-q", "allocate", str(case), "--cores", "560"]
         bare = several([*python, "pass"], environment)
+        seconds([*evenly, "--help"], environment)
+        seconds([*evenly, "-q", "predict", model, "--at", "cores=400"], environment)
         first = seconds(allocate, environment) - bare
         calls = {
             "import evenly": ([*python, "import evenly"], 0.3),

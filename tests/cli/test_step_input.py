@@ -93,7 +93,7 @@ WRONG = [
     (("--steps", "steps"), "pass time= (--steps-time)"),
     (("--steps", "steps/ifs.csv", "--steps-time", "Component"), "has only those of ifs"),
     (("--steps", "nothing", "--steps-time", "Component"), "--steps: nothing: there is no such file"),
-    (("--steps-time", "Component"), "give these too"),
+    (("--steps-time", "Component"), "give --steps too"),
     (("--steps", "one", "--steps-time", "Component"), "at least two steps"),
     (("--jitter",), "--steps"),
 ]

@@ -37,14 +37,14 @@ _COMMANDS = {
     "example": "Copy a shipped example: a folder of measured run times to try things on.",
     "partition": "Cut the cell of a simulation so that all ranks finish together, and predict what a step will take.",
     "rebalance": "Say whether another layout would make a measured run faster, and save it.",
-    "train": "Learn how long steps take here, for `evenly predict --simulation`: random cells, each of their ranks "
+    "train": "Learn how long time steps take here, for `evenly predict --simulation`: each rank of random cells is "
     "timed alone.",
     "tune": "Find the fastest configuration of a program in few runs; the same command goes on after an interruption.",
-    "advise": "Propose the runs that lower a model's error most per core-hour, over all that may be run.",
-    "sensitivity": "Tell which parameters matter: by permuting their values, before learning and in runs left out, "
-    "and by Sobol.",
-    "demo": "Calibrate, cut a structure, predict, run, compare: a few minutes on this machine, told by "
-    "FOLDER/index.html.",
+    "advise": "Propose the runs that lower a model's error most per core-hour, out of all that may be run.",
+    "sensitivity": "Tell which parameters matter: how much errors grow when their values are shuffled, and Sobol "
+    "indices.",
+    "demo": "Calibrate, cut a structure, predict, run, compare: a few minutes on this machine; FOLDER/index.html "
+    "shows it.",
 }
 #: Groups of commands, with their help and what to start with. Each is ``COMMANDS`` in its module.
 _GROUPS = {
@@ -56,7 +56,7 @@ _GROUPS = {
         "Measure what the points, chunks and borders of a program take on this machine, so that cells can be cut.",
         "evenly calibrate fdtd",
     ),
-    "cost": ("What points, chunks and borders take, as measured here or shipped with evenly.", "evenly cost show"),
+    "cost": ("Show what points, chunks and borders cost, as measured here or shipped with evenly.", "evenly cost show"),
     "machine": (
         "Measure, list and show machines: cores, memory, jitter, and how long messages take.",
         "evenly machine measure",
@@ -91,7 +91,7 @@ class _Command(TyperCommand):
     def _refuse_twice(self, option: Any, given: list[Any]) -> None:
         if len(given) > 1:
             hint = ": give several numbers of cores with commas, as 64,128" if option.opts[0] == "--cores" else ""
-            raise InputError(f"{option.opts[0]} is given {len(given)} times, but takes one value{hint}")
+            raise InputError(f"{option.opts[0]} may be given once, but is given {len(given)} times{hint}")
 
 
 def _load(name: str) -> Any:

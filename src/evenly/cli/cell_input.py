@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
-
 from evenly.cli.fdtd_options import What, run_on
+from evenly.cli.option_groups import panel
 from evenly.cli.options import typed
 from evenly.errors import InputError
 
@@ -21,11 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MeepScript", "Sources", "imported_by", "open_program"]
 
-_MEEP = "Meep script"
-
-
-def _meep(*names: str, help: str, **more: Any) -> Any:  # noqa: A002 - typer's word
-    return typer.Option(*names, help=help, rich_help_panel=_MEEP, **more)
+_meep = panel("Meep script")
 
 
 @dataclass(frozen=True)
@@ -34,7 +29,7 @@ class MeepScript:
 
     whose: Annotated[
         Literal["fdtd", "meep"] | None,
-        _meep("--program", help="Whose script PROGRAM is (default: what it imports)."),
+        _meep("--program", help="The library that PROGRAM is a script of (default: the one it imports)."),
     ] = None
     arguments: Annotated[str | None, _meep("--args", help="Arguments of the script, in quotes.")] = None
     python: Annotated[

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
@@ -16,7 +16,8 @@ from evenly.errors import EvenlyWarning
 from evenly.report.formatting import plain
 
 __all__ = [
-    "be_quiet", "err", "live", "note", "note_once_per_text", "out", "print_json", "progress", "silence", "start",
+    "be_quiet", "err", "live", "note", "note_once_per_text", "out", "print_json", "print_summaries", "progress",
+    "silence", "start",
 ]  # fmt: skip
 
 out = Console(highlight=False, soft_wrap=False)
@@ -64,6 +65,20 @@ def note_once_per_text(notes: Iterable[str], paths: Iterable[Path]) -> None:
 def print_json(value: Any) -> None:
     """Print `value` as JSON; numbers that JSON does not know become null."""
     sys.stdout.write(json.dumps(plain(value), indent=2, ensure_ascii=False) + "\n")
+
+
+def print_summaries(known: Mapping[str, str], *, json: bool) -> None:
+    """Print names with a line about each, or both as JSON."""
+    if json:
+        print_json(known)
+        return
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table.grid(padding=(0, 2))
+    for name, summary in known.items():
+        table.add_row(Text(name, no_wrap=True), Text(summary))
+    out.print(table)
 
 
 @contextmanager

@@ -7,22 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import typer
-
 from evenly.cli import parsing
+from evenly.cli.option_groups import panel
 from evenly.errors import InputError
 
 __all__ = ["How", "What", "run_on"]
 
-_WHAT, _HOW = "What to simulate", "How to run it"
-
-
-def _what(*names: str, help: str) -> Any:  # noqa: A002 - typer's word
-    return typer.Option(*names, help=help, rich_help_panel=_WHAT)
-
-
-def _how(*names: str, help: str, **more: Any) -> Any:  # noqa: A002 - typer's word
-    return typer.Option(*names, help=help, rich_help_panel=_HOW, **more)
+_what, _how = panel("What to simulate"), panel("How to run it")
 
 
 @dataclass(frozen=True)
@@ -66,7 +57,7 @@ class How:
     ] = "float64"
     decimation: Annotated[
         int | None,
-        _how("--decimation", help="Fourier monitors take at most every so many steps (default: by bands).", min=1),
+        _how("--decimation", help="Steps between two records of Fourier monitors, at most (default: by bands).", min=1),
     ] = None
     layout: Annotated[
         Path | None,

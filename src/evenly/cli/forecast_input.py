@@ -6,14 +6,13 @@ import dataclasses
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Annotated
 
 from evenly.cli import parsing
 from evenly.cli.cell_input import MeepScript, Sources, open_program
 from evenly.cli.console import note, out, print_json, progress
 from evenly.cli.fdtd_options import What
+from evenly.cli.option_groups import panel
 from evenly.cli.options import Pictures, check_writable, typed
 from evenly.cli.saving_pictures import save_all
 from evenly.errors import InputError
@@ -27,13 +26,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Unrun", "predict_unrun", "refuse_unrun"]
 
-_PANEL = "A simulation that nobody has run"
 #: Steps that costs are of where the simulation doesn't say how long it runs.
 STEPS = 1000
 
 
-def _unrun(*names: str, help: str, **more: Any) -> Any:  # noqa: A002 - typer's word
-    return typer.Option(*names, help=help, rich_help_panel=_PANEL, **more)
+_unrun = panel("A simulation that nobody has run")
 
 
 @dataclass(frozen=True)
@@ -45,10 +42,10 @@ class Unrun:
         _unrun("--simulation", help="A structure (`evenly fdtd list`), your script.py[:function] or a cell.npz."),
     ] = None
     ranks: Annotated[
-        str | None, _unrun("--ranks", "-n", help="Numbers of ranks: 1..512 (some of them), or 8,16,32 (these).")
+        str | None, _unrun("--ranks", "-n", help="Numbers of ranks to look at: 8,16,32, or 1..512 (some of these).")
     ] = None
     machine: Annotated[
-        str | None, _unrun("--machine", help="A machine's file, or one that comes along (`evenly machine list`).")
+        str | None, _unrun("--machine", help="A machine's file, or a name of `evenly machine list`.")
     ] = None
     steps: Annotated[
         int | None, _unrun("--steps", help="Time steps of the run (default: as the simulation says).", min=1)
@@ -62,7 +59,11 @@ class Unrun:
     ] = None
     efficiency: Annotated[
         float | None,
-        _unrun("--efficiency", help="Otherwise: the most ranks of this parallel efficiency (default: 0.7).", min=0.0),
+        _unrun(
+            "--efficiency",
+            help="Without --deadline and --budget: the most ranks with this parallel efficiency (default: 0.7).",
+            min=0.0,
+        ),
     ] = None
     price: Annotated[float | None, _unrun("--price", help="Price of one core for one hour.", min=0.0)] = None
     model: Annotated[
@@ -171,7 +172,7 @@ def _tell(found: Forecast, unrun: Unrun, sources: Sources, level: float, *, json
     for text in found.notes:
         note(text)
     if unrun.steps is None and sources.steps is None:
-        note(f"it doesn't say how long it runs: costs are of {STEPS} steps, --steps says how many")
+        note(f"the simulation doesn't say how long it runs: costs are those of {STEPS} steps (--steps: of others)")
     out.print(forecast_headline(found), markup=False, soft_wrap=True)
     out.print(forecast_table(found, level=level))
     out.print(f"recommended: {found.ranks} ranks, {found.why}", markup=False, soft_wrap=True)

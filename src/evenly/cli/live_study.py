@@ -15,13 +15,26 @@ if TYPE_CHECKING:
     from evenly.campaign.planning import Progress
     from evenly.campaign.store import Record
 
-__all__ = ["leave", "shown"]
+__all__ = ["watched"]
 
 #: Rows of the table that is shown while runs are made.
 _SHOWN = 12
 
 
-def leave(campaign: Campaign, target: Path) -> None:
+@contextmanager
+def watched(campaign: Campaign, target: Path) -> Iterator[Callable[[Record, Progress], None]]:
+    """Show runs as they are made; at an interruption, save to `target` what there is before going."""
+    if kept := campaign.store.count():
+        note(f"{kept} runs are kept in {campaign.store.path} from before")
+    try:
+        with _shown(campaign) as show:
+            yield show
+    except (KeyboardInterrupt, SystemExit):
+        _leave(campaign, target)
+        raise
+
+
+def _leave(campaign: Campaign, target: Path) -> None:
     """Save what there is before going."""
     kept = campaign.store.count()
     try:
@@ -32,7 +45,7 @@ def leave(campaign: Campaign, target: Path) -> None:
 
 
 @contextmanager
-def shown(campaign: Campaign) -> Iterator[Callable[[Record, Progress], None]]:
+def _shown(campaign: Campaign) -> Iterator[Callable[[Record, Progress], None]]:
     """Show a table and a bar on a terminal, and a line per run elsewhere."""
     from evenly.report.tables.campaign import campaign_table
 

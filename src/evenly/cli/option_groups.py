@@ -16,7 +16,13 @@ import typer
 
 from evenly.cli.console import be_quiet
 
-__all__ = ["as_command"]
+__all__ = ["as_command", "panel"]
+
+
+def panel(title: str) -> Any:
+    """Return `typer.Option` for options that the help shows together, in a panel with this title."""
+    return functools.partial(typer.Option, rich_help_panel=title)
+
 
 _Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bars and no notes.")]
 

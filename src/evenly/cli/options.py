@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 import typer
 
 from evenly.cli import parsing
+from evenly.cli.option_groups import panel
 from evenly.errors import InputError
 
 if TYPE_CHECKING:
@@ -21,9 +22,6 @@ __all__ = [
     "At", "Json", "Learning", "Level", "OptionalPaths", "Paths", "PictureFormat", "Pictures", "Reading",
     "check_parameters", "check_writable", "one_value_each", "typed",
 ]  # fmt: skip
-
-_READING = "Reading"
-_MODEL = "Model"
 
 PictureFormat = Literal["svg", "png", "pdf"]
 
@@ -42,7 +40,7 @@ OptionalPaths = Annotated[
     list[Path] | None,
     typer.Argument(metavar="PATH", help="Measurement files, folders of them, or one saved model."),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Level = Annotated[
     float, typer.Option("--level", parser=_level, metavar="SHARE", help="Probability that intervals cover: 0.9 or 90%.")
 ]
@@ -51,12 +49,7 @@ At = Annotated[
 ]
 
 
-def _reads(*names: str, help: str) -> Any:  # noqa: A002 - typer's word
-    return typer.Option(*names, help=help, rich_help_panel=_READING)
-
-
-def _learns(*names: str, help: str) -> Any:  # noqa: A002 - typer's word
-    return typer.Option(*names, help=help, rich_help_panel=_MODEL)
+_reads, _learns = panel("Reading"), panel("Model")
 
 
 @dataclass(frozen=True)
@@ -65,8 +58,10 @@ class Reading:
 
     format: Annotated[str | None, _reads("--format", help="Read only this format.")] = None
     time: Annotated[str | None, _reads("--time", help="Table: the column with the time.")] = None
-    unit: Annotated[str | None, _reads("--unit", help="Table: its unit: s, ms, us, min, h, ticks@HZ, SYPD.")] = None
-    parameters: Annotated[str | None, _reads("--parameters", help="Table: columns that say what was run, a,b,c.")] = (
+    unit: Annotated[str | None, _reads("--unit", help="Table: the time's unit: s, ms, us, min, h, ticks@HZ, SYPD.")] = (
+        None
+    )
+    parameters: Annotated[str | None, _reads("--parameters", help="Table: the columns that were varied, as a,b,c.")] = (
         None
     )
     solver: Annotated[str | None, _reads("--solver", help="Table: the column that names the solver.")] = None
@@ -75,13 +70,13 @@ class Reading:
     ] = None
     where: Annotated[str | None, _reads("--where", help="Table: rows to use, as \"kind == 'measured'\".")] = None
     constants: Annotated[
-        list[str] | None, _reads("--constant", help="Table: a parameter that it doesn't hold, as cores=512.")
+        list[str] | None, _reads("--constant", help="Table: a parameter without a column, as cores=512.")
     ] = None
     others: Annotated[
         list[str] | None, _reads("--reader-option", "-O", help="Any option of a reader, as warm_up=0.")
     ] = None
     only: Annotated[list[str] | None, _reads("--only", help="Only these solvers: ice,lnd,atm,ocn.")] = None
-    without: Annotated[list[str] | None, _reads("--without", help="All solvers but these: cpl.")] = None
+    without: Annotated[list[str] | None, _reads("--without", help="All solvers except these: cpl.")] = None
 
     def arguments(self) -> dict[str, Any]:
         """Return the keyword arguments of `evenly.readers.scan` for what was typed."""
@@ -116,7 +111,7 @@ class Reading:
                 parsing.one_of(name, there, option)
         left = [s for s in there if s in listed.get("--only", there) and s not in listed.get("--without", ())]
         if not left:
-            raise InputError(f"--only and --without leave none of the solvers {', '.join(there)}")
+            raise InputError(f"--only and --without leave none of the solvers {', '.join(there)}: keep at least one")
         return left
 
 
@@ -132,10 +127,13 @@ class Learning:
     ] = "normal"
     factors: Annotated[
         list[str] | None,
-        _learns("--factor", help="What a part of the time is proportional to: work='cells/ranks' (several are added)."),
+        _learns(
+            "--factor",
+            help="A part of the time, and what it is proportional to: work='cells/ranks' (several: their sum).",
+        ),
     ] = None
     statistic: Annotated[
-        Literal["median", "min", "mean"], _learns("--statistic", help="How repetitions are condensed.")
+        Literal["median", "min", "mean"], _learns("--statistic", help="How repeated runs become one value.")
     ] = "median"
     response: Annotated[
         str | None, _learns("--learn", help="What to learn: seconds, or another measured quantity.")

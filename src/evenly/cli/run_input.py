@@ -158,7 +158,10 @@ def split(runs: dict[str, Runs], condition: str | None) -> tuple[dict[str, Runs]
     halves = {solver: one.split(condition) for solver, one in runs.items()}
     empty = [solver for solver, (train, _) in halves.items() if not len(train)]
     if empty:
-        raise InputError(f"--train {condition!r} leaves no runs to learn from{f' for {empty[0]}' if empty[0] else ''}")
+        whose = f" for {empty[0]}" if empty[0] else ""
+        raise InputError(
+            f"--train {condition!r} leaves no runs to learn from{whose}: choose a condition that some runs meet"
+        )
     return {s: train for s, (train, _) in halves.items()}, {s: test for s, (_, test) in halves.items() if len(test)}
 
 

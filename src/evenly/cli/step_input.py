@@ -32,12 +32,12 @@ def steps_in(paths: Sequence[Path] | None, time: str | None) -> Steps | None:
     >>> steps_in(None, None) is None
     True
     """
-    from evenly.readers.step_files import read_steps
-
     if not paths:
         if time is not None:
-            raise InputError("--steps-time names a column in the files of --steps: give these too")
+            raise InputError("--steps-time names the column with the time in the files of --steps: give --steps too")
         return None
+    from evenly.readers.step_files import read_steps
+
     try:
         found, lost = read_steps(paths, time=time)
     except ReadError as error:

@@ -11,7 +11,7 @@ from evenly.decomposition.costs.locations import taken_over
 from evenly.demo.comparing import comparison
 from evenly.demo.findings import BALANCED, EVEN, Findings
 from evenly.demo.stages import CLOUD, CORES, costs
-from evenly.report.formatting import compact, interval, percent, quantity
+from evenly.report.formatting import compact, interval, percent, quantity, ranks_text
 from evenly.report.html_page import Command, Fold, Page, Part, Picture, Remark, Section, Table, Text
 from evenly.report.plots.allocation import plot_plan as plot_coupled
 from evenly.report.plots.cost import plot_predictions
@@ -20,7 +20,7 @@ from evenly.report.plots.partition import plot_chunks, plot_where
 from evenly.report.tables.cost import cost_table, errors_line
 from evenly.report.tables.forecast import forecast_table
 from evenly.report.tables.machine import machine_table, messages_table
-from evenly.report.tables.partition import cuts_headline, cuts_table, ranks_text, shares_table
+from evenly.report.tables.partition import cuts_headline, cuts_table, shares_table
 from evenly.report.tables.plan import plan_table
 
 __all__ = ["page_of"]

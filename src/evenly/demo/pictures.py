@@ -12,7 +12,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator
 
 from evenly.demo.findings import Compared
-from evenly.report.plots.style import GREY, INK, PALETTE, legend_below, new_figure, quantity_axis, set_title, tidy
+from evenly.report.plots.style import GREY, INK, PALETTE, legend_below, one_panel, quantity_axis, set_title
 
 __all__ = ["plot_ranks", "plot_steps"]
 
@@ -21,9 +21,7 @@ _PREDICTED, _CPU, _WAITING = PALETTE[0], PALETTE[1], "#D0D0D0"
 
 def plot_steps(compared: Mapping[str, Compared], finding: str) -> Figure:
     """Plot the seconds per step of each layout: the prediction with its interval, and every measured run."""
-    figure = new_figure(5.6, 1.5 + 0.62 * len(compared))
-    axes = figure.subplots()
-    tidy(axes, grid="x")
+    figure, axes = one_panel(5.6, 1.5 + 0.62 * len(compared), grid="x")
     shown: list[float] = [0.0]
     handles: dict[str, Any] = {}
     for row, one in enumerate(compared.values()):
@@ -50,9 +48,7 @@ def plot_steps(compared: Mapping[str, Compared], finding: str) -> Figure:
 def plot_ranks(compared: Mapping[str, Compared], finding: str) -> Figure:
     """Plot for each rank the predicted computing time, the CPU time, and the wall time with waiting."""
     names = [f"{name}, rank {rank}" for name, one in compared.items() for rank in range(one.seen.ranks)]
-    figure = new_figure(5.6, 1.4 + 0.58 * len(names))
-    axes = figure.subplots()
-    tidy(axes, grid="x")
+    figure, axes = one_panel(5.6, 1.4 + 0.58 * len(names), grid="x")
     places = np.arange(len(names), dtype=np.float64)
     predicted = np.concatenate([one.seen.load.seconds for one in compared.values()])
     cpu = np.concatenate([one.busy_s("cpu") for one in compared.values()])

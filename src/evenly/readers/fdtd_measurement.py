@@ -15,7 +15,8 @@ from typing import ClassVar, Literal, get_args
 import pandas as pd
 
 from evenly.errors import InputError, ReadError
-from evenly.readers._fdtd_file import (
+from evenly.readers.base import Reader
+from evenly.readers.fdtd_file import (
     KINDS,
     MARK,
     OPTIONS,
@@ -27,7 +28,6 @@ from evenly.readers._fdtd_file import (
     MeasurementFile,
     parse,
 )
-from evenly.readers.base import Reader
 from evenly.readers.files import head, is_file
 from evenly.readers.registry import Skipped, name_list
 from evenly.runs.runs import Runs

@@ -12,7 +12,10 @@ from typing import Any
 
 from evenly.errors import InputError
 
-__all__ = ["common_prefix", "compact", "interval", "percent", "plain", "prefix_for", "quantity", "span", "value_text"]
+__all__ = [
+    "common_prefix", "compact", "interval", "percent", "plain", "prefix_for", "quantity", "ranks_text", "span",
+    "value_text",
+]  # fmt: skip
 
 #: For each base unit: (factor, name) in increasing order. A value is written in the largest unit not above it.
 _PREFIXES: dict[str, tuple[tuple[float, str], ...]] = {
@@ -143,6 +146,17 @@ def percent(share: float, digits: int = 3) -> str:
         return compact(share)
     rounded = round(100 * share, 1)
     return f"{compact(rounded, digits)} %"
+
+
+def ranks_text(count: int) -> str:
+    """Return so many ranks in words.
+
+    Examples
+    --------
+    >>> ranks_text(1), ranks_text(2)
+    ('1 rank', '2 ranks')
+    """
+    return f"{count} rank{'' if count == 1 else 's'}"
 
 
 def plain(value: Any) -> Any:

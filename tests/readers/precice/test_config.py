@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from evenly.allocation.problem.layout import parse_layout
 from evenly.errors import InputError, ReadError
-from evenly.readers._order import expression_of
 from evenly.readers.precice.config import Coupling, Scheme, read_coupling, read_iterations
+from evenly.readers.precice.task_order import expression_of
 
 SAMPLES = {
     "precice-config/flow-over-heated-plate-precice-config.xml": "sum(Fluid, Solid)",

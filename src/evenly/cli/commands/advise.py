@@ -28,7 +28,7 @@ def advise(
     reading: opt.Reading = opt.Reading(),
     json: opt.Json = False,
 ) -> None:
-    """Propose the runs that lower a model's error most per core-hour, over all that may be run."""
+    """Propose the runs that lower a model's error most per core-hour, out of all that may be run."""
     from evenly.cli.run_input import one_program
     from evenly.report.tables.tuning import advice_table
     from evenly.tuning.advisor import advise as advised

@@ -15,6 +15,7 @@ from evenly.cli import options as opt
 from evenly.cli import parsing
 from evenly.cli.console import note, out, print_json, silence
 from evenly.cli.memory_bounds import MemoryIs, memory_bounds
+from evenly.cli.option_groups import panel
 from evenly.cli.run_input import Learned, learn
 from evenly.cli.step_input import Steps, check_steps, measured_steps, steps_in
 from evenly.errors import ExtrapolationWarning, InputError
@@ -28,16 +29,7 @@ if TYPE_CHECKING:
     from evenly.runs.runs import Runs
 
 
-def _limits(*names: str, **settings: Any) -> Any:
-    return typer.Option(*names, rich_help_panel="Limits", **settings)
-
-
-def _goal(*names: str, **settings: Any) -> Any:
-    return typer.Option(*names, rich_help_panel="Goal", **settings)
-
-
-def _compare(*names: str, **settings: Any) -> Any:
-    return typer.Option(*names, rich_help_panel="Comparison and noise", **settings)
+_limits, _goal, _compare = panel("Limits"), panel("Goal"), panel("Comparison and noise")
 
 
 @dataclass(frozen=True)
@@ -46,12 +38,12 @@ class LimitOptions:
 
     minimum: Annotated[list[str] | None, _limits("--min", help="Fewest cores: ocn=8.")] = None
     maximum: Annotated[list[str] | None, _limits("--max", help="Most cores: ocn=512.")] = None
-    multiple: Annotated[list[str] | None, _limits("--multiple", help="Core counts are multiples of 28, or: ocn=8.")] = (
-        None
-    )
+    multiple: Annotated[
+        list[str] | None, _limits("--multiple", help="Core counts must be multiples of: 28, or ocn=8.")
+    ] = None
     allowed: Annotated[list[str] | None, _limits("--allowed", help="Allowed core counts: ocn=480,960.")] = None
     memory: Annotated[
-        str | None, _limits("--memory", help="Most memory of a node: 96GiB. Measured per rank: see --memory-is.")
+        str | None, _limits("--memory", help="Memory of a node: 96GiB. --memory-is says what was measured.")
     ] = None
     memory_quantity: Annotated[
         str, _limits("--memory-quantity", help="The measured quantity that holds the memory.")
@@ -69,13 +61,10 @@ class LimitOptions:
         from evenly.allocation.problem.limits import Limits
 
         fields: dict[str, dict[str, Any]] = {name: {} for name in learned.models}
-        for key, option, items in (
-            ("minimum", "--min", self.minimum), ("maximum", "--max", self.maximum),
-            ("multiple", "--multiple", self.multiple),
-        ):  # fmt: skip
-            for name, count in parsing.assignments(_for_all(items or [], fields), option).items():
+        for option, key in (("--min", "minimum"), ("--max", "maximum"), ("--multiple", "multiple")):
+            for name, count in parsing.assignments(_for_all(self.typed(option), fields), option).items():
                 _known(fields, name, option)[key] = count
-        for name, text in parsing.pairs(_for_all(self.allowed or [], fields), "--allowed").items():
+        for name, text in parsing.pairs(_for_all(self.typed("--allowed"), fields), "--allowed").items():
             _known(fields, name, "--allowed")["allowed"] = tuple(parsing.counts(text, f"--allowed {name}"))
         if self.memory is not None:
             for name, bound in memory_bounds(
@@ -84,9 +73,12 @@ class LimitOptions:
                 fields[name]["bounds"] = bound
         return {name: Limits(**given) for name, given in fields.items()}
 
-    def check(self) -> None:
-        """Refuse what can't be read, before anything is learned."""
-        self.spent()
+    def typed(self, option: str) -> list[str]:
+        """Return what was typed for ``--min``, ``--max``, ``--multiple`` or ``--allowed``."""
+        given = {
+            "--min": self.minimum, "--max": self.maximum, "--multiple": self.multiple, "--allowed": self.allowed,
+        }  # fmt: skip
+        return given[option] or []
 
     def spent(self) -> Machine:
         """Return the machine: that of the file, with what was typed beside it."""
@@ -107,7 +99,7 @@ class GoalOptions:
         "time"
     )
     within: Annotated[
-        str | None, _goal("--within", help="The cheapest, at most this much slower than the fastest: 5%.")
+        str | None, _goal("--within", help="Take the cheapest that is at most this much slower than the fastest: 5%.")
     ] = None
     max_seconds: Annotated[float | None, _goal("--max-seconds", help="Longest allowed step.")] = None
 
@@ -137,14 +129,14 @@ class CompareOptions:
     degrees_of_freedom: Annotated[list[str] | None, _compare("--dof", help="Sizes of the domains: inner=262144.")] = (
         None
     )
-    jitter: Annotated[bool, _compare("--jitter", help="Minimise the expected time of varying steps.")] = False
+    jitter: Annotated[bool, _compare("--jitter", help="Minimise the mean time of steps, which vary.")] = False
     steps: Annotated[
         list[Path] | None,
         _compare("--steps", help="Files, or folders, with the times of single steps of each solver at any core count."),
     ] = None
-    steps_time: Annotated[str | None, _compare("--steps-time", help="Tables of --steps: the column with the time.")] = (
-        None
-    )
+    steps_time: Annotated[
+        str | None, _compare("--steps-time", help="The column with the time in tables of --steps.")
+    ] = None
     level: opt.Level = 0.9
 
     def compare(self) -> Compare:
@@ -194,10 +186,12 @@ def allocate(
 
     PATH holds measured run times of the solvers (log files, tables) or models saved by `evenly fit`.
     """
+    from evenly.allocation.allocate import allocate as decide
+
     totals = parsing.counts(cores, "--cores") if cores else []
     fixed, objective, compare = opt.one_value_each(at), goal.objective(), against.compare()
     pictures.check()
-    limits.check()
+    limits.spent()  # what can't be read is refused before anything is learned
     silence(ExtrapolationWarning)  # the plan says it
     if len(totals) > 1 and not objective.is_fastest:
         raise InputError(
@@ -213,11 +207,11 @@ def allocate(
     opt.check_parameters(fixed, learned.models.values())
     for model in learned.models.values():
         _check_fixed(model.space_.names, fixed)
-    question = {
+    question: dict[str, Any] = {
         "layout": _layout(layout, learned), "limits": limits.by_solver(learned, fixed), "at": fixed,
         "objective": objective, "compare": compare, "noise": against.noise(learned, steps), "machine": limits.spent(),
     }  # fmt: skip
-    plan = _plan(learned, most, question)
+    plan = decide(learned.models, most, **question)
     _show(plan, totals, json=json)
     if pictures.plot is not None:
         _save_pictures(learned, plan, pictures)
@@ -243,12 +237,6 @@ def _check_fixed(parameters: list[str], fixed: dict[str, Any]) -> None:
         )
 
 
-def _plan(learned: Learned, cores: int | None, question: dict[str, Any]) -> Plan:
-    from evenly.allocation.allocate import allocate as decide
-
-    return decide(learned.models, cores, **question)
-
-
 def _layout(layout: str | None, learned: Learned) -> str:
     if layout is not None:
         return layout
@@ -270,14 +258,9 @@ def _known(fields: dict[str, dict[str, Any]], name: str, option: str) -> dict[st
 
 def check_names(solvers: list[str], layout: str | None, limits: LimitOptions, compare: Compare) -> None:
     """Refuse names that are no solvers, and a layout that leaves solvers out, before anything is learned."""
-    typed = {
-        "--min": limits.minimum,
-        "--max": limits.maximum,
-        "--multiple": limits.multiple,
-        "--allowed": limits.allowed,
-    }
     given: dict[str, Iterable[str]] = {
-        option: parsing.pairs(_for_all(items, solvers), option) for option, items in typed.items() if items
+        option: parsing.pairs(_for_all(limits.typed(option), solvers), option)
+        for option in ("--min", "--max", "--multiple", "--allowed")
     }
     given |= {"--current": compare.current or (), "--dof": compare.degrees_of_freedom or ()}
     for option, names in given.items():

@@ -27,7 +27,7 @@ def demo(
     ] = False,
     json: opt.Json = False,
 ) -> None:
-    """Calibrate, cut a structure, predict, run, compare: a few minutes on this machine, told by FOLDER/index.html."""
+    """Calibrate, cut a structure, predict, run, compare: a few minutes on this machine; FOLDER/index.html shows it."""
     from evenly.demo.extent import NORMAL, QUICK
     from evenly.demo.loop import run_loop
     from evenly.demo.narration import page_of

@@ -10,13 +10,12 @@ import typer
 
 from evenly.cli import options as opt
 from evenly.cli import parsing
-from evenly.cli.console import note, out, print_json
+from evenly.cli.console import note, out, print_json, print_summaries
+from evenly.cli.option_groups import panel
 from evenly.cli.run_input import Learned, learn
 from evenly.errors import InputError
 
-
-def _searches(*names: str, **settings: Any) -> Any:
-    return typer.Option(*names, rich_help_panel="PMNF search", **settings)
+_searches = panel("PMNF search")
 
 
 @dataclass(frozen=True)
@@ -35,12 +34,16 @@ class SearchOptions:
     loss: Annotated[
         str | None, _searches("--loss", help="Error measure of left-out runs: mlogq2, mlogq, smape or se.")
     ] = None
-    validation: Annotated[str | None, _searches("--validation", help="loo, or a number of folds.")] = None
+    validation: Annotated[
+        str | None, _searches("--validation", help="How runs are left out: loo (one by one), or a number of folds.")
+    ] = None
     search: Annotated[str | None, _searches("--search", help="full, hierarchical, golden-section or auto.")] = None
     monotone: Annotated[
-        list[str] | None, _searches("--monotone", help="cores=decreasing: keep only such candidates.")
+        list[str] | None, _searches("--monotone", help="Keep only candidates that fall or grow so: cores=decreasing.")
     ] = None
-    asked: Annotated[list[str] | None, _searches("--asked", help="Range to stay positive on: cores=1:4096.")] = None
+    asked: Annotated[
+        list[str] | None, _searches("--asked", help="Range where predictions must be positive: cores=1:4096.")
+    ] = None
 
     def arguments(self) -> dict[str, Any]:
         """Return the arguments of the method's class for what was typed."""
@@ -69,7 +72,7 @@ class Showing:
         bool, typer.Option("--details", help="All about each model: candidates, terms by share, every error.")
     ] = False
     scale: Annotated[
-        list[str] | None, typer.Option("--scale", help="With --details: where terms are ranked, as cores=4096.")
+        list[str] | None, typer.Option("--scale", help="With --details: rank the terms at these values, as cores=4096.")
     ] = None
     latex: Annotated[bool, typer.Option("--latex", help="Print the formulas in LaTeX.")] = False
     json: opt.Json = False
@@ -80,7 +83,7 @@ def fit(
     methods: Annotated[bool, typer.Option("--methods", help="List the methods.")] = False,
     save: Annotated[Path | None, typer.Option("--save", "-o", help="Save the models, as models.evenly.")] = None,
     compact: Annotated[
-        bool, typer.Option("--compact", help="One small model instead of a blend; says what it loses.")
+        bool, typer.Option("--compact", help="Replace a blend by one small model, and say what that loses.")
     ] = False,
     showing: Showing = Showing(),
     pictures: opt.Pictures = opt.Pictures(),
@@ -90,10 +93,14 @@ def fit(
 ) -> None:
     """Learn from measured run times how long configurations take: one model per solver, as a formula with errors."""
     if methods:
-        _list_methods(json=showing.json)
+        from evenly.models.registry import method_names, model_class
+
+        print_summaries({name: model_class(name).summary for name in method_names()}, json=showing.json)
         return
     if not path:
-        raise InputError("which file or folder? as in: evenly fit case/ (--methods lists the methods)")
+        raise InputError(
+            "PATH is missing: give files or a folder, as in: evenly fit case/ (--methods lists the methods)"
+        )
     arguments = search.arguments()
     pictures.check()
     if save is not None:
@@ -131,17 +138,6 @@ def _compacted(learned: Learned) -> Learned:
         size, off = quantity(known["bytes"], "B", 2), percent(known["difference"], 2)
         note(f"{name}: {blend_of(model)} (error {known['error']:.4f}) in {size}, which differs from it by {off}")
     return replace(learned, models=made)
-
-
-def _list_methods(*, json: bool) -> None:
-    from evenly.models.registry import method_names, model_class
-
-    known = {name: model_class(name).summary for name in method_names()}
-    if json:
-        print_json(known)
-        return
-    for name, summary in known.items():
-        out.print(f"{name:<20}{summary}", markup=False)
 
 
 def _validation(text: str | None) -> str | int | None:

@@ -11,7 +11,7 @@ import typer
 
 from evenly.cli import options as opt
 from evenly.cli.console import note, out, print_json
-from evenly.cli.live_study import leave, shown
+from evenly.cli.live_study import watched
 
 if TYPE_CHECKING:
     from evenly.campaign import Campaign, Study
@@ -59,15 +59,8 @@ def _advisor(study: Study) -> Callable[..., Any] | None:
 
 
 def _run(campaign: Campaign, target: Path) -> None:
-    done = campaign.store.count()
-    if done:
-        note(f"{done} runs are kept in {campaign.store.path} from before")
-    try:
-        with shown(campaign) as show:
-            campaign.run(show)
-    except (KeyboardInterrupt, SystemExit):
-        leave(campaign, target)
-        raise
+    with watched(campaign, target) as show:
+        campaign.run(show)
     left = campaign.progress.left
     if left and campaign.study.plan.budget_s is not None:
         note(f"the study's budget_s is used up, about {left} runs were not made: raise it and start again")

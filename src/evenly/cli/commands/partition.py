@@ -13,6 +13,7 @@ from evenly.cli import parsing
 from evenly.cli.cell_input import MeepScript, Sources, open_program
 from evenly.cli.console import note, out, print_json
 from evenly.cli.fdtd_options import What
+from evenly.cli.option_groups import panel
 from evenly.cli.saving_pictures import save_all
 from evenly.errors import InputError
 
@@ -26,11 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["partition"]
 
-_CUT = "How to cut"
-
-
-def _cut(*names: str, help: str, **more: Any) -> Any:  # noqa: A002 - typer's word
-    return typer.Option(*names, help=help, rich_help_panel=_CUT, **more)
+_cut = panel("How to cut")
 
 
 @dataclass(frozen=True)
@@ -39,7 +36,7 @@ class Cut:
 
     ranks: Annotated[str, _cut("--ranks", "-n", help="Number of ranks; several (4,8,16) are compared.")]
     leaves: Annotated[
-        int, _cut("--leaves", help="Most chunks of each rank; fewer are taken where they are as good.", min=1)
+        int, _cut("--leaves", help="Largest number of chunks per rank; fewer are used where they are as good.", min=1)
     ] = 1
     method: Annotated[
         Literal["auto", "multisection", "bisection"],
@@ -63,7 +60,7 @@ class Layouts:
 
     output: Annotated[Path | None, _cut("--output", "-o", help="Save the layout as .json, to run with.")] = None
     compare: Annotated[
-        list[Path] | None, _cut("--compare", help="A layout of yours, to predict beside (several allowed).")
+        list[Path] | None, _cut("--compare", help="A file with a layout of yours to compare with (several allowed).")
     ] = None
 
     def check(self, counts: list[int]) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from evenly.cli import options as opt
-from evenly.cli.console import note, out, print_json
+from evenly.cli.console import note, out, print_json, print_summaries
 from evenly.cli.run_input import measurements, tell_about
 from evenly.errors import InputError
 
@@ -31,10 +31,14 @@ def read(
 ) -> None:
     """Show what was measured: solvers, configurations, repetitions, spread, and what was left out and why."""
     if formats:
-        _list_formats(json=json)
+        from evenly.readers import readers
+
+        print_summaries({reader.name: reader.summary for reader in readers()}, json=json)
         return
     if not path:
-        raise InputError("which file or folder? as in: evenly read case/ (--formats lists what can be read)")
+        raise InputError(
+            "PATH is missing: give files or a folder, as in: evenly read case/ (--formats lists what can be read)"
+        )
     if save is not None:
         _check_place(save, path)
     found = measurements(path, reading)
@@ -54,17 +58,6 @@ def _show(found: Measurements, *, details: bool, json: bool) -> None:
     tell_about(found)
     if found.layout is not None:
         note(f"preCICE couples them as {found.layout}")
-
-
-def _list_formats(*, json: bool) -> None:
-    from evenly.readers import readers
-
-    known = {reader.name: reader.summary for reader in readers()}
-    if json:
-        print_json(known)
-        return
-    for name, summary in known.items():
-        out.print(f"{name:<24}{summary}", markup=False)
 
 
 def _is_folder(place: Path) -> bool:

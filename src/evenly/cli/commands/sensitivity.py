@@ -15,15 +15,18 @@ from evenly.cli.saving_pictures import save_all
 def sensitivity(
     path: Annotated[Path, typer.Argument(metavar="RUNS", help="What was measured: a table of runs.")],
     task: Annotated[
-        str | None, typer.Option("--task", help="A parameter by whose values runs are taken apart, as tasks.")
+        str | None,
+        typer.Option("--task", help="A parameter whose values define tasks, each of which is looked at alone."),
     ] = None,
-    repeats: Annotated[int, typer.Option("--repeats", min=1, help="Random halves, for error bars.")] = 10,
+    repeats: Annotated[
+        int, typer.Option("--repeats", min=1, help="How many random halves of the runs to use, for error bars.")
+    ] = 10,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the random halves and permutations.")] = 0,
     reading: opt.Reading = opt.Reading(),
     pictures: opt.Pictures = opt.Pictures(),
     json: opt.Json = False,
 ) -> None:
-    """Tell which parameters matter: by permuting their values, before learning and in runs left out, and by Sobol."""
+    """Tell which parameters matter: how much errors grow when their values are shuffled, and Sobol indices."""
     from evenly.cli.run_input import one_program
     from evenly.report.tables.tuning import sensitivity_table
     from evenly.tuning.sensitivity import sensitivity as told

@@ -19,9 +19,11 @@ __all__ = ["train"]
 
 def train(
     program: Annotated[str, typer.Argument(metavar="PROGRAM", help="Whose simulations: fdtd.")] = "fdtd",
-    runs: Annotated[int, typer.Option("--runs", help="Random cells to time, more on a later call.", min=10)] = 300,
+    runs: Annotated[
+        int, typer.Option("--runs", help="How many random cells to time; a later call can add more.", min=10)
+    ] = 300,
     budget: Annotated[str, typer.Option("--budget", help="Wall time to spend on timing, as 90s or 15m.")] = "15m",
-    workers: Annotated[int, typer.Option("--workers", help="Processes that time side by side.", min=1)] = 1,
+    workers: Annotated[int, typer.Option("--workers", help="How many processes time ranks at once.", min=1)] = 1,
     real: Annotated[
         int, typer.Option("--real", help="Random cells that run on real MPI ranks besides, up to 8.", min=0)
     ] = 0,
@@ -34,7 +36,7 @@ def train(
     ] = None,
     json: opt.Json = False,
 ) -> None:
-    """Learn how long steps take here, for `evenly predict --simulation`: random cells, each of their ranks timed alone.
+    """Learn how long time steps take here, for `evenly predict --simulation`: each rank of random cells is timed alone.
 
     What was timed is kept: after an interruption, or with more --runs, the same command goes on.
     """

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from evenly.cli import options as opt
 from evenly.cli.console import note, out, print_json
-from evenly.cli.live_study import leave, shown
+from evenly.cli.live_study import watched
 from evenly.cli.parsing import names
 from evenly.cli.saving_pictures import save_all
 
@@ -19,30 +20,49 @@ if TYPE_CHECKING:
     from evenly.tuning.result import Result
 
 
+@dataclass(frozen=True)
+class Search:
+    """How the search chooses runs, and when it ends."""
+
+    strategy: Annotated[
+        Literal["model", "greedy", "random", "all"],
+        typer.Option(
+            "--strategy",
+            help="How runs are chosen: by the savings that a model expects; greedy is that of the CICE study.",
+        ),
+    ] = "model"
+    first: Annotated[int, typer.Option("--first", min=2, help="Runs before a model is learned.")] = 5
+    surrogate: Annotated[
+        str | None, typer.Option("--surrogate", help="Model of the greedy search: forest, svm, gp, neural-net.")
+    ] = None
+    tasks: Annotated[
+        str | None,
+        typer.Option("--tasks", help="Parameters that define tasks, each of which has its own fastest: cores,size."),
+    ] = None
+    limit: Annotated[
+        float | None,
+        typer.Option("--limit", help="End a run that takes this many times as long as the fastest of its task."),
+    ] = None
+    production: Annotated[
+        float | None,
+        typer.Option(
+            "--production",
+            help="Number of runs to come: the search ends when another run takes longer than it saves them.",
+        ),
+    ] = None
+
+    def settings(self) -> dict[str, Any]:
+        """Return what was given of the search's own settings."""
+        asked = {"tasks": names(self.tasks), "limit": self.limit, "production": self.production}
+        return {name: value for name, value in asked.items() if value is not None}
+
+
 def tune(
     path: Annotated[Path, typer.Argument(metavar="STUDY", help="The study: a TOML file, as for evenly measure.")],
     runs: Annotated[
         int | None, typer.Option("--runs", min=1, help="How many configurations are run (default: the plan's, or 20).")
     ] = None,
-    strategy: Annotated[
-        Literal["model", "greedy", "random", "all"],
-        typer.Option("--strategy", help="How they are chosen: by expected savings, or as in the CICE study (greedy)."),
-    ] = "model",
-    first: Annotated[int, typer.Option("--first", min=2, help="Runs before a model is learned.")] = 5,
-    surrogate: Annotated[
-        str | None, typer.Option("--surrogate", help="Model of the greedy search: forest, svm, gp, neural-net.")
-    ] = None,
-    tasks: Annotated[
-        str | None,
-        typer.Option("--tasks", help="Parameters that tell tasks apart, each with a fastest of its own: cores,size."),
-    ] = None,
-    limit: Annotated[
-        float | None, typer.Option("--limit", help="End runs that take so many times the fastest of their task.")
-    ] = None,
-    production: Annotated[
-        float | None,
-        typer.Option("--production", help="Runs to come: the search ends when another run saves less there."),
-    ] = None,
+    search: Search = Search(),
     known: Annotated[Path | None, typer.Option("--known", help="Table of runs that were made before.")] = None,
     store: Annotated[
         Path | None, typer.Option("--store", help="Where runs are kept (default: beside the study, as .tune.db).")
@@ -59,25 +79,16 @@ def tune(
     from evenly.tuning.study_search import Proposer, searched, tune_study
 
     given = Study.load(path)
-    asked = {"tasks": names(tasks), "limit": limit, "production": production}
-    settings = {name: value for name, value in asked.items() if value is not None}
-    study = searched(given, runs or given.plan.runs or 20, repeated=_says_how_often(path), **settings)
+    study = searched(given, runs or given.plan.runs or 20, repeated=_says_how_often(path), **search.settings())
     place = store or study.folder / f"{study.name}.tune.db"
     target = save or place.with_suffix(".runs.csv")
     opt.check_writable(target, "table of runs")
     pictures.check()
     before = None if known is None else _loaded(known, study.space.names)
-    proposer = Proposer(study, strategy=strategy, first=first, surrogate=surrogate, known=before)
+    proposer = Proposer(study, strategy=search.strategy, first=search.first, surrogate=search.surrogate, known=before)
     with Campaign(study, place, advisor=proposer) as campaign:
-        done = campaign.store.count()
-        if done:
-            note(f"{done} runs are kept in {place} from before")
-        try:
-            with shown(campaign) as show:
-                result = tune_study(campaign, proposer, show)
-        except (KeyboardInterrupt, SystemExit):
-            leave(campaign, target)
-            raise
+        with watched(campaign, target) as show:
+            result = tune_study(campaign, proposer, show)
         campaign.runs().save(target)
     if pictures.plot is not None:
         from evenly.report.plots.tuning import plot_search

@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import nnls
 
 from evenly.models.array_types import Floats
 from evenly.models.stored_dataclass import Stored
@@ -53,6 +52,8 @@ class CoefficientLaws(Stored):
         values, weights : array (n,)
             Measured totals, above 0, and the weight of each run.
         """
+        from scipy.optimize import nnls  # here, since importing it takes longer than a small fit of another method
+
         names, f = tuple(factors), np.stack(list(factors.values()))
         # Start values: all exponents 0, and constants exp(a) by non-negative least squares on relative errors. Rows are
         # divided by the measured total and multiplied by the square root of the weight; share is (parts, n).

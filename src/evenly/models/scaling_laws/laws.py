@@ -9,6 +9,7 @@ which is a non-negative linear least-squares problem.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -123,17 +124,14 @@ def _fit(
 ) -> Law | None:
     """Fit one set of terms f_k(x) to runs (n_runs,); return None if some leave-one-out prediction isn't above zero.
 
-    Minimises ``Σ w (1 - Σ c_k f_k(x) / y)²`` over c >= 0 [active-set method, Lawson and Hanson, 1974,
-    chapter 23].
+    Minimises ``Σ w (1 - Σ c_k f_k(x) / y)²`` over c >= 0.
     """
-    from scipy.optimize import nnls
-
     # Relative errors: rows are scaled by sqrt(w) / y, columns to unit length.
     roots = np.sqrt(weights) / values
     terms = [Term(1.0, (i,), (j,)) for i, j in factors]
     design = np.column_stack([term.values(x[:, None]) for term in terms]) * roots[:, None]
     lengths = np.linalg.norm(design, axis=0)
-    coefficients = nnls(design / lengths, values * roots)[0] / lengths
+    coefficients = _non_negative(design / lengths, values * roots) / lengths
     active = coefficients > _RANK * coefficients.max()
     # The solution is also the ordinary least-squares fit of the terms with coefficients above zero. So the
     # leave-one-out residual of a run is its residual divided by 1 - h, with h the leverage of the run.
@@ -153,3 +151,20 @@ def _fit(
     ))  # fmt: skip
     loss = float(np.average(logs**2, weights=weights))
     return Law(kind, formula, loss, left_out, len(factors), share, inverse @ inverse.T)
+
+
+def _non_negative(design: Floats, target: Floats) -> Floats:
+    """Return the coefficients of least squares, zero or more, of two or three columns.
+
+    Some of the columns have coefficients above zero, and these are the columns' ordinary least squares: all sets of
+    columns are tried. `scipy.optimize.nnls` needs fewer steps, but importing it takes longer than a small fit.
+    """
+    best, least = np.zeros(design.shape[1]), np.inf
+    for size in range(1, design.shape[1] + 1):
+        for used in map(list, itertools.combinations(range(design.shape[1]), size)):
+            found = np.linalg.lstsq(design[:, used], target)[0]
+            squares = float(np.sum((design[:, used] @ found - target) ** 2))
+            if (found > 0).all() and squares < least:
+                best, least = np.zeros(design.shape[1]), squares
+                best[used] = found
+    return best

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenly.errors import ReadError
-from evenly.readers._steps import reading
 from evenly.readers.precice.schemes import Coupling, Kind, Scheme
+from evenly.readers.precice.steps import reading
 
 __all__ = ["Coupling", "Kind", "Scheme", "read_coupling", "read_iterations"]
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import pandas as pd
 
 from evenly.errors import InputError, ReadError
-from evenly.readers._steps import Interval, RankSteps, rank_steps
+from evenly.readers.precice.steps import Interval, RankSteps, rank_steps
 from evenly.runs.runs import Runs
 
 __all__ = ["TICK_S", "Summary", "Totals", "head_of", "phase_of", "runs_of_summary", "solver_of", "start_of", "steps_of"]

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import ClassVar
 
 from evenly.errors import ReadError
-from evenly.readers._steps import Execution, StepReader, text_of
 from evenly.readers.precice.events import (
     TICK_S,
     Change,
@@ -28,6 +27,7 @@ from evenly.readers.precice.events import (
     start_of,
     steps_of,
 )
+from evenly.readers.precice.steps import Execution, StepReader, text_of
 from evenly.readers.registry import Skipped
 from evenly.runs.runs import Runs
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from evenly.errors import ReadError
-from evenly.readers._steps import Execution, RankSteps, StepReader, json_of
 from evenly.readers.precice.events import TICK_S, Change, head_of, solver_of, steps_of
+from evenly.readers.precice.steps import Execution, RankSteps, StepReader, json_of
 from evenly.runs.runs import Runs
 
 __all__ = ["PreciceEventsJsonReader"]

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import ClassVar
 
 from evenly.errors import ReadError
-from evenly.readers._steps import reading, text_of
 from evenly.readers.base import Reader
 from evenly.readers.precice.events import Summary, Totals, head_of, runs_of_summary, solver_of, start_of
+from evenly.readers.precice.steps import reading, text_of
 from evenly.runs.runs import Runs
 
 __all__ = ["PreciceEventsSummaryReader"]

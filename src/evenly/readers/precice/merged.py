@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from evenly.errors import ReadError
-from evenly.readers._steps import Interval, json_of, reading
+from evenly.readers.precice.steps import Interval, json_of, reading
 
 __all__ = ["MergedRank", "looks_merged", "read_merged"]
 

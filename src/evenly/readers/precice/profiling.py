@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import ClassVar, Literal, get_args
 
 from evenly.errors import InputError, ReadError
-from evenly.readers._steps import Execution, Interval, RankSteps, StepReader, identity, rank_steps, reading
 from evenly.readers.precice.merged import looks_merged, read_merged
 from evenly.readers.precice.rank_file import has_rank_file_name, looks_like_rank_file, read_rank_file
+from evenly.readers.precice.steps import Execution, Interval, RankSteps, StepReader, identity, rank_steps, reading
 from evenly.readers.registry import Skipped
 from evenly.runs.runs import Runs
 

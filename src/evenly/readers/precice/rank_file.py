@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from evenly.errors import ReadError
-from evenly.readers._steps import Interval, reading
+from evenly.readers.precice.steps import Interval, reading
 
 __all__ = ["RankFile", "has_rank_file_name", "looks_like_rank_file", "read_rank_file"]
 

@@ -31,7 +31,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from evenly.errors import InputError
-from evenly.readers._order import expression_of, reachable
+from evenly.readers.precice.task_order import expression_of, reachable
 
 __all__ = ["Coupling", "Kind", "Scheme"]
 

@@ -277,8 +277,7 @@ class Interpretation:
         if wrong.any():
             self._complain_if_mostly_numeric(name, wrong, blank)
             return cells
-        whole = np.isfinite(values).all() and np.all(values == np.round(values)) and np.abs(values).max() < 2**53
-        return pd.Series(values.astype(np.int64) if whole else values, index=cells.index)
+        return pd.Series(values.astype(np.int64) if are_whole(values) else values, index=cells.index)
 
     def _check_counts(self, name: str) -> None:
         """Refuse cores, ranks, … that are no whole numbers above zero, unless the column holds labels."""

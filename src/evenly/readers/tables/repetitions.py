@@ -14,7 +14,7 @@ __all__ = ["are_whole", "name_runs", "number_steps"]
 
 
 def are_whole(values: NDArray[np.float64]) -> bool:
-    """Tell whether all values, shape (n,), are whole numbers that fit an integer.
+    """Tell whether all values, shape (n,), are whole numbers that a float64 holds exactly.
 
     Examples
     --------
@@ -25,7 +25,7 @@ def are_whole(values: NDArray[np.float64]) -> bool:
         len(values)
         and np.isfinite(values).all()
         and np.all(values == np.round(values))
-        and np.abs(values).max() < 2**62
+        and np.abs(values).max() < 2**53
     )
 
 

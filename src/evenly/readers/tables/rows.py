@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evenly.errors import ReadError
+from evenly.readers.tables.repetitions import are_whole
 from evenly.runs.runs import Runs
 
 __all__ = ["runs_of"]
@@ -58,7 +59,4 @@ def _blank(column: pd.Series[Any]) -> NDArray[np.bool_]:
 
 def _whole(column: pd.Series[Any]) -> bool:
     """Tell whether a numeric column holds only whole numbers (a blank of another solver had made it a float)."""
-    if column.dtype != np.float64:
-        return False
-    values = column.to_numpy()
-    return bool(np.isfinite(values).all() and np.all(values == np.round(values)) and np.abs(values).max() < 2**53)
+    return column.dtype == np.float64 and are_whole(column.to_numpy())

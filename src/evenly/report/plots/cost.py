@@ -7,13 +7,21 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from evenly.decomposition.costs.cost_model import CostModel, program_named
 from evenly.report.formatting import percent
-from evenly.report.plots.style import GREY, INK, PALETTE, legend_below, new_figure, quantity_axis, set_title, tidy
+from evenly.report.plots.style import (
+    GREY,
+    INK,
+    PALETTE,
+    legend_below,
+    one_panel,
+    points_with_bars,
+    quantity_axis,
+    set_title,
+)
 
 __all__ = ["plot_cost", "plot_feature", "plot_predictions"]
 
@@ -48,9 +56,7 @@ def plot_feature(cost: CostModel, group: str) -> Figure:
     """
     rows = [row for row in cost.measured if row["group"] == group]
     sizes, seconds, predicted = _numbers(cost, rows)
-    figure = new_figure(6.4, 4.4)
-    axes = figure.subplots()
-    tidy(axes, grid="both")
+    figure, axes = one_panel(6.4, 4.4, grid="both")
     order = np.argsort(sizes, kind="stable")
     # Where runs of one size differ otherwise, a line between their predictions would mean nothing.
     joined = len(np.unique(sizes)) == len(sizes)
@@ -58,7 +64,8 @@ def plot_feature(cost: CostModel, group: str) -> Figure:
         sizes[order], predicted[order], "-" if joined else "_", color=PALETTE[1], linewidth=1.6, markersize=14,
         markeredgewidth=1.8, zorder=2, gid="predicted",
     )  # fmt: skip
-    points = _draw(axes, rows, sizes, seconds, PALETTE[0], "measured")
+    spread = np.array([float(row.get("spread") or 0.0) for row in rows])
+    points = points_with_bars(axes, sizes, seconds, spread, colour=PALETTE[0], gid="measured")
     quantity_axis(axes, "x", "points of the cell that a rank steps", "1", sizes, log=True)
     quantity_axis(axes, "y", "CPU time per step", "s", [*seconds, *predicted], log=True)
     off = np.abs(predicted / seconds - 1)
@@ -69,9 +76,7 @@ def plot_feature(cost: CostModel, group: str) -> Figure:
 
 def plot_predictions(cost: CostModel) -> Figure:
     """Show predicted over measured time of all runs, cells that were left out marked."""
-    figure = new_figure(7.2, 4.6)
-    axes = figure.subplots()
-    tidy(axes, grid="both")
+    figure, axes = one_panel(7.2, 4.6, grid="both")
     handles: dict[str, Any] = {}
     kinds = (("feature", "features", PALETTE[0], "o"), ("cell", "cells (each left out once)", PALETTE[1], "D"))
     everything: list[float] = []
@@ -103,16 +108,6 @@ def _numbers(cost: CostModel, rows: Rows) -> tuple[Array, Array, Array]:
     amounts = np.array([[float(row["amounts"].get(name, 0.0)) for name in names] for row in rows])
     seconds = np.array([float(row["seconds"]) for row in rows])
     return amounts[:, names.index("points")], seconds, amounts @ cost.vector
-
-
-def _draw(axes: Axes, rows: Rows, sizes: Array, seconds: Array, colour: str, gid: str) -> Any:
-    spread = np.array([float(row.get("spread") or 0.0) for row in rows])
-    bars = axes.errorbar(
-        sizes, seconds, yerr=np.vstack([np.minimum(spread, 0.9 * seconds), spread]), fmt="o", color=colour,
-        markersize=6, markeredgecolor="white", markeredgewidth=0.6, ecolor=colour, elinewidth=1.1, capsize=3, zorder=3,
-    )  # fmt: skip
-    bars[0].set_gid(gid)
-    return bars
 
 
 def _where(cost: CostModel) -> str:

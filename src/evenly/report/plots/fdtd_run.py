@@ -10,7 +10,7 @@ from matplotlib.ticker import MaxNLocator
 from evenly.fdtd.measurement.measurement import COMPUTATION, Measurement
 from evenly.fdtd.structures.jobs import Spectrum
 from evenly.report.formatting import compact, quantity
-from evenly.report.plots.style import GREY, INK, PALETTE, legend_below, new_figure, quantity_axis, set_title, tidy
+from evenly.report.plots.style import GREY, INK, PALETTE, legend_below, one_panel, quantity_axis, rank_axis, set_title
 from evenly.report.tables.fdtd import PHASE_GROUPS, clock_note
 
 __all__ = ["PHASE_COLOURS", "plot_ranks", "plot_spectrum"]
@@ -39,9 +39,7 @@ def plot_spectrum(spectrum: Spectrum, *, name: str = "") -> Figure:
     >>> figure.axes[0].get_xlabel()
     'wavelength (µm)'
     """
-    figure = new_figure(6.4, 4.2)
-    axes = figure.subplots()
-    tidy(axes)
+    figure, axes = one_panel(6.4, 4.2)
     positive = spectrum.frequencies > 0
     wavelength = 1 / spectrum.frequencies[positive]
     marks = len(wavelength) <= 60
@@ -97,9 +95,7 @@ def plot_ranks(measurement: Measurement) -> Figure:
     """
     times = {name: np.array(measurement.times(phases)) for name, phases in PHASE_GROUPS.items()}
     times = {name: values / measurement.steps for name, values in times.items() if values.max(initial=0) > 0}
-    figure = new_figure(max(6.4, min(12.0, 2.6 + 0.45 * measurement.size)), 4.2)
-    axes = figure.subplots()
-    tidy(axes)
+    figure, axes = one_panel(max(6.4, min(12.0, 2.6 + 0.45 * measurement.size)), 4.2)
     base, places, handles = np.zeros(measurement.size), np.arange(measurement.size), {}
     for name, values in times.items():
         handles[name] = axes.bar(
@@ -108,9 +104,7 @@ def plot_ranks(measurement: Measurement) -> Figure:
         )  # fmt: skip
         base = base + values
     quantity_axis(axes, "y", "time per step", "s", base)
-    axes.set_xlabel("rank", fontsize=10, color=INK)
-    axes.xaxis.set_major_locator(MaxNLocator(16, integer=True))
-    axes.set_xlim(-0.6, measurement.size - 0.4)
+    rank_axis(axes, measurement.size)
     set_title(figure, *_balance(measurement))
     legend_below(figure, handles)
     return figure

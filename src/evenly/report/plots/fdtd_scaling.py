@@ -16,9 +16,22 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, NullLocator, ScalarFormatter
 
 from evenly.fdtd.scaling.study import ScalingPoint, ScalingStudy, Statistic
-from evenly.report.formatting import compact, percent
+from evenly.report.formatting import compact, percent, ranks_text
 from evenly.report.plots.fdtd_run import PHASE_COLOURS
-from evenly.report.plots.style import GREY, INK, PALETTE, legend_below, new_figure, quantity_axis, set_title, tidy
+from evenly.report.plots.style import (
+    GREY,
+    INK,
+    PALETTE,
+    above_zero,
+    legend_below,
+    new_figure,
+    one_panel,
+    points_with_bars,
+    quantity_axis,
+    rank_axis,
+    set_title,
+    tidy,
+)
 
 __all__ = ["plot_per_rank", "plot_rates", "plot_ratio", "plot_run_time", "plot_scaling"]
 
@@ -55,7 +68,7 @@ def plot_run_time(study: ScalingStudy) -> Figure:
         f"{study.name}: fastest on {best.ranks} ranks, {compact(best.speedup, 3)} × as fast as on {study.ranks[0]}"
     )
     if best.ranks == study.ranks[0]:
-        finding = f"{study.name}: fastest on {best.ranks} rank{'' if best.ranks == 1 else 's'}, more don't help"
+        finding = f"{study.name}: fastest on {ranks_text(best.ranks)}, more don't help"
     detail = f"{study.clock_label}; efficiency {percent(best.efficiency, 2)} on {best.ranks}{_bars(values)}"
     set_title(figure, finding, detail)
     legend_below(figure, {"measured": measured, "ideal (inverse to ranks)": line})
@@ -108,17 +121,14 @@ def plot_per_rank(study: ScalingStudy, ranks: int | None = None) -> Figure:
         tidy(axes)
         axes.bar(places, [v.mean for v in values], width=0.75, color=PHASE_COLOURS[name], zorder=3, gid=name)
         if values[0].count > 1:
-            axes.errorbar(
-                places, [v.mean for v in values], yerr=_clipped(values), fmt="none", ecolor=INK, elinewidth=0.9,
-                capsize=2, zorder=4,
-            )  # fmt: skip
+            means, spread = [v.mean for v in values], [v.deviation for v in values]
+            bars = above_zero(means, spread)
+            axes.errorbar(places, means, yerr=bars, fmt="none", ecolor=INK, elinewidth=0.9, capsize=2, zorder=4)
         quantity_axis(axes, "y", name, "s", [*(v.mean + v.deviation for v in values), largest])
         axes.yaxis.set_major_locator(MaxNLocator(4))
         _in_unit(axes, name, largest)
         axes.set_ylim(0, None)
-    panels[-1].set_xlabel("rank", fontsize=10, color=INK)
-    panels[-1].xaxis.set_major_locator(MaxNLocator(16, integer=True))
-    panels[-1].set_xlim(-0.6, chosen - 0.4)
+    rank_axis(panels[-1], chosen)
     figure.align_ylabels(list(panels))
     set_title(figure, _uneven(study, chosen), f"{study.clock_label}, {study.steps} steps{_bars([times[0].stepping])}")
     return figure
@@ -180,9 +190,7 @@ def _growth(points: Sequence[ScalingPoint]) -> str:
 
 
 def _figure(study: ScalingStudy) -> tuple[Figure, Axes]:
-    figure = new_figure(6.4, 4.4)
-    axes = figure.subplots()
-    tidy(axes, grid="both")
+    figure, axes = one_panel(6.4, 4.4, grid="both")
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter(ScalarFormatter())
     axes.xaxis.set_minor_locator(NullLocator())
@@ -192,18 +200,8 @@ def _figure(study: ScalingStudy) -> tuple[Figure, Axes]:
 
 
 def _draw(axes: Axes, ranks: Any, values: Sequence[Statistic], colour: str, gid: str) -> Any:
-    bars = axes.errorbar(
-        ranks, [v.mean for v in values], yerr=_clipped(values), fmt="o-", color=colour, markersize=6,
-        markeredgecolor="white", markeredgewidth=0.6, linewidth=1.6, ecolor=colour, elinewidth=1.1, capsize=3, zorder=3,
-    )  # fmt: skip
-    bars[0].set_gid(gid)
-    return bars
-
-
-def _clipped(values: Sequence[Statistic]) -> Any:
-    # A bar that reaches zero or below can't be drawn on a log axis: it ends at a tenth of the mean.
-    spread = np.array([v.deviation for v in values])
-    return np.vstack([np.minimum(spread, 0.9 * np.array([v.mean for v in values])), spread])
+    means, spread = (np.array([getattr(v, name) for v in values]) for name in ("mean", "deviation"))
+    return points_with_bars(axes, ranks, means, spread, colour=colour, gid=gid, marks="o-")
 
 
 def _bars(values: Sequence[Statistic]) -> str:

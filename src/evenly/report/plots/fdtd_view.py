@@ -17,8 +17,18 @@ from matplotlib.ticker import MaxNLocator
 
 from evenly.errors import InputError
 from evenly.fdtd.structures.views import Area, View
-from evenly.report.formatting import compact
-from evenly.report.plots.style import GREY, INK, PALETTE, add_box, legend_below, new_figure, readable_on, set_title
+from evenly.report.formatting import compact, ranks_text
+from evenly.report.plots.style import (
+    GREY,
+    INK,
+    PALETTE,
+    add_box,
+    colour_bar,
+    legend_below,
+    new_figure,
+    readable_on,
+    set_title,
+)
 
 __all__ = ["plot_field", "plot_geometry"]
 
@@ -129,11 +139,8 @@ def _colour_bar(figure: Figure, axes: Axes, image: Any, label: str, **options: A
     x0, x1, y0, y1 = image.get_extent()
     # Of one width whatever the panel's shape.
     width = 0.035 * max(1.0, (y1 - y0) / (x1 - x0))
-    bar = figure.colorbar(image, cax=axes.inset_axes((1.0 + width, 0.0, width, 1.0)), **options)
-    bar.ax.tick_params(labelsize=9, color=GREY, labelcolor=INK)
+    bar = colour_bar(figure, image, label, cax=axes.inset_axes((1.0 + width, 0.0, width, 1.0)), **options)
     bar.ax.yaxis.set_major_locator(MaxNLocator(5))
-    bar.set_label(label, fontsize=9, color=INK)
-    bar.outline.set_visible(False)
 
 
 def _draw_outlines(axes: Axes, view: View) -> None:
@@ -247,5 +254,5 @@ def _frame(axes: Axes, view: View) -> None:
 
 def _parts(view: View) -> str:
     where = "" if view.across in view.axes or view.total_chunks == len(view.chunks) else f"of {view.total_chunks} "
-    ranks = f"{view.ranks} rank{'' if view.ranks == 1 else 's'}"
-    return f"{len(view.chunks)} {where}chunks at {view.across} = {compact(view.at, 3)} {view.unit}, on {ranks}"
+    place = f"{view.across} = {compact(view.at, 3)} {view.unit}"
+    return f"{len(view.chunks)} {where}chunks at {place}, on {ranks_text(view.ranks)}"

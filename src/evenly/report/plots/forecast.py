@@ -9,17 +9,7 @@ from matplotlib.ticker import FuncFormatter
 
 from evenly.decomposition.forecasting.forecast import Forecast
 from evenly.report.formatting import compact, percent, quantity
-from evenly.report.plots.style import (
-    GREY,
-    INK,
-    PALETTE,
-    legend_below,
-    new_figure,
-    quantity_axis,
-    set_title,
-    tidy,
-    value_axis,
-)
+from evenly.report.plots.style import GREY, INK, PALETTE, legend_below, one_panel, quantity_axis, set_title, value_axis
 
 __all__ = ["plot_cost", "plot_forecast", "plot_time"]
 
@@ -35,9 +25,7 @@ def plot_time(found: Forecast) -> Figure:
     """Show seconds per step with their interval, and what of them is computing and communicating."""
     curve, best = found.curve, found.best
     ranks = curve["ranks"].to_numpy(dtype=np.float64)
-    figure = new_figure(6.4, 4.4)
-    axes = figure.subplots()
-    tidy(axes, grid="both")
+    figure, axes = one_panel(6.4, 4.4, grid="both")
     band = axes.fill_between(
         ranks, curve["lower_s"], curve["upper_s"], color=PALETTE[0], alpha=0.18, linewidth=0, gid="interval", zorder=2
     )
@@ -63,9 +51,7 @@ def plot_cost(found: Forecast) -> Figure:
     curve, best = found.curve, found.best
     priced = "money" in curve
     column, unit = ("money", found.machine.currency) if priced else ("core_hours", "core-hours")
-    figure = new_figure(6.4, 4.2)
-    axes = figure.subplots()
-    tidy(axes, grid="both")
+    figure, axes = one_panel(6.4, 4.2, grid="both")
     (line,) = axes.plot(curve["run_s"], curve[column], "o-", color=PALETTE[0], markersize=4.5, gid="counts", zorder=3)
     quantity_axis(axes, "x", f"time of {found.steps} steps", "s", curve["run_s"], log=len(curve) > 2)
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: compact(value, 3)))

@@ -17,7 +17,16 @@ from evenly.errors import InputError
 from evenly.models.base import Model
 from evenly.report.formatting import value_text
 from evenly.report.plots.slice_panel import Slice, comparable, draw_slice, share_limits, slice_through
-from evenly.report.plots.style import PALETTE, Scaling, legend_below, new_figure, set_title, solver_colours, wrapped
+from evenly.report.plots.style import (
+    PALETTE,
+    Scaling,
+    headed,
+    legend_below,
+    new_figure,
+    set_title,
+    solver_colours,
+    wrapped,
+)
 from evenly.report.plots.trend_words import trend
 from evenly.report.slices import choose_parameter, fixed_at, leading_of
 from evenly.runs.runs import Runs
@@ -89,7 +98,7 @@ def plot_model(
     axes = figure.subplots()
     draw_slice(axes, shown, PALETTE[0], log)
     finding = trend(shown.line, shown.parameter, shown.quantity)
-    set_title(figure, f"{name}: {finding}" if name else _capital(finding), _detail(shown))
+    set_title(figure, headed(name, finding), _detail(shown))
     legend_below(figure, shown.handles)
     return figure
 
@@ -165,17 +174,13 @@ def plot_slices(
     for i, parameter in enumerate(wanted):
         others = {key: value for key, value in centre.items() if key != choose_parameter(model, parameter)}
         shown = slice_through(model, runs, parameter, others, level=level, test=test)
-        title = _capital(trend(shown.line, parameter, shown.quantity))
+        title = headed("", trend(shown.line, parameter, shown.quantity))
         panels.append((title, shown, PALETTE[i % len(PALETTE)]))
     through = ", ".join(f"{key} = {value_text(value)}" for key, value in centre.items())
-    return _panels(panels, log, f"{name}: slices through {through}" if name else f"Slices through {through}")
+    return _panels(panels, log, headed(name, f"slices through {through}"))
 
 
 # ---- words ----------------------------------------------------------------------------------------------
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _detail(shown: Slice) -> str:

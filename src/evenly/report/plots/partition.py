@@ -25,7 +25,7 @@ from evenly.decomposition.cells.cell import Cell
 from evenly.decomposition.costs.cost_model import CostModel, program_named
 from evenly.decomposition.partitioning.plan import CutPlan, Prediction
 from evenly.fdtd.cell.box import AXES
-from evenly.report.formatting import compact, quantity
+from evenly.report.formatting import compact, quantity, ranks_text
 from evenly.report.plots.partition_drawing import (
     Plane,
     aspect_of,
@@ -42,14 +42,16 @@ from evenly.report.plots.style import (
     INK,
     PALETTE,
     add_box,
+    colour_bar,
     legend_below,
     new_figure,
+    one_panel,
     quantity_axis,
     set_title,
     tidy,
     value_axis,
-)  # fmt: skip
-from evenly.report.tables.partition import BALANCED, EVEN, ranks_text
+)
+from evenly.report.tables.partition import BALANCED, EVEN
 
 __all__ = ["plot_chunks", "plot_counts", "plot_plan", "plot_shares", "plot_where"]
 
@@ -63,6 +65,8 @@ _LAYERS = {"pml": "PML", "absorber": "absorber"}
 _WORK, _BORDERS = PALETTE[0], PALETTE[3]
 #: Terms that are proportional to one of these say what points take.
 _POINTWISE = frozenset({"point", "node", "value", "value and frequency", "product"})
+#: Of a bar beside all panels.
+_BAR: dict[str, Any] = {"fraction": 0.03, "pad": 0.015, "aspect": 25, "shrink": 0.85}
 #: Loads closer to the mean than this are drawn alike.
 LEAST_SPREAD = 0.05
 #: Blocks along the longest axis of a slice.
@@ -113,7 +117,7 @@ def plot_chunks(plan: CutPlan, *, unit: str = "a") -> Figure:
         share = one.rank_s / one.rank_s.mean()
         _draw_chunks(axes, plan.cell, one, lambda owner, s=share: mpl.colors.to_hex(LOAD(norm(s[owner]))), unit)
         _caption(axes, f"load, {name} (at most {one.imbalance:.2f})")
-    bar = _colour_bar(figure, panels, ScalarMappable(norm, LOAD), "predicted time over the mean")
+    bar = colour_bar(figure, ScalarMappable(norm, LOAD), "predicted time over the mean", ax=panels, **_BAR)
     bar.ax.set_ylim(min(1 - LEAST_SPREAD, float(shares.min())), max(1 + LEAST_SPREAD, float(shares.max())))
     bar.ax.yaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 2.5, 5, 10]))
     set_title(figure, f"{plan.cell.name}: {_finding(plan)}")
@@ -134,15 +138,6 @@ def _name(plan: CutPlan) -> str:
 
 def _caption(axes: Axes, text: str) -> None:
     axes.set_title(text, loc="left", fontsize=9, color=GREY)
-
-
-def _colour_bar(figure: Figure, panels: list[Axes], image: Any, label: str, **options: Any) -> Any:
-    """Put one bar beside all panels."""
-    bar = figure.colorbar(image, ax=panels, fraction=0.03, pad=0.015, aspect=25, shrink=0.85, **options)
-    bar.set_label(label, fontsize=9, color=INK)
-    bar.ax.tick_params(labelsize=9, color=GREY, labelcolor=INK)
-    bar.outline.set_visible(False)
-    return bar
 
 
 def _load_norm(shares: Array) -> Normalize:
@@ -198,7 +193,7 @@ def plot_where(plan: CutPlan, cost: CostModel, *, unit: str = "a") -> Figure:
         frame_plane(axes, plane, unit)
         if grid.dimensions == 3:
             _caption(axes, f"at {AXES[plane.across]} = {compact(plane.position, 3)} {unit}".replace("-", "−"))
-    _colour_bar(figure, panels, image, "predicted ns per point and step", extend="max")
+    colour_bar(figure, image, "predicted ns per point and step", ax=panels, extend="max", **_BAR)
     set_title(figure, f"{cell.name}: where the work is, cut for {ranks_text(plan.prediction.ranks)}")
     layers = [kind for kind in HATCHES if any(depth for pair in getattr(cell, kind) for depth in pair)]
     handles: dict[str, Any] = {"chunk": Line2D([], [], color=INK, linewidth=0.9)}
@@ -327,9 +322,7 @@ def plot_counts(plans: Sequence[CutPlan], serial_s: float) -> Figure:
         Predicted seconds per step of one rank.
     """
     ranks = np.array([plan.prediction.ranks for plan in plans], dtype=float)
-    figure = new_figure(6.0, 4.2)
-    axes = figure.subplots()
-    tidy(axes, grid="both")
+    figure, axes = one_panel(6.0, 4.2, grid="both")
     curves = {
         "answer": (serial_s / np.array([p.prediction.step_s for p in plans]), PALETTE[0], "o", "-"),
         EVEN: (serial_s / np.array([p.even.step_s for p in plans]), PALETTE[1], "s", "-"),

@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 from evenly.decomposition.partitioning.plan import CutPlan
 from evenly.fdtd.cell.box import AXES
 from evenly.fdtd.cell.partition import BinaryPartition
-from evenly.report.formatting import compact
+from evenly.report.formatting import compact, ranks_text
 from evenly.report.plots.partition_drawing import rank_colour
 from evenly.report.plots.style import GREY, INK, new_figure, readable_on, set_title
-from evenly.report.tables.partition import ranks_text
 
 __all__ = ["plot_tree"]
 

@@ -14,7 +14,17 @@ from evenly.errors import InputError
 from evenly.metrics import mlogq
 from evenly.models.base import Model
 from evenly.report.formatting import compact, percent
-from evenly.report.plots.style import GREY, INK, PALETTE, legend_below, new_figure, quantity_axis, set_title, tidy
+from evenly.report.plots.style import (
+    GREY,
+    INK,
+    PALETTE,
+    headed,
+    legend_below,
+    new_figure,
+    quantity_axis,
+    set_title,
+    tidy,
+)
 from evenly.report.plots.trend_words import quantity_name
 from evenly.report.slices import measured_by_configuration, quietly
 from evenly.runs.runs import Runs
@@ -72,7 +82,7 @@ def plot_predictions(
     for i, (label, one) in enumerate(sets.items()):
         handles |= _draw(axes, label, one, i if len(sets) > 1 else 0)
     finding = _finding(next(reversed(sets)), next(reversed(sets.values())), level)
-    set_title(figure, f"{name}: {finding[0]}" if name else finding[0].capitalize(), finding[1])
+    set_title(figure, headed(name, finding[0]), finding[1])
     legend_below(figure, handles)
     return figure
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from evenly.models.base import Model
 from evenly.report.formatting import percent, span
-from evenly.report.plots.style import Scaling, quantity_axis, tidy, value_axis
+from evenly.report.plots.style import Scaling, above_zero, quantity_axis, tidy, value_axis
 from evenly.report.plots.trend_words import quantity_name
 from evenly.report.slices import Line, Points, bounds, choose_parameter, fixed_at, line_along, of_response, points_along
 from evenly.runs.runs import Runs
@@ -193,11 +193,10 @@ def _draw_points(axes: Axes, shown: Slice, points: Points, colour: str, *, held_
         )  # fmt: skip
         if not held_out:
             shown.handles["single runs"] = raw[0]
-    # A bar that reaches zero or below can't be drawn on a log axis: it ends at a tenth of the median.
-    down = np.minimum(points.spread, 0.9 * points.value)
     many = len(points.x) > 60
     bars = axes.errorbar(
-        _places(shown, points.x), points.value, yerr=np.vstack([down, points.spread]) if points.spread.any() else None,
+        _places(shown, points.x), points.value,
+        yerr=above_zero(points.value, points.spread) if points.spread.any() else None,
         fmt="D" if held_out else "o", markersize=3 if many else 5, markerfacecolor="white" if held_out else colour,
         markeredgecolor=colour if held_out else "white", markeredgewidth=1.1 if held_out else 0.6, color=colour,
         ecolor=colour, elinewidth=1, capsize=0 if many else 2.5, linestyle="none", zorder=3,

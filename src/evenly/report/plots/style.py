@@ -29,11 +29,17 @@ __all__ = [
     "INK",
     "PALETTE",
     "Scaling",
+    "above_zero",
     "add_box",
+    "colour_bar",
+    "headed",
     "legend_below",
     "new_figure",
     "nice_ticks",
+    "one_panel",
+    "points_with_bars",
     "quantity_axis",
+    "rank_axis",
     "readable_on",
     "save_figure",
     "set_title",
@@ -59,6 +65,27 @@ _MARKUP = re.compile(r"[$^{}]")
 def new_figure(width: float = 6.4, height: float = 4.2) -> Figure:
     """Return an empty figure, sizes in inches, that keeps its labels from overlapping."""
     return Figure(figsize=(width, height), layout="constrained", facecolor="white", dpi=110)
+
+
+def one_panel(
+    width: float = 6.4, height: float = 4.2, *, grid: Literal["x", "y", "both", "none"] = "y"
+) -> tuple[Figure, Axes]:
+    """Return a figure with one tidy panel, sizes in inches."""
+    figure = new_figure(width, height)
+    axes = figure.subplots()
+    tidy(axes, grid=grid)
+    return figure, axes
+
+
+def headed(name: str, finding: str) -> str:
+    """Return a title: the finding after the name of what it is about, if it has one.
+
+    Examples
+    --------
+    >>> headed("inner", "time falls"), headed("", "time falls")
+    ('inner: time falls', 'Time falls')
+    """
+    return f"{name}: {finding}" if name else finding[:1].upper() + finding[1:]
 
 
 def solver_colours(names: Iterable[str]) -> dict[str, str]:
@@ -129,6 +156,43 @@ def wrapped(text: str, width: float, letter: float) -> str:
 def escape(text: str) -> str:
     """Keep a user's names from being read as mathematics."""
     return text if "$^{" in text else text.replace("$", r"\$")
+
+
+def points_with_bars(axes: Axes, x: Any, y: Any, spread: Any, *, colour: str, gid: str, marks: str = "o") -> Any:
+    """Draw points with bars of their spread, above and below; return what a legend shows of them."""
+    bars = axes.errorbar(
+        x, y, yerr=above_zero(y, spread), fmt=marks, color=colour, markersize=6, markeredgecolor="white",
+        markeredgewidth=0.6, linewidth=1.6, ecolor=colour, elinewidth=1.1, capsize=3, zorder=3,
+    )  # fmt: skip
+    bars[0].set_gid(gid)
+    return bars
+
+
+def above_zero(values: Any, spread: Any) -> Any:
+    """Return lengths of bars (2, n), down and up; a log axis shows no zero, so bars end at a tenth of the value.
+
+    Examples
+    --------
+    >>> above_zero([2.0, 1.0], [0.5, 3.0]).tolist()
+    [[0.5, 0.9], [0.5, 3.0]]
+    """
+    return np.vstack([np.minimum(spread, 0.9 * np.asarray(values)), spread])
+
+
+def rank_axis(axes: Axes, ranks: int) -> None:
+    """Label an axis of which each whole number is a rank."""
+    axes.set_xlabel("rank", fontsize=10, color=INK)
+    axes.xaxis.set_major_locator(MaxNLocator(16, integer=True))
+    axes.set_xlim(-0.6, ranks - 0.4)
+
+
+def colour_bar(figure: Figure, image: Any, label: str, **place: Any) -> Any:
+    """Put a bar of colours with a label beside panels; `place` says where, as for `Figure.colorbar`."""
+    bar = figure.colorbar(image, **place)
+    bar.set_label(label, fontsize=9, color=INK)
+    bar.ax.tick_params(labelsize=9, color=GREY, labelcolor=INK)
+    bar.outline.set_visible(False)
+    return bar
 
 
 def add_box(axes: Axes, corners: tuple[float, float, float, float], **look: Any) -> None:

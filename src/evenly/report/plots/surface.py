@@ -20,6 +20,7 @@ from evenly.report.formatting import compact, prefix_for, value_text
 from evenly.report.plots.style import (
     GREY,
     INK,
+    headed,
     legend_below,
     new_figure,
     nice_ticks,
@@ -103,7 +104,7 @@ def plot_surface(
     draw(figure, model, names, (across, up, values), _on_slice(measured, names, fixed))
     finding = _finding(names, (across, up, values), quantity_name(model.response_))
     detail = ", ".join(f"{key} = {value_text(value)}" for key, value in fixed.items())
-    set_title(figure, f"{name}: {finding}" if name else finding[:1].upper() + finding[1:], detail)
+    set_title(figure, headed(name, finding), detail)
     return figure
 
 

@@ -19,6 +19,7 @@ from evenly.report.plots.style import (
     escape,
     legend_below,
     new_figure,
+    one_panel,
     quantity_axis,
     set_title,
     tidy,
@@ -56,9 +57,7 @@ def plot_search(result: Result) -> Figure:
     >>> plot_search(result).axes[0].get_xlabel()
     'configurations run'
     """
-    figure = new_figure()
-    axes = figure.subplots()
-    tidy(axes)
+    figure, axes = one_panel()
     table = result.history.assign(run=np.arange(1, len(result.history) + 1))
     shown = table["seconds"].where(table["status"] == "ok").fillna(table["at_least"])
     groups = _tasks_of(result, table)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 from rich.table import Table
 
 from evenly.report.formatting import compact, percent, plain, quantity
-from evenly.report.tables.run import add_row, new_table
+from evenly.report.tables.run import add_numbers, add_row, add_texts, new_table
 
 if TYPE_CHECKING:
     from evenly.models.base import Model
@@ -57,11 +57,10 @@ def choice_table(model: Automatic, *, title: str = "") -> Table:
     """
     table = new_table(title, "\n".join(_below(model)))
     table.add_column("method", no_wrap=True)
-    for heading in ("MLogQ\nleft out", "learned\nin", "size", "share"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    add_numbers(table, "MLogQ\nleft out", "learned\nin", "size", "share")
     noted = any(model.choice_["note"])
     if noted:
-        table.add_column("", overflow="fold")
+        add_texts(table, "")
     for row in model.choice_.to_dict(orient="records"):
         learned = row["bytes"] > 0
         cells = (

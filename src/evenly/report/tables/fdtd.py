@@ -11,8 +11,8 @@ from rich.table import Table
 from evenly.fdtd.measurement.measurement import FOURIER, STEPPING, WAITING, Measurement
 from evenly.fdtd.scaling.study import ScalingStudy, Statistic
 from evenly.fdtd.structures.jobs import Spectrum
-from evenly.report.formatting import common_prefix, compact, percent, plain, quantity
-from evenly.report.tables.run import add_row, new_table
+from evenly.report.formatting import common_prefix, compact, percent, plain, quantity, ranks_text
+from evenly.report.tables.run import add_numbers, add_row, add_texts, new_table
 
 __all__ = [
     "KINDS", "PHASE_GROUPS", "chunk_table", "headline", "kinds_of", "kinds_table", "memory_line", "parameters_table",
@@ -93,8 +93,7 @@ def ranks_table(measurement: Measurement, *, title: str = "", most: int = 32) ->
         f"and {left_out} more ranks" if left_out else "",
     ]
     table = new_table(title, "\n".join(note for note in notes if note))
-    for heading in ("rank", "chunks", "points", *shown):
-        table.add_column(heading, justify="right", no_wrap=True)
+    add_numbers(table, "rank", "chunks", "points", *shown)
     for n, rank in enumerate(measurement.ranks[:most]):
         seconds = [f"{times[name][n] / factor:.{places}f}" for name in shown]
         add_row(table, str(rank.rank), str(rank.chunks), compact(rank.points), *seconds)
@@ -123,9 +122,8 @@ def kinds_table(counts: Mapping[str, int], points: int, *, title: str = "") -> T
     1
     """
     table = new_table(title)
-    table.add_column("kind of grid point", overflow="fold")
-    table.add_column("number", justify="right", no_wrap=True)
-    table.add_column("share", justify="right", no_wrap=True)
+    add_texts(table, "kind of grid point")
+    add_numbers(table, "number", "share")
     for kind, name in KINDS.items():
         if counts.get(kind):
             add_row(table, name, compact(counts[kind]), percent(counts[kind] / points))
@@ -143,9 +141,8 @@ def chunk_table(rows: Sequence[Mapping[str, Any]], *, title: str = "", most: int
     """
     left_out = len(rows) - min(most, len(rows))
     table = new_table(title, f"and {left_out} more chunks" if left_out else "")
-    for heading in ("chunk", "rank", "grid", "points", "shared faces"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("of which", overflow="fold")
+    add_numbers(table, "chunk", "rank", "grid", "points", "shared faces")
+    add_texts(table, "of which")
     for row in rows[:most]:
         grid = "×".join(str(b - a) for a, b in zip(row["lo"], row["hi"], strict=True))
         kinds = ", ".join(f"{_short(kind)} {compact(row[kind])}" for kind in KINDS if row.get(kind))
@@ -222,13 +219,12 @@ def headline(measurement: Measurement) -> str:
     'box: 20 × 20 × 20 = 8000 points on 1 rank; 100 steps of 20 ms, 50 steps/s, 0.4 Mpoints/s'
     """
     step = measurement.step_s()
-    shape = " × ".join(map(str, measurement.shape))
-    ranks = f"{measurement.size} rank{'' if measurement.size == 1 else 's'}"
+    points = f"{' × '.join(map(str, measurement.shape))} = {compact(measurement.points)} points"
     threads = f" of {measurement.threads} threads" if measurement.threads > 1 else ""
     clock = "" if measurement.clock == "wall" else " CPU time"
     speed = f"{compact(1 / step, 3)} steps/s, {compact(measurement.points / step / 1e6, 3)} Mpoints/s"
     return (
-        f"{measurement.name}: {shape} = {compact(measurement.points)} points on {ranks}{threads}; "
+        f"{measurement.name}: {points} on {ranks_text(measurement.size)}{threads}; "
         f"{measurement.steps} steps of {quantity(step, digits=3)}{clock}, {speed}"
     )
 

@@ -6,7 +6,7 @@ from rich.table import Table
 
 from evenly.decomposition.forecasting.forecast import Forecast
 from evenly.report.formatting import common_prefix, compact, percent
-from evenly.report.tables.run import add_row, new_table
+from evenly.report.tables.run import add_numbers, add_row, new_table
 
 __all__ = ["forecast_headline", "forecast_table"]
 
@@ -39,8 +39,7 @@ def forecast_table(found: Forecast, *, level: float = 0.9) -> Table:
     table = new_table("", _CAPTION.format(level=percent(level)))
     whole, unit = common_prefix([best["run_s"]])
     headings = ["ranks", "nodes", f"{prefix}/step", "within", "waits", "used", f"run {unit}", "core-h"]
-    for heading in headings + ([found.machine.currency] if priced else []):
-        table.add_column(heading, justify="right", no_wrap=True)
+    add_numbers(table, *headings + ([found.machine.currency] if priced else []))
     for row in curve.to_dict("records"):
         cells = [
             f"{'* ' if row['ranks'] == found.ranks else ''}{int(row['ranks'])}",

@@ -15,7 +15,7 @@ from evenly.report.formatting import common_prefix, compact, percent, plain, spa
 from evenly.report.left_out_errors import left_out_errors
 from evenly.report.slices import bounds, formula_of, leading_of, measured_by_configuration, quietly
 from evenly.report.tables.choice import blend_of, choice_as_dict, chose_itself
-from evenly.report.tables.run import add_row, new_table
+from evenly.report.tables.run import add_numbers, add_row, add_texts, new_table
 from evenly.runs.runs import Runs
 from evenly.space.parameters import Parameter
 from evenly.space.space import Configurations
@@ -74,11 +74,8 @@ def models_table(
     rich.table.Table
     """
     table = new_table(title, "\n".join(_formulas(models)))
-    table.add_column("solver", overflow="fold")
-    table.add_column("model", overflow="fold")
-    table.add_column("learned on", overflow="fold")
-    for heading in ("MLogQ\nleft\nout", "MAPE\nleft\nout", *(["held out", "inside 90 %"] if test else [])):
-        table.add_column(heading, justify="right", no_wrap=True)
+    add_texts(table, "solver", "model", "learned on")
+    add_numbers(table, "MLogQ\nleft\nout", "MAPE\nleft\nout", *(["held out", "inside 90 %"] if test else []))
     for solver, model in models.items():
         cells = _errors_cells(model, (runs or {}).get(solver))
         if test:
@@ -159,7 +156,7 @@ def model_table(
     rich.table.Table
     """
     table = new_table(title or name)
-    table.add_column("", overflow="fold")
+    add_texts(table, "")
     sets = {"learned from": runs, "held out": test}
     given = {label: errors_of(model, one) for label, one in sets.items() if one is not None and len(one.ok)}
     left_out = left_out_errors(model, runs) if "learned from" in given and runs is not None else None
@@ -293,11 +290,8 @@ def predictions_table(
     table = new_table(title, "* outside the range learned on" if starred else "")
     parameters = list(dict.fromkeys(name for row in found for name in row["configuration"]))
     if len(models) > 1:
-        table.add_column("solver", overflow="fold")
-    for name in parameters:
-        table.add_column(name, justify="right", no_wrap=True)
-    for heading in ("prediction", f"{percent(level)} interval"):
-        table.add_column(heading, justify="right", no_wrap=True)
+        add_texts(table, "solver")
+    add_numbers(table, *parameters, "prediction", f"{percent(level)} interval")
     for row in found:
         unit = row["unit"]
         factor, prefix = common_prefix([one["value"] for one in found if one["unit"] == unit], unit, row["value"])

@@ -9,8 +9,8 @@ from rich.table import Table
 
 from evenly.decomposition.partitioning.plan import CutPlan, Prediction
 from evenly.fdtd.cell.box import Box
-from evenly.report.formatting import common_prefix, compact, percent, plain, quantity
-from evenly.report.tables.run import add_row, new_table
+from evenly.report.formatting import common_prefix, compact, percent, plain, quantity, ranks_text
+from evenly.report.tables.run import add_numbers, add_row, new_table
 
 __all__ = [
     "answer", "cuts_as_dict", "cuts_counts_table", "cuts_headline", "cuts_table", "prediction_as_dict", "shares_table",
@@ -38,17 +38,6 @@ def cuts_headline(plan: CutPlan) -> str:
         f"{cell.name}: {shape} = {compact(cell.grid.box.volume)} points on {ranks_text(chosen.ranks)}; "
         f"{quantity(chosen.step_s, digits=3)} per step predicted, slowest rank {compact(chosen.imbalance)} × the mean"
     )
-
-
-def ranks_text(count: int) -> str:
-    """Return so many ranks in words.
-
-    Examples
-    --------
-    >>> ranks_text(1), ranks_text(2)
-    ('1 rank', '2 ranks')
-    """
-    return f"{count} rank{'' if count == 1 else 's'}"
 
 
 def answer(plan: CutPlan) -> str:
@@ -80,8 +69,7 @@ def shares_table(plan: CutPlan, *, title: str = "", most: int = 64) -> Table:
         f"and {left_out} more ranks (--json shows all)" if left_out else "",
     ]
     table = new_table(title, "\n".join(note for note in notes if note))
-    for heading in ("rank", "grid", "points", "work", "borders", "total", "/ mean", "faces", "others"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    add_numbers(table, "rank", "grid", "points", "work", "borders", "total", "/ mean", "faces", "others")
     shapes, points = _grids(plan)
     mean = chosen.rank_s.mean()
     for rank in range(min(most, chosen.ranks)):
@@ -127,8 +115,7 @@ def cuts_table(plan: CutPlan, others: Mapping[str, Prediction] | None = None, *,
     factor, prefix = common_prefix([one.step_s for one in rows.values()], own=plan.prediction.step_s)
     table = new_table(title, "most: faces of the rank that has most; speed: relative to equal volumes")
     table.add_column("cut", overflow="fold", min_width=len(EVEN))
-    for heading in (f"{prefix} per step", "max/mean", "borders", "faces", "most", "speed"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    add_numbers(table, f"{prefix} per step", "max/mean", "borders", "faces", "most", "speed")
     for name, one in rows.items():
         share = float(one.border_s.sum() / one.rank_s.sum())
         add_row(
@@ -171,10 +158,9 @@ def cuts_counts_table(plans: Sequence[CutPlan], serial_s: float, *, title: str =
         "even: max/mean of equal volumes; gain: how many times as fast as they are",
     ]
     table = new_table(title, "\n".join(notes))
-    table.add_column("ranks", justify="right", no_wrap=True)
+    add_numbers(table, "ranks")
     table.add_column("cut", no_wrap=True)
-    for heading in (f"{prefix}/step", "max/mean", "speedup", "efficiency", "even", "gain"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    add_numbers(table, f"{prefix}/step", "max/mean", "speedup", "efficiency", "even", "gain")
     for plan in plans:
         one = plan.prediction
         add_row(

@@ -9,7 +9,7 @@ import numpy as np
 from rich.table import Table
 
 from evenly.report.formatting import common_prefix, compact, interval, percent, plain, quantity
-from evenly.report.tables.run import add_row, new_table
+from evenly.report.tables.run import add_numbers, add_row, add_texts, new_table
 
 if TYPE_CHECKING:
     from evenly.allocation.plan import Plan
@@ -51,9 +51,8 @@ def plan_table(plan: Plan, *, title: str = "") -> Table:
     """
     alike = {name: f"{low} … {high}" for name, (low, high) in plan.within_noise.items() if low < high}
     table = new_table(title, "\n".join([*([_ALIKE] if alike else []), *_notes(plan)]))
-    table.add_column("solver", overflow="fold")
-    for heading in ("cores", *(["as good with"] if alike else []), "time", "waits"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    add_texts(table, "solver")
+    add_numbers(table, "cores", *(["as good with"] if alike else []), "time", "waits")
     factor, prefix = common_prefix([*plan.times.values(), plan.seconds])
     for name, cores in plan.cores.items():
         between = [alike.get(name, "")] if alike else []
@@ -101,10 +100,8 @@ def comparison_table(plan: Plan, *, title: str = "") -> Table:
     """
     unsure = any(other.interval for other in plan.versus.values())
     table = new_table(title, _MEDIAN if unsure else "")
-    table.add_column("assignment", overflow="fold")
-    table.add_column("cores", overflow="fold")
-    table.add_column("time per step", justify="right", no_wrap=True)
-    table.add_column("the plan saves", justify="right", no_wrap=True)
+    add_texts(table, "assignment", "cores")
+    add_numbers(table, "time per step", "the plan saves")
     others = [(_OTHERS.get(name, name), other) for name, other in plan.versus.items()]
     runner_up = plan.runner_up
     seconds = [plan.seconds, *(other.seconds for _, other in others), *([runner_up.seconds] if runner_up else [])]
@@ -181,12 +178,11 @@ def curve_table(plan: Plan, totals: Iterable[int], *, title: str = "") -> Table:
     wide = sum(max(5, *map(len, name.splitlines())) + 3 for name in headed.values())
     apart = wide <= (_ROOM_BESIDE_INTERVALS if known else _ROOM)
     table = new_table(title, _SAVES)
-    table.add_column("cores", justify="right", no_wrap=True)
+    add_numbers(table, "cores")
     for name in headed.values() if apart else ["solvers"]:
         table.add_column(name, justify="right" if apart else "left", overflow="fold", no_wrap=apart)
     headings = ["time", *([f"{percent(plan.noise.level)}\ninterval"] if known else []), "saves", "core-h", "efficiency"]
-    for heading in headings:
-        table.add_column(heading, justify="right", no_wrap=True)
+    add_numbers(table, *headings)
     factor, prefix = common_prefix([row["seconds"] for row in rows])
     for row in rows:
         shares = [str(n) for n in row["cores"].values()] if apart else [_listed(row["cores"])]

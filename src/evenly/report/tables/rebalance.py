@@ -10,7 +10,7 @@ from rich.table import Table
 
 from evenly.fdtd.cell.grid import Grid
 from evenly.fdtd.cell.partition import BinaryPartition
-from evenly.report.formatting import compact, quantity
+from evenly.report.formatting import compact, quantity, ranks_text
 from evenly.report.tables.run import add_row, new_table
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def decision_headline(name: str, timings: Timings, decision: Decision) -> str:
     predicted = _predicted(decision)
     after = "" if predicted is None else f", predicted {compact(float(predicted.max() / predicted.mean()))} × after"
     return (
-        f"{name} on {timings.ranks} rank{'' if timings.ranks == 1 else 's'}: {quantity(decision.now_s, digits=3)} per "
+        f"{name} on {ranks_text(timings.ranks)}: {quantity(decision.now_s, digits=3)} per "
         f"step, slowest rank {compact(timings.imbalance)} × the mean{after}"
     )
 

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
     from evenly.runs.runs import Runs
 
-__all__ = ["SkippedFile", "add_row", "new_table", "runs_as_dict", "runs_table", "skipped_table"]
+__all__ = [
+    "SkippedFile", "add_numbers", "add_row", "add_texts", "new_table", "runs_as_dict", "runs_table", "skipped_table",
+]  # fmt: skip
 
 _MOST_LABELS = 4
 
@@ -47,6 +49,18 @@ def new_table(title: str = "", caption: str = "") -> Table:
         pad_edge=False,
         padding=(0, 1),
     )
+
+
+def add_texts(table: Table, *headings: str) -> None:
+    """Add columns of text; what is too long for one line goes on in the next."""
+    for heading in headings:
+        table.add_column(heading, overflow="fold")
+
+
+def add_numbers(table: Table, *headings: str) -> None:
+    """Add columns of numbers: they stand on the right and are never broken."""
+    for heading in headings:
+        table.add_column(heading, justify="right", no_wrap=True)
 
 
 def add_row(table: Table, *cells: str) -> None:
@@ -87,12 +101,11 @@ def runs_table(
     1
     """
     table = new_table(title, _sources(sources))
-    table.add_column("solver", overflow="fold")
-    table.add_column("runs", justify="right", no_wrap=True)
-    table.add_column("configs", overflow="fold")
+    add_texts(table, "solver")
+    add_numbers(table, "runs")
+    add_texts(table, "configs")
     table.add_column("measured", no_wrap=True)
-    table.add_column("repeats", justify="right", no_wrap=True)
-    table.add_column("spread", justify="right", no_wrap=True)
+    add_numbers(table, "repeats", "spread")
     for solver, one in runs.items():
         facts = _facts(one)
         rows = f"{facts['rows']}" + (f"\n{facts['failed']} failed" if facts["failed"] else "")
@@ -115,7 +128,7 @@ def skipped_table(skipped: Iterable[SkippedFile], *, title: str = "Left out") ->
     """
     table = new_table(title)
     table.add_column("file", overflow="fold", ratio=2)
-    table.add_column("line", justify="right", no_wrap=True)
+    add_numbers(table, "line")
     table.add_column("reason", overflow="fold", ratio=3)
     for entry in skipped:
         add_row(table, str(entry.path), "" if entry.line is None else str(entry.line), entry.reason)

@@ -9,7 +9,7 @@ import numpy as np
 from rich.table import Table
 
 from evenly.report.formatting import compact, interval, percent, quantity, value_text
-from evenly.report.tables.run import add_row, new_table
+from evenly.report.tables.run import add_numbers, add_row, new_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,8 +77,7 @@ def _add_columns(table: Table, parameters: Sequence[str], *others: str) -> None:
     """Add columns of which nothing is cut off where a terminal is narrow: parameters get more lines instead."""
     for name in parameters:
         table.add_column(name, justify="right", overflow="fold")
-    for name in others:
-        table.add_column(name, justify="right", no_wrap=True)
+    add_numbers(table, *others)
 
 
 def result_as_dict(result: Result) -> dict[str, Any]:
