@@ -131,7 +131,14 @@ class FourierMonitor(ABC):
         self._stage = stage
         self._regions = self.regions(stage.grid)
         phases = Phases(self.frequencies, stage.grid.dt, self.sampling(stage))
-        self._local = {region.key: _parts(region, stage.chunks, phases) for region in self._regions}
+        self._local = {
+            region.key: [
+                Local(region, FourierPatch(chunk, region.component, inside, phases, average=region.average))
+                for chunk in stage.chunks
+                if not (inside := region.box & chunk.box).empty
+            ]
+            for region in self._regions
+        }
         self.patches = [part.patch for parts in self._local.values() for part in parts]
         waiting, self._waiting = self._waiting, []
         for data, factor in waiting:
@@ -141,7 +148,10 @@ class FourierMonitor(ABC):
         """Return the sampling interval in steps for a simulation."""
         if self.every is not None:
             return self.every
-        widest = self._widest(stage)
+        bands = [source.pulse.band()[1] for source in stage.sources]
+        if not bands or not getattr(stage, "is_linear", True):
+            return 1
+        widest = decimation(stage.grid.dt, max(bands), float(self.frequencies.max()))
         return min(widest, stage.decimation or widest)
 
     def record(self, step: int) -> None:
@@ -231,19 +241,3 @@ class FourierMonitor(ABC):
             for part in parts:
                 more = factor * data.arrays[part.region.key][(slice(None), *part.inside)]
                 part.patch.replace(more if fresh else part.patch.values() + more)
-
-    def _widest(self, stage: Stage) -> int:
-        bands = [source.pulse.band()[1] for source in stage.sources]
-        if not bands or not getattr(stage, "is_linear", True):
-            return 1
-        return decimation(stage.grid.dt, max(bands), float(self.frequencies.max()))
-
-
-def _parts(region: Region, chunks: Sequence[FieldView], phases: Phases) -> list[Local]:
-    found = []
-    for chunk in chunks:
-        inside = region.box & chunk.box
-        if not inside.empty:
-            patch = FourierPatch(chunk, region.component, inside, phases, average=region.average)
-            found.append(Local(region, patch))
-    return found

@@ -14,17 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenly.errors import InputError
+from evenly.fdtd.cell.boundaries import Phases
 from evenly.fdtd.cell.box import Box, Index
-from evenly.fdtd.cell.extents import check_inside, runs
+from evenly.fdtd.cell.extents import axis_weights, check_inside
 from evenly.fdtd.cell.grid import COMPONENTS, Grid, Vector, vector
-from evenly.fdtd.sources.source import phases
 
 if TYPE_CHECKING:
     from evenly.fdtd.fields import Fields
 
 __all__ = ["PointProbe", "check_component", "corners"]
-
-Phases = tuple[complex | None, complex | None, complex | None]
 
 
 def check_component(component: str, what: str) -> None:
@@ -62,8 +60,8 @@ def corners(grid: Grid, component: str, point: Vector, phases: Phases) -> list[t
     """
     per_axis = []
     for axis in range(3):
-        found = runs(grid, component, axis, point[axis], point[axis], phases[axis])
-        # `runs` gives weights for sources; for reading a field, the Bloch phase has the opposite sign.
+        found = axis_weights(grid, component, axis, point[axis], point[axis], phases[axis])
+        # `axis_weights` gives weights for sources; for reading a field, the Bloch phase has the opposite sign.
         per_axis.append([(run.start + i, np.conj(w)) for run in found for i, w in enumerate(run.weights)])
     result = []
     for x, y, z in itertools.product(*per_axis):
@@ -95,7 +93,7 @@ class PointProbe:
         check_component(component, what)
         self.point = vector(point, f"the point of {what}")
         check_inside(sim.grid, self.point, (0, 0, 0), what)
-        found = corners(sim.grid, component, self.point, phases(sim.layers))
+        found = corners(sim.grid, component, self.point, sim.layers.phases)
         self.weights = [weight for _, weight in found]
         self.parts = sim.parts
         self.own: list[int] = []
