@@ -24,6 +24,8 @@ Ints = NDArray[np.intp]
 Bools = NDArray[np.bool_]
 # Smaller shares are round-off of a surface that only touches a box; they are set to 0.
 NEGLIGIBLE = 1e-9
+# Boxes with edges and junctions that are sampled at a time.
+BATCH = 20_000
 
 
 @dataclass(frozen=True)
@@ -160,8 +162,8 @@ def mixtures(
     if not all_simple.all():
         aligned = np.logical_and.reduceat(records.aligned, starts)
         for flat_faces in (True, False):
-            chosen = ~all_simple & (aligned == flat_faces)
-            for part in _batches(np.flatnonzero(chosen), 20_000):
+            chosen = np.flatnonzero(~all_simple & (aligned == flat_faces))
+            for part in (chosen[start : start + BATCH] for start in range(0, len(chosen), BATCH)):
                 mixture = _junctions(objects, base, records, starts[part], counts[part], points, half, flat_faces)
                 for piece in _pieces(mixture, medium):
                     yield _with_normal(piece, label[medium], half)
@@ -275,8 +277,3 @@ def _with_normal(mixture: Mixture, label: Array, half: Vector) -> Mixture:
     clear = length > 1e-9 * (np.abs(value).max(axis=1) * max(half) * value.shape[1])
     normal = np.where(clear[:, None], direction, 0.0)
     return Mixture(mixture.rows, mixture.owner, mixture.share, normal, mixture.lattice)
-
-
-def _batches(rows: Ints, size: int) -> Iterator[Ints]:
-    for start in range(0, len(rows), size):
-        yield rows[start : start + size]

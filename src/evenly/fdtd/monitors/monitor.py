@@ -14,7 +14,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,22 +23,10 @@ from evenly.errors import InputError
 from evenly.fdtd.cell.grid import Grid
 from evenly.fdtd.monitors.files import MonitorData, Region, read_data, write_data
 from evenly.fdtd.monitors.fourier import FieldView, FourierPatch, Phases, check_frequencies, decimation
+from evenly.fdtd.ranks.communicators import Communicator
 from evenly.fdtd.sources.source import Source
 
 __all__ = ["FourierMonitor", "Local", "MonitorData", "Region", "Stage"]
-
-
-class Ranks(Protocol):
-    """The part of a communicator that a monitor uses."""
-
-    @property
-    def rank(self) -> int: ...
-
-    def allreduce(self, value: Any, /) -> Any:
-        """Return the sum over all ranks."""
-
-    def allgather(self, value: Any, /) -> list[Any]:
-        """Return the values of all ranks."""
 
 
 class Stage(Protocol):
@@ -51,7 +39,7 @@ class Stage(Protocol):
     def chunks(self) -> Sequence[FieldView]: ...
 
     @property
-    def communicator(self) -> Ranks: ...
+    def communicator(self) -> Communicator: ...
 
     @property
     def sources(self) -> Sequence[Source]: ...

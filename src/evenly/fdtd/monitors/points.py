@@ -95,7 +95,7 @@ class PointProbe:
         check_inside(sim.grid, self.point, (0, 0, 0), what)
         found = corners(sim.grid, component, self.point, sim.layers.phases)
         self.weights = [weight for _, weight in found]
-        self.parts = sim.parts
+        self.parts, self._communicator = sim.parts, sim.communicator
         self.own: list[int] = []
         self._views: list[NDArray[Any]] = []
         for n, (index, _) in enumerate(found):
@@ -114,11 +114,12 @@ class PointProbe:
         """Return the values of this rank's corners, part by part."""
         return [view.item() for view in self._views]
 
-    def place(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return values of this rank's corners, (n, own·parts), as (n, corners, parts); 0 for other ranks' corners."""
-        full = np.zeros((len(values), *self.shape))
-        full[:, self.own] = values.reshape(len(values), len(self.own), self.parts)
-        return full
+    def everyones(self, values: Sequence[float], samples: int) -> NDArray[np.float64]:
+        """Return the samples that `read` gave on all ranks, (samples, corners, parts); all ranks must call."""
+        # Corners that other ranks own stay 0.
+        full = np.zeros((samples, *self.shape))
+        full[:, self.own] = np.array(values, np.float64).reshape(samples, len(self.own), self.parts)
+        return np.asarray(self._communicator.allreduce(full))
 
     def combine(self, values: NDArray[np.float64]) -> NDArray[Any]:
         """Return interpolated values, (n,), from the values at all corners, (n, corners, parts)."""

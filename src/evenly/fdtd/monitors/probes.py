@@ -57,8 +57,7 @@ def field_point(sim: Fields, component: str, point: Place) -> float | complex:
     0.0
     """
     probe = PointProbe(sim, component, point, "a field probe")
-    mine = probe.place(np.array([probe.read()], np.float64))
-    value = probe.combine(sim.communicator.allreduce(mine))[0]
+    value = probe.combine(probe.everyones(probe.read(), 1))[0]
     return complex(value) if sim.parts == 2 else float(value)
 
 
