@@ -22,14 +22,16 @@ from evenly.errors import InputError
 from evenly.fdtd.cell.boundaries import Boundary, Layers, resolve
 from evenly.fdtd.cell.box import Box
 from evenly.fdtd.cell.cutting import ChunkBox, split_for_threads
+from evenly.fdtd.cell.extents import check_inside
 from evenly.fdtd.cell.grid import Grid, vector
 from evenly.fdtd.cell.partition import BinaryPartition
+from evenly.fdtd.media.custom import as_material
 from evenly.fdtd.media.geometry import GeometricObject, Material
 from evenly.fdtd.media.materials import vacuum
 from evenly.fdtd.media.stability import safe_courant
 from evenly.fdtd.media.structure import Structure
 from evenly.fdtd.ranks.parallel import current
-from evenly.fdtd.sources.source import Source, phases
+from evenly.fdtd.sources.source import Source
 from evenly.fdtd.stepping.timing import Clock, PhaseTimer
 
 if TYPE_CHECKING:
@@ -174,16 +176,20 @@ class Fields:
             self.grid = Grid(vector(cell, "cell"), resolution, self.options.courant)
         else:
             usual, materials = Grid(vector(cell, "cell"), resolution), [getattr(o, "material", None) for o in geometry]
-            self.grid = replace(usual, courant=safe_courant(usual, [material, *materials]))
+            materials.append(as_material(material, "the background"))
+            self.grid = replace(usual, courant=safe_courant(usual, materials))
         self.layers: Layers = resolve(boundaries, self.grid)
         self.structure = Structure(self.grid, geometry, material, subpixel=self.options.subpixel, layers=self.layers)
         if layout is None:
             layout = BinaryPartition.equal(self.grid, self.communicator.size)
         self.layout = layout if isinstance(layout, BinaryPartition) else BinaryPartition(layout)
         self.layout.validate(self.grid)
+        self.is_linear = not any(table.any() for p in self.structure.palettes for table in (p.chi2, p.chi3))
+        # Complex fields, which a Bloch phase makes, have two parts.
+        self.parts = 2 if self.layers.complex_fields else 1
         self.sources = list(sources)
         for source in self.sources:
-            source.check(self.grid)
+            check_inside(self.grid, source.center, source.size, source.label)
         self.timer = PhaseTimer()
         self.step_count = self.timed_steps = 0
         self.monitors: list[Monitor] = []
@@ -202,16 +208,6 @@ class Fields:
     def time(self) -> float:
         """Time of E in a/c."""
         return self.step_count * self.grid.dt
-
-    @property
-    def parts(self) -> int:
-        """2 for complex fields, which a Bloch phase makes; 1 for real ones."""
-        return 2 if self.layers.complex_fields else 1
-
-    @cached_property
-    def is_linear(self) -> bool:
-        """Whether no medium is nonlinear."""
-        return not any(table.any() for p in self.structure.palettes for table in (p.chi2, p.chi3))
 
     @cached_property
     def chunk_boxes(self) -> list[ChunkBox]:
@@ -240,7 +236,7 @@ class Fields:
             # All patches of a source ask for the same two times in a step, one for E and one for H.
             amplitude = lru_cache(maxsize=2)(source.pulse.amplitude)
             for chunk in chunks:
-                for patch in source.patches(self.grid, chunk.box, phases(self.layers)):
+                for patch in source.patches(self.grid, chunk.box, self.layers.phases):
                     chunk.add_current(patch.component, patch.box, patch.weights, amplitude)
         return chunks
 

@@ -93,7 +93,7 @@ def test_separate_sweeps_are_those_of_the_chunks(uneven: tuple[list[Chunk], dict
 def test_increments_are_kept_where_there_are_nodes(uneven: tuple[list[Chunk], dict[str, Any]]) -> None:
     chunks, amounts = uneven
     there = np.array([c.media["E"].nodes is not None for c in chunks])
-    kept = np.array([sum(box.volume for box in c._increment_boxes["E"]) for c in chunks])
+    kept = np.array([sum(box.volume for box in c.increment_boxes["E"]) for c in chunks])
     # Nodes on the border of two chunks are counted by one of them and touched by both.
     assert np.all(there[amounts["fed chunks"] > 0])
     counted = there & (amounts["fed chunks"] > 0)

@@ -83,14 +83,14 @@ def test_layers_on_single_sides() -> None:
 def test_bloch_phases() -> None:
     layers = resolve([Bloch("x", k=(0.05, 0, 0)), Metal("y")], GRID)
     assert layers.kinds == ("periodic", "metal", "periodic")
-    assert layers.phase(0) == pytest.approx(np.exp(2j * np.pi * 0.05 * 4))
+    assert layers.phases[0] == pytest.approx(np.exp(2j * np.pi * 0.05 * 4))
     assert layers.complex_fields
     assert not resolve([Periodic("x")], GRID).complex_fields
 
 
 def test_half_a_turn_keeps_the_fields_real() -> None:
     layers = resolve([Bloch("x", k=(0.125, 0, 0))], GRID)
-    assert layers.phase(0) == -1
+    assert layers.phases[0] == -1
     assert not layers.complex_fields
 
 

@@ -12,6 +12,7 @@ from evenly.fdtd.cell.grid import Grid
 from evenly.fdtd.media.geometry import ArrayMaterial, Block, FunctionMaterial, Material, Sphere
 from evenly.fdtd.media.materials import Medium
 from evenly.fdtd.media.structure import Structure
+from evenly.fdtd.simulation import Simulation
 
 GRID = Grid((2, 1, 1), 10)
 
@@ -111,3 +112,8 @@ def test_a_custom_material_stays_non_magnetic_beside_a_magnetic_one() -> None:
     sample = Structure(GRID, [ball], lambda x, y, z: 2.0).sample(Box((0, 0, 0), (3, 3, 3)))
     assert sample.magnetic.inverse == (1.0, 1.0, 1.0)
     assert sample.electric.inverse == (0.5, 0.5, 0.5)
+
+
+def test_a_function_may_fill_the_whole_cell() -> None:
+    sim = Simulation(cell=(2, 1, 1), resolution=10, material=lambda x, y, z: 3 + x)
+    assert np.allclose(sim.structure.sample(GRID.box).electric.inverse[2], inverse(lambda x, y, z: 3 + x))

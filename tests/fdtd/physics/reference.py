@@ -117,9 +117,9 @@ class Reference:
         return sparse.kron(sparse.kron(factors[0], factors[1]), factors[2]).tocsr()
 
     def _wrap(self, axis: int) -> complex:
-        if self.layers.kinds[axis] == "metal":
+        phase = self.layers.phases[axis]
+        if phase is None:
             return 0.0
-        phase = self.layers.phase(axis)
         return phase if self.layers.complex_fields else phase.real
 
     def _curl(self) -> Any:

@@ -86,7 +86,7 @@ def build(medium: Medium, walls: list[Boundary], *, dually: bool) -> Simulation:
 
 
 def turn(sim: Simulation, axis: int) -> complex:
-    return sim.layers.phase(axis)
+    return sim.layers.phases[axis] or 1.0
 
 
 def shifted(sim: Simulation, values: Array, axes: list[int]) -> Array:

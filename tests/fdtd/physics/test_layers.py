@@ -72,7 +72,7 @@ class Setting:
 def echo(layer: PML | Absorber, resolution: float, setting: Setting = Setting(), *, axis: int = 2) -> float:
     """Return the amplitude at FREQUENCY that comes back from one end per amplitude sent out to it."""
     # The pulse lasts 10/fwidth; the far walls of the long line are heard only after the end of the record.
-    index = setting.medium.slowest_index
+    index = setting.medium.lowest_index
     short = 2 * (1 + math.ceil(layer.thickness))
     until = 10 / (0.3 if setting.k else 0.7) + 3 * short * index / math.sqrt(1 - setting.k**2)
     long = 2 * math.ceil(until / index / 2 + 1)

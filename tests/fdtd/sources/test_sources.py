@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenly.errors import InputError
-from evenly.fdtd.cell.boundaries import Bloch, resolve
+from evenly.fdtd.cell.boundaries import Bloch, Phases, resolve
 from evenly.fdtd.cell.box import Box
 from evenly.fdtd.cell.extents import hat_weights
 from evenly.fdtd.cell.grid import COMPONENTS, Grid
 from evenly.fdtd.sources.pulses import GaussianPulse
-from evenly.fdtd.sources.source import Phases, Source, phases
+from evenly.fdtd.sources.source import Source
 from tests.fdtd.fake_fields import cut
 
 PULSE = GaussianPulse(1.0, fwidth=0.3)
@@ -94,10 +94,10 @@ def test_a_plane_across_a_bloch_cell_follows_the_wave() -> None:
     layers = resolve([Bloch("x", k=(0.3, 0, 0))], GRID)
     turn = 2 * np.pi * 0.3
     source = Source(PULSE, "Ey", (0, 0, 0), (1.2, 0.8, 0), amplitude_function=lambda x, y, z: np.exp(1j * turn * x))
-    found = total(source, GRID, [GRID.box], phases(layers)).sum(axis=2)
+    found = total(source, GRID, [GRID.box], layers.phases).sum(axis=2)
     x = GRID.coordinates("Ey", 0, 0, 12)
     np.testing.assert_allclose(found[:, 3], 10 * np.exp(1j * turn * x), rtol=1e-12)
-    assert phases(layers)[0] == pytest.approx(cmath.exp(1j * turn * 1.2))
+    assert layers.phases[0] == pytest.approx(cmath.exp(1j * turn * 1.2))
 
 
 def test_a_point_at_the_end_of_a_periodic_cell_is_the_point_at_its_beginning() -> None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from evenly.decomposition.cells.cell import Cell
 from evenly.decomposition.partitioning.shifted_layouts import moved
-from evenly.fdtd.cell.layout_target import MadeFor
+from evenly.fdtd.cell.layout_target import LayoutTarget
 from evenly.fdtd.cell.partition import BinaryPartition
 
 __all__ = ["CutPlan", "Prediction", "Times"]
@@ -154,7 +154,7 @@ class CutPlan:
 
         The layout also records the cell and the number of ranks for which it was made.
         """
-        made_for = MadeFor.of(self.cell.grid, self.prediction.ranks, program=self.cell.program)
+        made_for = LayoutTarget.of(self.cell.grid, self.prediction.ranks, program=self.cell.program)
         return moved(BinaryPartition(self.layout, made_for), self.cell.center)
 
     def to_list(self) -> Any:

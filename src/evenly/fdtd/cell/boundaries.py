@@ -18,9 +18,11 @@ way. It suits media that are not uniform inside the layer.
 from __future__ import annotations
 
 import cmath
+import itertools
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -28,13 +30,14 @@ from numpy.typing import NDArray
 
 from evenly.errors import InputError
 from evenly.fdtd.cell.box import AXES, Box
-from evenly.fdtd.cell.grid import Grid, Vector, axis_index, offset, vector
+from evenly.fdtd.cell.grid import OFFSETS, Grid, Vector, axis_index, vector
 
-__all__ = ["PML", "Absorber", "Bloch", "Boundary", "Coefficients", "Layers", "Metal", "Periodic", "resolve"]
+__all__ = ["PML", "Absorber", "Bloch", "Boundary", "Coefficients", "Layers", "Metal", "Periodic", "Phases", "resolve"]
 
 Array = NDArray[np.float64]
 Side = Literal["low", "high"]
 Points = tuple[tuple[int, int], tuple[int, int], tuple[int, int]]
+Phases = tuple[complex | None, complex | None, complex | None]
 SIDES: tuple[Side, Side] = ("low", "high")
 
 
@@ -202,15 +205,24 @@ class Layers:
     @property
     def complex_fields(self) -> bool:
         """Whether the fields are complex: a Bloch phase factor is neither 1 nor -1."""
-        return any(abs(self.phase(a).imag) > 1e-12 for a in range(3))
+        return any(phase is not None and abs(phase.imag) > 1e-12 for phase in self.phases)
 
-    def phase(self, axis: int) -> complex:
-        """Return the Bloch phase factor along `axis`: f(x + L) = phase f(x)."""
-        if self.kinds[axis] != "periodic" or self.grid.thin[axis]:
-            return 1.0 + 0.0j
-        turn = (self.bloch[axis] * self.grid.shape[axis] * self.grid.dx) % 1.0
+    @cached_property
+    def phases(self) -> Phases:
+        """Along each axis the Bloch phase factor, f(x + L) = phase f(x), 1 without Bloch; None with walls.
+
+        Examples
+        --------
+        >>> resolve([Periodic("x")], Grid((1.0, 1.0, 0.0), 10)).phases
+        ((1+0j), None, (1+0j))
+        """
+        turns = ((k * n * self.grid.dx) % 1.0 for k, n in zip(self.bloch, self.grid.shape, strict=True))
         exact = {0.0: 1.0 + 0j, 0.5: -1.0 + 0j}
-        return exact.get(turn, cmath.exp(2j * math.pi * turn))
+        x, y, z = (
+            None if kind != "periodic" else 1.0 + 0j if thin else exact.get(turn, cmath.exp(2j * math.pi * turn))
+            for kind, thin, turn in zip(self.kinds, self.grid.thin, turns, strict=True)
+        )
+        return x, y, z
 
     def ranges(self, axis: int, what: str = "pml") -> tuple[tuple[int, int], tuple[int, int]]:
         """Return the half-open index ranges of the low and the high layer along `axis`; they may be empty."""
@@ -231,31 +243,42 @@ class Layers:
         of E, at half indices). Outside the layers b = a = 0 and inverse_kappa = 1.
         """
         n = stop - start
-        result = Coefficients(np.zeros(n), np.zeros(n), np.ones(n))
+        b, a, inverse_kappa = np.zeros(n), np.zeros(n), np.ones(n)
         for side in SIDES:
             layer = self.made.get((axis, side))
             if isinstance(layer, PML):
-                depth = self._depth(axis, side, self.pml, 0.0 if field_name == "E" else 0.5, start, stop)
-                _stretch(result, layer, self.pml[axis][SIDES.index(side)] * self.grid.dx, depth, self.grid.dt)
-        return result
+                depth, rise, sigma = self._rise(layer, axis, side, 0.0 if field_name == "E" else 0.5, start, stop)
+                # σ and κ rise as a power of the depth, α falls linearly; b and a as above (Roden and Gedney).
+                for i in np.flatnonzero(depth):
+                    alpha = layer.alpha * (1 - depth[i]) * 2 * math.pi
+                    s, k = float(sigma[i]), 1 + (layer.kappa - 1) * float(rise[i])
+                    b[i] = math.exp(-(s / k + alpha) * self.grid.dt)
+                    a[i] = s * (b[i] - 1) / (k * (s + k * alpha)) if s else 0.0
+                    inverse_kappa[i] = 1 / k
+        return Coefficients(b, a, inverse_kappa)
 
     def conductivity(self, component: str, axis: int, start: int, stop: int) -> Array:
         """Return the absorber's σ in c/a, of length stop - start, at the positions of `component` along `axis`."""
-        sigma = np.zeros(stop - start)
+        total = np.zeros(stop - start)
         for side in SIDES:
             layer = self.made.get((axis, side))
             if isinstance(layer, Absorber):
-                depth = self._depth(axis, side, self.absorber, offset(component)[axis], start, stop)
-                thickness = self.absorber[axis][SIDES.index(side)] * self.grid.dx
-                sigma += _largest_sigma(layer, thickness) * _power(depth, layer.order)
-        return sigma
+                total += self._rise(layer, axis, side, OFFSETS[component][axis], start, stop)[2]
+        return total
 
-    def _depth(self, axis: int, side: Side, points: Points, shift: float, start: int, stop: int) -> Array:
-        low, high = points[axis]
+    def _rise(
+        self, layer: PML | Absorber, axis: int, side: Side, shift: float, start: int, stop: int
+    ) -> tuple[Array, Array, Array]:
+        """Return the depth in a layer, 0 to 1, of indices start … stop-1 plus `shift`; its power; and σ in c/a."""
+        points = (self.pml if isinstance(layer, PML) else self.absorber)[axis][SIDES.index(side)]
         position = np.arange(start, stop) + shift
-        n = self.grid.shape[axis]
-        depth = (low - position) / low if side == "low" else (position - (n - high)) / high
-        return np.asarray(np.clip(depth, 0.0, 1.0))
+        inwards = points - position if side == "low" else position - (self.grid.shape[axis] - points)
+        depth = np.clip(inwards / points, 0.0, 1.0)
+        # Python's pow, one number at a time: NumPy's result may depend in its last digit on the position in the array.
+        rise = np.array([float(d) ** layer.order for d in depth])
+        # A wave that goes in and back loses exp(-2 ∫σ dx) of its amplitude, ∫σ dx = σ_max thickness / (order + 1).
+        largest = -(layer.order + 1) * math.log(layer.reflection) / (2 * (points * self.grid.dx))
+        return depth, rise, largest * rise
 
 
 def resolve(boundaries: Iterable[Boundary], grid: Grid) -> Layers:
@@ -285,11 +308,7 @@ def resolve(boundaries: Iterable[Boundary], grid: Grid) -> Layers:
         if not isinstance(boundary, (PML, Absorber, Periodic, Bloch, Metal)):
             raise InputError(f"A boundary is a PML, Absorber, Periodic, Bloch or Metal, but got {boundary!r}.")
     kinds, bloch = _walls([b for b in given if isinstance(b, (Periodic, Bloch, Metal))], grid)
-    made: dict[tuple[int, Side], PML | Absorber] = {}
-    for layer in given:
-        if isinstance(layer, (PML, Absorber)):
-            _place(layer, grid, made)
-    _check_room(made, grid)
+    made = _placed([b for b in given if isinstance(b, (PML, Absorber))], grid)
     pml, absorber = (_points(made, kind, grid) for kind in (PML, Absorber))
     return Layers(grid, kinds, pml, absorber, bloch, made)
 
@@ -310,38 +329,38 @@ def _walls(given: Sequence[Periodic | Bloch | Metal], grid: Grid) -> tuple[tuple
                     f"{wall}: k along {AXES[axis]} must be 0 because the cell is thin along it; give the cell a size "
                     f"of one point, {grid.dx:.4g}."
                 )
-    names = ["metal" if isinstance(owner.get(a, Metal()), Metal) and not grid.thin[a] else "periodic" for a in range(3)]
+    names = ["periodic" if grid.thin[a] or isinstance(owner.get(a), (Periodic, Bloch)) else "metal" for a in range(3)]
     return (names[0], names[1], names[2]), (k[0], k[1], k[2])
 
 
-def _place(layer: PML | Absorber, grid: Grid, made: dict[tuple[int, Side], PML | Absorber]) -> None:
-    axes = [a for a in range(3) if not grid.thin[a]] if layer.axis is None else [axis_index(layer.axis)]
-    if round(layer.thickness * grid.resolution) < 1:
-        raise InputError(
-            f"{layer} must be at least one point thick, 1/resolution = {grid.dx:.4g}: make it thicker or leave it out."
-        )
-    for axis in axes:
-        if grid.thin[axis]:
-            raise InputError(f"{layer} can't lie along {AXES[axis]}: the cell has no size along it.")
-        for side in SIDES if layer.side is None else (layer.side,):
+def _placed(layers: Sequence[PML | Absorber], grid: Grid) -> dict[tuple[int, Side], PML | Absorber]:
+    """Return the layer at each side that has one, after checking that all fit."""
+    made: dict[tuple[int, Side], PML | Absorber] = {}
+    for layer in layers:
+        if round(layer.thickness * grid.resolution) < 1:
+            raise InputError(
+                f"{layer} must be at least one point thick, 1/resolution = {grid.dx:.4g}: make it thicker or leave it "
+                "out."
+            )
+        axes = [a for a in range(3) if not grid.thin[a]] if layer.axis is None else [axis_index(layer.axis)]
+        for axis, side in itertools.product(axes, SIDES if layer.side is None else (layer.side,)):
+            if grid.thin[axis]:
+                raise InputError(f"{layer} can't lie along {AXES[axis]}: the cell has no size along it.")
             if (axis, side) in made:
                 raise InputError(
                     f"The {side} side along {AXES[axis]} has two layers, {made[axis, side]} and {layer}: keep one, "
                     "naming axis and side where the layers differ."
                 )
             made[axis, side] = layer
-
-
-def _check_room(made: dict[tuple[int, Side], PML | Absorber], grid: Grid) -> None:
     for axis in range(3):
-        layers = [made[axis, side] for side in SIDES if (axis, side) in made]
-        needed = sum(round(layer.thickness * grid.resolution) for layer in layers)
-        if needed > grid.shape[axis]:
+        facing = [made[axis, side] for side in SIDES if (axis, side) in made]
+        if sum(round(layer.thickness * grid.resolution) for layer in facing) > grid.shape[axis]:
             raise InputError(
-                f"The layers along {AXES[axis]}, {' and '.join(map(str, layers))}, are together thicker than the cell "
-                f"({sum(layer.thickness for layer in layers):g} > {grid.size[axis]:g}): make them thinner or the cell "
+                f"The layers along {AXES[axis]}, {' and '.join(map(str, facing))}, are together thicker than the cell "
+                f"({sum(layer.thickness for layer in facing):g} > {grid.size[axis]:g}): make them thinner or the cell "
                 "larger."
             )
+    return made
 
 
 def _points(made: dict[tuple[int, Side], PML | Absorber], kind: type[PML | Absorber], grid: Grid) -> Points:
@@ -351,25 +370,3 @@ def _points(made: dict[tuple[int, Side], PML | Absorber], kind: type[PML | Absor
         for side in SIDES
     ]
     return (counts[0], counts[1]), (counts[2], counts[3]), (counts[4], counts[5])
-
-
-def _largest_sigma(layer: PML | Absorber, thickness: float) -> float:
-    # A wave that goes in and back loses exp(-2 ∫σ dx) of its amplitude, ∫σ dx = σ_max thickness / (order + 1).
-    return -(layer.order + 1) * math.log(layer.reflection) / (2 * thickness)
-
-
-def _power(depth: Array, order: float) -> Array:
-    # Python's pow, one number at a time: NumPy's result may depend in its last digit on the position in the array.
-    return np.array([float(d) ** order for d in depth])
-
-
-def _stretch(into: Coefficients, layer: PML, thickness: float, depth: Array, dt: float) -> None:
-    # σ and κ rise as a power of the depth, α falls linearly; b and a as above (Roden and Gedney).
-    sigma = _largest_sigma(layer, thickness) * _power(depth, layer.order)
-    kappa = 1 + (layer.kappa - 1) * _power(depth, layer.order)
-    for i in np.flatnonzero(depth):
-        alpha = layer.alpha * (1 - depth[i]) * 2 * math.pi
-        s, k = float(sigma[i]), float(kappa[i])
-        into.b[i] = math.exp(-(s / k + alpha) * dt)
-        into.a[i] = s * (into.b[i] - 1) / (k * (s + k * alpha)) if s else 0.0
-        into.inverse_kappa[i] = 1 / k

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from operator import add, sub
 
 __all__ = ["AXES", "Box", "Index"]
 
@@ -53,7 +54,8 @@ class Box:
 
     def __and__(self, other: Box) -> Box:
         """Return the intersection; it may be empty."""
-        return Box(_each(max, self.lo, other.lo), _each(min, self.hi, other.hi))
+        (a, b, c), (d, e, f) = map(max, self.lo, other.lo), map(min, self.hi, other.hi)
+        return Box((a, b, c), (d, e, f))
 
     def __contains__(self, index: Index) -> bool:
         return all(a <= i < b for a, i, b in zip(self.lo, index, self.hi, strict=True))
@@ -64,12 +66,14 @@ class Box:
 
     def shift(self, by: Index) -> Box:
         """Return the box moved by `by` points."""
-        return Box(_each(int.__add__, self.lo, by), _each(int.__add__, self.hi, by))
+        (a, b, c), (d, e, f) = map(add, self.lo, by), map(add, self.hi, by)
+        return Box((a, b, c), (d, e, f))
 
     def grow(self, by: int | Index) -> Box:
         """Return the box with `by` more points on both sides of each axis."""
         more = (by, by, by) if isinstance(by, int) else by
-        return Box(_each(int.__sub__, self.lo, more), _each(int.__add__, self.hi, more))
+        (a, b, c), (d, e, f) = map(sub, self.lo, more), map(add, self.hi, more)
+        return Box((a, b, c), (d, e, f))
 
     def replace(self, axis: int, lo: int, hi: int) -> Box:
         """Return the box with another range along one axis (0, 1 or 2).
@@ -117,8 +121,3 @@ class Box:
         """Return slices of this box in an array whose first element is at global index `origin`."""
         x, y, z = (slice(a - o, b - o) for a, b, o in zip(self.lo, self.hi, origin, strict=True))
         return x, y, z
-
-
-def _each(operation: object, left: Index, right: Index) -> Index:
-    x, y, z = (operation(a, b) for a, b in zip(left, right, strict=True))  # type: ignore[operator]
-    return x, y, z

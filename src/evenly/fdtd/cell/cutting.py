@@ -1,6 +1,6 @@
 """Cuts boxes of grid points: absorbing layers become separate chunks, and threads get parts of equal size.
 
->>> from evenly.fdtd.cell.box import Box
+>>> from evenly.fdtd.cell.box import AXES, Box
 >>> [part.shape for part in divide(Box((0, 0, 0), (10, 4, 4)), 3)]
 [(3, 4, 4), (4, 4, 4), (3, 4, 4)]
 """
@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from evenly.errors import InputError
-from evenly.fdtd.cell.box import Box
+from evenly.fdtd.cell.box import AXES, Box
 from evenly.fdtd.cell.grid import Grid
 
 __all__ = ["ChunkBox", "HasLayers", "divide", "equal_parts", "layer_pieces", "split_for_threads"]
@@ -90,42 +90,30 @@ def layer_pieces(box: Box, grid: Grid, layers: HasLayers | None, *, owner: int, 
     """
     if layers is None:
         return [ChunkBox(box, owner, leaf)]
-    kinds = [_ranges(depths, grid) for depths in (layers.pml, layers.absorber)]
-    per_axis = [_runs(box, axis, [ranges[axis] for ranges in kinds]) for axis in range(3)]
     pieces = []
-    for x, y, z in itertools.product(*per_axis):
+    for x, y, z in itertools.product(*(_intervals(box, axis, grid, layers) for axis in range(3))):
         part = Box((x[0], y[0], z[0]), (x[1], y[1], z[1]))
-        pml, absorber = ((x[2][k], y[2][k], z[2][k]) for k in range(2))
-        pieces.append(ChunkBox(part, owner, leaf, pml, absorber))
+        pieces.append(ChunkBox(part, owner, leaf, (x[2], y[2], z[2]), (x[3], y[3], z[3])))
     return pieces
 
 
-Range = tuple[int, int]
-_Run = tuple[int, int, tuple[bool, ...]]
-
-
-def _ranges(depths: Depths, grid: Grid) -> list[tuple[Range, Range]]:
-    found = []
-    for (low, high), n, axis in zip(depths, grid.shape, "xyz", strict=True):
+def _intervals(box: Box, axis: int, grid: Grid, layers: HasLayers) -> list[tuple[int, int, bool, bool]]:
+    """Return the intervals of one axis of `box`: start, stop, and whether they are in a PML and in an absorber."""
+    lo, hi, n = box.lo[axis], box.hi[axis], grid.shape[axis]
+    inner = []
+    for low, high in (layers.pml[axis], layers.absorber[axis]):
         if min(low, high) < 0 or low + high > n:
             raise InputError(
-                f"The layers along {axis} must fit into the cell, but {low} and {high} points are more than {n}: "
+                f"The layers along {AXES[axis]} must fit into the cell, but {low} and {high} points are more than {n}: "
                 "make them thinner or the cell larger."
             )
-        found.append(((0, low), (n - high, n)))
+        inner.append((low, n - high))
+    edges = sorted({lo, hi} | {edge for ends in inner for edge in ends if lo < edge < hi})
+    found = []
+    for a, b in itertools.pairwise(edges):
+        pml, absorber = (b <= low or a >= high for low, high in inner)
+        found.append((a, b, pml, absorber))
     return found
-
-
-def _runs(box: Box, axis: int, kinds: list[tuple[Range, Range]]) -> list[_Run]:
-    """Return the intervals of one axis of `box` as (start, stop, whether each kind of layer holds these points)."""
-    lo, hi = box.lo[axis], box.hi[axis]
-    borders = {edge for low, high in kinds for edge in (low[1], high[0])}
-    edges = sorted({lo, hi} | {edge for edge in borders if lo < edge < hi})
-    return [(a, b, tuple(_within(a, b, sides) for sides in kinds)) for a, b in itertools.pairwise(edges)]
-
-
-def _within(start: int, stop: int, sides: tuple[Range, Range]) -> bool:
-    return any(a <= start and stop <= b for a, b in sides)
 
 
 def divide(box: Box, parts: int) -> list[Box]:

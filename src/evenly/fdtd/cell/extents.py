@@ -22,16 +22,16 @@ from numpy.typing import NDArray
 
 from evenly.errors import InputError
 from evenly.fdtd.cell.box import AXES, Box
-from evenly.fdtd.cell.grid import Grid, Vector, offset, vector
+from evenly.fdtd.cell.grid import OFFSETS, Grid, Vector, vector
 
-__all__ = ["Run", "check_inside", "check_region", "edges", "hat_weights", "hull", "merged", "runs", "weights_in"]
+__all__ = ["AxisWeights", "axis_weights", "check_inside", "check_region", "hat_weights", "hull", "merged", "weights_in"]
 
 _SNAP = 1e-7
 Phase = complex | None
 
 
 @dataclass(frozen=True)
-class Run:
+class AxisWeights:
     """Consecutive grid points along one axis, with their weights.
 
     Parameters
@@ -77,7 +77,8 @@ def hat_weights(low: float, high: float) -> tuple[int, NDArray[np.float64]]:
     >>> hat_weights(-0.5, 1.5)
     (-1, array([0.125, 0.875, 0.875, 0.125]))
     """
-    low, high = _snapped(low), _snapped(high)
+    # Coordinates carry round-off: 2.9999999 means 3. Indices are snapped to whole and half numbers.
+    low, high = (near if abs(v - (near := round(2 * v) / 2)) < _SNAP else v for v in (low, high))
     start = int(np.floor(low))
     points = np.arange(start, int(np.ceil(high)) + 1, dtype=np.float64)
     if high == low:
@@ -88,7 +89,9 @@ def hat_weights(low: float, high: float) -> tuple[int, NDArray[np.float64]]:
     return int(points[keep[0]]), weights[keep[0] : keep[-1] + 1]
 
 
-def runs(grid: Grid, component: str, axis: int, low: float, high: float, phase: Phase = None) -> list[Run]:
+def axis_weights(
+    grid: Grid, component: str, axis: int, low: float, high: float, phase: Phase = None
+) -> list[AxisWeights]:
     """Return the weights of the points of `component` along `axis` for a point or extent in coordinates.
 
     Parameters
@@ -104,82 +107,67 @@ def runs(grid: Grid, component: str, axis: int, low: float, high: float, phase: 
 
     Returns
     -------
-    list of Run
-        One run inside the cell, and further ones for points past an end of the cell, moved by a period.
+    list of AxisWeights
+        Those inside the cell, and further ones for points past an end of the cell, moved by a period.
 
     Examples
     --------
     >>> grid = Grid((0.4, 1.0, 1.0), 10)
-    >>> [(run.start, run.weights.tolist()) for run in runs(grid, "Ex", 0, -0.2, 0.2, phase=1)]
+    >>> [(part.start, part.weights.tolist()) for part in axis_weights(grid, "Ex", 0, -0.2, 0.2, phase=1)]
     [(0, [0.875, 1.0, 1.0, 0.875]), (3, [0.125]), (0, [0.125])]
-    >>> [(run.start, run.weights.tolist()) for run in runs(grid, "Ex", 0, -0.2, 0.2)]
+    >>> [(part.start, part.weights.tolist()) for part in axis_weights(grid, "Ex", 0, -0.2, 0.2)]
     [(0, [1.0, 1.0, 1.0, 1.0])]
     """
     if grid.thin[axis]:
-        return [Run(0, np.ones(1))]
-    low, high = _clipped(grid, axis, low, high)
+        return [AxisWeights(0, np.ones(1))]
+    low, high = (min(max(v, grid.origin[axis]), grid.end[axis]) for v in (low, high))
     start, weights = hat_weights(grid.index(low, axis, component), grid.index(high, axis, component))
     count = grid.shape[axis]
-    if phase is None and offset(component)[axis] == 0.5:
+    if phase is None and OFFSETS[component][axis] == 0.5:
         return [_folded(start, weights, count)]
     return _wrapped(start, weights, count, 1 if phase is None else phase)
 
 
-def merged(found: list[Run]) -> list[Run]:
-    """Return the runs merged so that none overlap; weights of the same grid point are added.
+def merged(found: list[AxisWeights], scale: float = 1.0) -> list[AxisWeights]:
+    """Return the weights, times `scale`, merged so that no two parts overlap: those of the same point are added.
 
     Examples
     --------
-    >>> whole = runs(Grid((0.4, 1.0, 1.0), 10), "Ey", 0, -0.2, 0.2, phase=1)
-    >>> [(run.start, run.weights.tolist()) for run in merged(whole)]
+    >>> whole = axis_weights(Grid((0.4, 1.0, 1.0), 10), "Ey", 0, -0.2, 0.2, phase=1)
+    >>> [(part.start, part.weights.tolist()) for part in merged(whole)]
     [(0, [1.0, 1.0, 1.0, 1.0])]
     """
-    if len(found) == 1:
-        return found
-    start, stop = min(run.start for run in found), max(run.stop for run in found)
-    total = np.zeros(stop - start, dtype=np.result_type(*(run.weights for run in found)))
-    for run in found:
-        total[run.start - start : run.stop - start] += run.weights
+    start, stop = min(part.start for part in found), max(part.stop for part in found)
+    total = np.zeros(stop - start, dtype=np.result_type(*(part.weights for part in found)))
+    for part in found:
+        total[part.start - start : part.stop - start] += part.weights
     filled = np.flatnonzero(total)
     groups = np.split(filled, np.flatnonzero(np.diff(filled) > 1) + 1)
-    return [Run(start + int(group[0]), total[group]) for group in groups if len(group)]
+    return [AxisWeights(start + int(group[0]), total[group] * scale) for group in groups if len(group)]
 
 
-def hull(along: Sequence[Run]) -> Box:
-    """Return the box of one run along each of x, y, z.
+def hull(along: Sequence[AxisWeights]) -> Box:
+    """Return the box of the points that have weights along x, y and z.
 
     Examples
     --------
-    >>> hull([Run(2, np.ones(3)), Run(0, np.ones(1)), Run(1, np.ones(2))])
+    >>> hull([AxisWeights(2, np.ones(3)), AxisWeights(0, np.ones(1)), AxisWeights(1, np.ones(2))])
     Box(lo=(2, 0, 1), hi=(5, 1, 3))
     """
     x, y, z = along
     return Box((x.start, y.start, z.start), (x.stop, y.stop, z.stop))
 
 
-def weights_in(along: Sequence[Run], box: Box) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return the weights along x, y, z of the points of `box`, which must lie inside the hull of the runs.
+def weights_in(along: Sequence[AxisWeights], box: Box) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return the weights along x, y, z of the points of `box`, which must lie inside their `hull`.
 
     Examples
     --------
-    >>> [w.tolist() for w in weights_in([Run(0, np.array([0.5, 1.0]))] * 3, Box((0, 1, 0), (1, 2, 2)))]
+    >>> [w.tolist() for w in weights_in([AxisWeights(0, np.array([0.5, 1.0]))] * 3, Box((0, 1, 0), (1, 2, 2)))]
     [[0.5], [1.0], [0.5, 1.0]]
     """
-    x, y, z = (run.weights[a - run.start : b - run.start] for run, a, b in zip(along, box.lo, box.hi, strict=True))
+    x, y, z = (w.weights[a - w.start : b - w.start] for w, a, b in zip(along, box.lo, box.hi, strict=True))
     return x, y, z
-
-
-def edges(grid: Grid, axis: int) -> tuple[float, float]:
-    """Return the coordinates of both ends of the cell along `axis`.
-
-    Examples
-    --------
-    >>> edges(Grid((2.0, 1.0, 0.0), 10), 0)
-    (-1.0, 1.0)
-    """
-    if grid.thin[axis]:
-        return 0.0, 0.0
-    return grid.origin[axis], grid.origin[axis] + grid.shape[axis] * grid.dx
 
 
 def check_region(center: Sequence[float] | float, size: Sequence[float] | float, name: str) -> tuple[Vector, Vector]:
@@ -215,7 +203,7 @@ def check_inside(grid: Grid, center: Vector, size: Sequence[float], name: str) -
     """
     for axis in range(3):
         low, high = center[axis] - size[axis] / 2, center[axis] + size[axis] / 2
-        start, end = edges(grid, axis)
+        start, end = grid.origin[axis], grid.end[axis]
         # The cell is rounded to whole points, so a region that fits the given size may reach half a point further.
         slack = 0.5 * grid.dx * (1 + 1e-6)
         if grid.thin[axis]:
@@ -237,29 +225,18 @@ def _hat_integral(x: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(np.where(x < 0, 0.5 * (1 + x) ** 2, 1 - 0.5 * (1 - x) ** 2))
 
 
-def _snapped(index: float) -> float:
-    # Coordinates carry round-off: 2.9999999 means 3. Indices are snapped to whole and half numbers.
-    nearest = round(2 * index) / 2
-    return nearest if abs(index - nearest) < _SNAP else index
-
-
-def _clipped(grid: Grid, axis: int, low: float, high: float) -> tuple[float, float]:
-    start, end = edges(grid, axis)
-    return min(max(low, start), end), max(min(high, end), start)
-
-
-def _folded(start: int, weights: NDArray[np.float64], count: int) -> Run:
+def _folded(start: int, weights: NDArray[np.float64], count: int) -> AxisWeights:
     kept = weights[max(0, -start) : count - start].copy()
     if start < 0:
         kept[0] += weights[:-start].sum()
     past = start + len(weights) - count
     if past > 0:
         kept[-1] += weights[-past:].sum()
-    return Run(max(0, start), kept)
+    return AxisWeights(max(0, start), kept)
 
 
-def _wrapped(start: int, weights: NDArray[np.float64], count: int, phase: complex) -> list[Run]:
-    """Return runs inside the cell for points in this and the two neighbouring periods, with Bloch phases.
+def _wrapped(start: int, weights: NDArray[np.float64], count: int, phase: complex) -> list[AxisWeights]:
+    """Return weights inside the cell for points in this and the two neighbouring periods, with Bloch phases.
 
     A point m periods further has the field of the cell's point times phase^m. The factor here is phase^-m.
     """
@@ -270,5 +247,5 @@ def _wrapped(start: int, weights: NDArray[np.float64], count: int, phase: comple
         if first < last:
             part = weights[first - start : last - start]
             turned = part if period == 0 or phase == 1 else part * phase ** (-period)
-            found.append(Run(first - period * count, turned, shift=period * count))
+            found.append(AxisWeights(first - period * count, turned, shift=period * count))
     return found

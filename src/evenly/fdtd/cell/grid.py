@@ -14,8 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,12 +22,21 @@ from numpy.typing import NDArray
 from evenly.errors import InputError
 from evenly.fdtd.cell.box import AXES, Box, Index
 
-__all__ = ["COMPONENTS", "ELECTRIC", "MAGNETIC", "Grid", "axis_index", "offset", "vector"]
+__all__ = ["COMPONENTS", "ELECTRIC", "MAGNETIC", "OFFSETS", "Grid", "axis_index", "vector"]
 
 ELECTRIC = ("Ex", "Ey", "Ez")
 MAGNETIC = ("Hx", "Hy", "Hz")
 COMPONENTS = ELECTRIC + MAGNETIC
 Vector = tuple[float, float, float]
+
+# Position of each component relative to its node, in grid spacings along x, y, z. The off-diagonal elements of 1/ε are
+# at "node", those of 1/μ at "centre".
+OFFSETS: dict[str, Vector] = {
+    **{f"{name}{AXES[a]}": (0.5 * (a == 0), 0.5 * (a == 1), 0.5 * (a == 2)) for name in "ED" for a in range(3)},
+    **{f"{name}{AXES[a]}": (0.5 * (a != 0), 0.5 * (a != 1), 0.5 * (a != 2)) for name in "HB" for a in range(3)},
+    "node": (0.0, 0.0, 0.0),
+    "centre": (0.5, 0.5, 0.5),
+}
 
 
 def axis_index(axis: str | int) -> int:
@@ -64,24 +72,6 @@ def vector(value: Sequence[float] | float, name: str, *, length: int = 3) -> Vec
     return x, y, z
 
 
-def offset(component: str) -> Vector:
-    """Return the position of `component` relative to its node, in grid spacings along x, y, z.
-
-    `component` may also be ``"node"`` (position of the off-diagonal elements for E) or ``"centre"`` (for H).
-
-    Examples
-    --------
-    >>> offset("Ey"), offset("Hy")
-    ((0.0, 0.5, 0.0), (0.5, 0.0, 0.5))
-    """
-    if component in ("node", "centre"):
-        half = 0.0 if component == "node" else 0.5
-        return half, half, half
-    electric, axis = component[0] in "ED", "xyz".index(component[1])
-    x, y, z = ((0.5 if (a == axis) == electric else 0.0) for a in range(3))
-    return x, y, z
-
-
 @dataclass(frozen=True)
 class Grid:
     """A cell's grid.
@@ -95,6 +85,22 @@ class Grid:
     courant : float
         Time step times resolution. The scheme is stable up to n/sqrt(dimensions), with n the smallest refractive index.
 
+    Attributes
+    ----------
+    dx, dt : float
+        Grid spacing in a, and time step in a/c.
+    thin : three bools
+        Whether nothing varies along x, y, z.
+    dimensions : int
+        Number of axes that are not thin.
+    shape : three ints
+        Points along x, y, z.
+    box : Box
+        All points of the cell.
+    origin, end : three floats
+        Coordinates of the cell's lower sides, where the node with index (0, 0, 0) is, and of its upper sides, in a; 0
+        along thin axes.
+
     Examples
     --------
     >>> grid = Grid((4.0, 2.0, 0.0), 10)
@@ -107,6 +113,14 @@ class Grid:
     size: Vector
     resolution: float
     courant: float = 0.5
+    dx: float = field(init=False, repr=False, compare=False)
+    dt: float = field(init=False, repr=False, compare=False)
+    thin: tuple[bool, bool, bool] = field(init=False, repr=False, compare=False)
+    dimensions: int = field(init=False, repr=False, compare=False)
+    shape: Index = field(init=False, repr=False, compare=False)
+    box: Box = field(init=False, repr=False, compare=False)
+    origin: Vector = field(init=False, repr=False, compare=False)
+    end: Vector = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "size", vector(self.size, "cell"))
@@ -117,52 +131,23 @@ class Grid:
                 f"`cell` must have a positive size along at least one axis and none negative, but got {self.size}; "
                 "give 0 for an axis along which nothing varies."
             )
-        limit = 1 / math.sqrt(self.dimensions)
+        thin = tuple(s == 0 for s in self.size)
+        dimensions = 3 - sum(thin)
+        limit = 1 / math.sqrt(dimensions)
         if not self.courant > 0:
             raise InputError(f"`courant` must be positive, but got {self.courant!r} (0.5 is the default).")
         if self.courant > limit * (1 + 1e-12):
             raise InputError(
-                f"`courant` must be at most 1/sqrt({self.dimensions}) = {limit:.4g} in {self.dimensions} dimensions, "
+                f"`courant` must be at most 1/sqrt({dimensions}) = {limit:.4g} in {dimensions} dimensions, "
                 f"or the fields grow without bound, but got {self.courant!r}: lower it (0.5 is the default)."
             )
-
-    @property
-    def dx(self) -> float:
-        """Grid spacing in a."""
-        return 1 / self.resolution
-
-    @property
-    def dt(self) -> float:
-        """Time step in a/c."""
-        return self.courant / self.resolution
-
-    @cached_property
-    def shape(self) -> Index:
-        """Points along x, y, z."""
-        x, y, z = (max(1, round(s * self.resolution)) for s in self.size)
-        return x, y, z
-
-    @cached_property
-    def thin(self) -> tuple[bool, bool, bool]:
-        """Whether nothing varies along x, y, z."""
-        x, y, z = (s == 0 for s in self.size)
-        return x, y, z
-
-    @property
-    def dimensions(self) -> int:
-        """Number of axes that are not thin."""
-        return sum(s > 0 for s in self.size)
-
-    @cached_property
-    def box(self) -> Box:
-        """All points of the cell."""
-        return Box((0, 0, 0), self.shape)
-
-    @cached_property
-    def origin(self) -> Vector:
-        """Coordinates of the node with index (0, 0, 0), in a; 0 along thin axes."""
-        x, y, z = (0.0 if t else -n / 2 * self.dx for n, t in zip(self.shape, self.thin, strict=True))
-        return x, y, z
+        dx = 1 / self.resolution
+        nx, ny, nz = shape = tuple(max(1, round(s * self.resolution)) for s in self.size)
+        origin = tuple(0.0 if t else -n / 2 * dx for n, t in zip(shape, thin, strict=True))
+        end = tuple(0.0 if t else o + n * dx for o, n, t in zip(origin, shape, thin, strict=True))
+        # The class is frozen for its users: what follows from the parameters is set once, here.
+        vars(self).update(dx=dx, dt=self.courant / self.resolution, thin=thin, dimensions=dimensions)
+        vars(self).update(shape=shape, box=Box((0, 0, 0), (nx, ny, nz)), origin=origin, end=end)
 
     def coordinates(self, component: str, axis: int, start: int, stop: int) -> NDArray[np.float64]:
         """Return the coordinates, in a, of indices start … stop-1 of `component` along `axis`; 0 along a thin axis.
@@ -172,7 +157,7 @@ class Grid:
         if self.thin[axis]:
             return np.zeros(stop - start)
         indices = np.arange(start, stop, dtype=np.float64)
-        return self.origin[axis] + (indices + offset(component)[axis]) * self.dx
+        return self.origin[axis] + (indices + OFFSETS[component][axis]) * self.dx
 
     def points(self, component: str, box: Box) -> tuple[NDArray[np.float64], ...]:
         """Return coordinates x, y, z of a box's points, with shapes (nx, 1, 1), (1, ny, 1), (1, 1, nz)."""
@@ -183,4 +168,4 @@ class Grid:
         """Return the fractional index of coordinate `position` along `axis`, in the points of `component`."""
         if self.thin[axis]:
             return 0.0
-        return (position - self.origin[axis]) * self.resolution - offset(component)[axis]
+        return (position - self.origin[axis]) * self.resolution - OFFSETS[component][axis]

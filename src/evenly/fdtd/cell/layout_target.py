@@ -1,7 +1,7 @@
 """The cell and the number of ranks that a layout was made for; saved in the layout's file and checked on use.
 
 >>> from evenly.fdtd.cell.grid import Grid
->>> made_for = MadeFor.of(Grid((4.0, 2.0, 0.0), 10), ranks=4)
+>>> made_for = LayoutTarget.of(Grid((4.0, 2.0, 0.0), 10), ranks=4)
 >>> print(made_for)
 a cell of 4 × 2 × 0 (40 × 20 × 1 points, resolution 10) on 4 ranks
 >>> made_for.check(Grid((4.0, 2.0, 0.0), 20))    # positions are lengths, so a finer grid is cut at the same places
@@ -21,11 +21,11 @@ from typing import Any
 from evenly.errors import InputError
 from evenly.fdtd.cell.grid import Grid, Vector
 
-__all__ = ["MadeFor"]
+__all__ = ["LayoutTarget"]
 
 
 @dataclass(frozen=True)
-class MadeFor:
+class LayoutTarget:
     """The cell and the number of ranks that a layout was made for.
 
     Parameters
@@ -68,12 +68,12 @@ class MadeFor:
             )
 
     @classmethod
-    def of(cls, grid: Grid, ranks: int, *, program: str = "fdtd", center: Vector = (0.0, 0.0, 0.0)) -> MadeFor:
+    def of(cls, grid: Grid, ranks: int, *, program: str = "fdtd", center: Vector = (0.0, 0.0, 0.0)) -> LayoutTarget:
         """Return the record for a layout of a grid's cell on `ranks` ranks."""
         return cls(grid.size, float(grid.resolution), grid.shape, ranks, program, center)
 
     @classmethod
-    def of_dict(cls, stored: Any, source: str = "") -> MadeFor:
+    def of_dict(cls, stored: Any, source: str = "") -> LayoutTarget:
         """Return the record from the data that `to_dict` returned.
 
         Raises
@@ -110,7 +110,7 @@ class MadeFor:
             "ranks": self.ranks,
         }
 
-    def moved(self, by: Vector) -> MadeFor:
+    def moved(self, by: Vector) -> LayoutTarget:
         """Return the same record in coordinates that are larger by `by`."""
         x, y, z = (old + step for old, step in zip(self.center, by, strict=True))
         return replace(self, center=(x, y, z))

@@ -30,7 +30,7 @@ from evenly.errors import InputError, ReadError
 from evenly.fdtd.cell.box import AXES, Box
 from evenly.fdtd.cell.cutting import ChunkBox, HasLayers, equal_parts, layer_pieces
 from evenly.fdtd.cell.grid import Grid
-from evenly.fdtd.cell.layout_target import MadeFor
+from evenly.fdtd.cell.layout_target import LayoutTarget
 from evenly.fdtd.cell.tree import Token, below, dump, nest, parse, read
 
 __all__ = ["BinaryPartition", "ChunkBox"]
@@ -44,14 +44,14 @@ class BinaryPartition:
     data : int, nested lists, or BinaryPartition
         One owner for the whole cell, or ``[(axis, position), left, right]``. `left` and `right` are again of these
         three kinds.
-    made_for : MadeFor, optional
+    made_for : LayoutTarget, optional
         The cell and the number of ranks that the partition was made for.
 
     Attributes
     ----------
     left, right : BinaryPartition or None
         The subtrees below and above the cut; None at a leaf.
-    made_for : MadeFor or None
+    made_for : LayoutTarget or None
         The cell and the number of ranks that the whole tree was made for; None if unknown (see `for_cell`). It is
         saved in the file and checked when the tree is applied to a grid. Equality of partitions ignores it.
 
@@ -74,26 +74,21 @@ class BinaryPartition:
     __slots__ = ("_token", "left", "made_for", "right")
 
     _token: Token
-    made_for: MadeFor | None
+    made_for: LayoutTarget | None
     left: BinaryPartition | None
     right: BinaryPartition | None
 
-    def __init__(self, data: Any, made_for: MadeFor | None = None) -> None:
-        first, *rest = parse(data)
-        built: list[BinaryPartition] = []
-        for token in reversed(rest):
-            node = object.__new__(BinaryPartition)
-            node._fill(token, built)
-            built.append(node)
-        self._fill(first, built)
-        object.__setattr__(self, "made_for", made_for)
-
-    def _fill(self, token: Token, finished: list[BinaryPartition]) -> None:
-        leaf = isinstance(token, int)
-        object.__setattr__(self, "_token", token)
-        object.__setattr__(self, "made_for", None)
-        object.__setattr__(self, "left", None if leaf else finished.pop())
-        object.__setattr__(self, "right", None if leaf else finished.pop())
+    def __init__(self, data: Any, made_for: LayoutTarget | None = None) -> None:
+        tokens = parse(data)
+        finished: list[BinaryPartition] = []
+        for n in reversed(range(len(tokens))):
+            node, token = object.__new__(BinaryPartition) if n else self, tokens[n]
+            leaf = isinstance(token, int)
+            object.__setattr__(node, "_token", token)
+            object.__setattr__(node, "made_for", None if n else made_for)
+            object.__setattr__(node, "left", None if leaf else finished.pop())
+            object.__setattr__(node, "right", None if leaf else finished.pop())
+            finished.append(node)
 
     @property
     def owner(self) -> int | None:
@@ -113,7 +108,7 @@ class BinaryPartition:
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a partition can't be changed (its `{name}` was set): make another from `to_list()`")
 
-    def __reduce__(self) -> tuple[type[BinaryPartition], tuple[Any, MadeFor | None]]:
+    def __reduce__(self) -> tuple[type[BinaryPartition], tuple[Any, LayoutTarget | None]]:
         return BinaryPartition, (self.to_list(), self.made_for)
 
     def __eq__(self, other: object) -> bool:
@@ -157,7 +152,7 @@ class BinaryPartition:
     @property
     def owners(self) -> list[int]:
         """Owner of each chunk, depth first."""
-        return [owner for _, owner in self.leaves]
+        return [node._token for _, node in self.walk() if isinstance(node._token, int)]
 
     @property
     def depth(self) -> int:
@@ -184,7 +179,7 @@ class BinaryPartition:
         >>> print(BinaryPartition([("x", 0.0), 0, 1]).for_cell(Grid((4.0, 2.0, 0.0), 10)).made_for)
         a cell of 4 × 2 × 0 (40 × 20 × 1 points, resolution 10) on 2 ranks
         """
-        return BinaryPartition(self, MadeFor.of(grid, self.ranks if ranks is None else ranks))
+        return BinaryPartition(self, LayoutTarget.of(grid, self.ranks if ranks is None else ranks))
 
     @property
     def ranks(self) -> int:
@@ -249,7 +244,7 @@ class BinaryPartition:
         """
         try:
             data, made_for = read(Path(path).read_text(encoding="utf-8"), path)
-            return cls(data, None if made_for is None else MadeFor.of_dict(made_for, str(path)))
+            return cls(data, None if made_for is None else LayoutTarget.of_dict(made_for, str(path)))
         except (OSError, UnicodeDecodeError) as error:
             raise ReadError(path, f"no partition can be read from it: {error}") from error
         except ReadError:
@@ -295,13 +290,17 @@ class BinaryPartition:
             If the partition was made for another cell. Also if a cut is outside its parent, leaves no point on one
             side, or is across a thin axis; the message then names the node and the rule.
         """
+        return [box for box, _ in self._leaf_boxes(grid)]
+
+    def _leaf_boxes(self, grid: Grid) -> list[tuple[Box, int]]:
+        """Return the grid points and the owner of each chunk, depth first."""
         if self.made_for is not None:
             self.made_for.check(grid)
         found, stack = [], [("root", self, grid.box)]
         while stack:
             where, node, box = stack.pop()
             if node.left is None or node.right is None:
-                found.append(box)
+                found.append((box, cast("int", node._token)))
                 continue
             lower, upper = _cut(node._token, where, box, grid)
             stack += [(below(where, "right"), node.right, upper), (below(where, "left"), node.left, lower)]
@@ -355,10 +354,9 @@ class BinaryPartition:
         [(5, 0, 0, True), (15, 0, 0, False), (15, 1, 1, False), (5, 1, 1, True)]
         """
         ranks = _count(ranks, "ranks", "ranks")
-        leaves = zip(self.boxes(grid), self.owners, strict=True)
         return [
             piece
-            for number, (box, owner) in enumerate(leaves)
+            for number, (box, owner) in enumerate(self._leaf_boxes(grid))
             for piece in layer_pieces(box, grid, layers, owner=owner % ranks, leaf=number)
         ]
 

@@ -178,15 +178,15 @@ def masks(structure: Structure, sample: Sample) -> dict[str, Mask | dict[Pole, M
     electric, magnetic, box = sample.electric, sample.magnetic, sample.box
     outside = structure.layers.inner("absorber") & box
     return {
-        "electric_poles": _poles(electric),
-        "magnetic_poles": _poles(magnetic),
+        "electric_poles": {pole: _differs(values) for pole, values in electric.poles.items()},
+        "magnetic_poles": {pole: _differs(values) for pole, values in magnetic.poles.items()},
         "electric_conductivity": _conductive(electric, box, outside),
         "magnetic_conductivity": _conductive(magnetic, box, outside),
         "electric_anisotropic": _nodes(electric, slice(None, -1), structure),
         "magnetic_anisotropic": _nodes(magnetic, slice(1, None), structure),
-        "nonlinear": _nonzero(electric.chi2) | _nonzero(electric.chi3),
-        "dielectric": _any([_differs(v, 1.0) for v in electric.inverse]),
-        "magnetic": _any([_differs(v, 1.0) for v in magnetic.inverse]),
+        "nonlinear": _differs(electric.chi2) | _differs(electric.chi3),
+        "dielectric": _differs(electric.inverse, 1.0),
+        "magnetic": _differs(magnetic.inverse, 1.0),
         "interface": sample.interface,
     }
 
@@ -241,12 +241,8 @@ def _overlaps(layers: Layers, box: Box) -> list[int]:
     return powers
 
 
-def _poles(response: Response) -> dict[Pole, Mask]:
-    return {pole: _nonzero(values) for pole, values in response.poles.items()}
-
-
 def _conductive(response: Response, box: Box, outside: Box) -> Mask:
-    mask = _nonzero(response.conductivity)
+    mask = _differs(response.conductivity)
     if mask is False or outside.empty:
         return False
     if outside == box:
@@ -265,20 +261,11 @@ def _nodes(response: Response, own: slice, structure: Structure) -> Mask:
     return np.asarray(np.any([v[index] for v in response.off_diagonal], axis=0))
 
 
-def _differs(value: Value | None, reference: float) -> Mask:
-    if value is None:
-        return False
-    return value != reference
-
-
-def _nonzero(values: Sequence[Value | None] | None) -> Mask:
-    return False if values is None else _any([_differs(v, 0.0) for v in values])
-
-
-def _any(masks: Sequence[Mask]) -> Mask:
+def _differs(values: Sequence[Value | None] | None, reference: float = 0.0) -> Mask:
+    """Return where any of the values isn't the reference; None never counts."""
     result: Mask = False
-    for mask in masks:
-        result = result | mask
+    for value in values or ():
+        result = result | (value is not None and value != reference)
     return result
 
 

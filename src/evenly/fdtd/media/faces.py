@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenly.fdtd.cell.grid import Vector
-
-__all__ = ["TOUCH", "Faces", "Piece", "dot", "meet", "moved_out", "reach_along", "slab", "unit_vectors"]
+__all__ = ["TOUCH", "Faces", "Piece", "dot", "meet", "moved_out", "slab", "unit_vectors"]
 
 Array = NDArray[np.float64]
 # A face nearer than this to the border of a grid point's box (in box sizes) doesn't count as cutting it (round-off).
@@ -85,11 +83,6 @@ def dot(left: Any, right: Any) -> Any:
     """Return the scalar product of two vectors whose components are numbers or arrays."""
     # Written out, because the rounding of a library's matrix product may depend on the arrays' shapes.
     return left[0] * right[0] + left[1] * right[1] + left[2] * right[2]
-
-
-def reach_along(direction: Any, half: Vector) -> Any:
-    """Return how far a box with half edge lengths `half` extends from its centre along a direction."""
-    return dot(np.abs(direction), half)
 
 
 def unit_vectors(vectors: Array) -> tuple[Array, Array]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,8 @@ Ints = NDArray[np.intp]
 Bools = NDArray[np.bool_]
 # Smaller shares are round-off of a surface that only touches a box; they are set to 0.
 NEGLIGIBLE = 1e-9
+# Boxes with edges and junctions that are sampled at a time.
+BATCH = 20_000
 
 
 @dataclass(frozen=True)
@@ -48,10 +51,6 @@ class Mixture:
     share: Array
     normal: Array
     lattice: tuple[int, int, int] | None = None
-
-    def take(self, keep: Bools) -> Mixture:
-        """Return the mixture of some of the points."""
-        return Mixture(self.rows[keep], self.owner[keep], self.share[keep], self.normal[keep], self.lattice)
 
 
 @dataclass(frozen=True)
@@ -146,7 +145,7 @@ def mixtures(
         Half the edge lengths of the boxes.
     """
     base, records = _surfaces(objects, points, half)
-    if not records.box.size:
+    if records is None or not records.box.size:
         return
     starts = np.flatnonzero(np.r_[True, np.diff(records.box) > 0])
     counts = np.diff(np.r_[starts, len(records.box)])
@@ -163,17 +162,17 @@ def mixtures(
     if not all_simple.all():
         aligned = np.logical_and.reduceat(records.aligned, starts)
         for flat_faces in (True, False):
-            chosen = ~all_simple & (aligned == flat_faces)
-            for part in _batches(np.flatnonzero(chosen), 20_000):
+            chosen = np.flatnonzero(~all_simple & (aligned == flat_faces))
+            for part in (chosen[start : start + BATCH] for start in range(0, len(chosen), BATCH)):
                 mixture = _junctions(objects, base, records, starts[part], counts[part], points, half, flat_faces)
                 for piece in _pieces(mixture, medium):
                     yield _with_normal(piece, label[medium], half)
 
 
-def _surfaces(objects: Sequence[GeometricObject], points: Array, half: Vector) -> tuple[Ints, _Records]:
+def _surfaces(objects: Sequence[GeometricObject], points: Array, half: Vector) -> tuple[Ints, _Records | None]:
     """Return the last object that fills each box completely, and the surfaces of later objects in the box."""
     base = np.zeros(len(points), dtype=np.intp)
-    found = [_no_records()]
+    found: list[tuple[NDArray[Any], ...]] = []
     for k, thing in enumerate(objects[1:], 1):
         lo, hi = thing.bounds()
         near = np.ones(len(points), dtype=bool)
@@ -190,17 +189,13 @@ def _surfaces(objects: Sequence[GeometricObject], points: Array, half: Vector) -
         cut = present & ~whole
         box = rows[cut]
         owner = np.full(len(box), k, dtype=np.intp)
-        found.append(_Records(box, owner, normal[cut], low[cut], high[cut], faces.flat[cut], faces.aligned[cut]))
-    names = ("box", "owner", "normal", "low", "high", "flat", "aligned")
-    joined = [np.concatenate([getattr(r, name) for r in found]) for name in names]
+        found.append((box, owner, normal[cut], low[cut], high[cut], faces.flat[cut], faces.aligned[cut]))
+    if not found:
+        return base, None
+    joined = [np.concatenate(column) for column in zip(*found, strict=True)]
     keep = joined[1] > base[joined[0]]
     order = np.argsort(joined[0][keep], kind="stable")
     return base, _Records(*(column[keep][order] for column in joined))
-
-
-def _no_records() -> _Records:
-    ints, numbers, bools = np.zeros(0, dtype=np.intp), np.zeros(0), np.zeros(0, dtype=bool)
-    return _Records(ints, ints, np.zeros((0, 3)), numbers, numbers, bools, bools)
 
 
 def _in_plane(normal: Array, low: Array, high: Array, half: Vector) -> tuple[Array, Array, Array]:
@@ -268,7 +263,8 @@ def _pieces(mixture: Mixture, medium: Ints) -> Iterator[Mixture]:
     largest = row.max(axis=1)
     mixed = np.any((row >= 0) & (row != largest[:, None]), axis=1)
     if mixed.any():
-        yield mixture.take(mixed)
+        m = mixture
+        yield Mixture(m.rows[mixed], m.owner[mixed], m.share[mixed], m.normal[mixed], m.lattice)
 
 
 def _with_normal(mixture: Mixture, label: Array, half: Vector) -> Mixture:
@@ -281,8 +277,3 @@ def _with_normal(mixture: Mixture, label: Array, half: Vector) -> Mixture:
     clear = length > 1e-9 * (np.abs(value).max(axis=1) * max(half) * value.shape[1])
     normal = np.where(clear[:, None], direction, 0.0)
     return Mixture(mixture.rows, mixture.owner, mixture.share, normal, mixture.lattice)
-
-
-def _batches(rows: Ints, size: int) -> Iterator[Ints]:
-    for start in range(0, len(rows), size):
-        yield rows[start : start + size]

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import math
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -39,8 +39,8 @@ __all__ = ["medium", "names", "scaled", "valid_um"]
 # 1 eV as a frequency in c/µm: 1 / (hc in eV µm).
 PER_EV = 1 / 1.239841984
 
-# Tables of library.toml; `_makers` assigns a function to each that makes its media.
-_TABLES = ("metals", "sellmeier", "one_resonance", "index")
+# Tables of library.toml; each describes its media in its own way.
+_TABLES = ("lorentz", "metals", "sellmeier", "one_resonance", "index")
 
 
 @cache
@@ -57,7 +57,7 @@ def names() -> list[str]:
     >>> "aluminium" in names()
     True
     """
-    return sorted({"silicon", "passive silicon", *(name for table in _TABLES for name in _data()[table])})
+    return sorted(name for table in _TABLES for name in _data()[table])
 
 
 def valid_um(name: str) -> tuple[float, float]:
@@ -68,7 +68,7 @@ def valid_um(name: str) -> tuple[float, float]:
     >>> valid_um("silicon")
     (0.4, 1.0)
     """
-    _makers(name)
+    _table(name)
     low, high = _data()["valid_um"].get(name, (0.4, 0.8))
     return low, high
 
@@ -92,7 +92,29 @@ def medium(name: str) -> Medium:
     >>> round(medium("BK7").index_at(1 / 0.5876).real, 4)
     1.5168
     """
-    return _makers(name)(name)
+    table = _table(name)
+    told = _data()[table][name]
+    match table:
+        case "index":
+            return Medium(index=told, name=name)
+        case "lorentz":
+            return Medium(epsilon=told["epsilon"], electric_poles=[LorentzPole(*p) for p in told["poles"]], name=name)
+        case "sellmeier":
+            return Medium(
+                electric_poles=[LorentzPole(1 / length, 0.0, strength) for strength, length in told], name=name
+            )
+        case "one_resonance":
+            strength, energy, width = told["resonance"]
+            pole = LorentzPole(energy * PER_EV, width * PER_EV, strength)
+            return Medium(epsilon=told["epsilon"], electric_poles=[pole], name=name)
+    plasma = told["plasma"]
+    poles = [
+        LorentzPole(energy * PER_EV, width * PER_EV, strength * (plasma / energy) ** 2)
+        if energy
+        else DrudePole(plasma * math.sqrt(strength) * PER_EV, width * PER_EV)
+        for strength, energy, width in told["oscillators"]
+    ]
+    return Medium(electric_poles=poles, name=name)
 
 
 def scaled(material: Medium, unit_um: float) -> Medium:
@@ -126,49 +148,8 @@ def _times(value: object, factor: float) -> tuple[float, float, float]:
     return x, y, z
 
 
-def _makers(name: str) -> Callable[[str], Medium]:
-    if name in ("silicon", "passive silicon"):
-        return _silicon
-    for table, make in zip(_TABLES, (_metal, _sellmeier, _one_resonance, _index), strict=True):
+def _table(name: str) -> str:
+    for table in _TABLES:
         if name in _data()[table]:
-            return make
+            return table
     raise InputError(f"The library has no medium {name!r}; it has {', '.join(names())}.")
-
-
-def _silicon(name: str) -> Medium:
-    if name == "passive silicon":
-        passive = (LorentzPole(3.34174, 0.0, 8.44097), LorentzPole(2.67916, 10**-0.82261, 1.52024))
-        return Medium(epsilon=1.88425, electric_poles=passive, name=name)
-    # The third term is negative: it reduces the tails of the other two. γ is twice the width of the published fit.
-    poles = (LorentzPole(3.64, 0.0, 8.0), LorentzPole(2.76, 2 * 0.063, 2.85), LorentzPole(1.73, 2 * 2.5, -0.107))
-    return Medium(electric_poles=poles, name=name)
-
-
-def _metal(name: str) -> Medium:
-    metal = _data()["metals"][name]
-    plasma = metal["plasma"]
-    poles: list[Pole] = []
-    for strength, energy, width in metal["oscillators"]:
-        gamma = width * PER_EV
-        if energy == 0:
-            poles.append(DrudePole(plasma * math.sqrt(strength) * PER_EV, gamma))
-        else:
-            poles.append(LorentzPole(energy * PER_EV, gamma, strength * (plasma / energy) ** 2))
-    return Medium(electric_poles=poles, name=name)
-
-
-def _sellmeier(name: str) -> Medium:
-    poles = [LorentzPole(1 / wavelength, 0.0, strength) for strength, wavelength in _data()["sellmeier"][name]]
-    return Medium(electric_poles=poles, name=name)
-
-
-def _one_resonance(name: str) -> Medium:
-    told = _data()["one_resonance"][name]
-    strength, energy, width = told["resonance"]
-    return Medium(
-        epsilon=told["epsilon"], electric_poles=[LorentzPole(energy * PER_EV, width * PER_EV, strength)], name=name
-    )
-
-
-def _index(name: str) -> Medium:
-    return Medium(index=_data()["index"][name], name=name)

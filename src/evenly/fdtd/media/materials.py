@@ -28,6 +28,8 @@ from evenly.fdtd.cell.grid import Vector
 
 __all__ = ["DrudePole", "LorentzPole", "Medium", "Pole", "symmetric", "vacuum"]
 
+Matrix = NDArray[np.float64]
+
 
 @dataclass(frozen=True)
 class _Oscillator:
@@ -167,6 +169,13 @@ class Medium:
     name : str
         Used in messages and tables.
 
+    Attributes
+    ----------
+    epsilon_matrix, mu_matrix : (3, 3)
+        ε∞ and μ∞.
+    lowest_index : float
+        Lower bound of the refractive index, for any polarisation, far above all poles; it limits the time step.
+
     Raises
     ------
     InputError
@@ -191,6 +200,9 @@ class Medium:
     chi3: float | Vector = 0.0
     index: float | None = None
     name: str = field(default="", compare=False)
+    epsilon_matrix: Matrix = field(init=False, repr=False, compare=False)
+    mu_matrix: Matrix = field(init=False, repr=False, compare=False)
+    lowest_index: float = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         owner = f"medium {self.name!r}" if self.name else "a medium"
@@ -198,11 +210,27 @@ class Medium:
             object.__setattr__(self, part, _three(getattr(self, part), part, owner))
         object.__setattr__(self, "epsilon", self._epsilon_diagonal(owner))
         for part in ("epsilon_off_diagonal", "mu_off_diagonal"):
-            object.__setattr__(self, part, _off_diagonal(getattr(self, part), part, owner))
+            object.__setattr__(self, part, _three(getattr(self, part), part, owner, "(xy, xz, yz)"))
         for part in ("electric_poles", "magnetic_poles"):
-            object.__setattr__(self, part, _poles(getattr(self, part), part, owner))
+            given = getattr(self, part)
+            poles = tuple(given) if isinstance(given, (Sequence, set, frozenset)) else (given,)
+            for pole in poles:
+                if not isinstance(pole, (LorentzPole, DrudePole)):
+                    raise InputError(f"`{part}` of {owner} must be LorentzPole or DrudePole objects, but got {pole!r}.")
+            object.__setattr__(self, part, poles)
+        smallest = []
         for quantity in ("epsilon", "mu"):
-            _check_positive_definite(getattr(self, f"{quantity}_matrix"), quantity, owner)
+            matrix = symmetric(getattr(self, quantity), getattr(self, f"{quantity}_off_diagonal"))
+            smallest.append(float(np.linalg.eigvalsh(matrix)[0]))
+            if smallest[-1] <= 0:
+                raise InputError(
+                    f"`{quantity}` of {owner} must be a positive definite matrix (or the fields grow without bound), "
+                    f"but its smallest eigenvalue is {smallest[-1]:.4g}; give a metal as a DrudePole over a positive "
+                    f"{quantity}."
+                )
+            matrix.setflags(write=False)
+            object.__setattr__(self, f"{quantity}_matrix", matrix)
+        object.__setattr__(self, "lowest_index", math.sqrt(smallest[0] * smallest[1]))
         # Reset the index: `replace` would pass it on together with ε, which is an error.
         object.__setattr__(self, "index", None)
 
@@ -216,16 +244,6 @@ class Medium:
             raise InputError(f"`index` of {owner} must be positive, but got {self.index!r}.")
         mx, my, mz = _three(self.mu, "mu", owner)
         return x * x / mx, y * y / my, z * z / mz
-
-    @property
-    def epsilon_matrix(self) -> NDArray[np.float64]:
-        """ε∞, shape (3, 3)."""
-        return symmetric(self.epsilon, self.epsilon_off_diagonal)
-
-    @property
-    def mu_matrix(self) -> NDArray[np.float64]:
-        """μ∞, shape (3, 3)."""
-        return symmetric(self.mu, self.mu_off_diagonal)
 
     def epsilon_at(self, frequency: float) -> NDArray[np.complex128]:
         """Return the relative permittivity, complex (3, 3), at a frequency in c/a (nonlinear terms left out).
@@ -270,12 +288,6 @@ class Medium:
             self.mu != one or any(self.mu_off_diagonal) or self.magnetic_poles or np.any(self.magnetic_conductivity)
         )
 
-    @property
-    def slowest_index(self) -> float:
-        """Lower bound of the refractive index, for any polarisation, far above all poles; it limits the time step."""
-        smallest = [float(np.linalg.eigvalsh(m)[0]) for m in (self.epsilon_matrix, self.mu_matrix)]
-        return math.sqrt(smallest[0] * smallest[1])
-
 
 def symmetric(diagonal: Any, off_diagonal: Vector) -> NDArray[np.float64]:
     """Return the symmetric (3, 3) matrix with a given diagonal and given elements xy, xz, yz.
@@ -301,46 +313,17 @@ def _at(matrix: NDArray[np.float64], loss: Any, poles: Sequence[Pole], frequency
     return np.asarray(result, dtype=np.complex128)
 
 
-def _numbers(value: Any, field: str, owner: str) -> list[float]:
+def _three(value: Any, field: str, owner: str, elements: str = "(x, y, z)") -> Vector:
+    """Return three finite floats; one number stands for all three elements if these are along x, y, z."""
     try:
         numbers = [float(v) for v in (value if isinstance(value, (Sequence, np.ndarray)) else [value])]
     except (TypeError, ValueError):
         numbers = []
-    if not numbers or not all(math.isfinite(v) for v in numbers):
-        raise InputError(f"`{field}` of {owner} must be a finite number or three of them (x, y, z), but got {value!r}.")
-    return numbers
-
-
-def _three(value: Any, field: str, owner: str) -> Vector:
-    numbers = _numbers(value, field, owner)
-    if len(numbers) not in (1, 3):
-        raise InputError(f"`{field}` of {owner} must be one number or three (x, y, z), but got {value!r}.")
-    x, y, z = numbers * 3 if len(numbers) == 1 else numbers
-    return x, y, z
-
-
-def _off_diagonal(value: Any, field: str, owner: str) -> Vector:
-    numbers = _numbers(value, field, owner)
-    if len(numbers) != 3:
-        raise InputError(f"`{field}` of {owner} must be three numbers (xy, xz, yz), but got {value!r}.")
+    numbers = numbers * 3 if len(numbers) == 1 and elements == "(x, y, z)" else numbers
+    if len(numbers) != 3 or not all(math.isfinite(v) for v in numbers):
+        one = "a finite number or three of them" if elements == "(x, y, z)" else "three finite numbers"
+        raise InputError(f"`{field}` of {owner} must be {one} {elements}, but got {value!r}.")
     return numbers[0], numbers[1], numbers[2]
-
-
-def _poles(value: Any, field: str, owner: str) -> tuple[Pole, ...]:
-    poles = tuple(value) if isinstance(value, (Sequence, set, frozenset)) else (value,)
-    for pole in poles:
-        if not isinstance(pole, (LorentzPole, DrudePole)):
-            raise InputError(f"`{field}` of {owner} must be LorentzPole or DrudePole objects, but got {pole!r}.")
-    return poles
-
-
-def _check_positive_definite(matrix: NDArray[np.float64], quantity: str, owner: str) -> None:
-    smallest = float(np.linalg.eigvalsh(matrix)[0])
-    if smallest <= 0:
-        raise InputError(
-            f"`{quantity}` of {owner} must be a positive definite matrix (or the fields grow without bound), but its "
-            f"smallest eigenvalue is {smallest:.4g}; give a metal as a DrudePole over a positive {quantity}."
-        )
 
 
 vacuum = Medium(name="vacuum")

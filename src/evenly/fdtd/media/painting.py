@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evenly.fdtd.cell.boundaries import Layers
 from evenly.fdtd.cell.box import Box, Index
-from evenly.fdtd.cell.grid import Grid, Vector
+from evenly.fdtd.cell.grid import Grid
 from evenly.fdtd.media.fractions import Mixture, mixtures
 from evenly.fdtd.media.palette import Palette
 from evenly.fdtd.media.solids import GeometricObject
@@ -35,10 +34,10 @@ class Lattice:
         Points along x, y, z.
     along : three arrays
         Coordinates of the points along each axis.
-    owners : array of int (shape) or int
-        Number of the object that each point lies in; an int if it is the same for all and no interface is near.
-    rows : (objects,)
-        Row of each object's medium in the palette's tables.
+    medium : array of int (shape)
+        Row of the palette's tables at each point.
+    sole : int or None
+        That row, if all points lie in one object and no interface is near.
     where : (n,)
         Flat indices of the points whose boxes may hold an interface.
     points : (n, 3)
@@ -49,32 +48,11 @@ class Lattice:
 
     shape: Index
     along: tuple[Array, Array, Array]
-    owners: NDArray[np.int16] | int
-    rows: Ints
+    medium: Ints
+    sole: int | None = None
     where: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
     points: Array = field(default_factory=lambda: np.zeros((0, 3)))
     mixtures: list[Mixture] = field(default_factory=list)
-
-    @property
-    def uniform(self) -> bool:
-        """Whether all points lie in one medium and no interface is near."""
-        return isinstance(self.owners, int)
-
-    @property
-    def media(self) -> int:
-        """Row of the medium of a uniform lattice; -1 if the lattice isn't uniform."""
-        return int(self.rows[self.owners]) if isinstance(self.owners, int) else -1
-
-    @cached_property
-    def medium(self) -> Ints:
-        """Row of the palette's tables at each point."""
-        return np.asarray(self.rows[np.broadcast_to(self.owners, self.shape)])
-
-
-def half_edges(grid: Grid) -> Vector:
-    """Return half the edge lengths of the box around a grid point, in a; 0 along thin axes."""
-    x, y, z = (0.0 if thin else grid.dx / 2 for thin in grid.thin)
-    return x, y, z
 
 
 def covered(grid: Grid, objects: Sequence[GeometricObject], name: str, box: Box) -> bool:
@@ -117,8 +95,9 @@ def paint(
         Whether to look for interfaces.
     """
     along = _coordinates(grid, layers, name, box)
-    half = half_edges(grid)
-    reach = math.sqrt(sum(h * h for h in half)) if subpixel else 0.0
+    # Half the edge lengths of the box around a grid point.
+    hx, hy, hz = (0.0 if thin else grid.dx / 2 for thin in grid.thin)
+    reach = math.sqrt(hx * hx + hy * hy + hz * hz) if subpixel else 0.0
     shape = box.shape
     owner = np.zeros(shape, dtype=np.int16)
     near = np.zeros(shape, dtype=bool) if subpixel else None
@@ -138,14 +117,16 @@ def paint(
             close &= distance >= -reach
             close |= np.abs(distance) < reach
     if not touched or (owner.size and (near is None or not near.any()) and owner.min() == owner.max()):
-        return Lattice(shape, along, int(owner.flat[0]) if owner.size else 0, tables.medium)
+        sole = int(tables.medium[owner.flat[0] if owner.size else 0])
+        return Lattice(shape, along, np.broadcast_to(np.intp(sole), shape), sole)
+    medium = tables.medium[owner]
     if near is None:
-        return Lattice(shape, along, owner, tables.medium)
+        return Lattice(shape, along, medium)
     where = np.flatnonzero(near)
     index = np.unravel_index(where, shape)
     points = np.stack([c[i] for c, i in zip(along, index, strict=True)], axis=1)
-    found = list(mixtures(objects, tables.medium, tables.label, points, half))
-    return Lattice(shape, along, owner, tables.medium, where, points, found)
+    found = list(mixtures(objects, tables.medium, tables.label, points, (hx, hy, hz)))
+    return Lattice(shape, along, medium, None, where, points, found)
 
 
 def _coordinates(grid: Grid, layers: Layers, name: str, box: Box) -> tuple[Array, Array, Array]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -35,6 +34,14 @@ class Palette:
         As in `Medium`.
     poles : dict of unit pole to (m, 3)
         Strengths; 0 where a medium lacks the pole.
+    plain : bool
+        Whether every medium has the instantaneous response of vacuum.
+    extras : bool
+        Whether any medium has poles, conductivity or nonlinear terms.
+    diagonal, isotropic : (m,) of bool
+        Whether each medium's matrix is diagonal, or a multiple of the identity.
+    label : (m,)
+        A number per medium that grows with its response; its gradient gives a surface's normal.
     """
 
     medium: NDArray[np.intp]
@@ -45,36 +52,11 @@ class Palette:
     chi2: Array
     chi3: Array
     poles: dict[Pole, Array]
-
-    @cached_property
-    def plain(self) -> bool:
-        """Whether every medium has the instantaneous response of vacuum."""
-        return bool(np.all(self.matrix == np.eye(3)) and not any(self.custom))
-
-    @cached_property
-    def extras(self) -> bool:
-        """Whether any medium has poles, conductivity or nonlinear terms."""
-        return bool(self.poles or np.any(self.conductivity) or np.any(self.chi2) or np.any(self.chi3))
-
-    @cached_property
-    def diagonal(self) -> NDArray[np.bool_]:
-        """Whether each medium's matrix is diagonal, shape (m,)."""
-        off = np.abs(self.matrix[:, [1, 2, 0], [2, 0, 1]])
-        return np.asarray(off.max(axis=1) == 0)
-
-    @cached_property
-    def isotropic(self) -> NDArray[np.bool_]:
-        """Whether each medium's matrix is a multiple of the identity, shape (m,)."""
-        d = np.diagonal(self.matrix, axis1=1, axis2=2)
-        return np.asarray(self.diagonal & (d[:, 0] == d[:, 1]) & (d[:, 0] == d[:, 2]))
-
-    @cached_property
-    def label(self) -> Array:
-        """A number per medium, shape (m,), that grows with its response; its gradient gives a surface's normal."""
-        label = np.trace(self.matrix, axis1=1, axis2=2)
-        for strengths in self.poles.values():
-            label = label + np.abs(strengths).sum(axis=1)
-        return np.asarray(label + self.conductivity.sum(axis=1) + [4.0 if c else 0.0 for c in self.custom])
+    plain: bool
+    extras: bool
+    diagonal: NDArray[np.bool_]
+    isotropic: NDArray[np.bool_]
+    label: Array
 
 
 def palette(materials: Sequence[Any], side: Side) -> Palette:
@@ -87,20 +69,33 @@ def palette(materials: Sequence[Any], side: Side) -> Palette:
     ([0, 1, 0], [1.0, 0.25])
     """
     rows: list[Any] = []
-    medium = [_row(material, rows) for material in materials]
+    medium = np.array([_row(material, rows) for material in materials], dtype=np.intp)
     media = [m if isinstance(m, Medium) else vacuum for m in rows]
     electric = side == "electric"
     custom = tuple(None if isinstance(m, Medium) or not electric else m for m in rows)
     matrix = np.array([m.epsilon_matrix if electric else m.mu_matrix for m in media])
+    conductivity = np.array([m.electric_conductivity if electric else m.magnetic_conductivity for m in media])
+    chi2, chi3 = (np.array([getattr(m, x) if electric else (0.0,) * 3 for m in media]) for x in ("chi2", "chi3"))
+    poles = _strengths([m.electric_poles if electric else m.magnetic_poles for m in media])
+    x, y, z = np.diagonal(matrix, axis1=1, axis2=2).T
+    diagonal = np.abs(matrix[:, [1, 2, 0], [2, 0, 1]]).max(axis=1) == 0
+    label = np.trace(matrix, axis1=1, axis2=2)
+    for strengths in poles.values():
+        label = label + np.abs(strengths).sum(axis=1)
     return Palette(
-        np.array(medium, dtype=np.intp),
-        matrix,
-        np.array([_inverse(m) for m in matrix]),
-        custom,
-        np.array([m.electric_conductivity if electric else m.magnetic_conductivity for m in media]),
-        np.array([m.chi2 if electric else (0.0,) * 3 for m in media]),
-        np.array([m.chi3 if electric else (0.0,) * 3 for m in media]),
-        _strengths([m.electric_poles if electric else m.magnetic_poles for m in media]),
+        medium=medium,
+        matrix=matrix,
+        inverse=np.array([_inverse(m) for m in matrix]),
+        custom=custom,
+        conductivity=conductivity,
+        chi2=chi2,
+        chi3=chi3,
+        poles=poles,
+        plain=bool(np.all(matrix == np.eye(3)) and not any(custom)),
+        extras=bool(poles or np.any(conductivity) or np.any(chi2) or np.any(chi3)),
+        diagonal=diagonal,
+        isotropic=diagonal & (x == y) & (x == z),
+        label=label + conductivity.sum(axis=1) + [4.0 if c else 0.0 for c in custom],
     )
 
 

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from evenly.errors import InputError
 from evenly.fdtd.cell.grid import Vector, axis_index, vector
 from evenly.fdtd.media.faces import TOUCH, Faces, Piece, meet, moved_out, slab
-from evenly.fdtd.media.solids import GeometricObject, finite, length
+from evenly.fdtd.media.solids import GeometricObject, length
 
 __all__ = ["Prism"]
 
@@ -56,7 +56,7 @@ class Prism(GeometricObject):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "height", finite(length(self.height, "height", self.label)))
+        object.__setattr__(self, "height", length(self.height, "height", self.label))
         base = -self.height / 2 if self.base is None else max(float(self.base), -self.height)
         object.__setattr__(self, "base", vector([base], f"base of {self.label}")[0])
         object.__setattr__(self, "axis", axis_index(self.axis))

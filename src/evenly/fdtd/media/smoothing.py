@@ -34,12 +34,16 @@ MARGIN = 0.02
 
 @dataclass(frozen=True)
 class _Segments:
-    """The media of a mixture's segments (n, s), their scalar ε, and whether all in a row are isotropic or diagonal."""
+    """The media of a mixture's segments (n, s), their scalar ε, and how each row is averaged.
+
+    By slices, by a flat surface's two means, or (the `rest`) by Kottke's τ.
+    """
 
     medium: NDArray[np.intp]
     scalar: Array
-    isotropic: NDArray[np.bool_]
-    diagonal: NDArray[np.bool_]
+    sliced: Rows
+    flat: Rows
+    rest: Rows
 
 
 def _segments(tables: Palette, mixture: Mixture, points: Array) -> _Segments:
@@ -52,16 +56,9 @@ def _segments(tables: Palette, mixture: Mixture, points: Array) -> _Segments:
             values = np.ones(len(medium))
             values[rows] = custom.epsilon(*points[mixture.rows[rows]].T)
             scalar = np.where(medium == row, values[:, None], scalar)
-    isotropic = np.all(tables.isotropic[medium] | ~filled, axis=1)
-    return _Segments(medium, scalar, isotropic, np.all(tables.diagonal[medium] | ~filled, axis=1))
-
-
-def _sorted(tables: Palette, mixture: Mixture, points: Array) -> tuple[_Segments, Rows, Rows, Rows]:
-    """Return the segments, and masks of the rows averaged by slices, by a flat surface's two means, by Kottke's τ."""
-    parts = _segments(tables, mixture, points)
-    sliced = parts.diagonal & (mixture.lattice is not None)
-    flat = parts.isotropic & ~sliced
-    return parts, sliced, flat, ~sliced & ~flat
+    isotropic, diagonal = (np.all(of[medium] | ~filled, axis=1) for of in (tables.isotropic, tables.diagonal))
+    sliced = diagonal & (mixture.lattice is not None)
+    return _Segments(medium, scalar, sliced, isotropic & ~sliced, ~isotropic & ~sliced)
 
 
 def inverse_diagonal(tables: Palette, mixture: Mixture, points: Array, axis: int) -> Array:
@@ -78,12 +75,16 @@ def inverse_diagonal(tables: Palette, mixture: Mixture, points: Array, axis: int
     axis : int
         0, 1 or 2.
     """
-    parts, sliced, flat, rest = _sorted(tables, mixture, points)
+    parts = _segments(tables, mixture, points)
+    sliced, flat, rest = parts.sliced, parts.flat, parts.rest
     result = np.empty(len(mixture.rows))
     if sliced.any():
-        result[sliced] = _slices(_along(tables, parts, axis)[sliced], mixture.lattice, axis)
+        medium = parts.medium[sliced]
+        values = np.where(tables.isotropic[medium], parts.scalar[sliced], tables.matrix[medium, axis, axis])
+        result[sliced] = _slices(values, mixture.lattice, axis)
     if flat.any():
-        mean, inverse = _means(parts.scalar[flat], mixture.share[flat])
+        scalar, share = parts.scalar[flat], mixture.share[flat]
+        mean, inverse = total(share * scalar), total(share / scalar)
         square = mixture.normal[flat, axis] ** 2
         result[flat] = (1 - square) / mean + square * inverse
     if rest.any():
@@ -93,11 +94,13 @@ def inverse_diagonal(tables: Palette, mixture: Mixture, points: Array, axis: int
 
 def inverse_off_diagonal(tables: Palette, mixture: Mixture, points: Array) -> Array:
     """Return elements yz, zx, xy of the averaged ε^-1, shape (3, n)."""
-    parts, _, flat, rest = _sorted(tables, mixture, points)
+    parts = _segments(tables, mixture, points)
+    flat, rest = parts.flat, parts.rest
     result = np.zeros((3, len(mixture.rows)))
     pairs = ((1, 2), (2, 0), (0, 1))
     if flat.any():
-        mean, inverse = _means(parts.scalar[flat], mixture.share[flat])
+        scalar, share = parts.scalar[flat], mixture.share[flat]
+        mean, inverse = total(share * scalar), total(share / scalar)
         for k, (i, j) in enumerate(pairs):
             result[k, flat] = (inverse - 1 / mean) * mixture.normal[flat, i] * mixture.normal[flat, j]
     if rest.any():
@@ -175,14 +178,6 @@ def _smallest_eigenvalue(yz: Array, zx: Array, xy: Array) -> Array:
         step = (root * root * root - p * root - q) / np.where(slope > 0, slope, 1.0)
         root = root - np.minimum(step, 0.0)
     return np.asarray(root)
-
-
-def _means(scalar: Array, share: Array) -> tuple[Array, Array]:
-    return total(share * scalar), total(share / scalar)
-
-
-def _along(tables: Palette, parts: _Segments, axis: int) -> Array:
-    return np.where(tables.isotropic[parts.medium], parts.scalar, tables.matrix[parts.medium, axis, axis])
 
 
 def _slices(values: Array, lattice: tuple[int, int, int] | None, axis: int) -> Array:

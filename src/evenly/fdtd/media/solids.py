@@ -23,10 +23,10 @@ from numpy.typing import ArrayLike, NDArray
 from evenly.errors import InputError
 from evenly.fdtd.cell.grid import Vector, axis_index, vector
 from evenly.fdtd.media.custom import ArrayMaterial, FunctionMaterial, as_material
-from evenly.fdtd.media.faces import Faces, dot, meet, moved_out, reach_along, slab, unit_vectors
+from evenly.fdtd.media.faces import Faces, dot, meet, moved_out, slab, unit_vectors
 from evenly.fdtd.media.materials import Medium, vacuum
 
-__all__ = ["Block", "Cylinder", "GeometricObject", "Material", "Sphere", "finite", "length"]
+__all__ = ["Block", "Cylinder", "GeometricObject", "Material", "Sphere", "length"]
 
 Array = NDArray[np.float64]
 # Three numbers: any sequence or array of them; checked when an object is made.
@@ -115,8 +115,15 @@ class Block(GeometricObject):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "center", vector(self.center, f"center of {self.label}"))
-        object.__setattr__(self, "size", _sizes(self.size, self.label))
-        object.__setattr__(self, "axes", _right_angles(self.axes, self.label))
+        for what, given in (("size", self.size), ("axes", self.axes)):
+            if not isinstance(given, (Sequence, np.ndarray)) or len(given) != 3:
+                three = "lengths (x, y, z)" if what == "size" else "vectors"
+                raise InputError(f"`{what}` of {self.label} must be three {three}, but got {given!r}.")
+        object.__setattr__(self, "size", tuple(length(s, "size", self.label) for s in self.size))
+        e1, e2, e3 = (_direction(axis, self.label) for axis in self.axes)
+        if max(abs(dot(e1, e2)), abs(dot(e1, e3)), abs(dot(e2, e3))) > 1e-9:
+            raise InputError(f"`axes` of {self.label} must be at right angles to each other, but got {self.axes!r}.")
+        object.__setattr__(self, "axes", (e1, e2, e3))
 
     def distance(self, x: ArrayLike, y: ArrayLike, z: ArrayLike) -> Array:
         result: Any = -np.inf
@@ -139,7 +146,7 @@ class Block(GeometricObject):
 
     def faces(self, points: Array, half: Vector) -> Faces:
         pieces = [
-            slab(along, size / 2, reach_along(axis, half))
+            slab(along, size / 2, dot(np.abs(axis), half))
             for along, size, axis in zip(self._local(*points.T), self.size, self.axes, strict=True)
         ]
         normals = [np.broadcast_to(np.asarray(axis), points.shape) for axis in self.axes]
@@ -201,7 +208,7 @@ class Sphere(GeometricObject):
         # Mean depth of the curved surface under its tangent plane: <t²>/2R for two tangents, <t²> = half²/3 each.
         wide = [h for h in half if h > 0]
         sag = sum(h * h for h in wide) / 3 * (1 - 1 / len(wide)) / (2 * self.radius) if wide else 0.0
-        piece = slab(far, self.radius - sag, reach_along(normal.T, half))
+        piece = slab(far, self.radius - sag, dot(np.abs(normal.T), half))
         low = np.full(len(points), -np.inf)
         flat = (far > 0) & (self.radius > 4 * max(half))
         faces = meet([normal], [(low, piece[1], piece[2], piece[3])], [False])
@@ -239,7 +246,7 @@ class Cylinder(GeometricObject):
         super().__post_init__()
         object.__setattr__(self, "center", vector(self.center, f"center of {self.label}"))
         object.__setattr__(self, "axis", _direction(self.axis, self.label))
-        object.__setattr__(self, "height", finite(length(self.height, "height", self.label)))
+        object.__setattr__(self, "height", length(self.height, "height", self.label))
         length(self.radius, "radius", self.label)
 
     def _split(self, x: ArrayLike, y: ArrayLike, z: ArrayLike) -> tuple[Any, list[Any]]:
@@ -265,9 +272,9 @@ class Cylinder(GeometricObject):
         normal, far = unit_vectors(np.stack(away, axis=1))
         around = np.cross(np.asarray(self._direction), normal)
         sag = dot(np.asarray(half) ** 2, (around * around).T) / 3 / (2 * self.radius) if self.radius else 0.0
-        side = slab(far, self.radius - sag, reach_along(normal.T, half))
+        side = slab(far, self.radius - sag, dot(np.abs(normal.T), half))
         side = (np.full(len(points), -np.inf), *side[1:])
-        caps = slab(along, self.height / 2, reach_along(self._direction, half))
+        caps = slab(along, self.height / 2, dot(np.abs(self._direction), half))
         ends = np.broadcast_to(np.asarray(self._direction), points.shape)
         faces = meet([normal, ends], [side, caps], [False, _is_grid_axis(self._direction)])
         # A lateral surface that is strongly curved within a box can't count as flat: such boxes are sampled.
@@ -295,27 +302,15 @@ def _around(center: Sequence[float], reach: Sequence[float]) -> tuple[Vector, Ve
     return low, vector([c + r for c, r in zip(center, reach, strict=True)], "bounds")
 
 
-def finite(value: float) -> float:
-    """Return a length, with infinity replaced by the large finite number `INFINITE`."""
-    return min(value, INFINITE)
-
-
 def length(value: Any, what: str, label: str) -> float:
-    """Return `value` as a float, checked to be a length; an error names the parameter and the object."""
+    """Return `value` as a float, checked to be a length; infinity becomes the large finite number `INFINITE`."""
     try:
         number = float(value)
     except (TypeError, ValueError):
         number = math.nan
     if not number >= 0:
         raise InputError(f"`{what}` of {label} must be a length, 0 or more, but got {value!r}.")
-    return number
-
-
-def _sizes(size: Any, label: str) -> Vector:
-    if not isinstance(size, (Sequence, np.ndarray)) or len(size) != 3:
-        raise InputError(f"`size` of {label} must be three lengths (x, y, z), but got {size!r}.")
-    x, y, z = (finite(length(s, "size", label)) for s in size)
-    return x, y, z
+    return min(number, INFINITE)
 
 
 def _direction(axis: Any, label: str) -> Vector:
@@ -329,12 +324,3 @@ def _direction(axis: Any, label: str) -> Vector:
     # Small components are round-off of a direction along the grid; they would make the faces slanted.
     x, y, z = (0.0 if abs(v) < 1e-12 * norm else v / norm for v in (x, y, z))
     return x, y, z
-
-
-def _right_angles(axes: Any, label: str) -> tuple[Vector, Vector, Vector]:
-    if not isinstance(axes, (Sequence, np.ndarray)) or len(axes) != 3:
-        raise InputError(f"`axes` of {label} must be three vectors, but got {axes!r}.")
-    e1, e2, e3 = (_direction(axis, label) for axis in axes)
-    if max(abs(dot(e1, e2)), abs(dot(e1, e3)), abs(dot(e2, e3))) > 1e-9:
-        raise InputError(f"`axes` of {label} must be at right angles to each other, but got {axes!r}.")
-    return e1, e2, e3

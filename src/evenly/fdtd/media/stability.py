@@ -35,28 +35,26 @@ def largest_courant(material: Medium | FunctionMaterial | ArrayMaterial, grid: G
     """
     if not isinstance(material, Medium):
         return math.sqrt(material.smallest / grid.dimensions)
-    curl = 4 * grid.dimensions / material.slowest_index**2
-    return min(_limit(curl, material, grid, "electric"), _limit(curl, material, grid, "magnetic"))
-
-
-def _limit(curl: float, medium: Medium, grid: Grid, side: str) -> float:
-    poles = medium.electric_poles if side == "electric" else medium.magnetic_poles
-    matrix = medium.epsilon_matrix if side == "electric" else medium.mu_matrix
-    if not poles:
-        return 2 / math.sqrt(curl)
-    smallest = float(np.linalg.eigvalsh(matrix)[0])
-    # Symmetric form of the coupled equations of the field (row 0) and of each polarisation, in units of dx.
-    operator = np.zeros((len(poles) + 1, len(poles) + 1))
-    operator[0, 0] = curl
-    for i, pole in enumerate(poles, 1):
-        omega = 2 * math.pi * pole.frequency * grid.dx
-        coupling = omega * math.sqrt(max(0.0, *pole.strength) / smallest)
-        operator[0, 0] += coupling**2
-        if pole.restored:
-            operator[i, i] = omega**2
-            operator[0, i] = operator[i, 0] = -coupling * omega
+    curl = 4 * grid.dimensions / material.lowest_index**2
+    largest = []
+    for poles, matrix in (
+        (material.electric_poles, material.epsilon_matrix),
+        (material.magnetic_poles, material.mu_matrix),
+    ):
+        smallest = float(np.linalg.eigvalsh(matrix)[0])
+        # Symmetric form of the coupled equations of the field (row 0) and of each polarisation, in units of dx.
+        operator = np.zeros((len(poles) + 1, len(poles) + 1))
+        operator[0, 0] = curl
+        for i, pole in enumerate(poles, 1):
+            omega = 2 * math.pi * pole.frequency * grid.dx
+            coupling = omega * math.sqrt(max(0.0, *pole.strength) / smallest)
+            operator[0, 0] += coupling**2
+            if pole.restored:
+                operator[i, i] = omega**2
+                operator[0, i] = operator[i, 0] = -coupling * omega
+        largest.append(float(np.linalg.eigvalsh(operator)[-1]))
     # Central differences in time are stable while the largest eigenvalue times dt² is below 4.
-    return 2 / math.sqrt(float(np.linalg.eigvalsh(operator)[-1]))
+    return 2 / math.sqrt(max(largest))
 
 
 def safe_courant(grid: Grid, materials: Iterable[Any]) -> float:
@@ -94,7 +92,7 @@ def check_time_step(grid: Grid, objects: Sequence[GeometricObject]) -> None:
         if grid.courant > limit * (1 + 1e-12):
             where = "the background" if thing is objects[0] else thing.label
             plain = isinstance(material, Medium)
-            index = material.slowest_index if plain else math.sqrt(material.smallest)
+            index = material.lowest_index if plain else math.sqrt(material.smallest)
             what = f"its smallest index {index:.4g}"
             if plain and (material.electric_poles or material.magnetic_poles):
                 what += " and its poles (a finer resolution helps against these)"

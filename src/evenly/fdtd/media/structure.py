@@ -14,9 +14,9 @@ the same, to the last bit, for every box that contains the point.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -174,53 +174,43 @@ class _Sampler:
         self.grid, self.layers = structure.grid, structure.layers
         self.tables: Palette = structure.palettes[side]
         self.components = (ELECTRIC, MAGNETIC)[side]
+        s = structure
+        self.paint = partial(paint, s.grid, s.layers, s.objects, tables=self.tables, subpixel=s.subpixel)
 
     def response(self) -> tuple[Response, bool | NDArray[np.bool_]]:
         tables = self.tables
         if tables.plain and not tables.extras:
             return Response((1.0, 1.0, 1.0), self._with_absorber([0.0, 0.0, 0.0])), False
         off = self._off_diagonal()
-        around = self._grown() if off is not None else self.box
-        lattices = [self._lattice(c, around) for c in self.components]
+        one = [0 if thin else 1 for thin in self.grid.thin]
+        around = self.box if off is None else self.box.grow((one[0], one[1], one[2]))
+        lattices = [self.paint(c, around) for c in self.components]
         full = [self._inverse(lattice, axis) for axis, lattice in enumerate(lattices)]
         if off is not None:
             off = self._limited(off, full)
         inner = self.box.slices(around.lo)
-        inverse = [_collapsed(_part(values, inner)) for values in full]
-        extra = [self._strengths(lattices, table, inner, weigh=w) for table, w in self._tables()]
-        poles = {
-            pole: tuple(None if _is_zero(v) else v for v in self._strengths(lattices, table, inner))
-            for pole, table in tables.poles.items()
-        }
+        x, y, z = (_collapsed(values, inner) for values in full)
+        poles = {}
+        for pole, table in tables.poles.items():
+            px, py, pz = (v if np.any(v) else None for v in self._strengths(lattices, table, inner))
+            if not px is py is pz is None:
+                poles[pole] = px, py, pz
         result = Response(
-            (inverse[0], inverse[1], inverse[2]),
-            self._with_absorber(extra[0]),
+            (x, y, z),
+            self._with_absorber(self._strengths(lattices, tables.conductivity, inner, weigh=True)),
             None if off is None else (off[0], off[1], off[2]),
-            {pole: (v[0], v[1], v[2]) for pole, v in poles.items() if any(x is not None for x in v)},
-            _some(extra[1]),
-            _some(extra[2]),
+            poles,
+            _unless_zero(self._strengths(lattices, tables.chi2, inner)),
+            _unless_zero(self._strengths(lattices, tables.chi3, inner)),
         )
         return result, self._interface(lattices, inner)
-
-    def _tables(self) -> Iterator[tuple[Array, bool]]:
-        yield self.tables.conductivity, True
-        yield self.tables.chi2, False
-        yield self.tables.chi3, False
-
-    def _grown(self) -> Box:
-        x, y, z = (0 if thin else 1 for thin in self.grid.thin)
-        return self.box.grow((x, y, z))
-
-    def _lattice(self, name: str, box: Box) -> Lattice:
-        s = self.structure
-        return paint(self.grid, self.layers, s.objects, name, box, self.tables, subpixel=s.subpixel)
 
     def _inverse(self, lattice: Lattice, axis: int) -> Value:
         tables = self.tables
         if tables.plain:
             return 1.0
-        if lattice.uniform and tables.custom[lattice.media] is None:
-            return float(tables.inverse[lattice.media, axis, axis])
+        if lattice.sole is not None and tables.custom[lattice.sole] is None:
+            return float(tables.inverse[lattice.sole, axis, axis])
         values = tables.inverse[:, axis, axis][lattice.medium]
         for row, custom in enumerate(tables.custom):
             if custom is not None:
@@ -242,7 +232,7 @@ class _Sampler:
         slanted = s.subpixel and self.grid.dimensions > 1 and not self.tables.plain
         if self.tables.diagonal.all() and not (slanted and covered(self.grid, s.objects, name, box)):
             return None
-        lattice = self._lattice(name, box)
+        lattice = self.paint(name, box)
         pairs = ((1, 2), (2, 0), (0, 1))
         off = np.stack([self.tables.inverse[:, i, j][lattice.medium] for i, j in pairs])
         flat = off.reshape(3, -1)
@@ -270,32 +260,28 @@ class _Sampler:
 
     def _strengths(
         self, lattices: Sequence[Lattice], table: Array, inner: tuple[slice, ...], *, weigh: bool = False
-    ) -> list[Value]:
-        return [
-            _collapsed(_part(self._strength(lattice, table[:, axis], axis, weigh=weigh), inner))
-            for axis, lattice in enumerate(lattices)
-        ]
-
-    def _strength(self, lattice: Lattice, strengths: Array, axis: int, *, weigh: bool) -> Value:
-        if not strengths.any():
-            return 0.0
-        if lattice.uniform:
-            return float(strengths[lattice.media])
-        values = strengths[lattice.medium]
-        for mixture in lattice.mixtures:
-            where = lattice.where[mixture.rows]
-            values.flat[where] = mean_strength(self.tables, mixture, strengths, values.flat[where], axis, weigh=weigh)
-        return np.asarray(values)
+    ) -> Values:
+        found: list[Value] = []
+        for axis, (lattice, strengths) in enumerate(zip(lattices, table.T, strict=True)):
+            if lattice.sole is not None or not strengths.any():
+                found.append(float(strengths[lattice.sole or 0]))
+                continue
+            values = strengths[lattice.medium]
+            for mixture in lattice.mixtures:
+                at = lattice.where[mixture.rows]
+                values.flat[at] = mean_strength(self.tables, mixture, strengths, values.flat[at], axis, weigh=weigh)
+            found.append(_collapsed(values, inner))
+        return found[0], found[1], found[2]
 
     def _with_absorber(self, own: Sequence[Value]) -> Values | None:
         values: list[Value] = list(own)
         for i, component in enumerate(self.components):
-            for axis in range(3):
+            for axis in (a for a in range(3) if any(self.layers.absorber[a])):
                 sigma = self.layers.conductivity(component, axis, self.box.lo[axis], self.box.hi[axis])
                 if sigma.any():
                     along = sigma.reshape([-1 if a == axis else 1 for a in range(3)])
                     values[i] = np.broadcast_to(values[i], self.box.shape) + along
-        return _some(values)
+        return _unless_zero(values)
 
     def _interface(self, lattices: Sequence[Lattice], inner: tuple[slice, ...]) -> NDArray[np.bool_]:
         shape = lattices[0].shape
@@ -306,21 +292,17 @@ class _Sampler:
         return mask[inner]
 
 
-def _part(values: Value, inner: tuple[slice, ...]) -> Value:
-    return values if isinstance(values, float) else np.ascontiguousarray(values[inner])
-
-
-def _collapsed(values: Value) -> Value:
-    if isinstance(values, float) or values.size == 0:
+def _collapsed(values: Value, inner: tuple[slice, ...]) -> Value:
+    """Return the part `inner` of an array; one number if it is the same everywhere."""
+    if isinstance(values, float):
         return values
-    first = float(values.flat[0])
+    part = np.ascontiguousarray(values[inner])
+    if part.size == 0:
+        return part
+    first = float(part.flat[0])
     # Comparing the last point first avoids reading the whole array in most boxes that aren't uniform.
-    return first if values.flat[-1] == first and bool(np.all(values == first)) else values
+    return first if part.flat[-1] == first and bool(np.all(part == first)) else part
 
 
-def _is_zero(value: Value) -> bool:
-    return isinstance(value, float) and value == 0
-
-
-def _some(values: Sequence[Any]) -> Values | None:
-    return None if all(_is_zero(v) for v in values) else (values[0], values[1], values[2])
+def _unless_zero(values: Sequence[Value]) -> Values | None:
+    return (values[0], values[1], values[2]) if any(map(np.any, values)) else None

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evenly.fdtd.cell.extents import Run, check_inside, check_region, hull, merged, runs, weights_in
+from evenly.fdtd.cell.extents import AxisWeights, axis_weights, check_inside, check_region, hull, merged, weights_in
 from evenly.fdtd.cell.grid import COMPONENTS, ELECTRIC, MAGNETIC, Grid
 from evenly.fdtd.media.materials import Pole
 from evenly.fdtd.monitors.monitor import FourierMonitor, Local, Region
@@ -61,13 +61,12 @@ class _VolumeMonitor(FourierMonitor):
             for part, along in enumerate(self._runs(grid, component))
         ]
 
-    def _runs(self, grid: Grid, component: str) -> Iterator[tuple[Run, ...]]:
+    def _runs(self, grid: Grid, component: str) -> Iterator[tuple[AxisWeights, ...]]:
         along = []
         for axis in range(3):
             low, high = (self.center[axis] + sign * self.size[axis] / 2 for sign in (-1, 1))
             step = 1.0 if grid.thin[axis] or self.size[axis] == 0 else grid.dx
-            found = merged(runs(grid, component, axis, low, high))
-            along.append([Run(run.start, run.weights * step) for run in found])
+            along.append(merged(axis_weights(grid, component, axis, low, high), step))
         return itertools.product(*along)
 
     def _integral(self, components: Sequence[str], factor: Factor) -> NDArray[np.float64]:
@@ -78,7 +77,7 @@ class _VolumeMonitor(FourierMonitor):
                     total += self._inside(local, along, factor)
         return np.asarray(self.stage.communicator.allreduce(total))
 
-    def _inside(self, local: Local, along: Sequence[Run], factor: Factor) -> NDArray[np.float64]:
+    def _inside(self, local: Local, along: Sequence[AxisWeights], factor: Factor) -> NDArray[np.float64]:
         total, values = np.zeros(len(self.frequencies)), local.patch.values()
         component, axis = local.region.component, "xyz".index(local.region.component[1])
         structure: Any = getattr(self.stage, "structure")  # noqa: B009 - not every stage has one

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from evenly.fdtd.cell.grid import Grid
 from evenly.fdtd.monitors.monitor import FourierMonitor, Region
-from evenly.fdtd.monitors.planes import Pairing, faces, pairings
+from evenly.fdtd.monitors.planes import Pairing, pairings
 
 __all__ = ["Flux"]
 
@@ -62,7 +62,8 @@ class Flux(FourierMonitor):
         self.center, self.size, self.direction, self.weight = center, size, direction, weight
 
     def regions(self, grid: Grid) -> list[Region]:
-        return [region for pair in self._pairings(grid) for region in (pair.electric, pair.magnetic)]
+        pairs = pairings(grid, self.center, self.size, self.direction, self.label)
+        return [region for pair in pairs for region in (pair.electric, pair.magnetic)]
 
     def flux(self) -> NDArray[np.float64]:
         """Return the flux, of shape (n_frequencies,), summed over all faces and ranks (all ranks must call)."""
@@ -70,7 +71,7 @@ class Flux(FourierMonitor):
 
     def by_face(self) -> dict[str, NDArray[np.float64]]:
         """Return the flux along the normal of each face, like ``{"-x": …, "+x": …}`` (all ranks must call)."""
-        pairs = self._pairings(self.stage.grid)
+        pairs = pairings(self.stage.grid, self.center, self.size, self.direction, self.label)
         names = list(dict.fromkeys(pair.face.name for pair in pairs))
         mine = np.zeros((len(names), len(self.frequencies)))
         for pair in pairs:
@@ -84,6 +85,3 @@ class Flux(FourierMonitor):
             product = e.patch.values().conj() * h.patch.values()
             total += pair.sign * np.einsum("fxyz,xyz->f", product.real, pair.weights[e.inside])
         return total
-
-    def _pairings(self, grid: Grid) -> list[Pairing]:
-        return pairings(grid, faces(grid, self.center, self.size, self.direction, self.label))

@@ -14,7 +14,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,22 +23,10 @@ from evenly.errors import InputError
 from evenly.fdtd.cell.grid import Grid
 from evenly.fdtd.monitors.files import MonitorData, Region, read_data, write_data
 from evenly.fdtd.monitors.fourier import FieldView, FourierPatch, Phases, check_frequencies, decimation
+from evenly.fdtd.ranks.communicators import Communicator
 from evenly.fdtd.sources.source import Source
 
 __all__ = ["FourierMonitor", "Local", "MonitorData", "Region", "Stage"]
-
-
-class Ranks(Protocol):
-    """The part of a communicator that a monitor uses."""
-
-    @property
-    def rank(self) -> int: ...
-
-    def allreduce(self, value: Any, /) -> Any:
-        """Return the sum over all ranks."""
-
-    def allgather(self, value: Any, /) -> list[Any]:
-        """Return the values of all ranks."""
 
 
 class Stage(Protocol):
@@ -51,7 +39,7 @@ class Stage(Protocol):
     def chunks(self) -> Sequence[FieldView]: ...
 
     @property
-    def communicator(self) -> Ranks: ...
+    def communicator(self) -> Communicator: ...
 
     @property
     def sources(self) -> Sequence[Source]: ...
@@ -131,7 +119,14 @@ class FourierMonitor(ABC):
         self._stage = stage
         self._regions = self.regions(stage.grid)
         phases = Phases(self.frequencies, stage.grid.dt, self.sampling(stage))
-        self._local = {region.key: _parts(region, stage.chunks, phases) for region in self._regions}
+        self._local = {
+            region.key: [
+                Local(region, FourierPatch(chunk, region.component, inside, phases, average=region.average))
+                for chunk in stage.chunks
+                if not (inside := region.box & chunk.box).empty
+            ]
+            for region in self._regions
+        }
         self.patches = [part.patch for parts in self._local.values() for part in parts]
         waiting, self._waiting = self._waiting, []
         for data, factor in waiting:
@@ -141,7 +136,10 @@ class FourierMonitor(ABC):
         """Return the sampling interval in steps for a simulation."""
         if self.every is not None:
             return self.every
-        widest = self._widest(stage)
+        bands = [source.pulse.band()[1] for source in stage.sources]
+        if not bands or not getattr(stage, "is_linear", True):
+            return 1
+        widest = decimation(stage.grid.dt, max(bands), float(self.frequencies.max()))
         return min(widest, stage.decimation or widest)
 
     def record(self, step: int) -> None:
@@ -231,19 +229,3 @@ class FourierMonitor(ABC):
             for part in parts:
                 more = factor * data.arrays[part.region.key][(slice(None), *part.inside)]
                 part.patch.replace(more if fresh else part.patch.values() + more)
-
-    def _widest(self, stage: Stage) -> int:
-        bands = [source.pulse.band()[1] for source in stage.sources]
-        if not bands or not getattr(stage, "is_linear", True):
-            return 1
-        return decimation(stage.grid.dt, max(bands), float(self.frequencies.max()))
-
-
-def _parts(region: Region, chunks: Sequence[FieldView], phases: Phases) -> list[Local]:
-    found = []
-    for chunk in chunks:
-        inside = region.box & chunk.box
-        if not inside.empty:
-            patch = FourierPatch(chunk, region.component, inside, phases, average=region.average)
-            found.append(Local(region, patch))
-    return found

@@ -21,7 +21,7 @@ from evenly.fdtd.cell.box import AXES
 from evenly.fdtd.cell.grid import Grid
 from evenly.fdtd.monitors.green import far_factor, near_fields
 from evenly.fdtd.monitors.monitor import FourierMonitor, Region
-from evenly.fdtd.monitors.planes import Pairing, faces, pairings
+from evenly.fdtd.monitors.planes import faces, pairings
 
 __all__ = ["NearToFar", "directions"]
 
@@ -111,7 +111,8 @@ class NearToFar(FourierMonitor):
         self.medium = (float(epsilon), float(mu))
 
     def regions(self, grid: Grid) -> list[Region]:
-        return [region for pair in self._pairings(grid) for region in (pair.electric, pair.magnetic)]
+        pairs = pairings(grid, self.center, self.size, self.direction, self.label)
+        return [region for pair in pairs for region in (pair.electric, pair.magnetic)]
 
     def fields(self, points: ArrayLike) -> Complex:
         """Return the transforms of all components at points outside the surface (all ranks must call).
@@ -192,12 +193,9 @@ class NearToFar(FourierMonitor):
         squares = (np.abs(self.far_amplitudes(towards)) ** 2).sum(axis=-1)
         return np.asarray(squares * math.sqrt(self.medium[0] / self.medium[1]))
 
-    def _pairings(self, grid: Grid) -> list[Pairing]:
-        return pairings(grid, faces(grid, self.center, self.size, self.direction, self.label))
-
     def _sheets(self) -> Iterator[_Sheet]:
         grid = self.stage.grid
-        for pair in self._pairings(grid):
+        for pair in pairings(grid, self.center, self.size, self.direction, self.label):
             for e, h in zip(self._local[pair.electric.key], self._local[pair.magnetic.key], strict=True):
                 weights = -pair.sign * pair.weights[e.inside]
                 yield _Sheet(

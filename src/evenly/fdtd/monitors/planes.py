@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from evenly.errors import InputError
 from evenly.fdtd.cell.box import AXES
-from evenly.fdtd.cell.extents import Run, check_inside, check_region, hull, merged, runs
-from evenly.fdtd.cell.grid import Grid, Vector, axis_index
+from evenly.fdtd.cell.extents import AxisWeights, axis_weights, check_inside, check_region, hull, merged
+from evenly.fdtd.cell.grid import Grid, axis_index
 from evenly.fdtd.monitors.files import Region
 
 __all__ = ["Face", "Pairing", "faces", "pairings"]
@@ -43,8 +43,8 @@ class Face:
     axis: int
     sign: int
     index: int
-    low: Vector
-    high: Vector
+    low: tuple[float, ...]
+    high: tuple[float, ...]
 
     @property
     def name(self) -> str:
@@ -104,53 +104,44 @@ def faces(grid: Grid, center: Sequence[float], size: Sequence[float], direction:
     check_inside(grid, middle, extent, label)
     flat = [a for a in range(3) if extent[a] == 0 and not grid.thin[a]]
     axis = _normal(grid, flat, direction, label)
+    low, high = ([m + s * e / 2 for m, e in zip(middle, extent, strict=True)] for s in (-1, 1))
     if axis is None:
-        return _box_faces(grid, middle, extent, label)
+        return _box_faces(grid, low, high, label)
     sign = -1 if (direction or "").startswith("-") else 1
-    low, high = _ends(middle, extent)
-    return [Face(axis, sign, _node(grid, axis, middle[axis]), low, high)]
+    return [Face(axis, sign, _node(grid, axis, middle[axis]), tuple(low), tuple(high))]
 
 
-def pairings(grid: Grid, found: Sequence[Face]) -> list[Pairing]:
-    """Return all pairs of tangential components on faces, with their regions and weights.
+def pairings(
+    grid: Grid, center: Sequence[float], size: Sequence[float], direction: str | None, label: str
+) -> list[Pairing]:
+    """Return all pairs of tangential components on the `faces` of a plane or box, with their regions and weights.
 
     Examples
     --------
     >>> grid = Grid((2.0, 2.0, 2.0), 10)
     >>> [(p.electric.component, p.magnetic.component, p.sign, float(p.weights.sum().round(12)))
-    ...  for p in pairings(grid, faces(grid, (0, 0, 0), (1, 1, 0), None, "a plane"))]
+    ...  for p in pairings(grid, (0, 0, 0), (1, 1, 0), None, "a plane")]
     [('Ex', 'Hy', 1, 1.0), ('Ey', 'Hx', -1, 1.0)]
     """
     pairs = []
-    for number, face in enumerate(found):
-        a = face.axis
-        b, c = (a + 1) % 3, (a + 2) % 3
-        for electric, magnetic, sign in ((b, c, 1), (c, b, -1)):
-            pairs += _pairs(grid, number, face, electric, magnetic, sign * face.sign)
+    for number, face in enumerate(faces(grid, center, size, direction, label)):
+        b, c = AXES[(face.axis + 1) % 3], AXES[(face.axis + 2) % 3]
+        average = None if grid.thin[face.axis] else face.axis
+        for e, h, sign in ((f"E{b}", f"H{c}", face.sign), (f"E{c}", f"H{b}", -face.sign)):
+            along = [_along(grid, face, e, axis) for axis in range(3)]
+            for part, (x, y, z) in enumerate(itertools.product(*along)):
+                box, name = hull((x, y, z)), f"{number}{face.name}"
+                electric, magnetic = Region(f"{name}/{e}/{part}", e, box), Region(f"{name}/{h}/{part}", h, box, average)
+                weights = x.weights[:, None, None] * y.weights[:, None] * z.weights
+                pairs.append(Pairing(face, electric, magnetic, sign, np.asarray(weights, dtype=np.float64)))
     return pairs
 
 
-def _pairs(grid: Grid, number: int, face: Face, electric: int, magnetic: int, sign: int) -> list[Pairing]:
-    e, h = f"E{AXES[electric]}", f"H{AXES[magnetic]}"
-    average = None if grid.thin[face.axis] else face.axis
-    found = []
-    for part, along in enumerate(itertools.product(*(_along(grid, face, e, axis) for axis in range(3)))):
-        box = hull(along)
-        weights = along[0].weights[:, None, None] * along[1].weights[:, None] * along[2].weights
-        regions = (
-            Region(f"{number}{face.name}/{e}/{part}", e, box),
-            Region(f"{number}{face.name}/{h}/{part}", h, box, average),
-        )
-        found.append(Pairing(face, *regions, sign, np.asarray(weights, dtype=np.float64)))
-    return found
-
-
-def _along(grid: Grid, face: Face, component: str, axis: int) -> list[Run]:
+def _along(grid: Grid, face: Face, component: str, axis: int) -> list[AxisWeights]:
     if axis == face.axis:
-        return [Run(face.index, np.ones(1))]
+        return [AxisWeights(face.index, np.ones(1))]
     step = 1.0 if grid.thin[axis] else grid.dx
-    found = merged(runs(grid, component, axis, face.low[axis], face.high[axis]))
-    return [Run(run.start, run.weights * step) for run in found]
+    return merged(axis_weights(grid, component, axis, face.low[axis], face.high[axis]), step)
 
 
 def _normal(grid: Grid, flat: list[int], direction: str | None, label: str) -> int | None:
@@ -170,20 +161,18 @@ def _normal(grid: Grid, flat: list[int], direction: str | None, label: str) -> i
     return flat[0] if flat else None
 
 
-def _box_faces(grid: Grid, middle: Vector, extent: Vector, label: str) -> list[Face]:
+def _box_faces(grid: Grid, low: list[float], high: list[float], label: str) -> list[Face]:
     axes = [a for a in range(3) if not grid.thin[a]]
-    ends = {a: [_node(grid, a, middle[a] + s * extent[a] / 2) for s in (-1, 1)] for a in axes}
-    low, high = list(_ends(middle, extent)[0]), list(_ends(middle, extent)[1])
+    ends = {a: [_node(grid, a, low[a]), _node(grid, a, high[a])] for a in axes}
     for a in axes:
         if ends[a][0] == ends[a][1]:
             raise InputError(
                 f"{label[0].upper()}{label[1:]} is a box, so it must be at least one grid spacing ({grid.dx:g}) long "
-                f"along {AXES[a]}, but got {extent[a]:g}; give 0 for a plane."
+                f"along {AXES[a]}, but got {high[a] - low[a]:g}; give 0 for a plane."
             )
         # The faces are moved to planes of E nodes. They only meet at the edges if they also end at these planes.
         low[a], high[a] = (grid.origin[a] + index * grid.dx for index in ends[a])
-    corner, opposite = (low[0], low[1], low[2]), (high[0], high[1], high[2])
-    return [Face(a, sign, ends[a][sign > 0], corner, opposite) for a in axes for sign in (-1, 1)]
+    return [Face(a, sign, ends[a][sign > 0], tuple(low), tuple(high)) for a in axes for sign in (-1, 1)]
 
 
 def _node(grid: Grid, axis: int, position: float) -> int:
@@ -191,11 +180,6 @@ def _node(grid: Grid, axis: int, position: float) -> int:
     # nothing flows through either.
     nearest = int(np.floor(grid.index(position, axis) + 0.5 + 1e-7))
     return max(0, nearest) % grid.shape[axis]
-
-
-def _ends(middle: Vector, extent: Vector) -> tuple[Vector, Vector]:
-    low, high = ([m + s * e / 2 for m, e in zip(middle, extent, strict=True)] for s in (-1, 1))
-    return (low[0], low[1], low[2]), (high[0], high[1], high[2])
 
 
 def _letters(axes: list[int]) -> str:

@@ -14,17 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenly.errors import InputError
+from evenly.fdtd.cell.boundaries import Phases
 from evenly.fdtd.cell.box import Box, Index
-from evenly.fdtd.cell.extents import check_inside, runs
+from evenly.fdtd.cell.extents import axis_weights, check_inside
 from evenly.fdtd.cell.grid import COMPONENTS, Grid, Vector, vector
-from evenly.fdtd.sources.source import phases
 
 if TYPE_CHECKING:
     from evenly.fdtd.fields import Fields
 
 __all__ = ["PointProbe", "check_component", "corners"]
-
-Phases = tuple[complex | None, complex | None, complex | None]
 
 
 def check_component(component: str, what: str) -> None:
@@ -62,8 +60,8 @@ def corners(grid: Grid, component: str, point: Vector, phases: Phases) -> list[t
     """
     per_axis = []
     for axis in range(3):
-        found = runs(grid, component, axis, point[axis], point[axis], phases[axis])
-        # `runs` gives weights for sources; for reading a field, the Bloch phase has the opposite sign.
+        found = axis_weights(grid, component, axis, point[axis], point[axis], phases[axis])
+        # `axis_weights` gives weights for sources; for reading a field, the Bloch phase has the opposite sign.
         per_axis.append([(run.start + i, np.conj(w)) for run in found for i, w in enumerate(run.weights)])
     result = []
     for x, y, z in itertools.product(*per_axis):
@@ -95,9 +93,9 @@ class PointProbe:
         check_component(component, what)
         self.point = vector(point, f"the point of {what}")
         check_inside(sim.grid, self.point, (0, 0, 0), what)
-        found = corners(sim.grid, component, self.point, phases(sim.layers))
+        found = corners(sim.grid, component, self.point, sim.layers.phases)
         self.weights = [weight for _, weight in found]
-        self.parts = sim.parts
+        self.parts, self._communicator = sim.parts, sim.communicator
         self.own: list[int] = []
         self._views: list[NDArray[Any]] = []
         for n, (index, _) in enumerate(found):
@@ -116,11 +114,12 @@ class PointProbe:
         """Return the values of this rank's corners, part by part."""
         return [view.item() for view in self._views]
 
-    def place(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return values of this rank's corners, (n, own·parts), as (n, corners, parts); 0 for other ranks' corners."""
-        full = np.zeros((len(values), *self.shape))
-        full[:, self.own] = values.reshape(len(values), len(self.own), self.parts)
-        return full
+    def everyones(self, values: Sequence[float], samples: int) -> NDArray[np.float64]:
+        """Return the samples that `read` gave on all ranks, (samples, corners, parts); all ranks must call."""
+        # Corners that other ranks own stay 0.
+        full = np.zeros((samples, *self.shape))
+        full[:, self.own] = np.array(values, np.float64).reshape(samples, len(self.own), self.parts)
+        return np.asarray(self._communicator.allreduce(full))
 
     def combine(self, values: NDArray[np.float64]) -> NDArray[Any]:
         """Return interpolated values, (n,), from the values at all corners, (n, corners, parts)."""

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from evenly.errors import InputError
 from evenly.fdtd.cell.box import Box, Index
-from evenly.fdtd.cell.extents import Run, check_inside, check_region, hull, runs, weights_in
-from evenly.fdtd.cell.grid import Grid, Vector, offset
+from evenly.fdtd.cell.extents import AxisWeights, axis_weights, check_inside, check_region, hull, weights_in
+from evenly.fdtd.cell.grid import OFFSETS, Grid, Vector
 from evenly.fdtd.monitors.points import PointProbe, check_component
 from evenly.fdtd.stepping.halo import Halo, Need, match
 
@@ -57,8 +57,7 @@ def field_point(sim: Fields, component: str, point: Place) -> float | complex:
     0.0
     """
     probe = PointProbe(sim, component, point, "a field probe")
-    mine = probe.place(np.array([probe.read()], np.float64))
-    value = probe.combine(sim.communicator.allreduce(mine))[0]
+    value = probe.combine(probe.everyones(probe.read(), 1))[0]
     return complex(value) if sim.parts == 2 else float(value)
 
 
@@ -183,15 +182,15 @@ def _points_inside(grid: Grid, component: str, center: Vector, size: Vector) -> 
     return box
 
 
-def _combinations(sim: Fields, center: Vector, size: Vector) -> list[tuple[Run, ...]]:
+def _combinations(sim: Fields, center: Vector, size: Vector) -> list[tuple[AxisWeights, ...]]:
     """Return the runs of cell centres in the region; around a periodic cell there are several, shifted by periods."""
     along = []
     for axis in range(3):
         low, high = (center[axis] + sign * size[axis] / 2 for sign in (-1, 1))
         periodic = sim.layers.kinds[axis] == "periodic"
-        found = runs(sim.grid, "centre", axis, low, high, 1 if periodic else None)
+        found = axis_weights(sim.grid, "centre", axis, low, high, 1 if periodic else None)
         step = sim.grid.dx if size[axis] and not sim.grid.thin[axis] else 1.0
-        along.append([Run(run.start, run.weights * step, run.shift) for run in found])
+        along.append([AxisWeights(run.start, run.weights * step, run.shift) for run in found])
     return list(itertools.product(*along))
 
 
@@ -203,7 +202,7 @@ def _fill_upper_ghosts(sim: Fields, components: Sequence[str], hulls: Sequence[B
     for n, component in itertools.product(touched, components):
         x, y, z = (
             hi if thin or half else hi + 1
-            for hi, thin, half in zip(boxes[n].hi, sim.grid.thin, offset(component), strict=True)
+            for hi, thin, half in zip(boxes[n].hi, sim.grid.thin, OFFSETS[component], strict=True)
         )
         needs += [Need(n, component, part) for part in Box(boxes[n].lo, (x, y, z)).without(boxes[n])]
     mine = {chunk.index: chunk for chunk in sim.chunks}
@@ -213,7 +212,12 @@ def _fill_upper_ghosts(sim: Fields, components: Sequence[str], hulls: Sequence[B
 
 
 def _part(
-    sim: Fields, chunk: Chunk, function: Callable[..., Any], names: Sequence[str], along: Sequence[Run], slab: Box
+    sim: Fields,
+    chunk: Chunk,
+    function: Callable[..., Any],
+    names: Sequence[str],
+    along: Sequence[AxisWeights],
+    slab: Box,
 ) -> Any:
     shift: Index = (along[0].shift, along[1].shift, along[2].shift)
     turn = _turn(sim, shift)
@@ -233,7 +237,7 @@ def _turn(sim: Fields, shift: Index) -> float | complex:
     """Return the factor from the fields inside the cell to those `shift` points further."""
     turn = complex(1)
     for axis, by in enumerate(shift):
-        turn *= sim.layers.phase(axis) ** (by // sim.grid.shape[axis])
+        turn *= (sim.layers.phases[axis] or 1) ** (by // sim.grid.shape[axis])
     return turn if turn.imag else turn.real
 
 
@@ -249,5 +253,5 @@ def _averaged(chunk: Chunk, component: str, part: int, slab: Box) -> Array:
 
 
 def _shifts(chunk: Chunk, component: str) -> Iterator[Index]:
-    steps = [(0,) if thin or half else (0, 1) for thin, half in zip(chunk.grid.thin, offset(component), strict=True)]
+    steps = [(0,) if thin or half else (0, 1) for thin, half in zip(chunk.grid.thin, OFFSETS[component], strict=True)]
     yield from itertools.product(*steps)

@@ -110,12 +110,7 @@ class FieldRecorder:
 
     def values(self) -> Array:
         """Return the samples, (n,), complex if the fields are (all ranks must call)."""
-        return self._bound.combine(self._all_corners())
-
-    def _all_corners(self) -> Array:
-        probe = self._bound
-        mine = np.array(self._values, np.float64).reshape(len(self._steps), len(probe.own) * probe.parts)
-        return np.asarray(self._sim.communicator.allreduce(probe.place(mine)))
+        return self._bound.combine(self._bound.everyones(self._values, len(self._steps)))
 
     def resonances(self, band: Sequence[float], *, after: float | None = None, **options: float) -> list[Resonance]:
         """Return the resonances in a band of frequencies (all ranks must call).
@@ -147,7 +142,8 @@ class FieldRecorder:
 
     def state(self) -> dict[str, Array]:
         """Return the state for a checkpoint, the same on all ranks (all must call)."""
-        return {"steps": np.array(self._steps, np.int64), "corners": self._all_corners()}
+        corners = self._bound.everyones(self._values, len(self._steps))
+        return {"steps": np.array(self._steps, np.int64), "corners": corners}
 
     def restore(self, state: dict[str, Array]) -> None:
         """Continue from a state of a checkpoint.

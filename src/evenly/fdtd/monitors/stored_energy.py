@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenly.fdtd.cell.box import Box
-from evenly.fdtd.cell.extents import merged, runs
+from evenly.fdtd.cell.extents import axis_weights, merged
 from evenly.fdtd.cell.grid import COMPONENTS
 from evenly.fdtd.monitors.probes import Place, region
 from evenly.fdtd.stepping.coefficients import PoleGroup
@@ -137,8 +137,8 @@ def _weights(sim: Fields, component: str, center: Place | None, size: Place | No
         else:
             low, high = (middle[axis] + sign * edges[axis] / 2 for sign in (-1, 1))
             phase = 1 if sim.layers.kinds[axis] == "periodic" else None
-            for run in merged(runs(grid, component, axis, low, high, phase)):
-                weights[run.start : run.stop] += run.weights * step
+            for part in merged(axis_weights(grid, component, axis, low, high, phase), step):
+                weights[part.start : part.stop] += part.weights
         along.append(weights)
     return along[0], along[1], along[2]
 

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evenly.errors import InputError
 from evenly.fdtd.monitors.fourier import FourierPatch
@@ -157,7 +156,6 @@ class FieldsDecayed(_Windowed):
         self.component, self.point = component, point
         self._level = _Peak(by, "FieldsDecayed")
         self._probe: PointProbe | None = None
-        self._sim: Fields | None = None
         self._samples, self._seen = 0, list[float]()
 
     def __repr__(self) -> str:
@@ -167,7 +165,7 @@ class FieldsDecayed(_Windowed):
         return self._level.progress()
 
     def _forget(self, sim: Fields) -> None:
-        self._sim, self._probe = sim, PointProbe(sim, self.component, self.point, "FieldsDecayed")
+        self._probe = PointProbe(sim, self.component, self.point, "FieldsDecayed")
         self._level.forget()
         self._samples, self._seen = 0, []
 
@@ -176,7 +174,7 @@ class FieldsDecayed(_Windowed):
         self._seen += self._ready.read()
 
     def _decide(self, sim: Fields, *, late: bool) -> bool:  # noqa: ARG002 - part of the interface
-        field = self._ready.combine(self._everyones())
+        field = self._ready.combine(self._ready.everyones(self._seen, self._samples))
         self._samples, self._seen = 0, []
         return self._level.fallen(float(np.max(np.abs(field), initial=0.0)) ** 2, late=late, what=repr(self))
 
@@ -188,7 +186,7 @@ class FieldsDecayed(_Windowed):
 
     def attach(self, sim: Fields, state: State) -> None:
         """Find the point in the simulation's chunks again and go on from what `detach` returned."""
-        self._sim, self._probe = sim, PointProbe(sim, self.component, self.point, "FieldsDecayed")
+        self._probe = PointProbe(sim, self.component, self.point, "FieldsDecayed")
         self.restore(state)
 
     @property
@@ -197,14 +195,8 @@ class FieldsDecayed(_Windowed):
             raise InputError(f"{self!r} belongs to a run: give it to `sim.run(until=...)`.")
         return self._probe
 
-    def _everyones(self) -> NDArray[np.float64]:
-        probe = self._ready
-        mine = np.array(self._seen, np.float64).reshape(self._samples, len(probe.own) * probe.parts)
-        assert self._sim is not None  # noqa: S101 - the probe is ready, so there is a simulation
-        return np.asarray(self._sim.communicator.allreduce(probe.place(mine)))
-
     def _memory(self) -> State:
-        return {**self._level.state(), "samples": self._everyones().tolist()}
+        return {**self._level.state(), "samples": self._ready.everyones(self._seen, self._samples).tolist()}
 
     def _remember(self, state: State) -> None:
         self._level.restore(state)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, overload
 
 import numpy as np
@@ -174,6 +174,7 @@ class GaussianPulse(Pulse):
     fwidth: float | None = None
     start: float = 0.0
     cutoff: float = 5.0
+    _width: float = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if (self.width is None) == (self.fwidth is None):
@@ -182,12 +183,13 @@ class GaussianPulse(Pulse):
                 f"width={self.width!r} and fwidth={self.fwidth!r}."
             )
         if self.width is None:
-            object.__setattr__(self, "width", 1 / _positive(self.fwidth, "fwidth", self))
+            object.__setattr__(self, "width", 1 / _check(self.fwidth, "fwidth", self, above=0))
         else:
-            object.__setattr__(self, "fwidth", 1 / _positive(self.width, "width", self))
-        _positive(self.frequency, "frequency", self)
-        _positive(self.cutoff, "cutoff", self)
-        _finite(self.start, "start", self)
+            object.__setattr__(self, "fwidth", 1 / _check(self.width, "width", self, above=0))
+        object.__setattr__(self, "_width", float(self.width or 0.0))
+        _check(self.frequency, "frequency", self, above=0)
+        _check(self.cutoff, "cutoff", self, above=0)
+        _check(self.start, "start", self)
 
     @property
     def first_time(self) -> float:
@@ -201,10 +203,6 @@ class GaussianPulse(Pulse):
     @property
     def last_time(self) -> float:
         return self.start + 2 * self.cutoff * self._width
-
-    @property
-    def _width(self) -> float:
-        return float(self.width or 0)
 
     def _inside(self, times: NDArray[np.float64]) -> NDArray[np.complex128]:
         since = times - self.peak_time
@@ -271,8 +269,8 @@ class ContinuousWave(_Bounded):
     end: float = math.inf
 
     def __post_init__(self) -> None:
-        _positive(self.frequency, "frequency", self)
-        _finite(self.start, "start", self)
+        _check(self.frequency, "frequency", self, above=0)
+        _check(self.start, "start", self)
         if not 0 <= self.width < math.inf:
             raise InputError(f"ContinuousWave: `width` must be at least 0 and finite, but got {self.width!r}.")
         if not self.end >= self.start + 2 * self.width or self.end <= self.start:
@@ -342,7 +340,7 @@ class CustomPulse(_Bounded):
                 f"frequency={self.frequency!r} and fwidth={self.fwidth!r}."
             )
         if self.fwidth is not None:
-            _positive(self.fwidth, "fwidth", self)
+            _check(self.fwidth, "fwidth", self, above=0)
 
     def _inside(self, times: NDArray[np.float64]) -> NDArray[np.complex128]:
         return np.array([complex(self.function(t)) for t in times], dtype=np.complex128)
@@ -358,12 +356,9 @@ def _ramp(x: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(x**3 * (10 + x * (6 * x - 15)))
 
 
-def _positive(value: float | None, name: str, pulse: Pulse) -> float:
-    if value is None or not 0 < float(value) < math.inf:
-        raise InputError(f"{type(pulse).__name__}: `{name}` must be positive and finite, but got {value!r}.")
+def _check(value: float | None, name: str, pulse: Pulse, *, above: float = -math.inf) -> float:
+    """Return a number after checking that it is finite and larger than `above` (0 or no limit)."""
+    if value is None or not above < float(value) < math.inf:
+        rule = "positive and finite" if above == 0 else "finite"
+        raise InputError(f"{type(pulse).__name__}: `{name}` must be {rule}, but got {value!r}.")
     return float(value)
-
-
-def _finite(value: float, name: str, pulse: Pulse) -> None:
-    if not math.isfinite(value):
-        raise InputError(f"{type(pulse).__name__}: `{name}` must be finite, but got {value!r}.")

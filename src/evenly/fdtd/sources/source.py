@@ -13,23 +13,20 @@ import cmath
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evenly.errors import InputError
+from evenly.fdtd.cell.boundaries import Phases
 from evenly.fdtd.cell.box import Box
-from evenly.fdtd.cell.extents import Run, check_inside, check_region, hull, merged, runs, weights_in
+from evenly.fdtd.cell.extents import AxisWeights, axis_weights, check_inside, check_region, hull, merged, weights_in
 from evenly.fdtd.cell.grid import COMPONENTS, Grid, Vector
 from evenly.fdtd.sources.pulses import Pulse
 
-__all__ = ["Source", "SourcePatch", "phases"]
+__all__ = ["Source", "SourcePatch"]
 
-if TYPE_CHECKING:
-    from evenly.fdtd.cell.boundaries import Layers
-
-Phases = tuple[complex | None, complex | None, complex | None]
 _PERIODIC: Phases = (1.0, 1.0, 1.0)
 
 
@@ -117,16 +114,6 @@ class Source:
         """Name of the source in messages."""
         return f"the source {self.name!r}" if self.name else f"the {self.component} source at {self.center!r}"
 
-    def check(self, grid: Grid) -> None:
-        """Check that the source lies inside the cell.
-
-        Raises
-        ------
-        InputError
-            If it doesn't; the message names the source, the axis and the cell's ends.
-        """
-        check_inside(grid, self.center, self.size, self.label)
-
     def patches(self, grid: Grid, box: Box, phases: Phases = _PERIODIC) -> list[SourcePatch]:
         """Return the currents on the points of `box`.
 
@@ -136,7 +123,7 @@ class Source:
         box : Box
             Grid points, for example those of a chunk. No array larger than their part of the source is built.
         phases : tuple of three, each complex or None
-            Per axis: exp(ikL) if the cell is periodic (1 without Bloch), None if it has walls; see `phases`. It only
+            As `Layers.phases`: exp(ikL) if the cell is periodic (1 without Bloch), None if it has walls. This only
             matters within one grid spacing of the ends.
 
         Returns
@@ -150,23 +137,21 @@ class Source:
             If the source lies outside the cell, or its amplitude function returns numbers that aren't finite or an
             array of a wrong shape.
         """
-        self.check(grid)
-        along = [self._runs(grid, axis, phases[axis]) for axis in range(3)]
-        found = []
-        for parts in itertools.product(*along):
-            inside = hull(parts) & box
+        check_inside(grid, self.center, self.size, self.label)
+        found, along = [], []
+        for axis in range(3):
+            low, high = (self.center[axis] + sign * self.size[axis] / 2 for sign in (-1, 1))
+            parts = axis_weights(grid, self.component, axis, low, high, phases[axis])
+            if self.size[axis] == 0 and not grid.thin[axis]:
+                parts = [AxisWeights(part.start, part.weights * grid.resolution, part.shift) for part in parts]
+            along.append(parts if self.amplitude_function else merged(parts))
+        for three in itertools.product(*along):
+            inside = hull(three) & box
             if not inside.empty:
-                found.append(SourcePatch(self.component, inside, self._weights(grid, parts, inside)))
+                found.append(SourcePatch(self.component, inside, self._weights(grid, three, inside)))
         return found
 
-    def _runs(self, grid: Grid, axis: int, phase: complex | None) -> list[Run]:
-        low, high = (self.center[axis] + sign * self.size[axis] / 2 for sign in (-1, 1))
-        found = runs(grid, self.component, axis, low, high, phase)
-        if self.size[axis] == 0 and not grid.thin[axis]:
-            found = [Run(run.start, run.weights * grid.resolution, run.shift) for run in found]
-        return found if self.amplitude_function else merged(found)
-
-    def _weights(self, grid: Grid, parts: Sequence[Run], inside: Box) -> NDArray[Any]:
+    def _weights(self, grid: Grid, parts: Sequence[AxisWeights], inside: Box) -> NDArray[Any]:
         x, y, z = weights_in(parts, inside)
         weights = x[:, None, None] * y[:, None] * z
         amplitude = self.amplitude.real if complex(self.amplitude).imag == 0 else self.amplitude
@@ -188,16 +173,3 @@ class Source:
                 f"The amplitude_function of {self.label} must give an array that broadcasts to the {box.shape} points "
                 f"it is asked for (x, y, z have shapes (nx,1,1), (1,ny,1), (1,1,nz)), but got shape {values.shape}."
             ) from None
-
-
-def phases(layers: Layers) -> Phases:
-    """Return the phase factors of a cell's axes for `Source.patches`: exp(ikL) if periodic, None with walls.
-
-    Examples
-    --------
-    >>> from evenly.fdtd.cell.boundaries import Periodic, resolve
-    >>> phases(resolve([Periodic("x")], Grid((1.0, 1.0, 0.0), 10)))
-    ((1+0j), None, (1+0j))
-    """
-    x, y, z = (layers.phase(axis) if kind == "periodic" else None for axis, kind in enumerate(layers.kinds))
-    return x, y, z

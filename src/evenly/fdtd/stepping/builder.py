@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -58,8 +59,10 @@ class CoefficientsBuilder:
             curl, keep = self.grid.courant * np.asarray(response.inverse[user]) / (1 + s), (1 - s) / (1 + s)
             self._c[component].set(box, curl if curl.ndim else float(curl))
             self._a[component].set(box, keep if keep.ndim else float(keep))
-        self._add_poles(box, response)
-        self._add_nonlinear(box, response)
+        if response.poles:
+            self._add_poles(box, response)
+        if response.chi2 is not None or response.chi3 is not None:
+            self._add_nonlinear(box, response)
         if response.off_diagonal is not None:
             self._add_nodes(box, response.off_diagonal)
 
@@ -74,7 +77,7 @@ class CoefficientsBuilder:
         scalar = np.array([0.0 if varied else v.value for v in self._c], self.dtype)
         mode = LOSSY if lossy else PER_POINT if varied else SCALAR
         medium = FieldCoefficients((c[0], c[1], c[2]), (a[0], a[1], a[2]), scalar, mode)
-        medium.poles = self._group_poles(medium)
+        medium.poles = self._group_poles(medium) if self._poles else []
         medium.nonlinear = [self._pack_nonlinear(component, pieces) for component, pieces in sorted(self._bent.items())]
         medium.nodes = self._pack_nodes(medium) if self._nodes else None
         return medium
@@ -117,8 +120,6 @@ class CoefficientsBuilder:
         )
 
     def _add_nonlinear(self, box: Box, response: Response) -> None:
-        if response.chi2 is None and response.chi3 is None:
-            return
         for component, user in enumerate(self.frame.order):
             chi2, chi3, inverse = (
                 np.broadcast_to(np.asarray(0.0 if v is None else v[user], float), box.shape)
@@ -168,9 +169,9 @@ class CoefficientsBuilder:
         i, rest = np.divmod(runs[:, 0], self.frame.shape[1] * self.frame.shape[2])
         j, k = np.divmod(rest, self.frame.shape[2])
         elements = np.stack(values).astype(self.dtype)
-        return Nodes(np.column_stack([runs, i, j, k]), elements, self._drives(medium), self._touched)
+        return Nodes(np.column_stack([runs, i, j, k]), elements, self._edge_factors(medium), self._touched)
 
-    def _drives(self, medium: FieldCoefficients) -> tuple[Array, Array, Array]:
+    def _edge_factors(self, medium: FieldCoefficients) -> tuple[Array, Array, Array]:
         """Return dt/dx/((1 + s) a) per edge: what stands before the increments where a conductivity damps the field."""
         if medium.mode != LOSSY:
             none = np.zeros(1, self.dtype)
@@ -197,12 +198,13 @@ def pole_factors(pole: Pole, dt: float) -> tuple[float, float, float]:
     return (2 - restoring) / (1 + loss), (1 - loss) / (1 + loss), stiff / (1 + loss)
 
 
+@dataclass
 class _Varying:
     """A value per point that stays one number until it is told otherwise."""
 
-    def __init__(self, frame: Frame, dtype: Any) -> None:
-        self.frame, self.dtype = frame, dtype
-        self.value: Any = None
+    frame: Frame
+    dtype: Any
+    value: Any = None
 
     def set(self, box: Box, value: Any) -> None:
         if isinstance(self.value, np.ndarray):

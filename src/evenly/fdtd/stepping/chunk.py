@@ -103,9 +103,9 @@ class Chunk:
         self.currents: list[Current] = []
         # Along which axes (user order) the neighbour below is on another rank and waits for E; the stepper knows.
         self.remote_faces = (False, False, False)
-        # Per field and part the three components, once somebody needs them.
+        # Where increments of E and of H are kept; per part the three components, once somebody needs them.
         self._increments: dict[str, list[tuple[Array, Array, Array]]] = {"E": [], "H": []}
-        self._increment_boxes: dict[str, list[Box]] = {"E": [], "H": []}
+        self.increment_boxes: dict[str, list[Box]] = {"E": [], "H": []}
         for name, medium in self.media.items():
             for touched in medium.nodes.touched if medium.nodes else ():
                 self.provide_increments(name, touched.grow((x, y, z)) & box)
@@ -158,8 +158,7 @@ class Chunk:
         }
         # The convolutional layer's ψ (J. A. Roden and S. D. Gedney, Microw. Opt. Technol. Lett. 27, 334 (2000)): six,
         # two per derivative; those of derivatives outside layers have no room of their own.
-        layered = self.frame.permute(self.layered)
-        held = np.repeat([bool(v) for v in layered], 2)
+        held = np.repeat([bool(self.layered[u]) for u in self.frame.order], 2)
         self._psi_offsets = (np.cumsum(held) - held) * size
         room = max(1, int(held.sum()) * size)
         self._psi = {name: [np.zeros(room, self.dtype) for _ in range(self.parts)] for name in "EH"}
@@ -202,11 +201,11 @@ class Chunk:
         above = OPEN
         if self.layers.kinds[last] == "metal" and at_end:
             above = CLOSED
-        elif at_end and self.box.lo[last] == 0 and self.layers.phase(last) == 1:
+        elif at_end and self.box.lo[last] == 0 and self.layers.phases[last] == 1:
             above = WRAPPED
         thin = [int(self.grid.thin[u]) for u in self.frame.order]
         modes = [self.media["E"].mode, self.media["H"].mode]
-        layered = [int(v) for v in self.frame.permute(self.layered)]
+        layered = [int(self.layered[u]) for u in self.frame.order]
         return np.array([*modes, *layered, above, *walls, *thin[:2]], np.int64)
 
     def provide_increments(self, name: str, box: Box) -> None:
@@ -217,13 +216,9 @@ class Chunk:
             x, y, z = (np.zeros(self.frame.size, self.dtype) for _ in range(3))
             self._increments[name].append((x, y, z))
         fresh = [box]
-        for known in self._increment_boxes[name]:
+        for known in self.increment_boxes[name]:
             fresh = [part for piece in fresh for part in piece.without(known)]
-        self._increment_boxes[name] += fresh
-
-    def keeps_increments(self, name: str) -> bool:
-        """Whether increments of ``"E"`` or ``"H"`` are kept."""
-        return bool(self._increment_boxes[name])
+        self.increment_boxes[name] += fresh
 
     def add_current(self, component: str, box: Box, weights: Array, pulse: Any) -> None:
         """Add a source's share: `weights` (nx, ny, nz) on `box`, which lies in the chunk."""
@@ -250,8 +245,8 @@ class Chunk:
     def start_increments(self, name: str) -> None:
         """Set the increments of E (before it is swept) to curl H, or those of H to -curl E, where they are kept."""
         other, sign = ("H", -1) if name == "E" else ("E", 1)
-        for part, medium in enumerate(self._kernel_media[name] if self._increment_boxes[name] else ()):
-            for box in self._increment_boxes[name]:
+        for part, medium in enumerate(self._kernel_media[name] if self.increment_boxes[name] else ()):
+            for box in self.increment_boxes[name]:
                 target, source = self._increments[name][part], self.fields[other][part]
                 find_curl(target, source, medium, self._shape, self.frame.local(box), self._flags, sign)
 
@@ -265,7 +260,7 @@ class Chunk:
         none = np.zeros(1, self.dtype)
         for group in self.media[name].poles:
             for part in range(self.parts):
-                feed = bool(self._increment_boxes[name])
+                feed = bool(self.increment_boxes[name])
                 increment = self._increments[name][part][group.component] if feed else none
                 field = self.fields[name][part][group.component]
                 now, before = group.now[part], group.before[part]
@@ -283,7 +278,7 @@ class Chunk:
 
     def feed(self, name: str, time: float) -> None:
         """Take the currents of E or H off the increments that off-diagonal elements see."""
-        for current, amplitude in self._flowing(name, time) if self._increment_boxes[name] else ():
+        for current, amplitude in self._flowing(name, time) if self.increment_boxes[name] else ():
             for part in range(self.parts):
                 into = self.view(INCREMENTS[name] + current.component[1], part, current.box)
                 into -= current.change(amplitude, part, bare=True)
@@ -304,7 +299,9 @@ class Chunk:
         own, factor = self.frame.local(self.box), self.dtype.type(self.grid.courant)
         for part in range(self.parts):
             field, increments = self.fields[name][part], self._increments[name][part]
-            apply_nodes(field, increments, nodes.runs, nodes.elements, nodes.drives, factor, np.array(strides), own)
+            apply_nodes(
+                field, increments, nodes.runs, nodes.elements, nodes.edge_factors, factor, np.array(strides), own
+            )
 
     def sweep(self, stage: Literal["early", "main", "late"]) -> None:
         """Update E or H or both on the boxes of a stage of the step.

@@ -57,7 +57,7 @@ class Nodes:
         As `kernels.anisotropy.apply_nodes` wants them.
     elements : (3, n_nodes)
         yz, zx, xy.
-    drives : three flat arrays
+    edge_factors : three flat arrays
         What each edge multiplies its increment with; length 1 where that is dt/dx everywhere.
     touched : list of Box
         Hulls of the nodes in each slab, in user order. Node i lies between E's edges i-1 and i along their own axis;
@@ -66,7 +66,7 @@ class Nodes:
 
     runs: Runs
     elements: Array
-    drives: tuple[Array, Array, Array]
+    edge_factors: tuple[Array, Array, Array]
     touched: list[Box] = field(default_factory=list)
 
 
@@ -130,8 +130,8 @@ class FieldCoefficients:
         if self.nodes:
             yield "nodes.runs", self.nodes.runs
             yield "nodes.elements", self.nodes.elements
-            for axis, drive in enumerate(self.nodes.drives):
-                yield f"nodes.drive{axis}", drive
+            for axis, factors in enumerate(self.nodes.edge_factors):
+                yield f"nodes.edge_factor{axis}", factors
 
     def response(self, component: int) -> Array | float:
         """Return c/a, what an increment is multiplied with before the sweep multiplies with a: flat or one number."""

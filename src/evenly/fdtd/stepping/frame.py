@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -29,23 +29,19 @@ class Frame:
         ``order[a]`` is the user's axis that is axis `a` in memory; a cyclic permutation, so curls keep their sign.
     ghosts : three ints
         Ghost points on either side, in memory order: 0 along thin axes.
+    shape, size : three ints, int
+        Points with ghosts, in memory order, and their number.
     """
 
     box: Box
     order: Index
     ghosts: Index
+    shape: Index = field(init=False)
+    size: int = field(init=False)
 
-    @property
-    def shape(self) -> Index:
-        """Points with ghosts, in memory order."""
+    def __post_init__(self) -> None:
         x, y, z = (self.box.shape[u] + 2 * g for u, g in zip(self.order, self.ghosts, strict=True))
-        return x, y, z
-
-    @property
-    def size(self) -> int:
-        """Points with ghosts."""
-        x, y, z = self.shape
-        return x * y * z
+        vars(self).update(shape=(x, y, z), size=x * y * z)
 
     def view(self, flat: Array, box: Box) -> Array:
         """Return a view of `flat`, axes in user order, on a global box (which may reach one ghost layer out)."""
@@ -67,11 +63,6 @@ class Frame:
         """Return the runs of a mask given on `box` in user order."""
         start = [s.start for s in self.slices(box)]
         return find_runs(mask.transpose(self.order), (start[0], start[1], start[2]), self.shape)
-
-    def permute(self, three: Any) -> tuple[Any, Any, Any]:
-        """Return something given per axis or component in memory order."""
-        a, b, c = (three[u] for u in self.order)
-        return a, b, c
 
 
 def packed_indices(runs: Runs) -> NDArray[np.int64]:

@@ -126,8 +126,8 @@ def _images(box: Box, layers: Layers) -> list[tuple[Index, complex]]:
         options: list[tuple[int, complex]] = []
         if box.hi[axis] > 0 and box.lo[axis] < n:
             options.append((0, 1))
-        if layers.kinds[axis] == "periodic" and not layers.grid.thin[axis]:
-            phase = layers.phase(axis)
+        phase = layers.phases[axis]
+        if phase is not None and not layers.grid.thin[axis]:
             # Bloch's theorem: F(r + L) = exp(i k L) F(r), so what lies beyond the upper side is the lower side's
             # field times the phase, and the other way round with the conjugate.
             if box.hi[axis] > n:

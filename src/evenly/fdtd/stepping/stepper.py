@@ -74,9 +74,9 @@ class Stepper:
         self._separate = [c for c in self.chunks if c.separate]
         self._bent = [c for c in self.chunks if c.media["E"].nonlinear]
         self._driven = [c for c in self.chunks if c.currents]
-        self._fed = {name: [c for c in self.chunks if c.keeps_increments(name)] for name in "EH"}
+        self._fed = {name: [c for c in self.chunks if c.increment_boxes[name]] for name in "EH"}
         self._poled = {name: [c for c in self.chunks if c.media[name].poles] for name in "EH"}
-        self._plainly_poled = [c for c in self._poled["E"] if not c.keeps_increments("E")]
+        self._plainly_poled = [c for c in self._poled["E"] if not c.increment_boxes["E"]]
         self.watch(())
 
     def _make_halos(self, layout: Sequence[ChunkBox], layers: Layers, communicator: Communicator) -> None:

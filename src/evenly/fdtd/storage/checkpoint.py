@@ -79,7 +79,8 @@ def save(sim: Fields, path: Path | str, *, extra: Any = None) -> None:
         made = together(communicator, lambda: new_data(folder, sim.step_count) if first else None, doing)
         data = communicator.bcast(made)
         try:
-            states = [_recorded(monitor) for monitor in sim.monitors]
+            recorders: Any = {n: m for n, m in enumerate(sim.monitors) if not isinstance(m, FourierMonitor)}
+            states = {n: recorder.state() for n, recorder in recorders.items()}
             tables = together(communicator, lambda: _write_part(sim, folder / data, states), doing)
             manifest = _manifest(sim, data, communicator.allgather(tables), extra)
             together(communicator, lambda: commit(folder, manifest) if first else None, doing)
@@ -106,7 +107,8 @@ def check(sim: Fields, path: Path | str) -> None:
     ...     check(Simulation(cell=(1, 0, 0), resolution=10), folder)
     """
     mine = sum(state_bytes(chunk) for chunk in sim.chunks)
-    mine += sum(_patch_bytes(part.patch) for m in sim.monitors if isinstance(m, FourierMonitor) for part in m.parts())
+    patches = [part.patch for m in sim.monitors if isinstance(m, FourierMonitor) for part in m.parts()]
+    mine += sum(patch.component_points * 16 * (len(patch.phases.frequencies) + 8) for patch in patches)
     needed = float(sim.communicator.allreduce(float(mine)))
     folder, first = Path(path), sim.communicator.rank == 0
     together(
@@ -115,15 +117,7 @@ def check(sim: Fields, path: Path | str) -> None:
     )  # fmt: skip
 
 
-def _patch_bytes(patch: Any) -> int:
-    return int(patch.component_points * 16 * (len(patch.phases.frequencies) + 8))
-
-
-def _recorded(monitor: Any) -> dict[str, Array]:
-    return {} if isinstance(monitor, FourierMonitor) else monitor.state()
-
-
-def _write_part(sim: Fields, folder: Path, states: list[dict[str, Array]]) -> dict[str, Any]:
+def _write_part(sim: Fields, folder: Path, states: dict[int, dict[str, Array]]) -> dict[str, Any]:
     """Write this rank's arrays and return what is in them, in the order of the manifest."""
     table: dict[str, Any] = {"chunks": [], "patches": []}
     with PartWriter(folder / part_name(sim.communicator.rank)) as part:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from evenly.errors import InputError
 from evenly.fdtd.cell.box import Box
-from evenly.fdtd.cell.grid import COMPONENTS, Grid, offset
+from evenly.fdtd.cell.grid import COMPONENTS, OFFSETS, Grid
 
 if TYPE_CHECKING:
     from evenly.fdtd.fields import Fields
@@ -70,9 +70,9 @@ def place(name: str, average: Average) -> tuple[float, float, float]:
     ((0.5, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.5, 0.0))
     """
     if name in COMPONENTS:
-        return (0.0, 0.0, 0.0) if average else offset(name)
+        return (0.0, 0.0, 0.0) if average else OFFSETS[name]
     letter = name.rpartition("_")[2]
-    return offset(("E" if name.startswith("epsilon") else "H") + letter) if letter in "xyz" else (0.0, 0.0, 0.0)
+    return OFFSETS[("E" if name.startswith("epsilon") else "H") + letter] if letter in "xyz" else (0.0, 0.0, 0.0)
 
 
 def field_slabs(sim: Fields, chunk: Chunk, name: str, box: Box, average: Average) -> Iterator[tuple[Box, Array]]:
@@ -124,7 +124,7 @@ def _values(sim: Fields, chunk: Chunk, name: str, part: int, box: Box, average: 
 
 def _axes(name: str, grid: Grid) -> list[int]:
     """Return the axes along which a field is half a spacing away from the nodes."""
-    return [axis for axis in range(3) if offset(name)[axis] and not grid.thin[axis]]
+    return [axis for axis in range(3) if OFFSETS[name][axis] and not grid.thin[axis]]
 
 
 def _below(box: Box, axes: Iterable[int]) -> Box:

@@ -120,7 +120,8 @@ class Job:
 
     def look(self, program: Program) -> Look:
         """Return the slice of the view."""
-        usual = program.look or Look(component=_driven(program.simulation))
+        driven = next((source.component for source in program.simulation.sources), "Ez")
+        usual = program.look or Look(component=driven)
         return usual if self.across is None else Look(self.across, self.at, usual.component)
 
 
@@ -283,7 +284,3 @@ def _spectra(program: Program) -> list[Spectrum]:
 
 def _unit(program: Program) -> str:
     return "a" if program.example is None else program.example.unit
-
-
-def _driven(simulation: Simulation) -> str:
-    return next((source.component for source in simulation.sources), "Ez")

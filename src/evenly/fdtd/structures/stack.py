@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evenly.fdtd.cell.grid import Vector, vector
-from evenly.fdtd.media.faces import Faces, dot, meet, reach_along, slab
+from evenly.fdtd.media.faces import Faces, dot, meet, slab
 from evenly.fdtd.media.materials import Medium, vacuum
 from evenly.fdtd.media.solids import Block, GeometricObject
 
@@ -137,9 +137,9 @@ class Pit(GeometricObject):
         away = [v - c for v, c in zip(points.T, self.center, strict=True)]
         pieces, normals = [], []
         for normal, far in self._planes:
-            _, high, _, _ = slab(dot(normal, away), far, reach_along(normal, half))
+            _, high, _, _ = slab(dot(normal, away), far, dot(np.abs(normal), half))
             low = np.full(len(points), -np.inf)
-            absent = far - dot(normal, away) <= -reach_along(normal, half) * (1 - 2e-7)
+            absent = far - dot(normal, away) <= -dot(np.abs(normal), half) * (1 - 2e-7)
             pieces.append((low, high, absent, np.isfinite(high)))
             normals.append(np.broadcast_to(np.asarray(normal, dtype=np.float64), points.shape))
         return meet(normals, pieces, [True, False, False, False, False])

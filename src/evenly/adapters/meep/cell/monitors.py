@@ -17,7 +17,7 @@ import numpy as np
 
 from evenly.adapters.meep.grid import numbers
 from evenly.decomposition.cells.cell import Transform
-from evenly.fdtd.cell.grid import ELECTRIC, MAGNETIC, Grid, Vector, offset
+from evenly.fdtd.cell.grid import ELECTRIC, MAGNETIC, OFFSETS, Grid, Vector
 
 __all__ = ["decimation", "period_of", "transforms_of"]
 
@@ -172,7 +172,7 @@ def _runs(
     grid: Grid, origin: float, center: float, size: float, lattice: str, axis: int, *, periodic: bool
 ) -> Iterator[Ends]:
     """Yield the ranges of grid points of a region along an axis; what sticks out of a periodic side comes in again."""
-    shift = offset(lattice)[axis]
+    shift = OFFSETS[lattice][axis]
     low, high = (grid.index(center - origin + side * size / 2, axis) - shift for side in (-1, 1))
     # Meep's points are half a spacing above their node, or, where they sit on nodes, belong to the one below.
     first, last = math.floor(low + 1e-9) - (shift == 0), math.ceil(high - 1e-9) + 1 - (shift == 0)

@@ -16,7 +16,7 @@ _PIECE = 256
 
 
 @njit(cache=True, nogil=True)
-def apply_nodes(F, G, runs, off_diagonal, drives, factor, strides, own):
+def apply_nodes(F, G, runs, off_diagonal, edge_factors, factor, strides, own):
     """Add to F the off-diagonal elements times the increments G.
 
     Parameters
@@ -27,7 +27,7 @@ def apply_nodes(F, G, runs, off_diagonal, drives, factor, strides, own):
         Runs of nodes: flat index, number of nodes, packed offset, index along each axis.
     off_diagonal : (3, n_nodes)
         Elements yz, zx, xy (of the axes in memory order).
-    drives : three flat arrays
+    edge_factors : three flat arrays
         Factor at each edge; length 1 where `factor` holds everywhere.
     factor : scalar
         dt.
@@ -37,7 +37,7 @@ def apply_nodes(F, G, runs, off_diagonal, drives, factor, strides, own):
     own : (2, 3) ints
         First index and one past the last of the edges to update.
     """
-    (F0, F1, F2), (G0, G1, G2), (d0, d1, d2) = F, G, drives
+    (F0, F1, F2), (G0, G1, G2), (d0, d1, d2) = F, G, edge_factors
     sx, sy, sz = strides[0], strides[1], strides[2]
     t0, t1, t2 = np.empty(_PIECE, F0.dtype), np.empty(_PIECE, F0.dtype), np.empty(_PIECE, F0.dtype)
     yz, zx, xy = off_diagonal[0], off_diagonal[1], off_diagonal[2]
@@ -50,25 +50,25 @@ def apply_nodes(F, G, runs, off_diagonal, drives, factor, strides, own):
             n = min(_PIECE, runs[r, 1] - piece)
             o, p, k = runs[r, 0] + piece, runs[r, 2] + piece, runs[r, 5] + piece
             # At the nodes: off-diagonal elements times the mean increments, times the half that each edge gets.
-            _act(t0, G1, G2, xy, zx, quarter, (o, p, n), (sy, sz))
-            _act(t1, G0, G2, xy, yz, quarter, (o, p, n), (sx, sz))
-            _act(t2, G0, G1, zx, yz, quarter, (o, p, n), (sx, sy))
+            _weigh_increments(t0, G1, G2, xy, zx, quarter, (o, p, n), (sy, sz))
+            _weigh_increments(t1, G0, G2, xy, yz, quarter, (o, p, n), (sx, sz))
+            _weigh_increments(t2, G0, G1, zx, yz, quarter, (o, p, n), (sx, sy))
             # Add to the two edges of each axis at every node, if the chunk owns them.
             first, last = max(k, own[0, 2]) - k, min(k + n, own[1, 2]) - k
             below_first, below_last = max(k - sz, own[0, 2]) - k + sz, min(k - sz + n, own[1, 2]) - k + sz
             if y0:
-                _hand(F0, t0, d0, o, first, last, factor, x0)
-                _hand(F0, t0, d0, o - sx, first, last, factor, x1)
+                _add_to_edges(F0, t0, d0, o, first, last, factor, x0)
+                _add_to_edges(F0, t0, d0, o - sx, first, last, factor, x1)
             if x0:
-                _hand(F1, t1, d1, o, first, last, factor, y0)
-                _hand(F1, t1, d1, o - sy, first, last, factor, y1)
+                _add_to_edges(F1, t1, d1, o, first, last, factor, y0)
+                _add_to_edges(F1, t1, d1, o - sy, first, last, factor, y1)
             if x0 and y0:
-                _hand(F2, t2, d2, o, first, last, factor, True)
-                _hand(F2, t2, d2, o - sz, below_first, below_last, factor, True)
+                _add_to_edges(F2, t2, d2, o, first, last, factor, True)
+                _add_to_edges(F2, t2, d2, o - sz, below_first, below_last, factor, True)
 
 
 @njit(cache=True, nogil=True)
-def _act(t, P, Q, p_element, q_element, quarter, run, strides):
+def _weigh_increments(t, P, Q, p_element, q_element, quarter, run, strides):
     """Set t, for one component: ¼ of two off-diagonal elements times the sums of both edges' increments.
 
     `run` holds the nodes' flat index, their packed offset and their number.
@@ -81,14 +81,14 @@ def _act(t, P, Q, p_element, q_element, quarter, run, strides):
 
 
 @njit(cache=True, nogil=True)
-def _hand(F, t, drive, o, first, last, factor, wanted):
-    """Add the drive times t to the edges o + first … o + last - 1, which the chunk owns, if `wanted`."""
+def _add_to_edges(F, t, factors, o, first, last, factor, wanted):
+    """Add the edges' factors times t to the edges o + first … o + last - 1, which the chunk owns, if `wanted`."""
     if not wanted or last <= first:
         return
     o, first, last = np.uint64(o), np.uint64(first), np.uint64(last)
-    if drive.size == 1:
+    if factors.size == 1:
         for k in range(first, last):
             F[o + k] += factor * t[k]
     else:
         for k in range(first, last):
-            F[o + k] += drive[o + k] * t[k]
+            F[o + k] += factors[o + k] * t[k]

@@ -122,14 +122,14 @@ def _scatter(F, G, gain, runs, begin, weights, packed, n, rate, feed):
     (r, done), k, same = begin, 0, weights.size == 1
     while k < n:
         part, o = min(n - k, runs[r, 1] - done), runs[r, 0] + done
-        _take(F, gain, weights, 0 if same else packed + k, same, o, k, part)
+        _subtract_gain(F, gain, weights, 0 if same else packed + k, same, o, k, part)
         if feed:
-            _feed(G, gain, rate, o, k, part)
+            _subtract_current(G, gain, rate, o, k, part)
         k, r, done = k + part, r + 1, 0
 
 
 @njit(cache=True, nogil=True)
-def _take(F, gain, weights, w, same, o, g, n):
+def _subtract_gain(F, gain, weights, w, same, o, g, n):
     """Compute F -= w (P(n+1) - P(n)): in D = εE + P, E decreases as the polarisation P increases."""
     o, w, g = np.uint64(o), np.uint64(w), np.uint64(g)
     if same:
@@ -142,7 +142,7 @@ def _take(F, gain, weights, w, same, o, g, n):
 
 
 @njit(cache=True, nogil=True)
-def _feed(G, gain, rate, o, g, n):
+def _subtract_current(G, gain, rate, o, g, n):
     """Compute G -= (P(n+1) - P(n))/dt: the off-diagonal elements need the polarisation current too."""
     o, g = np.uint64(o), np.uint64(g)
     for k in range(np.uint64(0), np.uint64(n)):
