@@ -11,7 +11,7 @@ from evenly.decomposition.partitioning.multisection import Tree
 from evenly.decomposition.partitioning.plan import CutPlan
 from evenly.decomposition.partitioning.predict import predict
 from evenly.decomposition.partitioning.problem import CutProblem
-from evenly.decomposition.partitioning.slow_rank_relief import relieved
+from evenly.decomposition.partitioning.slow_rank_relief import relieve_slow_ranks
 from evenly.errors import InputError
 from evenly.fdtd import Simulation
 from evenly.fdtd.cell.partition import BinaryPartition
@@ -190,7 +190,7 @@ def test_slow_ranks_are_relieved_where_a_few_points_make_a_whole_chunk_pay() -> 
     problem = CutProblem(planted, model, Density.of(planted, model, 64), np.ones(64))
     start = problem.candidate(tree, owners)
     before, start_s = start.times, start.times.chunk_s.copy()
-    after = relieved(problem, start)
+    after = relieve_slow_ranks(problem, start)
     found = after.times
     # Half of the chunks pay threefold at first; of these many hold one object at their edge.
     assert found.step_s < 0.9 * before.step_s
@@ -206,7 +206,7 @@ def test_relief_at_unequal_speeds_and_with_several_chunks_per_rank_is_what_it_sa
     tree, owners = Tree.of(BinaryPartition.equal(planted.grid, 12), planted.grid), np.repeat(np.arange(4), 3)
     problem = CutProblem(planted, model, Density.of(planted, model, 12), speeds)
     start = problem.candidate(tree, owners)
-    after = relieved(problem, start)
+    after = relieve_slow_ranks(problem, start)
     before, found = start.times, after.times
     assert (found.rank_s / speeds).max() < 0.95 * (before.rank_s / speeds).max()
     told = predict(planted, after.tree.partition(planted.grid, owners), 4, model)

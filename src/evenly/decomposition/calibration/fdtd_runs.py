@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from evenly.fdtd.monitors.monitor import FourierMonitor
     from evenly.fdtd.simulation import Simulation
 
-__all__ = ["LoneRank", "Pace", "amounts_of", "built", "lone_ranks", "paced_seconds", "run_design"]
+__all__ = ["LoneRank", "ReferenceWork", "amounts_of", "built", "lone_ranks", "paced_seconds", "run_design"]
 
 #: Seconds of a batch of steps, seconds of all timed steps together, and the smallest and largest number of groups.
 BATCH_S, TIMED_S, GROUPS = 0.004, 0.25, (3, 15)
@@ -126,7 +126,7 @@ def lone_ranks(
     return sims
 
 
-class Pace:
+class ReferenceWork:
     """A fixed reference workload, which measures the speed of this core while something else is timed."""
 
     #: Points along the edge of its cell, and steps of one measurement.
@@ -157,8 +157,8 @@ class Pace:
 
 
 @lru_cache(maxsize=1)
-def _pace() -> Pace:
-    return Pace()
+def _reference_work() -> ReferenceWork:
+    return ReferenceWork()
 
 
 def paced_seconds(sim: Simulation) -> tuple[float, float]:
@@ -178,7 +178,7 @@ def paced_seconds(sim: Simulation) -> tuple[float, float]:
     else:
         warm, steps, each = 0, 1, period
     _fill(sim)
-    pace = _pace()
+    pace = _reference_work()
     around, ratios = [pace.seconds()], []
     for _ in range(_groups(spent * (warm + steps) * each) * each):
         _batch(sim, warm)

@@ -103,12 +103,12 @@ class Fdtd(Program):
             "polarisations": polarisations,
             "pole runs": pole_runs,
             "far pole runs": pole_runs * beyond,
-            "fed values": polarised * (work.fed > 0),
+            "fed values": polarised * (work.with_increments > 0),
             "increments": work.increments,
             "nodes": work.nodes,
             "node runs": node_runs,
             "far node runs": node_runs * beyond,
-            "fed chunks": work.fed,
+            "fed chunks": work.with_increments,
             "nonlinear values": pieces.count("nonlinear values"),
             "patches": patches,
             "calls": work.calls,
@@ -135,7 +135,8 @@ class _Work:
     Attributes
     ----------
     padded : points, with the ghosts at both ends of every row
-    factors, losses, fed : number of fields (of E and H) with factors point by point, with losses, with increments
+    factors, losses, with_increments : number of fields (of E and H) with factors point by point, with losses, with
+        increments
     increments, nodes : points of increments, and points with off-diagonal media
     separate : whether E and H can't be swept together
     calls : calls of compiled loops besides the sweep
@@ -145,7 +146,7 @@ class _Work:
     padded: Array
     factors: Array
     losses: Array
-    fed: Array
+    with_increments: Array
     increments: Array
     nodes: Array
     separate: NDArray[np.bool_]
@@ -161,7 +162,7 @@ class _Work:
         factors = np.sum([a | b for a, b in zip(lossy, varies, strict=True)], axis=0)
         losses = np.sum(lossy, axis=0)
         nodes = [pieces.count(f"{side}_anisotropic") for side in SIDES]
-        fed = np.sum([count > 0.5 for count in nodes], axis=0)
+        with_increments = np.sum([count > 0.5 for count in nodes], axis=0)
         increments = _hulls(pieces, "electric_anisotropic") + _hulls(pieces, "magnetic_anisotropic")
         poles = [kind for kind in pieces.cell.survey.kinds if kind.startswith("pole ")]
         magnetic = [kind for kind in poles if kind.startswith("pole magnetic ")]
@@ -171,7 +172,7 @@ class _Work:
         # Calls for polarisations (one per component and set of poles), for nonlinear points, and for increments.
         present = np.sum([np.zeros(len(padded)), *(pieces.count(kind) > 0.5 for kind in poles)], axis=0)
         sets = np.where(present > 0, np.maximum(1, present * polarised / np.maximum(1, polarisations)), 0)
-        calls = 3 * sets + 9 * (pieces.count("nonlinear values") > 0.5) + 2 * separate + 2 * fed
+        calls = 3 * sets + 9 * (pieces.count("nonlinear values") > 0.5) + 2 * separate + 2 * with_increments
         # `read`: numbers that are only read. Where ε varies, each point also holds its own pole strengths and response.
         read, own = padded * (3 * factors + 3 * losses), varies[0] * (polarisations + polarised)
         held = read + padded * (6 + 4 * layers) + 2 * polarisations + own + 3 * increments
@@ -179,9 +180,9 @@ class _Work:
         # their field is read and written once more. Increments are computed from the other field, and polarisations
         # change them too.
         moved = read + 2 * padded * (6 + 4 * layers) + 3 * polarisations + own + 2 * polarised
-        moved = moved + 9 * increments + 2 * polarised * (fed > 0)
+        moved = moved + 9 * increments + 2 * polarised * (with_increments > 0)
         return cls(
-            padded, factors, losses, fed, increments, nodes[0] + nodes[1], separate, calls,
+            padded, factors, losses, with_increments, increments, nodes[0] + nodes[1], separate, calls,
             number * held, number * moved,
         )  # fmt: skip
 

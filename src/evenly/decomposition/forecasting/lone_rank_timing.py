@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from evenly.fdtd.monitors.monitor import FourierMonitor
     from evenly.fdtd.simulation import Simulation
 
-__all__ = ["Alone", "Load", "load_of", "lone_rank", "time_alone"]
+__all__ = ["RankLoads", "RankTimes", "lone_rank", "rank_loads_of", "time_alone"]
 
 #: If the times of one rank differ by more than this factor, the measurement was disturbed.
 _AGREE = 1.15
@@ -38,7 +38,7 @@ _MEMORY = ("uncached bytes", "memory bytes")
 
 
 @dataclass(frozen=True)
-class Load:
+class RankLoads:
     """Predicted work per step of the ranks of a layout.
 
     Parameters
@@ -60,7 +60,7 @@ class Load:
 
 
 @dataclass(frozen=True)
-class Alone:
+class RankTimes:
     """Computing times of ranks, measured alone or estimated from similar ranks.
 
     Parameters
@@ -78,7 +78,7 @@ class Alone:
     pace_s: float
 
 
-def load_of(cell: Cell, layout: BinaryPartition, ranks: int, cost: CostModel) -> Load:
+def rank_loads_of(cell: Cell, layout: BinaryPartition, ranks: int, cost: CostModel) -> RankLoads:
     """Return the predicted work per step of the ranks of a layout, by a cost model.
 
     Parameters
@@ -99,7 +99,7 @@ def load_of(cell: Cell, layout: BinaryPartition, ranks: int, cost: CostModel) ->
     profile = parts / np.maximum(seconds, 1e-300)[:, None]
     late = profile[:, [name.lower().startswith(_LATE) for name in names]].sum(axis=1)
     memory = amounts[:, [name in _MEMORY for name in names]].sum(axis=1)
-    return Load(seconds, profile, late, memory)
+    return RankLoads(seconds, profile, late, memory)
 
 
 def lone_rank(
@@ -129,12 +129,12 @@ def time_alone(
     keywords: Mapping[str, Any],
     monitors: Callable[[], list[FourierMonitor]],
     layout: BinaryPartition,
-    load: Load,
+    load: RankLoads,
     *,
     most: int = 8,
     rounds: int = 1,
     seed: int = 0,
-) -> Alone:
+) -> RankTimes:
     """Time some ranks of a cut cell, each alone, and estimate the others from the most similar timed rank.
 
     Parameters
@@ -144,7 +144,7 @@ def time_alone(
     monitors : callable
         Makes new monitors for each rank.
     layout : BinaryPartition
-    load : Load
+    load : RankLoads
         Predicted work of this layout.
     most : int
         Most ranks that are timed.
@@ -166,7 +166,7 @@ def time_alone(
     like = _most_alike(load, timed)
     seconds = load.seconds * missed[like]
     seconds[timed] = ratio
-    return Alone(seconds * float(np.median(pace)), timed, float(np.median(pace)))
+    return RankTimes(seconds * float(np.median(pace)), timed, float(np.median(pace)))
 
 
 def _settled(times: list[tuple[float, float]], sim: Simulation) -> Array:
@@ -186,7 +186,7 @@ def _chosen(seconds: Array, most: int, random: np.random.Generator) -> Ints:
     return np.sort(np.concatenate([slowest, random.choice(others, most - len(slowest), replace=False)]))
 
 
-def _most_alike(load: Load, timed: Ints) -> Ints:
+def _most_alike(load: RankLoads, timed: Ints) -> Ints:
     """Return for each rank the place in `timed` of the rank with the most similar profile and size, (ranks,)."""
     apart = np.abs(load.profile[:, None] - load.profile[timed][None]).sum(axis=2)
     sizes = np.log(load.seconds[:, None] / load.seconds[timed][None])

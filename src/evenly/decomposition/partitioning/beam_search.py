@@ -33,11 +33,11 @@ class Effort:
         Number of trees of each method whose cuts are adjusted (`adjust_cuts`) and compared by the full prediction.
     rounds : int
         Rounds of cut adjustment.
-    relieved : int
+    relief_candidates : int
         Number of best candidates after the adjustment on which `slow_rank_relief` runs.
     boxes : int
         Number of boxes that the relief of one candidate may evaluate.
-    refined : int
+    search_candidates : int
         Number of best candidates after the relief on which `local_search` runs.
     moves : int
         Most cuts that the local search of one candidate moves.
@@ -46,9 +46,9 @@ class Effort:
     width: int
     finalists: int
     rounds: int
-    relieved: int
+    relief_candidates: int
     boxes: int
-    refined: int
+    search_candidates: int
     moves: int
 
 
