@@ -6,7 +6,7 @@ import pytest
 import evenly
 from evenly.decomposition.partitioning.cut_adjustment import recut
 from evenly.decomposition.partitioning.density import Density
-from evenly.decomposition.partitioning.local_search import refined
+from evenly.decomposition.partitioning.local_search import search_locally
 from evenly.decomposition.partitioning.multisection import Tree
 from evenly.decomposition.partitioning.plan import CutPlan
 from evenly.decomposition.partitioning.predict import predict
@@ -173,7 +173,7 @@ def test_jumps_of_cost_are_seen_at_unequal_speeds_too(speeds: list[float]) -> No
     plan = evenly.partition(planted, 4, model, speeds=speeds)
     tree, owners = Tree.of(plan.balanced.layout, planted.grid), np.array(plan.balanced.layout.owners)
     problem = CutProblem(planted, model, Density.of(planted, model, 4), np.array(speeds))
-    again = refined(problem, problem.candidate(tree, owners), 1)
+    again = search_locally(problem, problem.candidate(tree, owners), 1)
     assert (again.times.rank_s / speeds).max() >= plan.balanced.step_s * (1 - 1e-3)
     cut_alone = recut(plan.even.layout, planted, model, 4, speeds=np.array(speeds))
     assert plan.balanced.step_s <= (cut_alone.rank_s / speeds).max()

@@ -106,24 +106,34 @@ def lone_ranks(
     monitors : callable
         Makes new monitors for each rank.
     """
+    voices = [LoneRank(rank, ranks) for rank in range(ranks)]
+    sims = [stepped_alone(keywords, voice) for voice in voices]
+    said = [voice.said for voice in voices]
+    for sim, voice in zip(sims, voices, strict=True):
+        connect(sim, voice, said, monitors())
+    return sims
+
+
+def stepped_alone(keywords: Mapping[str, Any], voice: LoneRank) -> Simulation:
+    """Return the simulation of one rank; `voice.said` is then what the rank tells the others."""
     from evenly.fdtd.simulation import Simulation
+
+    sim = Simulation(**{**keywords, "communicator": voice})
+    # While they are built, ranks only exchange which increments they need.
+    _ = sim.stepper
+    return sim
+
+
+def connect(sim: Simulation, voice: LoneRank, said: list[Any], monitors: Sequence[FourierMonitor]) -> None:
+    """Give a rank what all ranks `said`, (ranks,), and its monitors."""
     from evenly.fdtd.stepping.stepper import Stepper
 
-    voices = [LoneRank(rank, ranks) for rank in range(ranks)]
-    sims = [Simulation(**keywords, communicator=voice) for voice in voices]
-    said = []
-    for sim, voice in zip(sims, voices, strict=True):
-        # While they are built, ranks only exchange which increments they need.
-        _ = sim.stepper
-        said.append(voice.said)
-    for sim, voice in zip(sims, voices, strict=True):
-        if ranks > 1:
-            voice.everyones = said
-            sim.stepper = Stepper(sim.chunk_boxes, sim.chunks, sim.layers, voice, sim.timer, sim.options.threads)
-            voice.everyones = None
-        for monitor in monitors():
-            sim.add(monitor)
-    return sims
+    if voice.size > 1:
+        voice.everyones = said
+        sim.stepper = Stepper(sim.chunk_boxes, sim.chunks, sim.layers, voice, sim.timer, sim.options.threads)
+        voice.everyones = None
+    for monitor in monitors:
+        sim.add(monitor)
 
 
 class ReferenceWork:

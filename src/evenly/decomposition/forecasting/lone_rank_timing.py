@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenly.decomposition.calibration.fdtd_runs import LoneRank, paced_seconds, rank_amounts
+from evenly.decomposition.calibration.fdtd_runs import LoneRank, connect, paced_seconds, rank_amounts, stepped_alone
 from evenly.decomposition.cells.cell import Cell
 from evenly.decomposition.costs.cost_model import CostModel, program_named
 from evenly.fdtd.cell.partition import BinaryPartition
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from evenly.fdtd.monitors.monitor import FourierMonitor
     from evenly.fdtd.simulation import Simulation
 
-__all__ = ["RankLoads", "RankTimes", "lone_rank", "rank_loads_of", "time_alone"]
+__all__ = ["ComputingTimes", "RankLoads", "lone_rank", "rank_loads_of", "time_alone"]
 
 #: If the times of one rank differ by more than this factor, the measurement was disturbed.
 _AGREE = 1.15
@@ -60,7 +60,7 @@ class RankLoads:
 
 
 @dataclass(frozen=True)
-class RankTimes:
+class ComputingTimes:
     """Computing times of ranks, measured alone or estimated from similar ranks.
 
     Parameters
@@ -109,19 +109,10 @@ def lone_rank(
 
     Ghosts of off-diagonal media that other ranks would request are left out.
     """
-    from evenly.fdtd.simulation import Simulation
-    from evenly.fdtd.stepping.stepper import Stepper
-
     voice = LoneRank(rank, ranks)
-    sim = Simulation(**{**keywords, "layout": layout, "communicator": voice})
-    _ = sim.stepper
-    if ranks > 1:
-        nothing: dict[str, list[Any]] = {name: [] for name in voice.said}
-        voice.everyones = [voice.said if other == rank else nothing for other in range(ranks)]
-        sim.stepper = Stepper(sim.chunk_boxes, sim.chunks, sim.layers, voice, sim.timer, sim.options.threads)
-        voice.everyones = None
-    for monitor in monitors:
-        sim.add(monitor)
+    sim = stepped_alone({**keywords, "layout": layout}, voice)
+    nothing: dict[str, list[Any]] = {name: [] for name in voice.said or ()}
+    connect(sim, voice, [voice.said if other == rank else nothing for other in range(ranks)], monitors)
     return sim
 
 
@@ -134,7 +125,7 @@ def time_alone(
     most: int = 8,
     rounds: int = 1,
     seed: int = 0,
-) -> RankTimes:
+) -> ComputingTimes:
     """Time some ranks of a cut cell, each alone, and estimate the others from the most similar timed rank.
 
     Parameters
@@ -166,7 +157,7 @@ def time_alone(
     like = _most_alike(load, timed)
     seconds = load.seconds * missed[like]
     seconds[timed] = ratio
-    return RankTimes(seconds * float(np.median(pace)), timed, float(np.median(pace)))
+    return ComputingTimes(seconds * float(np.median(pace)), timed, float(np.median(pace)))
 
 
 def _settled(times: list[tuple[float, float]], sim: Simulation) -> Array:

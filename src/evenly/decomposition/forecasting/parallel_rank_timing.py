@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from evenly.decomposition.calibration.fdtd_runs import ReferenceWork
-from evenly.decomposition.forecasting.lone_rank_timing import RankTimes
+from evenly.decomposition.forecasting.lone_rank_timing import ComputingTimes
 from evenly.errors import RunFailed
 from evenly.fdtd.cell.partition import BinaryPartition
 
@@ -31,7 +31,7 @@ def time_together(
     *,
     rounds: int = 1,
     timeout_s: float | None = None,
-) -> RankTimes:
+) -> ComputingTimes:
     """Run a cut structure on real MPI ranks and return the computing time of each rank.
 
     Parameters
@@ -49,7 +49,7 @@ def time_together(
 
     Returns
     -------
-    RankTimes
+    ComputingTimes
         CPU seconds per step of every rank.
 
     Raises
@@ -71,4 +71,4 @@ def time_together(
             raise RunFailed(f"{structure} on {ranks} ranks {run.status}: {run.message}")
         found.append([rank.busy("cpu") / run.steps for rank in run.ranks])
         paces.append(pace.seconds())
-    return RankTimes(np.median(found, axis=0), np.arange(ranks), float(np.median(paces)))
+    return ComputingTimes(np.median(found, axis=0), np.arange(ranks), float(np.median(paces)))
