@@ -216,7 +216,7 @@ def _pairs() -> Iterator[Design]:
     varied = {"epsilon": 2.0}
     for n in (24, 40):
         pml, absorber = ["pml", "z", n // 3, "low"], ["absorber", "x", n // 3, "low"]
-        both = {
+        both: dict[str, Settings] = {
             "poles in PML": {"boundaries": [pml], "medium": _poled(2)},
             "varied in PML": {"boundaries": [pml], "objects": _block(n, varied)},
             "varied in absorber": {"boundaries": [absorber], "objects": _block(n, varied)},
