@@ -28,7 +28,7 @@ import evenly
 from evenly.decomposition.cells.fdtd.cell import cell_of
 from evenly.decomposition.costs.cost_model import CostModel
 from evenly.decomposition.costs.locations import find_cost
-from evenly.decomposition.forecasting.features import SHARES, foresee
+from evenly.decomposition.forecasting.features import SHARES, workload_of
 from evenly.decomposition.forecasting.rehearsal import Rehearsal, RehearsalStore, Setting
 from evenly.decomposition.forecasting.replay import replay
 from evenly.decomposition.forecasting.step_model import StepModel
@@ -210,7 +210,7 @@ def measured_twice(store: Path, cost: CostModel, options: argparse.Namespace) ->
 
 def real(cost: CostModel, options: argparse.Namespace) -> None:
     """Print measured and predicted times of real ranks."""
-    from evenly.decomposition.calibration.fdtd_runs import Pace
+    from evenly.decomposition.calibration.fdtd_runs import ReferenceWork
     from evenly.fdtd.scaling.runs import run_once
 
     with RehearsalStore(options.store, cost) as kept:
@@ -226,18 +226,18 @@ def real(cost: CostModel, options: argparse.Namespace) -> None:
             example = build(name, **parameters)
             cell = cell_of(Simulation(**{**example.simulation, "sources": ()}), list(example.monitors.values()))
             for ranks in (1, 2, 4, 8):
-                seen = foresee(cell, ranks, cost)
+                seen = workload_of(cell, ranks, cost)
                 learned = model.rank_seconds([seen.load])[0]
                 cpu, wall, talk, paces = [], [], [], []
                 for repetition in range(options.repeats):
-                    paces.append(Pace().seconds())
+                    paces.append(ReferenceWork().seconds())
                     task = {"program": name, "parameters": parameters, "options": {}, "steps": 48, "warm_up": 3,
                             "layout": seen.layout.to_list(), "repetition": repetition}  # fmt: skip
                     run = run_once(task, ranks)
                     cpu.append(max(rank.busy("cpu") / run.steps for rank in run.ranks))
                     wall.append(run.step_s("wall"))
                     talk.append(wall[-1] - max(rank.busy("wall") / run.steps for rank in run.ranks))
-                    paces.append(Pace().seconds())
+                    paces.append(ReferenceWork().seconds())
                 speed = float(np.median(paces)) / cost.pace_s
                 measured = float(np.median(cpu))
                 guess = {"linear": seen.load.seconds.max() * speed, "learned": learned.max() * speed}

@@ -12,7 +12,7 @@ import pytest
 
 from evenly.decomposition.cells.fdtd.cell import cell_of
 from evenly.decomposition.costs.cost_model import Coefficient, CostModel
-from evenly.decomposition.forecasting.features import foresee
+from evenly.decomposition.forecasting.features import workload_of
 from evenly.demo import loop, stages
 from evenly.demo.comparing import comparison, gain_sentence, steps_sentence
 from evenly.demo.extent import NORMAL, QUICK
@@ -44,7 +44,7 @@ def run_of(*seconds: float) -> Measurement:
 def compared(ranks: int, step: float, low: float, high: float, *runs: Measurement) -> Compared:
     cell = cell_of(Simulation(cell=(4, 2, 2), resolution=10), (), name="box")
     predicted = {"step_s": step, "lower_s": low, "upper_s": high}
-    return Compared(foresee(cell, ranks, COST), predicted, runs)
+    return Compared(workload_of(cell, ranks, COST), predicted, runs)
 
 
 def findings(folder: Path, **given: object) -> Findings:

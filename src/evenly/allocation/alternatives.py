@@ -16,7 +16,7 @@ from evenly.allocation.balancers.optimal import OptimalBalancer
 from evenly.allocation.idle_cores import critical
 from evenly.allocation.problem.base import Problem
 from evenly.allocation.problem.curves import SolverCurve, Table
-from evenly.allocation.problem.limits import place_of
+from evenly.allocation.problem.limits import index_at_most
 from evenly.allocation.problem.noise import Alternative, Draws
 from evenly.errors import InfeasibleError
 
@@ -62,38 +62,38 @@ class Alternatives:
         counts. Otherwise only cores that wait anyway would have moved. None where no such assignment exists.
         """
         places = [(name, at) for name in self.problem.curves for at in self._different(name)]
-        found = [other for name, at in places for other in self._with(name, at)]
+        found = [other for name, at in places for other in self._with_count(name, at)]
         near = [other for other in found if self._matters(other) and self.draws.within_noise(other)]
-        return min(near, key=lambda other: (other.seconds, -other.as_fast), default=None)
+        return min(near, key=lambda other: (other.seconds, -other.probability), default=None)
 
     @cached_property
-    def _thin(self) -> Problem:
+    def _thinned_problem(self) -> Problem:
         most = _COUNTS_IF_SLOW if self.problem.layout.repeats else _COUNTS
         curves = {name: _thinned(curve, self.draws.cores[name], most) for name, curve in self.problem.curves.items()}
         return dataclasses.replace(self.problem, curves=curves)
 
-    def _with(self, name: str, at: int) -> list[Alternative]:
+    def _with_count(self, name: str, at: int) -> list[Alternative]:
         """Return two assignments in which solver `name` has its `at`-th count, or none if the count doesn't fit.
 
         The first is the fastest such assignment. The second makes the other solvers as fast as possible, as if this
         solver took no time. It differs where the fixed count makes this solver the slowest part: it uses cores that
         the first would leave idle.
         """
-        curve = self._thin.curves[name]
+        curve = self._thinned_problem.curves[name]
         counts = np.asarray(curve.counts[at : at + 1])
         found = []
         for source in (curve.source, _no_time):
             fixed = SolverCurve(name, source, counts)
-            problem = dataclasses.replace(self._thin, curves={**self._thin.curves, name: fixed})
+            problem = dataclasses.replace(self._thinned_problem, curves={**self._thinned_problem.curves, name: fixed})
             try:
                 cores = OptimalBalancer().assign(problem)
             except InfeasibleError:
                 return []
-            found.append(self.draws.alternative(cores, self._thin.times(cores)))
+            found.append(self.draws.alternative(cores, self._thinned_problem.times(cores)))
         return found
 
     def _different(self, name: str) -> list[int]:
-        counts, chosen = np.asarray(self._thin.curves[name].counts), self.draws.cores[name]
+        counts, chosen = np.asarray(self._thinned_problem.curves[name].counts), self.draws.cores[name]
         gap = max(1, int(np.ceil(_CLEARLY_DIFFERENT * chosen)))
         below = int(np.searchsorted(counts, chosen - gap, side="right")) - 1
         above = int(np.searchsorted(counts, chosen + gap, side="left"))
@@ -112,7 +112,7 @@ class Alternatives:
 
     def _end(self, name: str, direction: int) -> int:
         """Return the last count within noise, going up or down from the plan's count, by exponential search."""
-        counts = np.asarray(self._thin.curves[name].counts)
+        counts = np.asarray(self._thinned_problem.curves[name].counts)
         here = int(np.searchsorted(counts, self.draws.cores[name]))
         room = here if direction < 0 else len(counts) - 1 - here
         # `inside` is the last position known to be within noise, `outside` the first known not to be. The stride
@@ -126,13 +126,13 @@ class Alternatives:
         return int(counts[here + direction * inside])
 
     def _near(self, name: str, at: int) -> bool:
-        return any(self.draws.within_noise(other) for other in self._with(name, at))
+        return any(self.draws.within_noise(other) for other in self._with_count(name, at))
 
 
 def _thinned(curve: SolverCurve, chosen: int, most: int) -> SolverCurve:
     """Return the curve as a table of at most about `most` counts, the chosen one and its neighbours included."""
     counts = curve.counts
-    here = place_of(counts, chosen)
+    here = index_at_most(counts, chosen)
     last = len(counts) - 1
     if len(counts) > most:
         away = np.rint(np.geomspace(1, max(last, 1), most // 2)).astype(np.int64)

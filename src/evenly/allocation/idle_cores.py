@@ -8,7 +8,7 @@ import numpy as np
 
 from evenly.allocation.problem.base import Problem
 from evenly.allocation.problem.curves import SolverCurve, Table
-from evenly.allocation.problem.limits import place_of
+from evenly.allocation.problem.limits import index_at_most
 
 __all__ = ["critical", "why_idle"]
 
@@ -44,7 +44,7 @@ def critical(problem: Problem, cores: Mapping[str, int]) -> list[str]:
 
 def _bound(curve: SolverCurve, chosen: int, total: int) -> str | None:
     """Return the limit that keeps a solver from more cores, in words; None where no limit does."""
-    larger = np.asarray(curve.counts[place_of(curve.counts, chosen) + 1 :], dtype=np.int64)
+    larger = np.asarray(curve.counts[index_at_most(curve.counts, chosen) + 1 :], dtype=np.int64)
     if not len(larger):
         return _no_more(curve, chosen, total)
     faster = larger[curve.seconds(larger) < curve.seconds(np.array([chosen]))[0]]

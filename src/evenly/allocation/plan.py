@@ -302,7 +302,7 @@ class Plan:
             "waiting": self.waiting,
             "core_hours": self.core_hours,
             "jitter": None if self.jitter is None else {**dataclasses.asdict(self.jitter), "loss": self.jitter.loss},
-            "runner_up": None if runner_up is None else dataclasses.asdict(runner_up),
+            "runner_up": None if runner_up is None else runner_up.to_dict(),
             "is_fastest": self.is_fastest,
             "within_noise": {name: list(ends) for name, ends in self.within_noise.items()},
             "versus": {

@@ -24,7 +24,7 @@ Ints = NDArray[np.int64]
 _ALL = 512
 _SOME = 256
 #: Totals per round of the grid refinement, between the neighbours of the best total.
-_CLOSER = 34
+_ADDED = 34
 #: Fraction of all cores: more idle cores than this show that the curve ends because more cores do not help.
 _CLEARLY_MORE = 0.1
 _JOULES_PER_CORE_HOUR_AND_WATT = 3600.0
@@ -105,14 +105,14 @@ def best_total(problem: Problem, balancer: Balancer, objective: Objective, machi
             best = objective.choose(front, machine)
         except InfeasibleError as error:
             # The grid contains the largest total, so only a bound on cost can hold between the grid's totals without
-            # holding at one of them. Then the refinement goes on around the cheapest total.
+            # holding at one of them. Then the refinement continues around the cheapest total.
             if error.constraint != "max_core_hours":
                 raise
             best = int(np.argmin(core_hours(front.cores, front.seconds, machine)))
         # Grid refinement: add totals between the neighbours of the best one, until no total is left between them.
         low, high = int(asked[max(best - 1, 0)]), int(asked[min(best + 1, len(asked) - 1)])
-        closer = np.unique(np.rint(np.linspace(low, high, _CLOSER)).astype(np.int64))
-        new = closer[~np.isin(closer, asked)]
+        finer = np.unique(np.rint(np.linspace(low, high, _ADDED)).astype(np.int64))
+        new = finer[~np.isin(finer, asked)]
         if not len(new):
             return int(asked[objective.choose(front, machine)])
         asked, front = _joined(asked, front, new, _front_at(problem, balancer, new))

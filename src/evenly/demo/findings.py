@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from evenly.allocation.plan import Plan
 from evenly.decomposition.costs.cost_model import CostModel
-from evenly.decomposition.forecasting.features import Foresight
+from evenly.decomposition.forecasting.features import LayoutWorkload
 from evenly.decomposition.forecasting.forecast import Forecast
 from evenly.decomposition.partitioning.plan import CutPlan
 from evenly.demo.extent import Extent
@@ -33,7 +33,7 @@ class Compared:
 
     Parameters
     ----------
-    seen : Foresight
+    seen : LayoutWorkload
         The layout's chunks, and the predicted work of each rank.
     predicted : mapping of str to float
         ``step_s``, ``lower_s``, ``upper_s`` and the other values of `forecast_step`.
@@ -41,7 +41,7 @@ class Compared:
         The layout's runs, without failed ones.
     """
 
-    seen: Foresight
+    seen: LayoutWorkload
     predicted: Mapping[str, float]
     runs: tuple[Measurement, ...] = ()
 

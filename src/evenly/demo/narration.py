@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from evenly.decomposition.costs.locations import taken_over
+from evenly.decomposition.costs.locations import unmeasured_terms
 from evenly.demo.comparing import comparison
 from evenly.demo.findings import BALANCED, EVEN, Findings
 from evenly.demo.stages import CLOUD, CORES, costs
@@ -118,7 +118,7 @@ def _calibrated(found: Findings) -> list[Part]:
     cost = found.cost
     if cost is None:
         return [*parts, Text("What follows uses the costs that came with evenly.")]
-    others = taken_over(cost)
+    others = unmeasured_terms(cost)
     measured = f"{len(cost.coefficients) - len(others)} of {len(cost.coefficients)} terms were measured here"
     if others:
         measured += f"; the other {len(others)} are those that came with evenly, at this machine's speed"

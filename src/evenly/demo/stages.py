@@ -13,12 +13,12 @@ from evenly.allocation.allocate import allocate
 from evenly.decomposition.calibration.designs import Design
 from evenly.decomposition.calibration.fdtd_calibration import calibrate_fdtd
 from evenly.decomposition.calibration.fdtd_designs import fdtd_designs
-from evenly.decomposition.calibration.fdtd_runs import Pace
+from evenly.decomposition.calibration.fdtd_runs import ReferenceWork
 from evenly.decomposition.cells.cell import Cell
 from evenly.decomposition.cells.fdtd.cell import cell_of
 from evenly.decomposition.costs.cost_model import CostModel
 from evenly.decomposition.costs.locations import shipped_file, store_file
-from evenly.decomposition.forecasting.features import foresee
+from evenly.decomposition.forecasting.features import workload_of
 from evenly.decomposition.forecasting.forecast import forecast, forecast_step
 from evenly.decomposition.partitioning.partition import partition
 from evenly.decomposition.partitioning.predict import predict as predict_layout
@@ -130,7 +130,7 @@ def predict(found: Findings, told: Told) -> None:
     if not found.mpi:
         layouts |= {EVEN: (plan.even.layout, found.ranks), BALANCED: (plan.balanced.layout, found.ranks)}
     for name, (layout, ranks) in layouts.items():
-        seen = foresee(plan.cell, ranks, cost, layout)
+        seen = workload_of(plan.cell, ranks, cost, layout)
         found.compared[name] = Compared(seen, forecast_step(seen, cost, machine))
     told(0.2)
     most = 1 if found.mpi else found.ranks
@@ -146,7 +146,7 @@ def run(found: Findings, told: Told) -> None:
     """Run all layouts on real ranks, in turns, so that a slow phase of the machine affects all of them alike."""
     if not found.compared:
         raise InputError("nothing was predicted, so there is nothing to run")
-    pace, done, begin = Pace(), 0, perf_counter()
+    pace, done, begin = ReferenceWork(), 0, perf_counter()
     for repetition in range(found.extent.repeats):
         if repetition > 1 and perf_counter() - begin > found.extent.runs_s:
             found.note(

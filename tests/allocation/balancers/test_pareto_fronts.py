@@ -1,6 +1,8 @@
-"""Fronts of groups: the same whether compiled loops merge them or numpy does."""
+"""Fronts of groups: the best time for every total, as trying all counts finds it."""
 
 from __future__ import annotations
+
+import itertools
 
 import numpy as np
 import pytest
@@ -9,26 +11,43 @@ from hypothesis import strategies as st
 
 from evenly.allocation.balancers import pareto_fronts
 from evenly.allocation.balancers.pareto_fronts import build
-from evenly.allocation.problem.curves import Front, SolverCurve, Table
+from evenly.allocation.problem.curves import SolverCurve, Table
 from evenly.allocation.problem.layout import parse_layout
 
-#: Few different values, so that times of both solvers are often equal.
-TIMES = st.lists(st.integers(1, 12), min_size=1, max_size=20)
+#: Few different values, so that times of several solvers are often equal.
+TIMES = st.lists(st.integers(1, 12), min_size=1, max_size=8)
 
 
-@given(TIMES, TIMES, st.integers(1, 3), st.integers(1, 3), st.integers(0, 30), st.sampled_from(["max(a, b)", "a + b"]))
-def test_compiled_loops_and_numpy_give_the_same_front(
-    one: list[int], other: list[int], first: int, step: int, more: int, layout: str
+@given(
+    st.tuples(TIMES, TIMES, TIMES), st.integers(1, 3), st.integers(1, 3), st.integers(0, 20),
+    st.sampled_from(["max(a, b, c)", "a + b + c"]), st.sampled_from([0, 1000]),
+)  # fmt: skip
+def test_a_front_holds_the_best_time_of_every_total(
+    given_times: tuple[list[int], list[int], list[int]], first: int, step: int, more: int, layout: str, long: int
 ) -> None:
-    curves = {}
-    for name, times in (("a", one), ("b", other)):
-        counts = first + step * np.arange(len(times))
-        curves[name] = SolverCurve(name, Table(name, counts, np.array(times, dtype=np.float64)), counts)
-    limit = 2 * first + more
-    fronts: list[Front] = []
-    for compiled in (False, True):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(pareto_fronts, "_is_worth_compiled_loops", lambda _a, _b, compiled=compiled: compiled)
-            fronts.append(build(parse_layout(layout), curves, limit).front)
-    assert np.array_equal(fronts[0].cores, fronts[1].cores)
-    assert np.array_equal(fronts[0].seconds, fronts[1].seconds)
+    tables = {
+        name: {first + step * k: float(t) for k, t in enumerate(times)}
+        for name, times in zip("abc", given_times, strict=True)
+    }
+    curves = {
+        name: SolverCurve(
+            name, Table(name, np.array(list(table)), np.array(list(table.values()))), np.array(list(table))
+        )
+        for name, table in tables.items()
+    }
+    limit = 3 * first + more
+    with pytest.MonkeyPatch.context() as patch:
+        # Long fronts are cut before they are merged; the limit of 0 cuts all.
+        patch.setattr(pareto_fronts, "_LONG", long)
+        front = build(parse_layout(layout), curves, limit).front
+    # Trying all counts: the cores are added side by side, and shared otherwise; the times the other way round.
+    cores_of, seconds_of = (sum, max) if layout.startswith("max") else (max, sum)
+    tried = [
+        (cores_of(counts), seconds_of(tables[name][count] for name, count in zip("abc", counts, strict=True)))
+        for counts in itertools.product(*tables.values())
+    ]
+    for total in range(limit + 1):
+        expected = min((seconds for cores, seconds in tried if cores <= total), default=np.inf)
+        assert front.at(total) == expected
+    assert np.all(np.diff(front.cores) > 0)
+    assert np.all(np.diff(front.seconds) < 0)

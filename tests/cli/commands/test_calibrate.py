@@ -78,7 +78,7 @@ def test_an_interruption_keeps_what_was_timed(evenly: Evenly, quick: None, monke
     stopped = evenly("calibrate", "fdtd")
     assert stopped.code == 130
     assert "3 of 5 runs" in stopped.err
-    assert "goes on from there" in stopped.err
+    assert "continues from there" in stopped.err
     assert len(store_file("fdtd").read_text().splitlines()) == 4
     again: list[str] = []
 

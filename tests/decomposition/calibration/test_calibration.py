@@ -1,4 +1,4 @@
-"""Calibrations end, go on, and run nothing twice: with made-up times on a made-up clock."""
+"""Calibrations end, continue after an interruption, and run nothing twice: with made-up times on a made-up clock."""
 
 from __future__ import annotations
 

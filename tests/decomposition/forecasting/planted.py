@@ -9,7 +9,7 @@ import numpy as np
 from evenly.decomposition.costs.cost_model import CostModel, program_named
 from evenly.decomposition.costs.locations import shipped_file
 from evenly.decomposition.forecasting.features import SHARES
-from evenly.decomposition.forecasting.lone_rank_timing import Load
+from evenly.decomposition.forecasting.lone_rank_timing import RankLoads
 from evenly.decomposition.forecasting.messages import Messages
 from evenly.decomposition.forecasting.rehearsal import Rehearsal, Setting
 from evenly.decomposition.forecasting.step_model import StepModel
@@ -26,7 +26,7 @@ def planted(count: int, *, noise: float = 0.0, seed: int = 0) -> list[Rehearsal]
     found = []
     for number in range(count):
         profile = random.dirichlet(np.full(_TERMS, 0.3), 4)
-        load = Load(np.exp(random.uniform(-9, -4, 4)), profile, np.zeros(4), random.uniform(0, 1e6, 4))
+        load = RankLoads(np.exp(random.uniform(-9, -4, 4)), profile, np.zeros(4), random.uniform(0, 1e6, 4))
         seconds = load.seconds * (1 + 0.5 * profile[:, 0]) * np.exp(noise * random.normal(size=4))
         messages = Messages(
             4, np.array([0]), np.array([1]), np.array([0]), np.array([800.0]), np.array([100.0, 100.0, 0.0, 0.0])

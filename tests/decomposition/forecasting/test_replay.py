@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from evenly.decomposition.forecasting.messages import Messages
-from evenly.decomposition.forecasting.replay import EAGER, crowded, nodes_of, replay
+from evenly.decomposition.forecasting.replay import EAGER, nodes_of, replay, with_shared_bandwidth
 from evenly.errors import InputError
 from evenly.machine.link import Link
 from evenly.machine.machine import Machine
@@ -70,8 +70,10 @@ def test_ranks_of_a_node_share_its_memory() -> None:
     machine = replace(MACHINE, memory_bytes_per_s_per_node=1e10)
     seconds, node = np.full(3, 0.001), np.array([0, 0, 1])
     # Two ranks need 20 MB in a millisecond of 10 GB/s; the third has a node of its own.
-    assert crowded(seconds, np.full(3, 1e7), machine, node).tolist() == pytest.approx([0.002, 0.002, 0.001])
-    assert crowded(seconds, None, machine, node).tolist() == seconds.tolist()
+    assert with_shared_bandwidth(seconds, np.full(3, 1e7), machine, node).tolist() == pytest.approx(
+        [0.002, 0.002, 0.001]
+    )
+    assert with_shared_bandwidth(seconds, None, machine, node).tolist() == seconds.tolist()
 
 
 @pytest.mark.parametrize("ranks", [2, 7, 64])

@@ -6,12 +6,12 @@ import pytest
 import evenly
 from evenly.decomposition.partitioning.cut_adjustment import recut
 from evenly.decomposition.partitioning.density import Density
-from evenly.decomposition.partitioning.local_search import refined
+from evenly.decomposition.partitioning.local_search import search_locally
 from evenly.decomposition.partitioning.multisection import Tree
 from evenly.decomposition.partitioning.plan import CutPlan
 from evenly.decomposition.partitioning.predict import predict
 from evenly.decomposition.partitioning.problem import CutProblem
-from evenly.decomposition.partitioning.slow_rank_relief import relieved
+from evenly.decomposition.partitioning.slow_rank_relief import relieve_slow_ranks
 from evenly.errors import InputError
 from evenly.fdtd import Simulation
 from evenly.fdtd.cell.partition import BinaryPartition
@@ -173,7 +173,7 @@ def test_jumps_of_cost_are_seen_at_unequal_speeds_too(speeds: list[float]) -> No
     plan = evenly.partition(planted, 4, model, speeds=speeds)
     tree, owners = Tree.of(plan.balanced.layout, planted.grid), np.array(plan.balanced.layout.owners)
     problem = CutProblem(planted, model, Density.of(planted, model, 4), np.array(speeds))
-    again = refined(problem, problem.candidate(tree, owners), 1)
+    again = search_locally(problem, problem.candidate(tree, owners), 1)
     assert (again.times.rank_s / speeds).max() >= plan.balanced.step_s * (1 - 1e-3)
     cut_alone = recut(plan.even.layout, planted, model, 4, speeds=np.array(speeds))
     assert plan.balanced.step_s <= (cut_alone.rank_s / speeds).max()
@@ -190,7 +190,7 @@ def test_slow_ranks_are_relieved_where_a_few_points_make_a_whole_chunk_pay() -> 
     problem = CutProblem(planted, model, Density.of(planted, model, 64), np.ones(64))
     start = problem.candidate(tree, owners)
     before, start_s = start.times, start.times.chunk_s.copy()
-    after = relieved(problem, start)
+    after = relieve_slow_ranks(problem, start)
     found = after.times
     # Half of the chunks pay threefold at first; of these many hold one object at their edge.
     assert found.step_s < 0.9 * before.step_s
@@ -206,7 +206,7 @@ def test_relief_at_unequal_speeds_and_with_several_chunks_per_rank_is_what_it_sa
     tree, owners = Tree.of(BinaryPartition.equal(planted.grid, 12), planted.grid), np.repeat(np.arange(4), 3)
     problem = CutProblem(planted, model, Density.of(planted, model, 12), speeds)
     start = problem.candidate(tree, owners)
-    after = relieved(problem, start)
+    after = relieve_slow_ranks(problem, start)
     before, found = start.times, after.times
     assert (found.rank_s / speeds).max() < 0.95 * (before.rank_s / speeds).max()
     told = predict(planted, after.tree.partition(planted.grid, owners), 4, model)

@@ -11,7 +11,7 @@ import pytest
 from evenly import fdtd
 from evenly.decomposition.cells.fdtd.cell import cell_of
 from evenly.decomposition.rebalancing import ChunkBalancer, CostBalancer, Rebalance, Timings, simulation_interface
-from evenly.decomposition.rebalancing.decision import Decision, Price, Prospect, judged
+from evenly.decomposition.rebalancing.decision import Decision, decide
 from evenly.errors import InputError
 from evenly.fdtd.cell.partition import BinaryPartition
 from evenly.fdtd.measurement.measurement import Measurement, RankRecord
@@ -35,7 +35,9 @@ class Fickle:
         self, timings: Timings, layout: BinaryPartition, *, steps_left: float = math.inf, rebuild_s: float = math.nan
     ) -> Decision:
         self.asked.append((timings, layout, steps_left, rebuild_s))
-        return Decision(self.answers.pop(0), "because", Prospect(2.0, 1.0, layout=OTHER), Price(rebuild_s, steps_left))
+        return Decision(
+            self.answers.pop(0), "because", 2.0, 1.0, layout=OTHER, rebuild_s=rebuild_s, steps_left=steps_left
+        )
 
 
 def test_it_asks_every_so_often_and_moves_when_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,6 +179,6 @@ def test_repetitions_give_mean_and_noise() -> None:
 def test_decisions_in_words(
     now: float, then: float, doubt: float, rebuild: float, left: float, adjust: bool, words: str
 ) -> None:
-    decision = judged(Prospect(now, then, doubt), Price(rebuild, left))
+    decision = decide(now, then, doubt_s=doubt, rebuild_s=rebuild, steps_left=left)
     assert decision.adjust is adjust
     assert words in decision.why

@@ -67,15 +67,15 @@ def zoom(problem: Problem, totals: Ints | None = None) -> dict[str, Ints] | None
     wanted = np.array([problem.cores]) if totals is None else np.asarray(totals, dtype=np.int64)
     factors = _factors(problem.layout) or {}
     points = max(_POINTS, _POINTS_PER_TOTAL * len(wanted))
-    lenses = [_Lens.over(problem.curves[name], factors[name], points) for name in problem.names]
-    while all(len(lens.front.cores) for lens in lenses):
-        bounds = _bracket(lenses, wanted)
+    samples = [_SampledCurve.of(problem.curves[name], factors[name], points) for name in problem.names]
+    while all(len(sample.front.cores) for sample in samples):
+        bounds = _bracket(samples, wanted)
         # If no table changes, no gap is left, and both bounds equal the best time.
-        closer = [lens.closer(*bounds, points) for lens in lenses]
-        if all(new is old for new, old in zip(closer, lenses, strict=True)):
-            found = [lens.cores_for(bounds[1]) for lens in lenses]
+        refined = [sample.refined(*bounds, points) for sample in samples]
+        if all(new is old for new, old in zip(refined, samples, strict=True)):
+            found = [sample.cores_for(bounds[1]) for sample in samples]
             return dict(zip(problem.names, found, strict=True)) if np.all(sum(found) <= wanted) else None
-        lenses = closer
+        samples = refined
     return None
 
 
@@ -92,15 +92,15 @@ def _factors(layout: Layout) -> dict[str, float] | None:
     return None if any(f is None for f in found) else {n: v for part in found for n, v in (part or {}).items()}
 
 
-def _bracket(lenses: list[_Lens], totals: Ints) -> tuple[Floats, Floats]:
+def _bracket(samples: list[_SampledCurve], totals: Ints) -> tuple[Floats, Floats]:
     """Return lower and upper bounds (n,) on the best time for the totals (n,).
 
     The lower bound is the smallest time that is possibly in reach, the upper bound the smallest that certainly is. If
     no known time is in reach, the bound is the largest known time.
     """
-    times = np.sort(np.concatenate([lens.front.seconds for lens in lenses]))
-    in_reach = _first(times, totals, lambda asked: sum(lens.cores_for(asked) for lens in lenses))
-    possible = _first(times, totals, lambda asked: sum(lens.fewest_possible(asked) for lens in lenses))
+    times = np.sort(np.concatenate([sample.front.seconds for sample in samples]))
+    in_reach = _first(times, totals, lambda asked: sum(sample.cores_for(asked) for sample in samples))
+    possible = _first(times, totals, lambda asked: sum(sample.fewest_possible(asked) for sample in samples))
     return times[possible], times[in_reach]
 
 
@@ -124,7 +124,7 @@ class _Front:
 
 
 @dataclass(frozen=True)
-class _Lens:
+class _SampledCurve:
     """One solver's curve on a few counts.
 
     Parameters
@@ -144,7 +144,7 @@ class _Lens:
     seconds: Floats
 
     @classmethod
-    def over(cls, curve: SolverCurve, factor: float, points: int) -> _Lens:
+    def of(cls, curve: SolverCurve, factor: float, points: int) -> _SampledCurve:
         cores = _spread(curve, points)
         return cls(curve, factor, cores, factor * curve.seconds(cores))
 
@@ -167,7 +167,7 @@ class _Lens:
         found: Ints = np.append(self.front.after, _OUT_OF_REACH)[self._steps_for(seconds)]
         return found
 
-    def closer(self, lower: Floats, upper: Floats, points: int) -> _Lens:
+    def refined(self, lower: Floats, upper: Floats, points: int) -> _SampledCurve:
         """Return a finer table in the gaps before times from `lower` to `upper` (n,); the same table without gaps."""
         # Mark the front's points between `upper` and `lower` for any total: +1 where a range begins, -1 after its end;
         # the cumulative sum is positive inside a range.
@@ -183,7 +183,7 @@ class _Lens:
         cores = np.concatenate([self.cores, more])
         seconds = np.concatenate([self.seconds, self.factor * self.curve.seconds(more)])
         order = np.argsort(cores, kind="stable")
-        return _Lens(self.curve, self.factor, cores[order], seconds[order])
+        return _SampledCurve(self.curve, self.factor, cores[order], seconds[order])
 
     def _steps_for(self, seconds: Floats) -> Ints:
         return np.searchsorted(-self.front.seconds, -seconds, side="left")

@@ -16,7 +16,6 @@ Source: R. Bellman, "Dynamic Programming" (1957), with the number of cores as th
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import reduce
@@ -31,9 +30,8 @@ __all__ = ["GroupFront", "build", "solver_front"]
 
 Ints = NDArray[np.int64]
 
-#: Two fronts with at most so many points together are merged with NumPy: loading compiled loops takes longer.
-_SHORT = 5_000
-_KERNELS = "evenly.allocation.balancers.kernels"
+#: Fronts with more points than this together are cut before they are merged, at a time found by so many halvings.
+_LONG, _HALVINGS = 100_000, 30
 
 
 @dataclass(frozen=True)
@@ -74,13 +72,13 @@ def build(layout: Layout, curves: Mapping[str, SolverCurve], limit: int) -> Grou
     if len(parts) == 1:
         return parts[0]
     if isinstance(layout, SideBySide):
-        front = reduce(lambda a, b: _merged_max(a, b, limit), (part.front for part in parts))
+        front = _front_side_by_side([part.front for part in parts], limit)
         # Each part gets as many cores as it needs to be as fast as the slowest one can be.
         return GroupFront(
             front, lambda cores: _joined(part.divide(part.front.cores_for(front.at(cores))) for part in parts)
         )
     if isinstance(layout, Shared):
-        front = reduce(_merged_sum, (part.front for part in parts))
+        front = _front_on_same_cores([part.front for part in parts])
         return GroupFront(front, lambda cores: _joined(part.divide(cores) for part in parts))
     if isinstance(layout, InTurn):
         return _in_turn(parts, limit)
@@ -115,52 +113,50 @@ def _in_turn(parts: list[GroupFront], limit: int) -> GroupFront:
     return GroupFront(sums[-1], divided)
 
 
-def _merged_max(a: Front, b: Front, limit: int) -> Front:
-    """Return the front of two parts side by side: for each time T of either part, the sum of the cores for T."""
-    if not len(a.cores) or not len(b.cores):
-        return Front(a.cores[:0], a.seconds[:0])
-    if _is_worth_compiled_loops(a, b):
-        from evenly.allocation.balancers import kernels
-
-        return Front(*kernels.merge_max(*a, *b, limit))
-    # Both fronts' times, the longest first; a stable sort of two sorted rows merges them in O(K).
-    times = np.concatenate([a.seconds, b.seconds])
+def _front_side_by_side(fronts: list[Front], limit: int) -> Front:
+    """Return the front of parts side by side: for each time T of any part, the sum of all parts' cores for T."""
+    if not all(len(front.cores) for front in fronts):
+        return Front(fronts[0].cores[:0], fronts[0].seconds[:0])
+    if sum(len(front.cores) for front in fronts) > _LONG:
+        fronts = _within_reach(fronts, limit)
+    cores, times = (np.concatenate(columns) for columns in zip(*fronts, strict=True))
+    # To become faster than at one of its points, a part needs the next point's cores; past its last point it can't.
+    more = np.empty_like(cores)
+    more[:-1] = np.diff(cores)
+    more[np.cumsum([len(front.cores) for front in fronts]) - 1] = limit + 1
+    # From the longest time down; a stable sort merges the fronts' sorted rows in O(K). At each time, the parts have
+    # left all points with longer times.
     order = np.argsort(-times, kind="stable")
-    times = times[order]
-    # The numbers i of times of a, and j of times of b, before each place. They are the indices of the first points of
-    # a and b that aren't slower than this time.
-    from_a = order < len(a.cores)
-    i: Ints = np.cumsum(from_a) - from_a
-    j = np.arange(len(times)) - i
-    kept = (i < len(a.cores)) & (j < len(b.cores))
+    times, more = times[order], more[order]
+    needed = sum(int(front.cores[0]) for front in fronts) + np.cumsum(more) - more
+    kept = needed <= limit
     kept[1:] &= times[1:] < times[:-1]
-    cores = a.cores[i[kept]] + b.cores[j[kept]]
-    within = int(np.searchsorted(cores, limit, side="right"))
-    return Front(cores[:within], times[kept][:within])
+    return Front(needed[kept], times[kept])
 
 
-def _merged_sum(a: Front, b: Front) -> Front:
-    """Return the front of two parts in turn on the same cores: at each count of either part, the sum of both times."""
-    if not len(a.cores) or not len(b.cores):
-        return Front(a.cores[:0], a.seconds[:0])
-    if _is_worth_compiled_loops(a, b):
-        from evenly.allocation.balancers import kernels
-
-        return Front(*kernels.merge_plus(*a, *b))
-    # The counts of both fronts in increasing order, and the indices i, j of each front's last point within each count.
-    cores = np.concatenate([a.cores, b.cores])
-    order = np.argsort(cores, kind="stable")
-    cores = cores[order]
-    i: Ints = np.cumsum(order < len(a.cores)) - 1
-    j = np.arange(len(cores)) - i - 1
-    kept = (i >= 0) & (j >= 0)
-    kept[:-1] &= cores[1:] > cores[:-1]
-    return Front.of(cores[kept], a.seconds[i[kept]] + b.seconds[j[kept]])
+def _within_reach(fronts: list[Front], limit: int) -> list[Front]:
+    """Return the fronts without most points that are faster than any time that all parts reach on `limit` cores."""
+    rising = [-front.seconds for front in fronts]
+    low, high = 0.0, max(float(front.seconds[0]) for front in fronts)
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        places = [int(np.searchsorted(row, -middle)) for row in rising]
+        fits = all(k < len(front.cores) for k, front in zip(places, fronts, strict=True))
+        fits = fits and sum(int(front.cores[k]) for k, front in zip(places, fronts, strict=True)) <= limit
+        low, high = (low, middle) if fits else (middle, high)
+    kept = [int(np.searchsorted(row, -low)) + 1 for row in rising]
+    return [Front(front.cores[:k], front.seconds[:k]) for k, front in zip(kept, fronts, strict=True)]
 
 
-def _is_worth_compiled_loops(a: Front, b: Front) -> bool:
-    """Tell whether two fronts are long, or the loops are loaded already; either way gives the same front."""
-    return _KERNELS in sys.modules or len(a.cores) + len(b.cores) > _SHORT
+def _front_on_same_cores(fronts: list[Front]) -> Front:
+    """Return the front of parts in turn on the same cores: at each count of any part, the sum of all times."""
+    if not all(len(front.cores) for front in fronts):
+        return Front(fronts[0].cores[:0], fronts[0].seconds[:0])
+    # A stable sort merges the fronts' sorted counts in O(K).
+    cores = np.sort(np.concatenate([front.cores for front in fronts]), kind="stable")
+    first = np.concatenate([[True], cores[1:] > cores[:-1]])
+    cores = cores[first & (cores >= max(int(front.cores[0]) for front in fronts))]
+    return Front.of(cores, reduce(np.add, (front.at(cores) for front in fronts)))
 
 
 def _joined(found: Iterable[dict[str, Ints]]) -> dict[str, Ints]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from evenly.allocation.problem.base import Balancer, Problem
 from evenly.allocation.problem.core_usage import Footprint
-from evenly.allocation.problem.limits import place_of
+from evenly.allocation.problem.limits import index_at_most
 from evenly.errors import InputError
 
 __all__ = ["ProportionalBalancer"]
@@ -46,7 +46,7 @@ class ProportionalBalancer(Balancer):
         fewest = problem.fewest()
         shares = _shares(problem.footprint, problem.cores, problem.degrees_of_freedom, fewest)
         counts = {name: problem.curves[name].counts for name in problem.names}
-        return {name: int(row[place_of(row, shares[name])]) for name, row in counts.items()}
+        return {name: int(row[index_at_most(row, shares[name])]) for name, row in counts.items()}
 
 
 def _shares(node: Footprint, cores: int, sizes: Mapping[str, float], fewest: Mapping[str, int]) -> dict[str, int]:

@@ -32,7 +32,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _HULL_POINTS = 64
-_CLOSER = 0.2
+_NEAR = 0.2
 
 
 class Weights(NamedTuple):
@@ -71,7 +71,7 @@ def bound_weights(layout: Layout, footprint: Footprint, fronts: list[Front], lim
     coarse = [_few_hull_points(front, 0, limit) for front in fronts]
     wanted = _relaxed(layout, footprint, coarse, limit)[2]
     # A second program with finer hulls near the first solution: its bound is tighter and leaves fewer counts to search.
-    fine = [_few_hull_points(f, (1 - _CLOSER) * w, (1 + _CLOSER) * w) for f, w in zip(fronts, wanted, strict=True)]
+    fine = [_few_hull_points(f, (1 - _NEAR) * w, (1 + _NEAR) * w) for f, w in zip(fronts, wanted, strict=True)]
     weights, price, wanted = _relaxed(layout, footprint, fine, limit)
     return weights, price, _fitting(footprint, layout.names, fronts, wanted, limit)
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from evenly.allocation.problem.core_usage import Footprint, footprint_of
 from evenly.allocation.problem.curves import Front, SolverCurve
 from evenly.allocation.problem.layout import Layout
-from evenly.allocation.problem.limits import place_of
+from evenly.allocation.problem.limits import index_at_most
 from evenly.errors import InfeasibleError, InputError
 
 __all__ = ["Balancer", "Problem"]
@@ -95,7 +95,9 @@ class Problem:
     def allows(self, cores: Mapping[str, int]) -> bool:
         """Tell whether each solver has a count that it may get and the total stays within the available cores."""
         counts = {name: self.curves[name].counts for name in self.names}
-        allowed = all(int(row[place_of(row, int(cores[name]))]) == int(cores[name]) for name, row in counts.items())
+        allowed = all(
+            int(row[index_at_most(row, int(cores[name]))]) == int(cores[name]) for name, row in counts.items()
+        )
         return allowed and bool(self.used(cores) <= self.cores)
 
     def _too_few(self, smallest: Mapping[str, int], needed: int) -> InfeasibleError:

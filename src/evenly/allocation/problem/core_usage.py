@@ -15,7 +15,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import reduce
+from functools import lru_cache, reduce
 from typing import Any
 
 import numpy as np
@@ -73,6 +73,7 @@ class Footprint:
         return (self.name,) if self.kind == "solver" else tuple(n for part in self.parts for n in part.names())
 
 
+@lru_cache(maxsize=32)
 def footprint_of(layout: Layout) -> Footprint:
     """Return the tree that says which solvers of a layout share cores.
 

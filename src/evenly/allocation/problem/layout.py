@@ -57,12 +57,12 @@ class Layout(ABC):
         """Return the solvers' names from left to right, each as often as it occurs."""
         return tuple(itertools.chain.from_iterable(part.occurrences() for part in self.children()))
 
-    @property
+    @functools.cached_property
     def names(self) -> tuple[str, ...]:
         """The solvers, each once, in order of first occurrence."""
         return tuple(dict.fromkeys(self.occurrences()))
 
-    @property
+    @functools.cached_property
     def repeats(self) -> bool:
         """Whether some solver occurs more than once."""
         return len(self.occurrences()) > len(self.names)

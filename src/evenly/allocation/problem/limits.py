@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from evenly.errors import InfeasibleError, InputError
 from evenly.machine.machine import Machine
 
-__all__ = ["Bound", "Limits", "is_count", "place_of", "possible_counts"]
+__all__ = ["Bound", "Limits", "index_at_most", "is_count", "possible_counts"]
 
 Ints = NDArray[np.int64]
 #: Core counts, increasing: a range where they are equally spaced, else an array.
@@ -36,12 +36,12 @@ def is_count(value: Any) -> bool:
     return bool(value >= 1 and value == np.floor(value) and np.isfinite(value))
 
 
-def place_of(counts: Counts, count: int) -> int:
+def index_at_most(counts: Counts, count: int) -> int:
     """Return the index of the largest of `counts` (n,) that is at most `count`; 0 where all counts are larger.
 
     Examples
     --------
-    >>> place_of(range(8, 41, 8), 24), place_of(np.array([480, 960]), 1000), place_of(range(4, 9), 1)
+    >>> index_at_most(range(8, 41, 8), 24), index_at_most(np.array([480, 960]), 1000), index_at_most(range(4, 9), 1)
     (2, 1, 0)
     """
     if isinstance(counts, range):

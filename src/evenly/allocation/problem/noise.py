@@ -97,13 +97,17 @@ class Alternative:
         Cores per solver.
     seconds : float
         Predicted time of a step.
-    as_fast : float
+    probability : float
         Probability that this assignment is at least as fast as the plan.
     """
 
     cores: dict[str, int]
     seconds: float
-    as_fast: float
+    probability: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the assignment as plain values, for JSON."""
+        return {"cores": self.cores, "seconds": self.seconds, "as_fast": self.probability}
 
 
 @dataclass(frozen=True)
@@ -191,12 +195,12 @@ class Draws:
         `times` are the predicted seconds of its solvers, where they are known already.
         """
         times = self.problem.times(cores) if times is None else times
-        as_fast = float(np.mean(self.seconds(times) <= self.own * (1 + 1e-12)))
-        return Alternative(dict(cores), float(self.problem.layout.seconds(times)), as_fast)
+        probability = float(np.mean(self.seconds(times) <= self.own * (1 + 1e-12)))
+        return Alternative(dict(cores), float(self.problem.layout.seconds(times)), probability)
 
     def within_noise(self, other: Alternative) -> bool:
         """Tell whether `other` is at least as fast with a probability of (1 - level) / 2 or more."""
-        return other.as_fast >= (1.0 - self.noise.level) / 2.0
+        return other.probability >= (1.0 - self.noise.level) / 2.0
 
     def expected(self, ratios: Mapping[str, Floats]) -> tuple[float, float] | None:
         """Return the interval of the mean step's seconds; None where no uncertainty is known.

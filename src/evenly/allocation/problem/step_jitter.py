@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenly.allocation.problem.base import Problem
-from evenly.allocation.problem.limits import place_of
+from evenly.allocation.problem.limits import index_at_most
 from evenly.allocation.problem.noise import Noise, check_samples
 
 __all__ = ["Jitter", "patterns", "refine"]
@@ -102,7 +102,7 @@ def _moves(problem: Problem, cores: dict[str, int], stride: int) -> list[dict[st
 
 def _shift(problem: Problem, name: str, count: int, places: int) -> int:
     counts = problem.curves[name].counts
-    return int(counts[min(max(place_of(counts, count) + places, 0), len(counts) - 1)])
+    return int(counts[min(max(index_at_most(counts, count) + places, 0), len(counts) - 1)])
 
 
 def _drawn(values: Floats, n: int, random: np.random.Generator) -> Floats:

@@ -113,7 +113,7 @@ def _timed(
         except KeyboardInterrupt:
             done = f"{last[-1].measured} of {last[-1].designs} runs" if last else "nothing"
             err.print(
-                f"interrupted: {done} timed so far, kept in {store}; `evenly calibrate {program}` goes on from there",
+                f"interrupted: {done} timed so far, kept in {store}; `evenly calibrate {program}` continues from there",
                 style="red",
                 markup=False,
             )
@@ -126,9 +126,9 @@ def _timed(
 def _told_by_them(cost: CostModel) -> str:
     """Return which terms some of all runs tell of, and where the others' costs come from."""
     from evenly.decomposition.costs.cost_model import program_named
-    from evenly.decomposition.costs.locations import taken_over
+    from evenly.decomposition.costs.locations import unmeasured_terms
 
-    others = taken_over(cost)
+    others = unmeasured_terms(cost)
     missing = [term.name for term in program_named(cost.program).all_terms if term.name not in cost.coefficients]
     measured = [name for name in cost.coefficients if name not in others]
     told = [f"{len(measured)} terms were measured here: {', '.join(measured)}"]

@@ -8,6 +8,7 @@ True
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,30 +19,18 @@ __all__ = ["fdtd_designs"]
 #: Edges, in points, of the cubes on which most features are measured.
 EDGES = (10, 14, 18, 24, 30, 36, 44, 52)
 EDGE = 36
+#: Cuts in halves along x, y and z, all owned by rank 0.
+EIGHTHS: Any = [["z", 0.0], *[[["y", 0.0], *[[["x", 0.0], 0, 0]] * 2]] * 2]
 Settings = dict[str, Any]
 
 
 def fdtd_designs() -> list[Design]:
     """Return all designs."""
     makers = (
-        _vacuum,
-        _rows,
-        _media,
-        _layers,
-        _poles,
-        _thin_poles,
-        _grains,
-        _large_poles,
-        _large_round,
-        _others,
-        _transforms,
-        _cuts,
-        _sides,
-        _ranks,
-        _pairs,
-        _large,
-    )
-    return [design for make in makers for design in make()] + list(_cells())
+        _vacuum, _rows, _media, _layers, _poles, _thin_poles, _grains, _large_poles, _large_round, _others, _transforms,
+        _cuts, _sides, _ranks, _pairs, _large, _cells,
+    )  # fmt: skip
+    return [design for make in makers for design in make()]
 
 
 def _cube(n: int, **more: Any) -> Settings:
@@ -50,9 +39,16 @@ def _cube(n: int, **more: Any) -> Settings:
 
 def _block(n: int, medium: Settings, share: float = 0.5) -> list[Settings]:
     """Return a block of a medium that fills a share of a cube of n points along x."""
-    return [
-        {"kind": "block", "size": [n * share, 4 * n, 4 * n], "medium": medium, "center": [-n * (1 - share) / 2, 0, 0]}
-    ]
+    return [_solid("block", [n * share, 4 * n, 4 * n], medium, [-n * (1 - share) / 2, 0, 0])]
+
+
+def _solid(kind: str, size: Any, medium: Settings, center: list[float]) -> Settings:
+    return {"kind": kind, "size": size, "medium": medium, "center": center}
+
+
+def _poled(count: int) -> Settings:
+    """Return a dispersive medium with some poles."""
+    return {"epsilon": 2.0, "electric_poles": count}
 
 
 def _vacuum() -> Iterator[Design]:
@@ -62,16 +58,8 @@ def _vacuum() -> Iterator[Design]:
 
 def _rows() -> Iterator[Design]:
     """Long and short rows, thick and thin planes, one and two dimensions."""
-    for shape in (
-        (4, 64, 64),
-        (64, 64, 4),
-        (12, 12, 400),
-        (4, 4, 3000),
-        (8, 40, 150),
-        (150, 8, 40),
-        (200, 200, 1),
-        (80, 1, 600),
-    ):
+    thick = ((4, 64, 64), (64, 64, 4), (12, 12, 400), (4, 4, 3000), (8, 40, 150), (150, 8, 40))
+    for shape in (*thick, (200, 200, 1), (80, 1, 600)):
         yield Design("rows", "x".join(map(str, shape)), {"shape": list(shape)})
 
 
@@ -98,65 +86,39 @@ def _layers() -> Iterator[Design]:
 
 def _poles() -> Iterator[Design]:
     for n in EDGES:
-        yield Design("one pole", f"{n}^3", _cube(n, medium={"epsilon": 2.0, "electric_poles": 1}))
+        yield Design("one pole", f"{n}^3", _cube(n, medium=_poled(1)))
     for n, count in zip((14, 18, 24, 30, 36, 24, 30, 36), (5, 3, 2, 5, 3, 3, 2, 5), strict=True):
-        yield Design("several poles", f"{n}^3 x {count}", _cube(n, medium={"epsilon": 2.0, "electric_poles": count}))
+        yield Design("several poles", f"{n}^3 x {count}", _cube(n, medium=_poled(count)))
 
 
 def _thin_poles() -> Iterator[Design]:
     """Blocks of a dispersive medium, for the cost of short rows of its points."""
-    n, medium = EDGE, {"epsilon": 2.0, "electric_poles": 2}
-    for size in (
-        (2, 80, 80),
-        (80, 2, 80),
-        (80, 80, 2),
-        (18, 18, 18),
-        (26, 26, 8),
-        (8, 26, 26),
-        (30, 12, 30),
-        (34, 34, 34),
-    ):
-        objects = [{"kind": "block", "size": [s + 0.02 for s in size], "medium": medium, "center": [0.25, 0.25, 0.25]}]
-        yield Design("blocks with poles", "x".join(map(str, size)), _cube(n, objects=objects))
+    plates = ((2, 80, 80), (80, 2, 80), (80, 80, 2))
+    for size in (*plates, (18, 18, 18), (26, 26, 8), (8, 26, 26), (30, 12, 30), (34, 34, 34)):
+        block = _solid("block", [s + 0.02 for s in size], _poled(2), [0.25, 0.25, 0.25])
+        yield Design("blocks with poles", "x".join(map(str, size)), _cube(EDGE, objects=[block]))
 
 
 def _grains() -> Iterator[Design]:
     """Many small blocks of a dispersive medium: rows of few points in every direction."""
-    for edge, period, count in (
-        (2, 6, 2),
-        (3, 9, 2),
-        (4, 9, 3),
-        (4, 7, 5),
-        (6, 12, 2),
-        (8, 12, 3),
-        (3, 6, 5),
-        (2, 9, 3),
-    ):
+    small = ((2, 6, 2), (3, 9, 2), (4, 9, 3), (4, 7, 5))
+    for edge, period, count in (*small, (6, 12, 2), (8, 12, 3), (3, 6, 5), (2, 9, 3)):
         places = [float(at) + edge / 2 + 1.25 - EDGE / 2 for at in range(0, EDGE - edge - 1, period)]
-        medium, size = {"epsilon": 2.0, "electric_poles": count}, [edge + 0.02] * 3
-        objects = [
-            {"kind": "block", "size": size, "medium": medium, "center": [x, y, z]}
-            for x in places
-            for y in places
-            for z in places
-        ]
+        centers = itertools.product(places, repeat=3)
+        objects = [_solid("block", [edge + 0.02] * 3, _poled(count), list(center)) for center in centers]
         yield Design("grains with poles", f"{edge} of {period} x {count}", _cube(EDGE, objects=objects))
 
 
 def _large_poles() -> Iterator[Design]:
     """Dispersive media in cells of sizes around those of the caches."""
     for n, count in ((40, 5), (46, 5), (52, 5), (60, 5), (52, 3), (60, 3), (70, 3), (76, 2)):
-        medium = {"epsilon": 2.0, "electric_poles": count}
-        yield Design("large with poles", f"{n}^3 x {count}", _cube(n, objects=_block(n, medium)))
+        yield Design("large with poles", f"{n}^3 x {count}", _cube(n, objects=_block(n, _poled(count))))
     for n, count, share in ((56, 3, 0.6), (70, 3, 0.5), (80, 1, 0.4), (84, 2, 0.6), (64, 5, 0.4)):
         # Rows with poles that begin and end within those of the cell.
-        size, medium = [n * share] * 3, {"epsilon": 2.0, "electric_poles": count}
-        blocks = [{"kind": "block", "size": size, "medium": medium, "center": [0.25, 0.25, 0.25]}]
-        yield Design("large with poles", f"{n}^3 x {count} within, {share:g}", _cube(n, objects=blocks))
-    grains = [
-        {"kind": "block", "size": [9.02] * 3, "medium": {"epsilon": 2.0, "electric_poles": 2}, "center": [x, y, z]}
-        for x in range(-24, 30, 12) for y in range(-24, 30, 12) for z in range(-24, 30, 12)
-    ]  # fmt: skip
+        block = _solid("block", [n * share] * 3, _poled(count), [0.25, 0.25, 0.25])
+        yield Design("large with poles", f"{n}^3 x {count} within, {share:g}", _cube(n, objects=[block]))
+    centers = itertools.product(range(-24, 30, 12), repeat=3)
+    grains = [_solid("block", [9.02] * 3, _poled(2), list(center)) for center in centers]
     yield Design("large with poles", "60^3 in grains", _cube(60, objects=grains))
 
 
@@ -173,12 +135,12 @@ def _others() -> Iterator[Design]:
 
 def _large_round() -> Iterator[Design]:
     """Surfaces at an angle to the grid, which make media off-diagonal, in cells too large for a core's own caches."""
-    poles = {"epsilon": 2.0, "electric_poles": 3}
+    poles = _poled(3)
     for n in (48, 60, 74, 88):
         ball = {"kind": "sphere", "size": n / 2.2, "medium": {"epsilon": 3.0}}
         yield Design("large with spheres", f"{n}^3", _cube(n, objects=[ball]))
     for n, share in ((44, 0.3), (56, 0.5), (66, 0.3), (76, 0.5)):
-        ball = {"kind": "sphere", "size": n / 3, "medium": {"epsilon": 3.0}, "center": [n * (0.5 - share), 0, 0]}
+        ball = _solid("sphere", n / 3, {"epsilon": 3.0}, [n * (0.5 - share), 0, 0])
         objects = [*_block(n, poles, share), ball]
         yield Design("spheres and poles", f"{n}^3 in poles, {share:g}", _cube(n, objects=objects))
     for n in (48, 62, 72):
@@ -220,12 +182,10 @@ def _cuts() -> Iterator[Design]:
             for parts in (2, 4, 8):
                 edges = [float(n * k // parts - n // 2) for k in range(1, parts)]
                 yield Design("cut position", f"{n}^3 {parts} along {axis}", _cube(n, layout=_row_of_cuts(axis, edges)))
-            yield Design(
-                "cut position", f"{n}^3 off the middle of {axis}", _cube(n, layout=_row_of_cuts(axis, [-n // 2 + 5.0]))
-            )
+            layout = _row_of_cuts(axis, [-n // 2 + 5.0])
+            yield Design("cut position", f"{n}^3 off the middle of {axis}", _cube(n, layout=layout))
     for n in (16, 24, 32, 40):
-        eight = [["z", 0.0], *[[["y", 0.0], *[[["x", 0.0], 0, 0]] * 2]] * 2]
-        yield Design("cut position", f"{n}^3 in eighths", _cube(n, layout=eight))
+        yield Design("cut position", f"{n}^3 in eighths", _cube(n, layout=EIGHTHS))
 
 
 def _sides() -> Iterator[Design]:
@@ -246,26 +206,24 @@ def _large() -> Iterator[Design]:
     yield Design("large", "70^3 varied", _cube(70, objects=_block(70, {"epsilon": 2.0})))
     yield Design("large", "64^3 in absorber", _cube(64, boundaries=[["absorber", "x", 32, "low"]]))
     yield Design("large", "64^3 in PML", _cube(64, boundaries=[["pml", "y", 32, "low"]]))
-    yield Design("large", "60^3 with poles", _cube(60, medium={"epsilon": 2.0, "electric_poles": 3}))
+    yield Design("large", "60^3 with poles", _cube(60, medium=_poled(3)))
     yield Design("large", "96^3", _cube(96))
-    eight = [["z", 0.0], *[[["y", 0.0], *[[["x", 0.0], 0, 0]] * 2]] * 2]
-    yield Design("large", "96^3 in eighths", _cube(96, layout=eight))
+    yield Design("large", "96^3 in eighths", _cube(96, layout=EIGHTHS))
 
 
 def _pairs() -> Iterator[Design]:
     """Two features at once, so that costs they share aren't counted twice."""
-    dispersive = {"epsilon": 2.0, "electric_poles": 2}
+    varied = {"epsilon": 2.0}
     for n in (24, 40):
-        pml = [["pml", "z", n // 3, "low"]]
-        yield Design("pairs", f"{n}^3 poles in PML", _cube(n, boundaries=pml, medium=dispersive))
-        yield Design("pairs", f"{n}^3 varied in PML", _cube(n, boundaries=pml, objects=_block(n, {"epsilon": 2.0})))
-        absorbing = [["absorber", "x", n // 3, "low"]]
-        yield Design(
-            "pairs", f"{n}^3 varied in absorber", _cube(n, boundaries=absorbing, objects=_block(n, {"epsilon": 2.0}))
-        )
-        yield Design(
-            "pairs", f"{n}^3 absorber and PML", _cube(n, boundaries=[*absorbing, *pml], objects=_block(n, dispersive))
-        )
+        pml, absorber = ["pml", "z", n // 3, "low"], ["absorber", "x", n // 3, "low"]
+        both: dict[str, Settings] = {
+            "poles in PML": {"boundaries": [pml], "medium": _poled(2)},
+            "varied in PML": {"boundaries": [pml], "objects": _block(n, varied)},
+            "varied in absorber": {"boundaries": [absorber], "objects": _block(n, varied)},
+            "absorber and PML": {"boundaries": [absorber, pml], "objects": _block(n, _poled(2))},
+        }
+        for name, settings in both.items():
+            yield Design("pairs", f"{n}^3 {name}", _cube(n, **settings))
 
 
 def _cells() -> Iterator[Design]:

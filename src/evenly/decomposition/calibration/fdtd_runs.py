@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from evenly.fdtd.monitors.monitor import FourierMonitor
     from evenly.fdtd.simulation import Simulation
 
-__all__ = ["LoneRank", "Pace", "amounts_of", "built", "lone_ranks", "paced_seconds", "run_design"]
+__all__ = ["LoneRank", "ReferenceWork", "amounts_of", "built", "lone_ranks", "paced_seconds", "run_design"]
 
 #: Seconds of a batch of steps, seconds of all timed steps together, and the smallest and largest number of groups.
 BATCH_S, TIMED_S, GROUPS = 0.004, 0.25, (3, 15)
@@ -106,27 +106,37 @@ def lone_ranks(
     monitors : callable
         Makes new monitors for each rank.
     """
-    from evenly.fdtd.simulation import Simulation
-    from evenly.fdtd.stepping.stepper import Stepper
-
     voices = [LoneRank(rank, ranks) for rank in range(ranks)]
-    sims = [Simulation(**keywords, communicator=voice) for voice in voices]
-    said = []
+    sims = [stepped_alone(keywords, voice) for voice in voices]
+    said = [voice.said for voice in voices]
     for sim, voice in zip(sims, voices, strict=True):
-        # While they are built, ranks only exchange which increments they need.
-        _ = sim.stepper
-        said.append(voice.said)
-    for sim, voice in zip(sims, voices, strict=True):
-        if ranks > 1:
-            voice.everyones = said
-            sim.stepper = Stepper(sim.chunk_boxes, sim.chunks, sim.layers, voice, sim.timer, sim.options.threads)
-            voice.everyones = None
-        for monitor in monitors():
-            sim.add(monitor)
+        connect(sim, voice, said, monitors())
     return sims
 
 
-class Pace:
+def stepped_alone(keywords: Mapping[str, Any], voice: LoneRank) -> Simulation:
+    """Return the simulation of one rank; `voice.said` is then what the rank tells the others."""
+    from evenly.fdtd.simulation import Simulation
+
+    sim = Simulation(**{**keywords, "communicator": voice})
+    # While they are built, ranks only exchange which increments they need.
+    _ = sim.stepper
+    return sim
+
+
+def connect(sim: Simulation, voice: LoneRank, said: list[Any], monitors: Sequence[FourierMonitor]) -> None:
+    """Give a rank what all ranks `said`, (ranks,), and its monitors."""
+    from evenly.fdtd.stepping.stepper import Stepper
+
+    if voice.size > 1:
+        voice.everyones = said
+        sim.stepper = Stepper(sim.chunk_boxes, sim.chunks, sim.layers, voice, sim.timer, sim.options.threads)
+        voice.everyones = None
+    for monitor in monitors:
+        sim.add(monitor)
+
+
+class ReferenceWork:
     """A fixed reference workload, which measures the speed of this core while something else is timed."""
 
     #: Points along the edge of its cell, and steps of one measurement.
@@ -157,8 +167,8 @@ class Pace:
 
 
 @lru_cache(maxsize=1)
-def _pace() -> Pace:
-    return Pace()
+def _reference_work() -> ReferenceWork:
+    return ReferenceWork()
 
 
 def paced_seconds(sim: Simulation) -> tuple[float, float]:
@@ -178,7 +188,7 @@ def paced_seconds(sim: Simulation) -> tuple[float, float]:
     else:
         warm, steps, each = 0, 1, period
     _fill(sim)
-    pace = _pace()
+    pace = _reference_work()
     around, ratios = [pace.seconds()], []
     for _ in range(_groups(spent * (warm + steps) * each) * each):
         _batch(sim, warm)

@@ -31,6 +31,8 @@ _DAMAGE = (
     OSError, EOFError, ValueError, LookupError, TypeError, AttributeError, NotImplementedError, RuntimeError,
     MemoryError, BadZipFile, zlib.error, InputError,
 )  # fmt: skip
+#: Fields of a cell that files hold as they are.
+_PLAIN = ("program", "periodic", "pml", "absorber", "layers_apart", "complex_fields", "name", "center")
 NO_LAYERS: Depths = ((0, 0), (0, 0), (0, 0))
 
 
@@ -126,18 +128,11 @@ class Cell:
         about = {
             "format": FORMAT,
             "version": FORMAT_VERSION,
-            "program": self.program,
+            **{name: getattr(self, name) for name in _PLAIN},
             "grid": {"size": self.grid.size, "resolution": self.grid.resolution, "courant": self.grid.courant},
             "kinds": self.survey.kinds,
-            "periodic": self.periodic,
-            "pml": self.pml,
-            "absorber": self.absorber,
-            "layers_apart": self.layers_apart,
             "transforms": [[t.low, t.high, t.values, t.frequencies] for t in self.transforms],
-            "complex_fields": self.complex_fields,
-            "name": self.name,
             "traits": dict(self.traits),
-            "center": self.center,
         }
         x, y, z = self.survey.edges
         # As UTF-8: an array of text loses zeros at its end.

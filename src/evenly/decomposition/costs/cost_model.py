@@ -144,8 +144,8 @@ class CostModel:
         per_face, per_neighbour, alone = self.vector[-len(BOUNDARY) :]
         # Per face, two components of E travel one way and two of H the other: two numbers sent, two received.
         number = cell.traits.get("float bytes", 8.0)
-        wire = 0.0 if np.isinf(self.bytes_per_s) else 2 * number * 2 / self.bytes_per_s
-        shared = faces * cell.parts * (per_face + wire)
+        sending = 0.0 if np.isinf(self.bytes_per_s) else 2 * number * 2 / self.bytes_per_s
+        shared = faces * cell.parts * (per_face + sending)
         return np.asarray(alone + shared + neighbours * (per_neighbour + 2 * self.latency_s))
 
     def check(self, cell: Cell) -> None:

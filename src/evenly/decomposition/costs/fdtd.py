@@ -9,7 +9,7 @@ costs some microseconds, whatever its size. See `evenly.fdtd.stepping.chunk` and
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -81,109 +81,86 @@ class Fdtd(Program):
             return found
         volume, layers, order = pieces.volume, pieces.pml.sum(axis=1), memory_order(pieces)
         first, second, last = np.take_along_axis(pieces.shape.astype(np.float64), order, axis=1).T
-        work = _Work.of(pieces, padded=first * second * (last + 2 * (last > 1)))
+        padded = first * second * (last + 2 * (last > 1))
+        loops, held, moved = _loops(pieces, padded)
         # Between two steps of a chunk, all other chunks of its rank are stepped, so they share the caches.
-        together = np.bincount(pieces.box, work.held)[pieces.box].astype(np.float64)
+        together = np.bincount(pieces.box, held)[pieces.box].astype(np.float64)
         beyond = np.maximum(0, 1 - CACHE / together)
-        polarised, polarisations = pieces.count("polarised"), pieces.count("polarisations")
         pole_runs = _rows_of(pieces, ("polarised",), order[:, 2])
         node_runs = _rows_of(pieces, ("electric_anisotropic", "magnetic_anisotropic"), order[:, 2])
         values, products = pieces.transforms
         patches, gathered = _patches(pieces, order[:, 2])
-        sides, (plane_faces, row_faces, ends, closed) = _sides(pieces, order)
+        sides, faces = _sides(pieces, order)
         per_part: dict[str, Any] = {
-            "points": work.padded,
+            **loops,
+            "points": padded,
             "rows": first * second,
             "chunks": np.ones_like(volume),
-            "factors": work.factors * volume,
-            "losses": work.losses * volume,
             **{f"PML {n}d points": volume * (layers == n) for n in (1, 2, 3)},
-            "separate points": volume * work.separate,
-            "polarised values": polarised,
-            "polarisations": polarisations,
             "pole runs": pole_runs,
             "far pole runs": pole_runs * beyond,
-            "fed values": polarised * (work.fed > 0),
-            "increments": work.increments,
-            "nodes": work.nodes,
             "node runs": node_runs,
             "far node runs": node_runs * beyond,
-            "fed chunks": work.fed,
-            "nonlinear values": pieces.count("nonlinear values"),
             "patches": patches,
-            "calls": work.calls,
             "sides": sides,
             "turned sides": sides * float(pieces.cell.complex_fields),
-            "plane faces": plane_faces,
-            "row faces": row_faces,
-            "row ends": ends,
-            "rows closed": closed,
+            **faces,
             "gathered values": gathered,
         }
         parts = pieces.cell.parts
         columns = {name: parts * np.asarray(column, np.float64) for name, column in per_part.items()}
         # These amounts already include the factor `parts` of complex fields.
-        columns |= {"transformed values": values, "transforms": products, "uncached bytes": work.moved * beyond}
-        columns["memory bytes"] = work.moved * np.clip(together / LAST_CACHE - 1, 0, 1)
+        columns |= {"transformed values": values, "transforms": products, "uncached bytes": moved * beyond}
+        columns["memory bytes"] = moved * np.clip(together / LAST_CACHE - 1, 0, 1)
         return np.stack([columns[term.name] for term in self.terms], axis=1)
 
 
-@dataclass(frozen=True)
-class _Work:
-    """Quantities that determine the work of n chunks, all (n,); 0 where a feature is absent.
+def _loops(pieces: Pieces, padded: Array) -> tuple[dict[str, Any], Array, Array]:
+    """Return the amounts that the compiled loops of each piece depend on, by term, and bytes, each (n,).
 
-    Attributes
-    ----------
-    padded : points, with the ghosts at both ends of every row
-    factors, losses, fed : number of fields (of E and H) with factors point by point, with losses, with increments
-    increments, nodes : points of increments, and points with off-diagonal media
-    separate : whether E and H can't be swept together
-    calls : calls of compiled loops besides the sweep
-    held, moved : bytes that a chunk holds, and bytes that its step reads and writes
+    The bytes are those that a chunk holds, and those that its step reads and writes. `padded` (n,) are the points with
+    the ghosts at both ends of every row.
     """
-
-    padded: Array
-    factors: Array
-    losses: Array
-    fed: Array
-    increments: Array
-    nodes: Array
-    separate: NDArray[np.bool_]
-    calls: Array
-    held: Array
-    moved: Array
-
-    @classmethod
-    def of(cls, pieces: Pieces, padded: Array) -> _Work:
-        layers, number = pieces.pml.sum(axis=1), 8 * pieces.cell.parts
-        varies = [varied(pieces, side) for side in SIDES]
-        lossy = [pieces.absorber.any(axis=1) | (pieces.count(f"{side}_conductivity") > 0.5) for side in SIDES]
-        factors = np.sum([a | b for a, b in zip(lossy, varies, strict=True)], axis=0)
-        losses = np.sum(lossy, axis=0)
-        nodes = [pieces.count(f"{side}_anisotropic") for side in SIDES]
-        fed = np.sum([count > 0.5 for count in nodes], axis=0)
-        increments = _hulls(pieces, "electric_anisotropic") + _hulls(pieces, "magnetic_anisotropic")
-        poles = [kind for kind in pieces.cell.survey.kinds if kind.startswith("pole ")]
-        magnetic = [kind for kind in poles if kind.startswith("pole magnetic ")]
-        apart = [pieces.count(kind) for kind in (*magnetic, "magnetic_anisotropic", "nonlinear")]
-        separate = np.sum(apart, axis=0) > 0.5
-        polarised, polarisations = pieces.count("polarised"), pieces.count("polarisations")
-        # Calls for polarisations (one per component and set of poles), for nonlinear points, and for increments.
-        present = np.sum([np.zeros(len(padded)), *(pieces.count(kind) > 0.5 for kind in poles)], axis=0)
-        sets = np.where(present > 0, np.maximum(1, present * polarised / np.maximum(1, polarisations)), 0)
-        calls = 3 * sets + 9 * (pieces.count("nonlinear values") > 0.5) + 2 * separate + 2 * fed
-        # `read`: numbers that are only read. Where ε varies, each point also holds its own pole strengths and response.
-        read, own = padded * (3 * factors + 3 * losses), varies[0] * (polarisations + polarised)
-        held = read + padded * (6 + 4 * layers) + 2 * polarisations + own + 3 * increments
-        # Fields and layers are read and written. For polarisations, two time steps are read and one is written, and
-        # their field is read and written once more. Increments are computed from the other field, and polarisations
-        # change them too.
-        moved = read + 2 * padded * (6 + 4 * layers) + 3 * polarisations + own + 2 * polarised
-        moved = moved + 9 * increments + 2 * polarised * (fed > 0)
-        return cls(
-            padded, factors, losses, fed, increments, nodes[0] + nodes[1], separate, calls,
-            number * held, number * moved,
-        )  # fmt: skip
+    volume, layers, number = pieces.volume, pieces.pml.sum(axis=1), 8 * pieces.cell.parts
+    # Numbers of fields (of E and H) with factors point by point, with losses, and with increments.
+    varies = [varied(pieces, side) for side in SIDES]
+    lossy = [pieces.absorber.any(axis=1) | (pieces.count(f"{side}_conductivity") > 0.5) for side in SIDES]
+    factors = np.sum([a | b for a, b in zip(lossy, varies, strict=True)], axis=0)
+    losses = np.sum(lossy, axis=0)
+    nodes = [pieces.count(f"{side}_anisotropic") for side in SIDES]
+    with_increments = np.sum([count > 0.5 for count in nodes], axis=0)
+    increments = _hulls(pieces, "electric_anisotropic") + _hulls(pieces, "magnetic_anisotropic")
+    poles = [kind for kind in pieces.cell.survey.kinds if kind.startswith("pole ")]
+    magnetic = [kind for kind in poles if kind.startswith("pole magnetic ")]
+    apart = [pieces.count(kind) for kind in (*magnetic, "magnetic_anisotropic", "nonlinear")]
+    separate = np.sum(apart, axis=0) > 0.5
+    polarised, polarisations = pieces.count("polarised"), pieces.count("polarisations")
+    nonlinear = pieces.count("nonlinear values")
+    # Calls for polarisations (one per component and set of poles), for nonlinear points, and for increments.
+    present = np.sum([np.zeros(len(padded)), *(pieces.count(kind) > 0.5 for kind in poles)], axis=0)
+    sets = np.where(present > 0, np.maximum(1, present * polarised / np.maximum(1, polarisations)), 0)
+    amounts = {
+        "factors": factors * volume,
+        "losses": losses * volume,
+        "separate points": volume * separate,
+        "polarised values": polarised,
+        "polarisations": polarisations,
+        "fed values": polarised * (with_increments > 0),
+        "increments": increments,
+        "nodes": nodes[0] + nodes[1],
+        "fed chunks": with_increments,
+        "nonlinear values": nonlinear,
+        "calls": 3 * sets + 9 * (nonlinear > 0.5) + 2 * separate + 2 * with_increments,
+    }
+    # `read`: numbers that are only read. Where ε varies, each point also holds its own pole strengths and response.
+    read, own = padded * (3 * factors + 3 * losses), varies[0] * (polarisations + polarised)
+    held = read + padded * (6 + 4 * layers) + 2 * polarisations + own + 3 * increments
+    # Fields and layers are read and written. For polarisations, two time steps are read and one is written, and their
+    # field is read and written once more. Increments are computed from the other field, and polarisations change them
+    # too.
+    moved = read + 2 * padded * (6 + 4 * layers) + 3 * polarisations + own + 2 * polarised
+    moved = moved + 9 * increments + 2 * polarised * (with_increments > 0)
+    return amounts, number * held, number * moved
 
 
 def memory_order(pieces: Pieces) -> Ints:
@@ -264,8 +241,8 @@ def _patches(pieces: Pieces, rows: Ints) -> tuple[Array, Array]:
     return patches, lines
 
 
-def _sides(pieces: Pieces, order: Ints) -> tuple[Array, tuple[Array, ...]]:
-    """Return the number of sides with ghosts (n,), and the faces there by orientation in memory, each (n,).
+def _sides(pieces: Pieces, order: Ints) -> tuple[Array, dict[str, Array]]:
+    """Return the number of sides with ghosts (n,), and the faces there by orientation in memory, by term, each (n,).
 
     The four kinds are faces across the slowest axis, across the second, at the ends of rows, and at the ends of rows
     that close on themselves.
@@ -279,5 +256,6 @@ def _sides(pieces: Pieces, order: Ints) -> tuple[Array, tuple[Array, ...]]:
     # A row that spans a periodic cell closes on itself.
     whole = (pieces.shape == n) & around & (not cell.complex_fields)
     closed = np.take_along_axis(whole, order, axis=1)[:, 2]
-    ends = faces[:, 2]
-    return touching.sum(axis=1), (faces[:, 0], faces[:, 1], ends * ~closed, ends * closed)
+    across = (faces[:, 0], faces[:, 1], faces[:, 2] * ~closed, faces[:, 2] * closed)
+    names = ("plane faces", "row faces", "row ends", "rows closed")
+    return touching.sum(axis=1), dict(zip(names, across, strict=True))

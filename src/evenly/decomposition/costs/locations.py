@@ -19,7 +19,7 @@ from evenly.decomposition.costs.cost_model import CostModel
 from evenly.errors import InputError, ReadError
 
 __all__ = [
-    "Found", "cost_file", "find_cost", "machine_name", "shipped_file", "store_file", "taken_over",
+    "Found", "cost_file", "find_cost", "machine_name", "shipped_file", "store_file", "unmeasured_terms",
     "versions",
 ]  # fmt: skip
 
@@ -52,7 +52,7 @@ class Found:
         measured = f"costs were measured on {self.cost.machine}" + (
             f", {self.cost.when[:10]}" if self.cost.when else ""
         )
-        others, terms = taken_over(self.cost), len(self.cost.coefficients)
+        others, terms = unmeasured_terms(self.cost), len(self.cost.coefficients)
         if not others:
             return measured
         return (
@@ -105,7 +105,7 @@ def shipped_file(program: str) -> Path:
     return Path(__file__).parent / "shipped" / f"{program}.json"
 
 
-def taken_over(cost: CostModel) -> list[str]:
+def unmeasured_terms(cost: CostModel) -> list[str]:
     """Return the terms that occur in none of a model's calibration runs.
 
     Their coefficients are the shipped ones, scaled to this machine's speed. The list is empty for a model without runs,
@@ -116,7 +116,7 @@ def taken_over(cost: CostModel) -> list[str]:
     >>> from evenly.decomposition.costs.cost_model import Coefficient
     >>> row = {"amounts": {"points": 1000.0}, "seconds": 3e-6}
     >>> costs = {"points": Coefficient(3e-9), "rows": Coefficient(4e-8)}
-    >>> taken_over(CostModel("fdtd", costs, measured=(row,)))
+    >>> unmeasured_terms(CostModel("fdtd", costs, measured=(row,)))
     ['rows']
     """
     told = {name for row in cost.measured for name, amount in row["amounts"].items() if amount}

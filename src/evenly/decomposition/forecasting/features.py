@@ -17,16 +17,16 @@ from numpy.typing import NDArray
 from evenly.decomposition.cells.cell import Cell
 from evenly.decomposition.cells.pieces import pieces_of
 from evenly.decomposition.costs.cost_model import CostModel
-from evenly.decomposition.forecasting.lone_rank_timing import Load, load_of
+from evenly.decomposition.forecasting.lone_rank_timing import RankLoads, rank_loads_of
 from evenly.decomposition.forecasting.messages import EXCHANGES, Messages, messages_of
-from evenly.decomposition.forecasting.replay import crowded, nodes_of, wire
+from evenly.decomposition.forecasting.replay import message_times, nodes_of, with_shared_bandwidth
 from evenly.decomposition.partitioning.partition import partition
 from evenly.fdtd.cell.partition import BinaryPartition
 
 if TYPE_CHECKING:
     from evenly.machine.machine import Machine
 
-__all__ = ["SHARES", "Foresight", "foresee", "inputs_on", "shares_of"]
+__all__ = ["SHARES", "LayoutWorkload", "inputs_on", "shares_of", "workload_of"]
 
 Array = NDArray[np.float64]
 #: Kinds of points; the share of each in the cell is a feature.
@@ -36,7 +36,7 @@ LEAST = 1e-4
 
 
 @dataclass(frozen=True)
-class Foresight:
+class LayoutWorkload:
     """A simulation with its layout for a number of ranks, and the work and messages that follow.
 
     Parameters
@@ -44,7 +44,7 @@ class Foresight:
     cell : Cell
     layout : BinaryPartition
     ranks : int
-    load : Load
+    load : RankLoads
         Predicted work of each rank.
     messages : Messages
         Messages between ranks in a step.
@@ -53,7 +53,7 @@ class Foresight:
     cell: Cell
     layout: BinaryPartition
     ranks: int
-    load: Load
+    load: RankLoads
     messages: Messages
 
     def on(self, machine: Machine) -> dict[str, float]:
@@ -72,7 +72,7 @@ class Foresight:
         return inputs_on(machine, traits, self.load, self.messages)
 
 
-def foresee(cell: Cell, ranks: int, cost: CostModel, layout: BinaryPartition | None = None) -> Foresight:
+def workload_of(cell: Cell, ranks: int, cost: CostModel, layout: BinaryPartition | None = None) -> LayoutWorkload:
     """Return a cell with its layout for a number of ranks, its predicted work and its messages.
 
     Parameters
@@ -84,16 +84,18 @@ def foresee(cell: Cell, ranks: int, cost: CostModel, layout: BinaryPartition | N
         The layout; by default the one that `evenly.partition` finds.
     """
     layout = partition(cell, ranks, cost).layout if layout is None else layout
-    return Foresight(cell, layout, ranks, load_of(cell, layout, ranks, cost), messages_of(cell, layout, ranks))
+    return LayoutWorkload(
+        cell, layout, ranks, rank_loads_of(cell, layout, ranks, cost), messages_of(cell, layout, ranks)
+    )
 
 
-def inputs_on(machine: Machine, traits: Mapping[str, float], load: Load, messages: Messages) -> dict[str, float]:
-    """Return the features, by name, from a cell's traits, its ranks' work and its messages; see `Foresight.on`."""
+def inputs_on(machine: Machine, traits: Mapping[str, float], load: RankLoads, messages: Messages) -> dict[str, float]:
+    """Return the features, by name, from a cell's traits, its ranks' work and its messages; see `LayoutWorkload.on`."""
     ranks = messages.ranks
     node = nodes_of(machine, ranks)
-    work = crowded(load.seconds / machine.core_speed, load.memory_bytes, machine, node)
+    work = with_shared_bandwidth(load.seconds / machine.core_speed, load.memory_bytes, machine, node)
     slowest = float(work.max())
-    latency, transfer, card = wire(messages, machine, node)
+    latency, transfer, card = message_times(messages, machine, node)
     first = _longest(messages, latency, ranks)
     moving = np.bincount(messages.receiver, transfer, ranks)
     moving = np.maximum(moving, card.sum(axis=0)[node])

@@ -17,7 +17,7 @@ from evenly.decomposition.cells.cell import Cell
 from evenly.decomposition.cells.fdtd.cell import cell_from
 from evenly.decomposition.costs.cost_model import CostModel
 from evenly.decomposition.costs.locations import find_cost
-from evenly.decomposition.forecasting.features import Foresight, foresee, shares_of
+from evenly.decomposition.forecasting.features import LayoutWorkload, shares_of, workload_of
 from evenly.decomposition.forecasting.goal import Goal
 from evenly.decomposition.forecasting.replay import replay
 from evenly.decomposition.forecasting.step_model import StepModel
@@ -142,7 +142,7 @@ def forecast(
     rows: list[dict[str, float]] = []
     outside: dict[str, list[int]] = {}
     for done, count in enumerate(counts, 1):
-        seen = foresee(cells(count), count, cost)
+        seen = workload_of(cells(count), count, cost)
         rows.append(forecast_step(seen, known, machine, level))
         if isinstance(known, StepModel):
             traits = {"points": float(seen.cell.grid.box.volume), **shares_of(seen.cell), "ranks": float(count)}
@@ -170,14 +170,14 @@ def _model(program: str) -> StepModel | CostModel:
 
 
 def forecast_step(
-    seen: Foresight, known: StepModel | CostModel, machine: Machine, level: float = 0.9
+    seen: LayoutWorkload, known: StepModel | CostModel, machine: Machine, level: float = 0.9
 ) -> dict[str, float]:
     """Predict the time per step of a cell on one layout, by a replay on a machine.
 
     Parameters
     ----------
-    seen : Foresight
-        The cell and its layout, as `evenly.decomposition.forecasting.features.foresee` returns them.
+    seen : LayoutWorkload
+        The cell and its layout, as `evenly.decomposition.forecasting.features.workload_of` returns them.
     known : StepModel or CostModel
         Model of the ranks' computation.
     machine : Machine

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenly.decomposition.calibration.fdtd_runs import LoneRank, paced_seconds, rank_amounts
+from evenly.decomposition.calibration.fdtd_runs import LoneRank, connect, paced_seconds, rank_amounts, stepped_alone
 from evenly.decomposition.cells.cell import Cell
 from evenly.decomposition.costs.cost_model import CostModel, program_named
 from evenly.fdtd.cell.partition import BinaryPartition
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from evenly.fdtd.monitors.monitor import FourierMonitor
     from evenly.fdtd.simulation import Simulation
 
-__all__ = ["Alone", "Load", "load_of", "lone_rank", "time_alone"]
+__all__ = ["ComputingTimes", "RankLoads", "lone_rank", "rank_loads_of", "time_alone"]
 
 #: If the times of one rank differ by more than this factor, the measurement was disturbed.
 _AGREE = 1.15
@@ -38,7 +38,7 @@ _MEMORY = ("uncached bytes", "memory bytes")
 
 
 @dataclass(frozen=True)
-class Load:
+class RankLoads:
     """Predicted work per step of the ranks of a layout.
 
     Parameters
@@ -60,7 +60,7 @@ class Load:
 
 
 @dataclass(frozen=True)
-class Alone:
+class ComputingTimes:
     """Computing times of ranks, measured alone or estimated from similar ranks.
 
     Parameters
@@ -78,7 +78,7 @@ class Alone:
     pace_s: float
 
 
-def load_of(cell: Cell, layout: BinaryPartition, ranks: int, cost: CostModel) -> Load:
+def rank_loads_of(cell: Cell, layout: BinaryPartition, ranks: int, cost: CostModel) -> RankLoads:
     """Return the predicted work per step of the ranks of a layout, by a cost model.
 
     Parameters
@@ -99,7 +99,7 @@ def load_of(cell: Cell, layout: BinaryPartition, ranks: int, cost: CostModel) ->
     profile = parts / np.maximum(seconds, 1e-300)[:, None]
     late = profile[:, [name.lower().startswith(_LATE) for name in names]].sum(axis=1)
     memory = amounts[:, [name in _MEMORY for name in names]].sum(axis=1)
-    return Load(seconds, profile, late, memory)
+    return RankLoads(seconds, profile, late, memory)
 
 
 def lone_rank(
@@ -109,19 +109,10 @@ def lone_rank(
 
     Ghosts of off-diagonal media that other ranks would request are left out.
     """
-    from evenly.fdtd.simulation import Simulation
-    from evenly.fdtd.stepping.stepper import Stepper
-
     voice = LoneRank(rank, ranks)
-    sim = Simulation(**{**keywords, "layout": layout, "communicator": voice})
-    _ = sim.stepper
-    if ranks > 1:
-        nothing: dict[str, list[Any]] = {name: [] for name in voice.said}
-        voice.everyones = [voice.said if other == rank else nothing for other in range(ranks)]
-        sim.stepper = Stepper(sim.chunk_boxes, sim.chunks, sim.layers, voice, sim.timer, sim.options.threads)
-        voice.everyones = None
-    for monitor in monitors:
-        sim.add(monitor)
+    sim = stepped_alone({**keywords, "layout": layout}, voice)
+    nothing: dict[str, list[Any]] = {name: [] for name in voice.said or ()}
+    connect(sim, voice, [voice.said if other == rank else nothing for other in range(ranks)], monitors)
     return sim
 
 
@@ -129,12 +120,12 @@ def time_alone(
     keywords: Mapping[str, Any],
     monitors: Callable[[], list[FourierMonitor]],
     layout: BinaryPartition,
-    load: Load,
+    load: RankLoads,
     *,
     most: int = 8,
     rounds: int = 1,
     seed: int = 0,
-) -> Alone:
+) -> ComputingTimes:
     """Time some ranks of a cut cell, each alone, and estimate the others from the most similar timed rank.
 
     Parameters
@@ -144,7 +135,7 @@ def time_alone(
     monitors : callable
         Makes new monitors for each rank.
     layout : BinaryPartition
-    load : Load
+    load : RankLoads
         Predicted work of this layout.
     most : int
         Most ranks that are timed.
@@ -166,7 +157,7 @@ def time_alone(
     like = _most_alike(load, timed)
     seconds = load.seconds * missed[like]
     seconds[timed] = ratio
-    return Alone(seconds * float(np.median(pace)), timed, float(np.median(pace)))
+    return ComputingTimes(seconds * float(np.median(pace)), timed, float(np.median(pace)))
 
 
 def _settled(times: list[tuple[float, float]], sim: Simulation) -> Array:
@@ -186,7 +177,7 @@ def _chosen(seconds: Array, most: int, random: np.random.Generator) -> Ints:
     return np.sort(np.concatenate([slowest, random.choice(others, most - len(slowest), replace=False)]))
 
 
-def _most_alike(load: Load, timed: Ints) -> Ints:
+def _most_alike(load: RankLoads, timed: Ints) -> Ints:
     """Return for each rank the place in `timed` of the rank with the most similar profile and size, (ranks,)."""
     apart = np.abs(load.profile[:, None] - load.profile[timed][None]).sum(axis=2)
     sizes = np.log(load.seconds[:, None] / load.seconds[timed][None])

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from evenly.decomposition.calibration.fdtd_runs import Pace
-from evenly.decomposition.forecasting.lone_rank_timing import Alone
+from evenly.decomposition.calibration.fdtd_runs import ReferenceWork
+from evenly.decomposition.forecasting.lone_rank_timing import ComputingTimes
 from evenly.errors import RunFailed
 from evenly.fdtd.cell.partition import BinaryPartition
 
@@ -31,7 +31,7 @@ def time_together(
     *,
     rounds: int = 1,
     timeout_s: float | None = None,
-) -> Alone:
+) -> ComputingTimes:
     """Run a cut structure on real MPI ranks and return the computing time of each rank.
 
     Parameters
@@ -49,7 +49,7 @@ def time_together(
 
     Returns
     -------
-    Alone
+    ComputingTimes
         CPU seconds per step of every rank.
 
     Raises
@@ -59,7 +59,7 @@ def time_together(
     """
     from evenly.fdtd.scaling.runs import run_once
 
-    pace, paces, found = Pace(), [], []
+    pace, paces, found = ReferenceWork(), [], []
     task: dict[str, Any] = {
         "program": structure, "parameters": dict(parameters), "options": {}, "steps": STEPS, "warm_up": WARM_UP,
         "layout": layout.to_list() if ranks > 1 else None,
@@ -71,4 +71,4 @@ def time_together(
             raise RunFailed(f"{structure} on {ranks} ranks {run.status}: {run.message}")
         found.append([rank.busy("cpu") / run.steps for rank in run.ranks])
         paces.append(pace.seconds())
-    return Alone(np.median(found, axis=0), np.arange(ranks), float(np.median(paces)))
+    return ComputingTimes(np.median(found, axis=0), np.arange(ranks), float(np.median(paces)))

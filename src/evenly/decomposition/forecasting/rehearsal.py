@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenly.decomposition.costs.cost_model import CostModel
-from evenly.decomposition.forecasting.features import Foresight, foresee, inputs_on, shares_of
-from evenly.decomposition.forecasting.lone_rank_timing import Load, time_alone
+from evenly.decomposition.forecasting.features import LayoutWorkload, inputs_on, shares_of, workload_of
+from evenly.decomposition.forecasting.lone_rank_timing import RankLoads, time_alone
 from evenly.decomposition.forecasting.messages import Messages
 from evenly.decomposition.forecasting.parallel_rank_timing import time_together
 from evenly.decomposition.forecasting.replay import Replay, replay
@@ -70,7 +70,7 @@ class Rehearsal:
     setting : Setting
     traits : mapping of str to float
         Points and shares of kinds; see `evenly.decomposition.forecasting.features.shares_of`.
-    load : Load
+    load : RankLoads
         Predicted work of each rank.
     messages : Messages
     seconds : (ranks,)
@@ -81,7 +81,7 @@ class Rehearsal:
 
     setting: Setting
     traits: Mapping[str, float]
-    load: Load
+    load: RankLoads
     messages: Messages
     seconds: Array
     timed: Ints
@@ -122,7 +122,7 @@ def rehearse(setting: Setting, cost: CostModel, *, most: int = 6, rounds: int = 
     keywords = {**made().simulation, "sources": ()}
     sim = Simulation(**{**keywords, "communicator": SerialCommunicator()})
     cell = cell_of(sim, list(made().monitors.values()))
-    known: Foresight = foresee(cell, setting.ranks, cost)
+    known: LayoutWorkload = workload_of(cell, setting.ranks, cost)
     if setting.source == "mpi":
         alone = time_together(setting.structure, setting.parameters, known.layout, setting.ranks, rounds=rounds)
     else:
@@ -221,5 +221,5 @@ def _unpacked(data: bytes) -> Rehearsal:
         exchange, sender, receiver = stored["pairs"].astype(np.int64)
         setting = Setting(about["structure"], about["parameters"], about["ranks"], about.get("source", "alone"))
         messages = Messages(setting.ranks, exchange, sender, receiver, stored["size"], stored["faces"])
-        load = Load(seconds, stored["profile"].astype(np.float64), late, memory)
+        load = RankLoads(seconds, stored["profile"].astype(np.float64), late, memory)
         return Rehearsal(setting, about["traits"], load, messages, stored["seconds"], stored["timed"])

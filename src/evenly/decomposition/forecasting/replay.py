@@ -34,7 +34,7 @@ from evenly.decomposition.forecasting.step_timing import steps_together
 from evenly.errors import InputError
 from evenly.machine.machine import Link, Machine
 
-__all__ = ["EAGER", "Replay", "crowded", "nodes_of", "replay", "wire"]
+__all__ = ["EAGER", "Replay", "message_times", "nodes_of", "replay", "with_shared_bandwidth"]
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -99,8 +99,8 @@ def replay(
     """
     ranks = len(seconds)
     node = nodes_of(machine, ranks)
-    own = crowded(np.asarray(seconds, dtype=np.float64) / machine.core_speed, memory_bytes, machine, node)
-    latency, transfer, card = wire(messages, machine, node)
+    own = with_shared_bandwidth(np.asarray(seconds, dtype=np.float64) / machine.core_speed, memory_bytes, machine, node)
+    latency, transfer, card = message_times(messages, machine, node)
     part = np.zeros(ranks) if late is None else np.asarray(late, dtype=np.float64)
     # Noise factors of mean 1 with an exponential part of standard deviation `jitter`, as caused by operating systems,
     # (steps, ranks).
@@ -140,7 +140,7 @@ def nodes_of(machine: Machine, ranks: int) -> Ints:
     return np.arange(ranks) // (machine.cores_per_node or ranks)
 
 
-def crowded(seconds: Array, memory_bytes: Array | None, machine: Machine, node: Ints) -> Array:
+def with_shared_bandwidth(seconds: Array, memory_bytes: Array | None, machine: Machine, node: Ints) -> Array:
     """Return the computing seconds of each rank, (ranks,), when the ranks of a node share its memory bandwidth.
 
     This is the larger of two times: that of the rank alone, and that of its bytes at an equal share of the bandwidth.
@@ -151,7 +151,7 @@ def crowded(seconds: Array, memory_bytes: Array | None, machine: Machine, node: 
     return np.asarray(np.maximum(seconds, memory_bytes * np.bincount(node)[node] / shared))
 
 
-def wire(messages: Messages, machine: Machine, node: Ints) -> tuple[Array, Array, Array]:
+def message_times(messages: Messages, machine: Machine, node: Ints) -> tuple[Array, Array, Array]:
     """Return the time of messages and network cards, in seconds.
 
     These are the latency and the transfer time of each message, both (messages,), and the time that each node's network

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 import evenly.models.storage as storage
 from evenly.decomposition.costs.cost_model import CostModel, program_named
-from evenly.decomposition.forecasting.lone_rank_timing import Load
+from evenly.decomposition.forecasting.lone_rank_timing import RankLoads
 from evenly.decomposition.forecasting.rehearsal import Rehearsal
 from evenly.decomposition.forecasting.training_overlap import Overlap
 from evenly.errors import InputError, ReadError
@@ -100,7 +100,7 @@ class StepModel:
         model = _fitted(rehearsals, cost, best, effort)
         return cls(dataclasses.replace(cost, measured=()), model, np.sort(np.abs(errors)), Overlap.learn(cells))
 
-    def rank_seconds(self, loads: Sequence[Load]) -> list[Array]:
+    def rank_seconds(self, loads: Sequence[RankLoads]) -> list[Array]:
         """Return the predicted seconds per step of each rank, one array (ranks,) for each of several loads."""
         return _rank_seconds(self.coefficients, loads, self.cost)
 
@@ -147,7 +147,7 @@ class StepModel:
         return cls(CostModel.from_dict(about["cost"]), model, np.asarray(about["errors"]), overlap)
 
 
-def rank_table(load: Load, cost: CostModel, which: ArrayLike | None = None) -> pd.DataFrame:
+def rank_table(load: RankLoads, cost: CostModel, which: ArrayLike | None = None) -> pd.DataFrame:
     """Return the features of ranks, one row per rank of `which` (all ranks by default).
 
     The columns are ``work_s``, the seconds by the cost model; ``memory``, the memory traffic in GB per second of
@@ -189,7 +189,7 @@ def _fitted(rehearsals: Sequence[Rehearsal], cost: CostModel, learner: str, effo
     return model
 
 
-def _rank_seconds(model: Model, loads: Sequence[Load], cost: CostModel) -> list[Array]:
+def _rank_seconds(model: Model, loads: Sequence[RankLoads], cost: CostModel) -> list[Array]:
     """Return the predicted seconds of the ranks of each load; all loads are predicted in one call."""
     tables = [rank_table(load, cost) for load in loads]
     asked = pd.concat(tables, ignore_index=True)[model.space_.names]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evenly.decomposition.partitioning.multisection import AXIS_CHOICES, Method, Tree, grow, prime_factors, split
+from evenly.decomposition.partitioning.multisection import AXIS_CHOICES, Method, Tree, cut, grow, prime_factors
 from evenly.decomposition.partitioning.problem import CutProblem
 
 __all__ = ["Effort", "beam", "effort_for"]
@@ -33,11 +33,11 @@ class Effort:
         Number of trees of each method whose cuts are adjusted (`adjust_cuts`) and compared by the full prediction.
     rounds : int
         Rounds of cut adjustment.
-    relieved : int
+    relief_candidates : int
         Number of best candidates after the adjustment on which `slow_rank_relief` runs.
     boxes : int
         Number of boxes that the relief of one candidate may evaluate.
-    refined : int
+    search_candidates : int
         Number of best candidates after the relief on which `local_search` runs.
     moves : int
         Most cuts that the local search of one candidate moves.
@@ -46,9 +46,9 @@ class Effort:
     width: int
     finalists: int
     rounds: int
-    relieved: int
+    relief_candidates: int
     boxes: int
-    refined: int
+    search_candidates: int
     moves: int
 
 
@@ -104,10 +104,11 @@ def _one_level(problem: CutProblem, state: State, method: Method, *, every: bool
 def _one_box(problem: CutProblem, state: State, _: Method, *, every: bool) -> Iterator[tuple[bytes, State]]:  # noqa: ARG001
     """Yield the trees in which the open box with most ranks is cut in two, by all splits of its ranks and all axes."""
     tree, rest = state
-    node = int(tree.open[np.argmax(tree.ranks[tree.open])])
+    nodes = tree.open[[np.argmax(tree.ranks[tree.open])]]
+    node = int(nodes[0])
     for left in range(1, int(tree.ranks[node])):
         for axis in np.flatnonzero(tree.high[node] - tree.low[node] > 1):
-            new = split(tree, problem.density, node, left, int(axis))
+            new = cut(tree, problem.density, nodes, np.array([axis]), np.array([left]), np.array([2]))
             ends = new.left < 0
             key = new.low[ends].tobytes() + new.high[ends].tobytes() + new.ranks[ends].tobytes()
             yield key, (new, rest)

@@ -15,7 +15,7 @@ from evenly.decomposition.partitioning.multisection import Tree
 from evenly.decomposition.partitioning.predict import times
 from evenly.decomposition.partitioning.problem import Candidate, CutProblem
 
-__all__ = ["refined"]
+__all__ = ["search_locally"]
 
 #: Points by which a cut is moved.
 STEPS = (-8, -3, -1, 1, 3, 8)
@@ -25,7 +25,7 @@ MOST_PLACES = 8
 LEAST_GAIN = 1e-4
 
 
-def refined(problem: CutProblem, start: Candidate, moves: int) -> Candidate:
+def search_locally(problem: CutProblem, start: Candidate, moves: int) -> Candidate:
     """Return the candidate after a local search of at most `moves` moves, each of which lowered the score."""
     best, least = start, problem.score(start.times)
     for _ in range(moves):

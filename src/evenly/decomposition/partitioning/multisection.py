@@ -21,7 +21,7 @@ from evenly.fdtd.cell.grid import Grid
 from evenly.fdtd.cell.partition import BinaryPartition
 from evenly.fdtd.cell.tree import below
 
-__all__ = ["AXIS_CHOICES", "Axis", "Method", "Tree", "grow", "prime_factors", "split"]
+__all__ = ["AXIS_CHOICES", "Axis", "Method", "Tree", "cut", "grow", "prime_factors"]
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -209,14 +209,9 @@ def grow(tree: Tree, density: Density, factor: int | None, axis: Axis = "longest
         layers = (high - low)[np.arange(len(nodes)), across]
         slabs = np.where(layers < slabs, 2, slabs)
         made = np.arange(len(tree.ranks), len(tree.ranks) + 2 * len(nodes))
-        tree = _cut(tree, density, nodes, across, _lower(ranks, slabs), slabs)
+        tree = cut(tree, density, nodes, across, _lower(ranks, slabs), slabs)
         nodes = made[tree.slabs[made] > 1]
     return tree
-
-
-def split(tree: Tree, density: Density, node: int, left: int, axis: int) -> Tree:
-    """Return the tree with one open box cut across an axis, with `left` of its ranks on the lower side."""
-    return _cut(tree, density, np.array([node]), np.array([axis]), np.array([left]), np.array([2]))
 
 
 def _lower(ranks: Ints, slabs: Ints) -> Ints:
@@ -224,7 +219,7 @@ def _lower(ranks: Ints, slabs: Ints) -> Ints:
     return np.asarray(np.where(ranks % slabs == 0, ranks * (slabs // 2) // slabs, ranks // 2))
 
 
-def _cut(tree: Tree, density: Density, nodes: Ints, axis: Ints, left: Ints, slabs: Ints) -> Tree:
+def cut(tree: Tree, density: Density, nodes: Ints, axis: Ints, left: Ints, slabs: Ints) -> Tree:
     """Return the tree with open boxes cut in two, each across its axis, in proportion to the ranks on both sides.
 
     Parameters

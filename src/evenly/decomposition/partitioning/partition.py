@@ -23,12 +23,12 @@ from evenly.decomposition.costs.locations import find_cost
 from evenly.decomposition.partitioning.beam_search import beam, effort_for
 from evenly.decomposition.partitioning.cut_adjustment import adjust_cuts
 from evenly.decomposition.partitioning.density import Density
-from evenly.decomposition.partitioning.local_search import refined
+from evenly.decomposition.partitioning.local_search import search_locally
 from evenly.decomposition.partitioning.multisection import Method, Tree
 from evenly.decomposition.partitioning.plan import CutPlan, Prediction
 from evenly.decomposition.partitioning.predict import predict
 from evenly.decomposition.partitioning.problem import CutProblem
-from evenly.decomposition.partitioning.slow_rank_relief import relieved
+from evenly.decomposition.partitioning.slow_rank_relief import relieve_slow_ranks
 from evenly.errors import InputError
 from evenly.fdtd.cell.partition import BinaryPartition
 
@@ -117,10 +117,13 @@ def _best(cell: Cell, cost: CostModel, speed: Array, leaves_per_rank: int, metho
     for one in _methods(chunks, method):
         found = [problem.candidate(tree) for tree in beam(problem, chunks, one, effort)]
         finalists += sorted(found, key=problem.slowest)[: effort.finalists]
-    # Three stages: all candidates get their cuts adjusted, the best then their slow ranks relieved, and the best of all
-    # are improved by local search.
+    # Three stages: the cuts of all candidates are adjusted, then the slow ranks of the best are relieved, and the best
+    # of all are improved by local search.
     done = sorted((adjust_cuts(problem, one, effort.rounds) for one in finalists), key=problem.slowest)
-    for improve, most, budget in ((relieved, effort.relieved, effort.boxes), (refined, effort.refined, effort.moves)):
+    for improve, most, budget in (
+        (relieve_slow_ranks, effort.relief_candidates, effort.boxes),
+        (search_locally, effort.search_candidates, effort.moves),
+    ):
         better = [improve(problem, one, budget) for one in done[:most]]
         done = sorted([*better, *done[most:]], key=problem.slowest)
     return Prediction.of(done[0].times, done[0].tree.partition(cell.grid, done[0].owners))

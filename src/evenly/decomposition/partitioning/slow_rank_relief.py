@@ -18,7 +18,7 @@ from evenly.decomposition.cells.pieces import outer_faces
 from evenly.decomposition.partitioning.predict import times
 from evenly.decomposition.partitioning.problem import POWER, Candidate, CutProblem
 
-__all__ = ["relieved"]
+__all__ = ["relieve_slow_ranks"]
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -30,7 +30,7 @@ GOOD = 1.01
 LEAST_GAIN = 1e-4
 
 
-def relieved(problem: CutProblem, start: Candidate, boxes: int = 100_000, *, passes: int = 30) -> Candidate:
+def relieve_slow_ranks(problem: CutProblem, start: Candidate, boxes: int = 100_000, *, passes: int = 30) -> Candidate:
     """Return the candidate after moving cuts around slow ranks; its score is never worse than the start's.
 
     Parameters

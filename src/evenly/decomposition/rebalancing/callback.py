@@ -23,7 +23,7 @@ import numpy as np
 
 from evenly.decomposition.rebalancing import simulation_interface
 from evenly.decomposition.rebalancing.base import AbstractChunkBalancer
-from evenly.decomposition.rebalancing.decision import Decision, Price, Prospect
+from evenly.decomposition.rebalancing.decision import Decision
 from evenly.decomposition.rebalancing.measured_times import Timings
 from evenly.decomposition.rebalancing.noise import standard_error
 from evenly.errors import InputError
@@ -133,7 +133,7 @@ class Rebalance(Callback):
         adjust = self.balancer.should_adjust_chunk_layout(sim)
         why = "this balancer adjusts by its own rule, without a prediction"
         now_s = float(timings.seconds.max())
-        return Decision(adjust, why, Prospect(now_s, now_s, layout=layout), Price(self._rebuild_s, left))
+        return Decision(adjust, why, now_s, now_s, layout=layout, rebuild_s=self._rebuild_s, steps_left=left)
 
     def _steps_left(self, sim: Simulation) -> float:
         """Return how many steps remain by the run's stop conditions; infinite where none gives its progress."""

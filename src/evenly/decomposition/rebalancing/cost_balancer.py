@@ -34,7 +34,7 @@ from evenly.decomposition.cells.cell import Cell
 from evenly.decomposition.costs.cost_model import CostModel
 from evenly.decomposition.partitioning.predict import corners
 from evenly.decomposition.rebalancing.base import AbstractChunkBalancer, check_owners
-from evenly.decomposition.rebalancing.decision import Decision, Price, Prospect, judged
+from evenly.decomposition.rebalancing.decision import Decision, decide
 from evenly.decomposition.rebalancing.diagnosis import Explanation, Observation, Spreads, explain
 from evenly.decomposition.rebalancing.measured_times import ChunkVolume, Timings
 from evenly.decomposition.rebalancing.noise import measurement_doubt, noise_of
@@ -196,8 +196,15 @@ class CostBalancer(AbstractChunkBalancer):
         now_s = float(measured.seconds.max())
         doubt_s = math.hypot(measurement_doubt(measured), proposal.doubt_s)
         predicted_s = now_s if proposal.way == "stay" else proposal.step_s
-        prospect = Prospect(now_s, predicted_s, doubt_s, proposal.layout, proposal.rank_s)
-        return judged(prospect, Price(rebuild_s, steps_left))
+        return decide(
+            now_s,
+            predicted_s,
+            doubt_s=doubt_s,
+            layout=proposal.layout,
+            rank_s=proposal.rank_s,
+            rebuild_s=rebuild_s,
+            steps_left=steps_left,
+        )
 
     @property
     def _error(self) -> float:

@@ -1,6 +1,6 @@
 """The decision whether a change of layout pays, with its reason.
 
->>> decision = judged(Prospect(now_s=4e-3, predicted_s=3e-3, doubt_s=1e-4), Price(rebuild_s=2.0, steps_left=1000))
+>>> decision = decide(now_s=4e-3, predicted_s=3e-3, doubt_s=1e-4, rebuild_s=2.0, steps_left=1000)
 >>> decision.adjust, decision.pays_after_steps
 (False, 2000.0)
 >>> print(decision.why)  # doctest: +NORMALIZE_WHITESPACE
@@ -11,56 +11,15 @@ and moving takes 2 s
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evenly.fdtd.cell.partition import BinaryPartition
 
-__all__ = ["Decision", "Price", "Prospect", "judged"]
-
-
-@dataclass(frozen=True)
-class Prospect:
-    """Predicted times of a proposed layout, beside the measured time on the present one.
-
-    Parameters
-    ----------
-    now_s : float
-        Measured seconds per step of the slowest rank on the present layout.
-    predicted_s : float
-        Predicted seconds per step of the slowest rank on the proposed layout.
-    doubt_s : float
-        Uncertainty of the difference in seconds, from the noise of the timings and the error of the cost model. A
-        smaller gain doesn't count as real.
-    layout : BinaryPartition, optional
-        The proposed layout.
-    rank_s : (ranks,), optional
-        Predicted seconds per step of each rank on the proposed layout.
-    """
-
-    now_s: float
-    predicted_s: float
-    doubt_s: float = 0.0
-    layout: BinaryPartition | None = None
-    rank_s: NDArray[np.float64] | None = None
-
-
-@dataclass(frozen=True)
-class Price:
-    """The price of a change of layout, and the number of steps in which it must pay.
-
-    Parameters
-    ----------
-    rebuild_s : float
-        Seconds that the last change of layout took; nan where none was measured yet.
-    steps_left : float
-        Remaining steps; infinite where not known.
-    """
-
-    rebuild_s: float = math.nan
-    steps_left: float = math.inf
+__all__ = ["Decision", "decide"]
 
 
 @dataclass(frozen=True)
@@ -73,34 +32,32 @@ class Decision:
         Whether to change.
     why : str
         The reason, in one sentence.
-    prospect : Prospect
-    price : Price
+    now_s : float
+        Measured seconds per step of the slowest rank on the present layout.
+    predicted_s : float
+        Predicted seconds per step of the slowest rank on the proposed layout.
+    doubt_s : float
+        Uncertainty of the difference in seconds, from the noise of the timings and the error of the cost model. A
+        smaller gain doesn't count as real.
+    layout : BinaryPartition, optional
+        The proposed layout, even if the change isn't worth it.
+    rank_s : (ranks,), optional
+        Predicted seconds per step of each rank on the proposed layout.
+    rebuild_s : float
+        Seconds that the last change of layout took; nan where none was measured yet.
+    steps_left : float
+        Remaining steps, within which a change must pay; infinite where not known.
     """
 
     adjust: bool
     why: str
-    prospect: Prospect
-    price: Price
-
-    @property
-    def layout(self) -> BinaryPartition | None:
-        """The proposed layout, even if the change isn't worth it."""
-        return self.prospect.layout
-
-    @property
-    def now_s(self) -> float:
-        """Measured seconds per step on the present layout."""
-        return self.prospect.now_s
-
-    @property
-    def predicted_s(self) -> float:
-        """Predicted seconds per step on the proposed layout."""
-        return self.prospect.predicted_s
-
-    @property
-    def rebuild_s(self) -> float:
-        """Seconds that the last change of layout took; nan where not known."""
-        return self.price.rebuild_s
+    now_s: float
+    predicted_s: float
+    doubt_s: float = 0.0
+    layout: BinaryPartition | None = None
+    rank_s: NDArray[np.float64] | None = None
+    rebuild_s: float = math.nan
+    steps_left: float = math.inf
 
     @property
     def gain_s(self) -> float:
@@ -109,31 +66,37 @@ class Decision:
 
     @property
     def pays_after_steps(self) -> float:
-        """Number of steps after which a change pays for itself; infinite if never, 0 where its price isn't known."""
+        """Number of steps after which a change pays for itself; infinite if never, 0 where its time isn't known."""
         if self.gain_s <= 0:
             return math.inf
         return 0.0 if math.isnan(self.rebuild_s) else self.rebuild_s / self.gain_s
 
 
-def judged(prospect: Prospect, price: Price) -> Decision:
-    """Return the decision: adjust if the gain exceeds the doubt and pays for the move within the remaining steps."""
-    draft = Decision(False, "", prospect, price)
-    change = f"a step of the slowest rank takes {_text(draft.now_s)} and would take {_text(draft.predicted_s)}"
+def decide(now_s: float, predicted_s: float, **known: Any) -> Decision:
+    """Return the decision: adjust if the gain exceeds the doubt and pays for the move within the remaining steps.
+
+    Parameters
+    ----------
+    now_s, predicted_s : float
+        As for `Decision`.
+    **known
+        The other parameters of `Decision`: doubt_s, layout, rank_s, rebuild_s, steps_left.
+    """
+    draft = Decision(False, "", now_s, predicted_s, **known)
+    change = f"a step of the slowest rank takes {_text(now_s)} and would take {_text(predicted_s)}"
     if draft.gain_s <= 0:
-        return Decision(False, f"nothing better was found: {change}", prospect, price)
-    if draft.gain_s <= prospect.doubt_s:
-        doubt = f"noise and the cost model's error make up for {_text(prospect.doubt_s)}"
-        return Decision(False, f"too close to call: {change}, but {doubt}", prospect, price)
-    if draft.pays_after_steps > price.steps_left:
-        total = draft.gain_s * price.steps_left
-        left = f"the {price.steps_left:.0f} steps still to go would gain {_text(total)}"
-        why = f"not worth it: {change}, but {left}, and moving takes {_text(draft.rebuild_s)}"
-        return Decision(False, why, prospect, price)
-    return Decision(True, f"worth it: {change}{_earned(draft)}", prospect, price)
+        return replace(draft, why=f"nothing better was found: {change}")
+    if draft.gain_s <= draft.doubt_s:
+        doubt = f"noise and the cost model's error make up for {_text(draft.doubt_s)}"
+        return replace(draft, why=f"too close to call: {change}, but {doubt}")
+    if draft.pays_after_steps > draft.steps_left:
+        left = f"the {draft.steps_left:.0f} steps still to go would gain {_text(draft.gain_s * draft.steps_left)}"
+        return replace(draft, why=f"not worth it: {change}, but {left}, and moving takes {_text(draft.rebuild_s)}")
+    return replace(draft, adjust=True, why=f"worth it: {change}{_earned(draft)}")
 
 
 def _earned(draft: Decision) -> str:
-    steps = draft.price.steps_left
+    steps = draft.steps_left
     if math.isnan(draft.rebuild_s):
         total = (
             "" if math.isinf(steps) else f", which gains {_text(draft.gain_s * steps)} in the {steps:.0f} steps to go"

@@ -35,7 +35,7 @@ _HALVINGS = 50
 class Windows:
     """Working seconds of one process, kept as a small number of windows with equal numbers of steps.
 
-    Windows become longer as the run goes on, so disturbances of one window hardly reach the next.
+    Windows become longer during the run, so disturbances of one window hardly reach the next.
 
     Examples
     --------

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from rich.table import Table
 
 from evenly.decomposition.costs.cost_model import CostModel, program_named
-from evenly.decomposition.costs.locations import taken_over
+from evenly.decomposition.costs.locations import unmeasured_terms
 from evenly.report.formatting import compact, percent, plain
 from evenly.report.tables.run import add_row, new_table
 
@@ -48,7 +48,7 @@ def cost_table(cost: CostModel, *, title: str = "") -> Table:
         Above it.
     """
     table = new_table(title, errors_line(cost))
-    shares, others = typical_shares(cost), taken_over(cost)
+    shares, others = typical_shares(cost), unmeasured_terms(cost)
     columns = ["term", "ns", "±", "per step and", "of a typical cell", *(["from"] if others else [])]
     for name in columns:
         table.add_column(name, justify="left" if name in ("term", "per step and", "from") else "right")
@@ -77,5 +77,5 @@ def cost_as_dict(cost: CostModel) -> dict[str, Any]:
     """Return the table's numbers for machines: coefficients in ns, errors, shares; no calibration runs."""
     values = {name: value for name, value in cost.to_dict().items() if name != "measured"}
     about = {term.name: term.about for term in program_named(cost.program).all_terms}
-    told = {"about": about, "runs": len(cost.measured), "taken_over": taken_over(cost)}
+    told = {"about": about, "runs": len(cost.measured), "taken_over": unmeasured_terms(cost)}
     return {**values, **told, "typical_shares": plain(typical_shares(cost))}

@@ -64,7 +64,7 @@ def decision_as_dict(name: str, timings: Timings, decision: Decision) -> dict[st
 
 
 def _predicted(decision: Decision) -> Array | None:
-    return decision.prospect.rank_s
+    return decision.rank_s
 
 
 def _points(layout: BinaryPartition, grid: Grid, ranks: int) -> list[int]:

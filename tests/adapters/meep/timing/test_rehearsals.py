@@ -16,7 +16,7 @@ from evenly.decomposition.cells.cell import Cell
 from evenly.decomposition.cells.survey import Survey
 from evenly.decomposition.costs.cost_model import Coefficient, CostModel
 from evenly.decomposition.costs.locations import find_cost
-from evenly.decomposition.forecasting.lone_rank_timing import load_of
+from evenly.decomposition.forecasting.lone_rank_timing import rank_loads_of
 from evenly.decomposition.forecasting.rehearsal import RehearsalStore
 from evenly.fdtd.cell.grid import Grid
 from evenly.fdtd.cell.partition import BinaryPartition
@@ -59,7 +59,7 @@ def test_media_have_poles_of_their_own() -> None:
 def test_bytes_of_meep_that_go_to_memory_are_told() -> None:
     empty = Survey.of_blocks([(0, 100)] * 3, (), np.zeros((1, 1, 1, 0)))
     cell = Cell("meep", Grid((100.0, 100.0, 100.0), 1), empty, layers_apart=("pml",))
-    load = load_of(cell, BinaryPartition(0), 1, CostModel("meep", {"points": Coefficient(1e-9)}))
+    load = rank_loads_of(cell, BinaryPartition(0), 1, CostModel("meep", {"points": Coefficient(1e-9)}))
     # 101³ points in arrays hold 12 numbers each, of which a step moves 21 beyond the 4 MB that caches hold.
     held, moved = 12 * 8 * 101**3, 21 * 8 * 101**3
     assert load.memory_bytes[0] == pytest.approx(moved * (1 - 4e6 / held))

@@ -163,19 +163,18 @@ class ChunkBalancer(Base):  # type: ignore[misc]  # Meep's, where it can be impo
 
     def _decided(self, sim: Any, timings: Timings, layout: BinaryPartition, chunks: tuple[Any, Any]) -> Decision:
         """Return the decision, with layouts in Meep's coordinates; only the first process calls this."""
-        from evenly.decomposition.rebalancing.decision import Price, Prospect, judged
+        from evenly.decomposition.rebalancing.decision import decide
         from evenly.decomposition.rebalancing.noise import measurement_doubt
 
-        price = Price(self._rebuild_s, self.steps_left)
+        move = {"rebuild_s": self._rebuild_s, "steps_left": self.steps_left}
         ours = self._balancer(sim)
         if ours is not None:
             back = (-self._center[0], -self._center[1], -self._center[2])
-            found = ours.decide(timings, moved(layout, back), steps_left=price.steps_left, rebuild_s=price.rebuild_s)
-            there = None if found.layout is None else moved(found.layout, self._center)
-            return replace(found, prospect=replace(found.prospect, layout=there))
+            found = ours.decide(timings, moved(layout, back), **move)
+            return replace(found, layout=None if found.layout is None else moved(found.layout, self._center))
         other = _by_volumes(timings, layout, *chunks)
         now_s, mean_s = float(timings.seconds.max()), float(timings.seconds.mean())
-        return judged(Prospect(now_s, (now_s + mean_s) / 2, measurement_doubt(timings), other), price)
+        return decide(now_s, (now_s + mean_s) / 2, doubt_s=measurement_doubt(timings), layout=other, **move)
 
     def _balancer(self, sim: Any) -> CostBalancer | None:
         """Return the balancer that holds the measurements of this simulation's cell; None without a cost model."""
@@ -249,22 +248,17 @@ def _by_volumes(timings: Timings, layout: BinaryPartition, volumes: Any, owners:
 
 def _as_plain(decision: Decision) -> dict[str, Any]:
     """Return a decision as plain values, to be sent from the first process to the others."""
-    prospect = decision.prospect
-    return {
-        "adjust": decision.adjust,
-        "why": decision.why,
-        "times": [prospect.now_s, prospect.predicted_s, prospect.doubt_s],
-        "layout": None if prospect.layout is None else prospect.layout.to_list(),
-        "ranks": None if prospect.rank_s is None else prospect.rank_s.tolist(),
-        "price": [decision.price.rebuild_s, decision.price.steps_left],
+    layout, rank_s = decision.layout, decision.rank_s
+    plain = {
+        "layout": None if layout is None else layout.to_list(),
+        "rank_s": None if rank_s is None else rank_s.tolist(),
     }
+    return {**vars(decision), **plain}
 
 
 def _from_plain(told: dict[str, Any]) -> Decision:
-    from evenly.decomposition.rebalancing.decision import Decision, Price, Prospect
+    from evenly.decomposition.rebalancing.decision import Decision
 
     layout = None if told["layout"] is None else BinaryPartition(told["layout"])
-    now_s, predicted_s, doubt_s = told["times"]
-    rank_s = None if told["ranks"] is None else np.array(told["ranks"])
-    prospect = Prospect(now_s, predicted_s, doubt_s, layout, rank_s)
-    return Decision(told["adjust"], told["why"], prospect, Price(*told["price"]))
+    rank_s = None if told["rank_s"] is None else np.array(told["rank_s"])
+    return Decision(**{**told, "layout": layout, "rank_s": rank_s})

@@ -98,10 +98,10 @@ class _Pace:
     def __init__(self) -> None:
         import meep
 
-        from evenly.adapters.meep.timing.worker import Pace
+        from evenly.adapters.meep.timing.worker import ReferenceWork
 
         meep.divide_parallel_processes(meep.count_processors())
-        self._alone = Pace()
+        self._alone = ReferenceWork()
         meep.begin_global_communications()
 
     def seconds(self) -> float:
@@ -153,11 +153,11 @@ def _batch(step: Callable[[], None], steps: int, waiting: Callable[[], float]) -
 
 def _paced(step: Callable[[], None]) -> Mapping[str, float]:
     """Return the CPU seconds per step of one process alone, beside a pace."""
-    from evenly.adapters.meep.timing.worker import Pace, paced_seconds
+    from evenly.adapters.meep.timing.worker import ReferenceWork, paced_seconds
 
     for _ in range(WARM_UP):
         step()
-    seconds, pace = paced_seconds(step, Pace().seconds)
+    seconds, pace = paced_seconds(step, ReferenceWork().seconds)
     return {"seconds": seconds, "waiting": 0.0, "pace": pace}
 
 

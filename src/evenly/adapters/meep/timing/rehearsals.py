@@ -15,11 +15,11 @@ import numpy as np
 from evenly.adapters.meep.timing import simulation_builder
 from evenly.adapters.meep.timing.random_cells import design_of
 from evenly.adapters.meep.timing.ranks import MeepRun, cell_of_run, time_ranks
-from evenly.adapters.meep.timing.worker import Pace
+from evenly.adapters.meep.timing.worker import ReferenceWork
 from evenly.decomposition.cells.cell import Cell
 from evenly.decomposition.cells.survey import Survey
 from evenly.decomposition.costs.cost_model import CostModel
-from evenly.decomposition.forecasting.features import foresee, shares_of
+from evenly.decomposition.forecasting.features import shares_of, workload_of
 from evenly.decomposition.forecasting.rehearsal import Rehearsal, Setting
 from evenly.decomposition.partitioning.partition import partition
 from evenly.fdtd.cell.grid import Grid
@@ -54,7 +54,7 @@ def rehearse(
     """
     cell = cell_of_run(run, python)
     plan = partition(cell, setting.ranks, cost)
-    known = foresee(cell, setting.ranks, cost, plan.layout)
+    known = workload_of(cell, setting.ranks, cost, plan.layout)
     with tempfile.TemporaryDirectory(prefix="evenly-meep-") as folder:
         layout = plan.save(Path(folder) / "layout.json")
         times = time_ranks(run, setting.ranks, layout, beside_pace=True, python=python, batch_s=batch_s)
@@ -82,7 +82,7 @@ def pace_of(cost: CostModel) -> float:
     """
     if np.isfinite(cost.pace_s):
         return cost.pace_s
-    edge = Pace.SETTINGS["points"][0]
+    edge = ReferenceWork.SETTINGS["points"][0]
     empty = Survey.of_blocks([(0, edge)] * 3, (), np.zeros((1, 1, 1, 0)))
     cell = Cell("meep", Grid((float(edge),) * 3, 1), empty, layers_apart=("pml",))
     corners = np.zeros((1, 3), dtype=np.int64), np.full((1, 3), edge, dtype=np.int64)

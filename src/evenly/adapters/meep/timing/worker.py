@@ -26,7 +26,7 @@ from evenly.decomposition.costs.meep import Meep
 if TYPE_CHECKING:
     from evenly.decomposition.cells.cell import Cell
 
-__all__ = ["Pace", "Workbench", "amounts_of", "paced_seconds", "serve"]
+__all__ = ["ReferenceWork", "Workbench", "amounts_of", "paced_seconds", "serve"]
 
 #: CPU seconds of a batch of steps, and the number of timed batches.
 _BATCH_S, _BATCHES = 0.004, 10
@@ -46,7 +46,7 @@ Step = Callable[[], object]
 class Workbench:
     """The simulations built so far, by their settings, and the pace that is timed beside them."""
 
-    pace: Pace
+    pace: ReferenceWork
     kept: dict[str, Any]
     amounts: dict[str, dict[str, float]]
 
@@ -86,7 +86,7 @@ def amounts_of(cell: Cell, low: Any, high: Any) -> dict[str, float]:
     return found | {"processes": 1.0}
 
 
-class Pace:
+class ReferenceWork:
     """A fixed piece of work, to tell how fast this core is while something else is timed."""
 
     SETTINGS: ClassVar[Settings] = {"points": [24, 24, 24]}
@@ -143,7 +143,7 @@ def _batch(step: Step, steps: int) -> float:
 
 def serve(requests: TextIO, replies: TextIO) -> None:
     """Answer requests until there are no more."""
-    bench = Workbench(Pace(), {}, {})
+    bench = Workbench(ReferenceWork(), {}, {})
     for line in requests:
         try:
             answer = bench.run(json.loads(line))
