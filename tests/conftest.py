@@ -35,9 +35,12 @@ LONG = (
     "tests/cli/commands/test_sensitivity.py", "tests/launch", "tests/space/test_constrained_walks.py",
     "tests/campaign/test_campaign.py",
 )  # fmt: skip
-#: Tests that run the same lines a million times, with other numbers: tracing makes them three times as long, so that of
-#: each only the first case is traced.
-TRACED_ONCE = ("tests/fdtd/physics", "tests/models/test_coverage.py", "tests/parallel/test_same_fields.py")
+#: Tests that run the same lines again and again, with other numbers. Tracing makes them up to three times as long, so
+#: that of each only the first case is traced.
+TRACED_ONCE = (
+    "tests/fdtd", "tests/parallel", "tests/decomposition/rebalancing", "tests/models/test_coverage.py",
+    "tests/models/extrapolation/test_beyond_the_range.py",
+)  # fmt: skip
 
 
 def _is_in(path: str, places: tuple[str, ...]) -> bool:

@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+import warnings
 from collections import Counter
 from pathlib import Path
 
@@ -16,9 +17,9 @@ import pandas as pd
 import pytest
 
 import evenly
-from evenly.campaign import Campaign, Study, measure
+from evenly.campaign import Campaign, Study, measure, one_run
 from evenly.campaign.store import Record, Store, StoreFullError
-from evenly.errors import InfeasibleError, InputError, ReadError
+from evenly.errors import EvenlyWarning, InfeasibleError, InputError, ReadError
 from evenly.fdtd.ranks.watching import job_processes
 
 PROGRAM = """
@@ -117,7 +118,10 @@ def test_killed_at_any_moment_nothing_is_lost_and_nothing_run_twice(tmp_path: Pa
                 now = database.execute("SELECT count(*) FROM records").fetchone()[0]
             assert now >= kept
             kept = now
-    runs = measure(path)
+    with warnings.catch_warnings():
+        # Of a lock that the last driver left, unless it was killed before it took it.
+        warnings.simplefilter("ignore", EvenlyWarning)
+        runs = measure(path)
     assert runs.aggregate()["count"].tolist() == [2] * 6
     begun = log(tmp_path, "begin")
     # Only what was under way when the driver was killed was begun again.
@@ -139,7 +143,7 @@ def test_what_a_killed_driver_left_running_is_ended(tmp_path: Path) -> None:
         marks = [mark for (mark,) in database.execute("SELECT mark FROM running")]
     assert len(marks) == 1
     assert job_processes(marks[0])
-    with Campaign(Study.load(path)):
+    with pytest.warns(EvenlyWarning, match=f"process {driver.pid} on .* ended without"), Campaign(Study.load(path)):
         assert job_processes(marks[0]) == []
 
 
@@ -321,3 +325,23 @@ def test_folders_of_their_own(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace("'solve.py'", f"'{tmp_path / 'solve.py'}'"))
     measure(path)
     assert sorted(p.name for p in (tmp_path / "work").iterdir()) == ["1-0", "1-1", "2-0", "2-1"]
+
+
+@pytest.mark.parametrize("writes", [True, False])
+def test_a_file_server_whose_clock_is_behind(writes: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The file of this run isn't taken for one of an earlier run, nor the other way round."""
+    behind = 3600.0
+    write = f"open('log.txt', 'w').write('took 3 s'); os.utime('log.txt', (time.time() - {behind},) * 2)"
+    (tmp_path / "solve.py").write_text(f"import os, time\n{write if writes else ''}\n")
+    (tmp_path / "study.toml").write_text(
+        f"[program]\ncommand = ['{sys.executable}', 'solve.py', '{{n}}']\n[parameters]\nn = [1]\n"
+        "[time]\npattern = 'took (\\d+) s'\nfile = 'log.txt'\n[repetitions]\nleast = 1\nmost = 1\n"
+    )
+    monkeypatch.setattr(one_run, "file_system_time", lambda _: time.time() - behind)
+    (tmp_path / "log.txt").write_text("took 9 s")
+    os.utime(tmp_path / "log.txt", (time.time() - behind - 60,) * 2)
+    if writes:
+        assert measure(tmp_path / "study.toml").to_frame()["seconds"].tolist() == [3]
+    else:
+        with pytest.raises(InputError, match="of an earlier run"):
+            measure(tmp_path / "study.toml")

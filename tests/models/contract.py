@@ -54,7 +54,8 @@ def fitted(make: Make, table: pd.DataFrame, values: Floats) -> Model:
         if len(_fitted) > 200:
             _fitted.clear()
         _fitted[key] = model.fit(table, values)
-    return copy.deepcopy(_fitted[key])
+    # A copy, since a model keeps in mind of what it has warned.
+    return copy.copy(_fitted[key])
 
 
 def predictions_are_positive_inside(make: Make, table: pd.DataFrame, values: Floats) -> None:

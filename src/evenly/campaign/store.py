@@ -1,23 +1,24 @@
 """The file of a campaign: an SQLite database.
 
-Each run is stored in one transaction, so no run is stored in part. Only one process writes at a time. It holds a file
-lock, which the operating system releases when the process ends for any reason.
+Each run is stored in one transaction, so no run is stored in part. Only one process writes at a time: it holds the
+file's lock (`evenly.campaign.lock`).
 """
 
 from __future__ import annotations
 
-import fcntl
 import json
+import secrets
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Self
+from typing import Any, Self
 
 import pandas as pd
 
-from evenly.errors import EvenlyError, InputError, ReadError
+from evenly.campaign.lock import FileLock
+from evenly.errors import EvenlyError, ReadError
 from evenly.runs.columns import Status
 
 __all__ = ["Record", "Store", "StoreFullError"]
@@ -107,11 +108,12 @@ class Store:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._lock = _locked(path)
+        self._lock = FileLock(path)
         try:
-            self._database = _opened(path)
+            self._database = _opened(self._lock.path)
+            self._identity = _identity(self._lock.path)
         except BaseException:
-            self._lock.close()
+            self._lock.release()
             raise
 
     def __enter__(self) -> Self:
@@ -123,10 +125,11 @@ class Store:
     def close(self) -> None:
         """Close the file, so that another process can open it."""
         self._database.close()
-        self._lock.close()
+        self._lock.release()
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
+        self._check_there()
         try:
             with self._database:
                 yield self._database
@@ -134,6 +137,21 @@ class Store:
             if "full" not in str(error):
                 raise ReadError(self.path, f"it can't be written: {error}") from None
             raise self.full() from None
+
+    def _check_there(self) -> None:
+        """Raise `ReadError` if the file was deleted or replaced since it was opened; keep a copy of its runs."""
+        if _identity(self._lock.path) == self._identity and self._lock.is_held():
+            return
+        copy = self._lock.path.with_name(f"{self._lock.path.stem}.rescued-{secrets.token_hex(3)}.db")
+        try:
+            with closing(sqlite3.connect(copy)) as target:
+                self._database.backup(target)
+        except sqlite3.Error as error:
+            raise ReadError(self.path, f"it was deleted or replaced while it was in use: {error}") from None
+        raise ReadError(
+            self.path,
+            f"it, or its lock, was deleted or replaced while it was in use: its {self.count()} runs are kept in {copy}",
+        )
 
     def full(self) -> StoreFullError:
         """Return the error for a full disk."""
@@ -229,18 +247,13 @@ def _when(started: float) -> str:
     return pd.Timestamp(started, unit="s", tz="UTC").strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _locked(path: Path) -> IO[str]:
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Return what tells a file from others of the same name; None if it isn't there."""
     try:
-        # A separate lock file, since SQLite locks and closes the database file itself.
-        lock = path.with_name(path.name + ".lock").open("a", encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{path} can't be written: {error.strerror}") from None
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        found = path.stat()
     except OSError:
-        lock.close()
-        raise InputError(f"another campaign is writing to {path}: wait for its end, or give another file") from None
-    return lock
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _opened(path: Path) -> sqlite3.Connection:

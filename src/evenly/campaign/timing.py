@@ -16,8 +16,8 @@ from evenly.runs.units import base_unit, to_base
 
 __all__ = ["Pattern", "Timing"]
 
-#: Seconds by which the clocks of a file system and of this process may differ.
-_CLOCKS_S = 1.0
+#: Seconds to which file systems round the times of files.
+_ROUNDED_S = 2.0
 
 
 @dataclass(frozen=True)
@@ -166,7 +166,8 @@ class Timing:
         returned : mapping of str to float
             The quantities that a callable returned.
         since : float
-            Start of the run (seconds since the epoch); files older than this belong to an earlier run.
+            Start of the run by the file system's clock (seconds since the epoch); older files belong to an earlier
+            run.
 
         Raises
         ------
@@ -209,5 +210,5 @@ def _check_new(path: Path, name: str, since: float) -> None:
         written = path.stat().st_mtime
     except OSError as error:
         raise RunFailed(f"the run left no {name}: {error.strerror}") from None
-    if path.is_file() and written < since - _CLOCKS_S:
+    if path.is_file() and written < since - _ROUNDED_S:
         raise RunFailed(f"the run left no {name}: the one there is of an earlier run")

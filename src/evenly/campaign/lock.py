@@ -1,0 +1,214 @@
+"""A lock beside a file, so that one process at a time writes to it, on file systems of clusters too.
+
+The lock is a small file with its holder's host and process. To create it is atomic on local and on shared file systems;
+`flock` is neither needed nor used, since many shared file systems refuse it or don't tell other hosts.
+
+A lock is stale if its holder ended without removing it: on this machine, if that process is gone; elsewhere, if nobody
+has touched the lock for some minutes. The holder touches it twice a minute. Ages are differences of two times of the
+file system, whose clock may differ from this machine's.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import socket
+import threading
+import warnings
+import weakref
+from pathlib import Path
+from typing import Any, Self
+
+from evenly.errors import EvenlyWarning, InputError
+
+__all__ = ["FileLock", "file_system_time"]
+
+_TOUCH_S, _STALE_S = 30.0, 300.0
+#: Seconds within which a stale lock is replaced, with much to spare.
+_REPLACE_S = 60.0
+
+
+class FileLock:
+    """The right to write to a file.
+
+    Parameters
+    ----------
+    path : Path
+        The file. Symbolic links are followed, so that all its names share one lock.
+
+    Raises
+    ------
+    InputError
+        If another process holds the lock, the folder can't be written to, or the file has several hard links.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder, FileLock(Path(folder, "runs.db")) as lock:
+    ...     lock.is_held()
+    True
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path.resolve()
+        self._place = self.path.with_name(self.path.name + ".lock")
+        self._holder = _this_process()
+        try:
+            if self.path.exists() and self.path.stat().st_nlink > 1:
+                raise InputError(
+                    f"{path} has several hard links, so two campaigns could write to it at once: give a copy of it"
+                )
+            while not self._created():
+                if self._take_over(path):
+                    break
+        except OSError as error:
+            raise InputError(f"{path} can't be written: {error.strerror}") from None
+        ended = threading.Event()
+        # A process that forgets to release the lock does so when the lock isn't used any more, or at its end.
+        self.release = weakref.finalize(self, _release, self._place, self._holder, ended)
+        thread = threading.Thread(target=_touch, args=(self._place, self._holder, ended), daemon=True)
+        thread.start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+    def is_held(self) -> bool:
+        """Return whether the lock is still this one's: somebody may have deleted or replaced it."""
+        return _read(self._place) == self._holder
+
+    def _created(self) -> bool:
+        try:
+            number = os.open(self._place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
+        except FileExistsError:
+            return False
+        with os.fdopen(number, "w", encoding="utf-8") as file:
+            json.dump(self._holder, file)
+        return True
+
+    def _take_over(self, named: Path) -> bool:
+        """Replace a stale lock; return False if there is none any more. Only one process at a time may do so."""
+        guard = self._place.with_name(self._place.name + ".taking-over")
+        if _age(guard) > _REPLACE_S:
+            guard.unlink(missing_ok=True)
+        try:
+            os.close(os.open(guard, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            raise self._busy(named, _read(self._place)) from None
+        try:
+            holder = _read(self._place)
+            if not self._place.exists():
+                return False
+            if _is_alive(holder, self._place):
+                raise self._busy(named, holder)
+            new = self._place.with_name(f"{self._place.name}.{self._holder['token']}")
+            new.write_text(json.dumps(self._holder), encoding="utf-8")
+            new.replace(self._place)
+        finally:
+            guard.unlink(missing_ok=True)
+        if holder:
+            said = f"{named} was in use by {_told(holder)}, which ended without closing it: this process continues"
+            warnings.warn(EvenlyWarning(said), stacklevel=4)
+        return True
+
+    def _busy(self, named: Path, holder: dict[str, Any]) -> InputError:
+        return InputError(
+            f"another campaign is writing to {named}: {_told(holder)}. Wait for its end, or give another file; if it "
+            f"ended long ago, delete {self._place}"
+        )
+
+
+def _touch(place: Path, holder: dict[str, Any], ended: threading.Event) -> None:
+    while not ended.wait(_TOUCH_S):
+        try:
+            if _read(place) == holder:
+                os.utime(place)
+        except OSError:
+            # A file server that doesn't answer now may answer later.
+            continue
+
+
+def _release(place: Path, holder: dict[str, Any], ended: threading.Event) -> None:
+    ended.set()
+    # A child process that this one forked doesn't hold the lock.
+    if os.getpid() == holder["pid"] and _read(place) == holder:
+        place.unlink(missing_ok=True)
+
+
+def file_system_time(folder: Path) -> float:
+    """Return the time (seconds since the epoch) by the clock of the file system that a folder is on.
+
+    Raises
+    ------
+    OSError
+        If the folder can't be written to.
+
+    Examples
+    --------
+    >>> import tempfile, time
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     abs(file_system_time(Path(folder)) - time.time()) < 5
+    True
+    """
+    probe = folder / f".evenly-{secrets.token_hex(8)}"
+    try:
+        probe.touch(exist_ok=False)
+        return probe.stat().st_mtime
+    finally:
+        probe.unlink(missing_ok=True)
+
+
+def _this_process() -> dict[str, Any]:
+    """Return what tells this process from all others, on all hosts."""
+    return {
+        "host": socket.gethostname(), "pid": os.getpid(), "machine": _machine(), "started": _started(os.getpid()),
+        "token": secrets.token_hex(8),
+    }  # fmt: skip
+
+
+def _machine() -> str:
+    """Return an identifier of this boot and, in containers, of the process table; empty if the system has none."""
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        return f"{boot} {Path('/proc/self/ns/pid').readlink()}"
+    except OSError:
+        return ""
+
+
+def _started(pid: int) -> str:
+    """Return when a process of this machine began, in clock ticks since boot; empty if it isn't there."""
+    try:
+        # Field 22; the second, the program's name in parentheses, may hold spaces.
+        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[19]
+    except (OSError, IndexError):
+        return ""
+
+
+def _read(place: Path) -> dict[str, Any]:
+    """Return the holder; nothing if there is no lock, or its holder is just writing it."""
+    try:
+        found = json.loads(place.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _age(place: Path) -> float:
+    """Return for how many seconds a file hasn't been touched; 0 if there is none."""
+    try:
+        return file_system_time(place.parent) - place.stat().st_mtime
+    except FileNotFoundError:
+        return 0.0
+
+
+def _is_alive(holder: dict[str, Any], place: Path) -> bool:
+    if holder.get("machine") and holder["machine"] == _machine():
+        return _started(int(holder["pid"])) == holder["started"] != ""
+    return _age(place) < _STALE_S
+
+
+def _told(holder: dict[str, Any]) -> str:
+    return f"process {holder['pid']} on {holder['host']}" if {"pid", "host"} <= holder.keys() else "another process"
