@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import time
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +100,19 @@ def test_a_process_of_the_same_number_is_another_one(tmp_path: Path) -> None:
     written(tmp_path / "runs.db", machine=locking._machine(), pid=os.getpid(), started="1")
     with pytest.warns(EvenlyWarning), FileLock(tmp_path / "runs.db"):
         pass
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "3", '{"machine": 3}', '{"pid": [], "machine": "here"}'])
+def test_a_damaged_lock_is_waited_for_and_then_replaced(text: str, tmp_path: Path) -> None:
+    place = written(tmp_path / "runs.db")
+    place.write_text(text.replace("here", locking._machine()))
+    if "here" not in text:
+        with pytest.raises(InputError, match="another process"):
+            FileLock(tmp_path / "runs.db")
+    aged(place, 3600)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EvenlyWarning)
+        FileLock(tmp_path / "runs.db").release()
 
 
 def test_the_holder_touches_its_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

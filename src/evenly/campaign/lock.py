@@ -178,7 +178,7 @@ def _machine() -> str:
         return ""
 
 
-def _started(pid: int) -> str:
+def _started(pid: object) -> str:
     """Return when a process of this machine began, in clock ticks since boot; empty if it isn't there."""
     try:
         # Field 22; the second, the program's name in parentheses, may hold spaces.
@@ -206,7 +206,8 @@ def _age(place: Path) -> float:
 
 def _is_alive(holder: dict[str, Any], place: Path) -> bool:
     if holder.get("machine") and holder["machine"] == _machine():
-        return _started(int(holder["pid"])) == holder["started"] != ""
+        began = _started(holder.get("pid"))
+        return began != "" and began == holder.get("started")
     return _age(place) < _STALE_S
 
 
