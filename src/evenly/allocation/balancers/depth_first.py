@@ -11,8 +11,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from evenly.compiling import njit
 
 __all__ = ["Candidates", "Program", "depth_first", "evaluate", "program"]
 

@@ -9,8 +9,9 @@ Import this module only where a loop is needed: importing numba takes longer tha
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from evenly.compiling import njit
 
 __all__ = ["hull_values", "merge_convex", "minima_monotone", "sum_pairs"]
 

@@ -17,7 +17,7 @@ F = TypeVar("F", bound=Callable[..., object])
 def compiled(function: F) -> F:
     """Return the function as compiled by numba at its first call, or unchanged without numba."""
     try:
-        from numba import njit
+        from evenly.compiling import njit
     except ImportError:
         return function
     return cast("F", njit(cache=True)(function))

@@ -6,7 +6,8 @@ It adds the same terms in the same order as the sum in numpy, so the results are
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from evenly.compiling import njit
 
 __all__ = ["add_corners"]
 

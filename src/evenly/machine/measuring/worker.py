@@ -17,7 +17,8 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 import numpy as np
-from numba import njit
+
+from evenly.compiling import njit
 
 __all__ = ["TRIAD_BYTES", "main"]
 

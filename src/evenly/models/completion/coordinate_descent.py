@@ -8,8 +8,8 @@ R times cheaper than in alternating least squares, but more sweeps are needed. T
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from evenly.compiling import njit
 from evenly.models.array_types import Floats
 from evenly.models.completion.factors import Factors, Penalty, Problem, sweep_until_converged
 from evenly.models.completion.kernels import column_equations, column_values

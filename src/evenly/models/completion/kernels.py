@@ -8,7 +8,8 @@ value is ``Σ_r Π_j (a U_j[i, r] + b U_j[i + 1, r])``. The compiler may change 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from evenly.compiling import njit
 
 __all__ = ["batch_gradient", "column_equations", "column_values", "normal_equations", "tridiagonal_inverse", "values"]
 

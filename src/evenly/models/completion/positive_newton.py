@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numba import njit
 
+from evenly.compiling import njit
 from evenly.models.array_types import Floats, Ints
 from evenly.models.completion.positive_grid import Cells
 

@@ -9,7 +9,8 @@ per pair would cost five times as much. Places (m, q) are configurations to pred
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from evenly.compiling import njit
 
 __all__ = [
     "MATERN_32",

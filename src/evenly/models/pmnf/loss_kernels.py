@@ -16,8 +16,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from evenly.compiling import njit
 from evenly.models.pmnf.problem import (
     LOG_FIT_MLOGQ,
     LOG_FIT_SE,

@@ -22,8 +22,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit, prange
 
+from evenly.compiling import njit, prange
 from evenly.models.pmnf.loss_kernels import fold_loss, left_out_loss, rss_limit
 
 __all__ = ["COUNTERS", "search_folds", "search_pairs"]

@@ -12,7 +12,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from evenly.compiling import njit
 
 __all__ = ["best_knot", "label_gains"]
 

@@ -16,9 +16,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from evenly.compiling import njit
 from evenly.models.array_types import Floats, Ints, Singles
 from evenly.models.stored_dataclass import Stored
 

@@ -8,7 +8,8 @@ multiplies the averages with its off-diagonal elements. Each of the two edges al
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from evenly.compiling import njit
 
 __all__ = ["apply_nodes"]
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from evenly.compiling import njit
 from evenly.fdtd.stepping.kernels.arguments import LAYERED, THIN, WALLS, Medium
 from evenly.fdtd.stepping.kernels.stretching import difference, find_places, lay_out
 from evenly.fdtd.stepping.kernels.sweep import RUN_BYTES

@@ -9,8 +9,9 @@ time, so the result does not depend on how the samples were grouped.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from evenly.compiling import njit
 
 __all__ = ["SAMPLES", "accumulate"]
 

@@ -12,7 +12,8 @@ bound. (Newton's method at every point with averaged other components: J. H. Gre
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from evenly.compiling import njit
 
 __all__ = ["REPEATS", "share_intensity", "solve_nonlinear"]
 

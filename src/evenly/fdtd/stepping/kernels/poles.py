@@ -15,7 +15,8 @@ packed. The field of many short runs is first gathered into a block, so that all
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from evenly.compiling import njit
 
 __all__ = ["advance_poles"]
 

@@ -8,7 +8,8 @@ becomes ∂/κ + ψ, with the recursive convolution ψ ← b ψ + a ∂. b, a an
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from evenly.compiling import njit
 
 __all__ = ["difference", "find_places", "lay_out", "stretched"]
 

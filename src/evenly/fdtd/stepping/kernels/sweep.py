@@ -13,8 +13,8 @@ taking them out of a tuple costs reference counting.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from evenly.compiling import njit
 from evenly.fdtd.stepping.kernels.arguments import (
     ABOVE_ROW,
     E_FACTORS,

@@ -6,7 +6,7 @@ A wall is a perfect conductor: the components of E along it are zero (K. S. Yee,
 
 from __future__ import annotations
 
-from numba import njit
+from evenly.compiling import njit
 
 __all__ = ["finish_rows", "hold"]
 

@@ -1,0 +1,72 @@
+"""Numba's compiler, with a place for compiled code that is always found.
+
+Compiled code is kept between processes. Numba keeps it in the package's own folders or in the user's cache folder, and
+ends with an error where it can write to neither: in containers, and in installations of a cluster. Then evenly keeps it
+in a private folder of the machine's temporary ones, and says so once.
+
+Import this module only where a loop is compiled: importing numba takes longer than solving a small problem.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+import warnings
+from pathlib import Path
+
+from evenly.errors import EvenlyWarning
+
+__all__ = ["njit", "prange"]
+
+_VARIABLE = "NUMBA_CACHE_DIR"
+
+
+def _choose_cache() -> None:
+    """If numba can write to none of its folders, name another to it and to the processes that are started from here."""
+    given = os.environ.get(_VARIABLE)
+    package = Path(__file__).parent
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser())
+    if any(_can_be_written(place) for place in ([Path(given)] if given else [package, home])):
+        return
+    folder = _private_folder()
+    os.environ[_VARIABLE] = str(folder)
+    places = given or f"{package} or {home}"
+    warnings.warn(
+        EvenlyWarning(
+            f"nothing can be written to {places}, so compiled code is kept in {folder}: set {_VARIABLE} to a folder "
+            "that lasts"
+        ),
+        stacklevel=2,
+    )
+
+
+def _can_be_written(folder: Path) -> bool:
+    """Return whether a folder can be written to, or made."""
+    existing = next((place for place in (folder.absolute(), *folder.absolute().parents) if place.exists()), None)
+    return existing is not None and existing.is_dir() and os.access(existing, os.W_OK | os.X_OK)
+
+
+def _private_folder() -> Path:
+    """Return a temporary folder of this user alone, the same for all processes where that can be.
+
+    Numba loads what it finds there, so nobody else may be able to write to it.
+    """
+    folder = Path(tempfile.gettempdir(), f"evenly-compiled-{os.getuid()}")
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        found = folder.lstat()
+    except OSError:
+        return Path(tempfile.mkdtemp(prefix="evenly-compiled-"))
+    if stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o077:
+        return folder
+    return Path(tempfile.mkdtemp(prefix="evenly-compiled-"))
+
+
+_choose_cache()
+
+from numba import config, njit, prange  # noqa: E402 - numba reads the variable when it is imported
+
+# It may have been imported, by somebody else, before the variable was set.
+if _VARIABLE in os.environ:
+    config.CACHE_DIR = os.environ[_VARIABLE]  # type: ignore[attr-defined]
