@@ -345,3 +345,63 @@ def test_a_file_server_whose_clock_is_behind(writes: bool, tmp_path: Path, monke
     else:
         with pytest.raises(InputError, match="of an earlier run"):
             measure(tmp_path / "study.toml")
+
+
+def killed_during(folder: Path, number: int) -> None:
+    """Leave what a process leaves that is killed while a configuration runs."""
+    with Store(folder / "study.db") as store:
+        store.begin(f"mark {time.monotonic_ns()}", "local", number)
+
+
+def test_a_run_that_kills_its_machine_blocks_no_other(tmp_path: Path) -> None:
+    path = study(tmp_path)
+    with Campaign(Study.load(path)) as campaign:
+        first = next(iter(campaign.configurations))
+        poison = campaign.configurations[first]["n"]
+    for _ in range(2):
+        killed_during(tmp_path, first)
+        Campaign(Study.load(path)).store.close()
+    killed_during(tmp_path, first)
+    with pytest.warns(EvenlyWarning, match=f"killed 3 times while n = {poison} ran: it is run after all others"):
+        campaign = Campaign(Study.load(path))
+    with campaign:
+        made: list[int] = []
+        campaign.run(lambda record, _: made.append(record.configuration))
+    # The others are run twice before it, and then it runs.
+    assert made[-2:] == [first, first]
+    assert Counter(made) == dict.fromkeys([1, 2, 3, 4], 2)
+
+
+def test_one_that_kills_it_again_when_it_runs_last_counts_as_failed(tmp_path: Path) -> None:
+    path = study(tmp_path)
+    with Campaign(Study.load(path)) as campaign:
+        first = next(iter(campaign.configurations))
+    for _ in range(4):
+        killed_during(tmp_path, first)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", EvenlyWarning)
+            Campaign(Study.load(path)).store.close()
+    with Campaign(Study.load(path)) as campaign:
+        campaign.run()
+        table = campaign.table().set_index("configuration")
+        assert table.loc[first, "status"] == "failed"
+        assert table.loc[first, "message"] == "evenly was killed 4 times while this run was under way"
+        assert (table["status"] == "ok").sum() == 6
+        assert campaign.retry() == 1
+        campaign.run()
+        assert (campaign.table()["status"] == "ok").sum() == 8
+
+
+def test_one_command_that_cannot_be_started_stops_no_other(tmp_path: Path) -> None:
+    (tmp_path / "study.toml").write_text(
+        "[program]\ncommand = ['echo', '{text}']\n[repetitions]\nleast = 1\nmost = 1\n[parameters]\n"
+        f'text = ["fine", "null\\u0000", "{"long" * 40_000}", "too"]\n'
+    )
+    with Campaign(Study.load(tmp_path / "study.toml")) as campaign:
+        campaign.run()
+        table = campaign.table()
+        assert campaign.store.left_running() == []
+    told = dict(zip(table["text"].str[:4], table["message"], strict=True))
+    assert told["fine"] == told["too"] == ""
+    assert "null character" in told["null"]
+    assert "longer than the system allows" in told["long"]

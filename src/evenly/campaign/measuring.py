@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import dataclasses
 import errno
+import platform
+import time
 import uuid
+import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Self
@@ -19,11 +22,14 @@ from evenly.campaign.one_run import Runner
 from evenly.campaign.planning import Advisor, NextRun, Progress, Schedule, first_configurations, rows_of
 from evenly.campaign.store import Record, Store
 from evenly.campaign.study import Study
-from evenly.errors import InputError
+from evenly.errors import EvenlyWarning, InputError
 from evenly.launch import launcher_class
 from evenly.runs.runs import Runs
 
 __all__ = ["Campaign", "measure", "place_of"]
+
+#: A configuration during whose run evenly was killed so often may be the reason.
+_INTERRUPTIONS = 3
 
 
 def measure(
@@ -136,12 +142,33 @@ class Campaign:
     def _resumed(self) -> Schedule:
         for mark, launcher in self.store.left_running():
             launcher_class(launcher)().end(mark)
-        self.store.forget_running()
+        self.store.count_interrupted()
+        last = self._dangerous()
         known = self.store.configurations()
         planned = self.store.add_configurations(first_configurations(self.study))
         # Configurations proposed by an advisor follow the first ones, in the order of the proposals.
         advised = [number for number in known if number not in set(planned)] if self.study.plan.is_advised else []
-        return Schedule(self.study, [*planned, *advised], self.store.records(), self.store.about("anchor"))
+        return Schedule(self.study, [*planned, *advised], self.store.records(), self.store.about("anchor"), last)
+
+    def _dangerous(self) -> list[int]:
+        """Return the configurations that are run last, since evenly was killed several times while they ran.
+
+        Such a run may end its whole machine. If it does so once more when all others are made, it counts as failed.
+        """
+        counts, made = self.store.interrupted(), {record.configuration for record in self.store.records()}
+        found = [number for number, count in counts.items() if count >= _INTERRUPTIONS and number not in made]
+        for number in found:
+            what = ", ".join(f"{name} = {value}" for name, value in self.store.configuration(number).items())
+            if counts[number] > _INTERRUPTIONS:
+                said = f"evenly was killed {counts[number]} times while this run was under way"
+                self.store.add(Record(number, 0, "failed", {}, message=said, machine=platform.node()))
+                left = "counts as failed; --retry runs it again"
+            else:
+                left = "is run after all others"
+            warnings.warn(
+                EvenlyWarning(f"evenly was killed {counts[number]} times while {what} ran: it {left}"), stacklevel=4
+            )
+        return found
 
     def run(self, progress: Callable[[Record, Progress], None] | None = None) -> None:
         """Make all runs that the study still needs.
@@ -176,13 +203,30 @@ class Campaign:
             self.store.forget_running()
             if error.errno in (errno.ENOSPC, errno.EDQUOT):
                 raise self.store.full() from None
+            if error.errno == errno.E2BIG:
+                return self._unstarted(next_run, "its command is longer than the system allows")
             raise InputError(
                 f"{error.filename!r} can't be started: {error.strerror or error}; {self.store.count()} runs are kept "
                 f"in {self.store.path}: correct that and start again, it continues from there"
             ) from None
-        except (KeyboardInterrupt, SystemExit, InputError):
+        except ValueError as error:
+            # Python's own check of a command; InputError, another ValueError, concerns the whole study.
+            self.store.forget_running()
+            if isinstance(error, InputError) or "null byte" not in str(error):
+                raise
+            return self._unstarted(next_run, "its command contains a null character, which no command can")
+        except (KeyboardInterrupt, SystemExit):
             self.store.forget_running()
             raise
+        return record
+
+    def _unstarted(self, next_run: NextRun, message: str) -> Record:
+        """Store a run that failed since only its own command can't be started; the other configurations go on."""
+        record = Record(
+            next_run.configuration, next_run.repetition, "failed", {}, next_run.purpose, message=message,
+            started=time.time(), machine=platform.node(),
+        )  # fmt: skip
+        self.store.add(record)
         return record
 
     def _fastest(self, configuration: Mapping[str, Any]) -> Record | None:

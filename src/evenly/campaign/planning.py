@@ -136,12 +136,19 @@ class Schedule:
         Runs made earlier.
     anchor : int, optional
         Number of the anchor configuration; by default chosen when it is first needed.
+    last : iterable of int
+        Configurations that are run after all others.
     """
 
     def __init__(
-        self, study: Study, order: Iterable[int], records: Iterable[Record] = (), anchor: int | None = None
+        self,
+        study: Study,
+        order: Iterable[int],
+        records: Iterable[Record] = (),
+        anchor: int | None = None,
+        last: Iterable[int] = (),
     ) -> None:
-        self._study = study
+        self._study, self._last = study, frozenset(last)
         self.order: list[int] = list(order)
         self.anchor = anchor
         self._known: dict[int, _Known] = {}
@@ -163,7 +170,9 @@ class Schedule:
         if self.is_spent:
             return None
         # Rounds: of the configurations with the fewest successful runs, the first one in order comes next.
-        waiting = [(len(self._of(c).seconds), at, c) for at, c in enumerate(self.order) if self._missing(c)]
+        waiting = [
+            (c in self._last, len(self._of(c).seconds), at, c) for at, c in enumerate(self.order) if self._missing(c)
+        ]
         if not waiting:
             return None
         # The anchor is repeated after `anchor_every` other runs. It is chosen only then, from the measured times.
@@ -172,7 +181,7 @@ class Schedule:
             self.anchor = self.anchor or self._quick()
             if self.anchor is not None and not self._of(self.anchor).failed:
                 return self._next_run(self.anchor, "anchor")
-        return self._next_run(min(waiting)[2], "plan")
+        return self._next_run(min(waiting)[-1], "plan")
 
     @property
     def is_spent(self) -> bool:

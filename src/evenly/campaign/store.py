@@ -197,6 +197,19 @@ class Store:
         """Return the mark and the launcher of each run that was still running when an earlier process ended."""
         return list(self._database.execute("SELECT mark, launcher FROM running"))
 
+    def count_interrupted(self) -> None:
+        """Count the running runs as interrupted, and delete their marks: the process that made them was killed."""
+        counts = self.interrupted()
+        with self._transaction() as database:
+            for (number,) in database.execute("SELECT configuration FROM running"):
+                counts[number] = counts.get(number, 0) + 1
+            database.execute("INSERT OR REPLACE INTO about VALUES ('interrupted', ?)", (json.dumps(counts),))
+            database.execute("DELETE FROM running")
+
+    def interrupted(self) -> dict[int, int]:
+        """Return how often a process was killed during a run of each configuration, by configuration number."""
+        return {int(number): count for number, count in (self.about("interrupted") or {}).items()}
+
     def forget_running(self) -> None:
         """Delete the marks of running runs."""
         with self._transaction() as database:
@@ -213,6 +226,7 @@ class Store:
     def drop_failed(self) -> int:
         """Delete runs that failed or timed out, so that they are made again; return their number."""
         with self._transaction() as database:
+            database.execute("DELETE FROM about WHERE key = 'interrupted'")
             return database.execute("DELETE FROM records WHERE status != 'ok'").rowcount
 
     def clear(self) -> None:
@@ -220,7 +234,7 @@ class Store:
         with self._transaction() as database:
             database.execute("DELETE FROM records")
             database.execute("DELETE FROM configurations")
-            database.execute("DELETE FROM about WHERE key = 'anchor'")
+            database.execute("DELETE FROM about WHERE key IN ('anchor', 'interrupted')")
 
     def count(self) -> int:
         """Return the number of runs."""
