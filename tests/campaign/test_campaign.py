@@ -405,3 +405,20 @@ def test_one_command_that_cannot_be_started_stops_no_other(tmp_path: Path) -> No
     assert told["fine"] == told["too"] == ""
     assert "null character" in told["null"]
     assert "longer than the system allows" in told["long"]
+
+
+def test_after_two_runs_that_fail_alike_it_asks(tmp_path: Path) -> None:
+    path = study(tmp_path, values="[1, 2, 3, 4, 5, 6]")
+    path.write_text(path.read_text().replace("'solve.py'", "'-c', 'import gone'"))
+    with pytest.raises(InputError, match=r"2 runs failed .*No module named 'gone'.*--keep-going"):
+        measure(path)
+    with Store(tmp_path / "study.db") as store:
+        assert store.count() == 2
+    with pytest.raises(InputError, match="none of 6 runs went well"):
+        measure(path, keep_going=True)
+    # Corrected, without the failed runs; nothing is asked where runs fail in different ways, or one went well.
+    path = study(tmp_path, values="[13, 1, 2]", sleep=0.01)
+    assert len(measure(path, tmp_path / "other.db")) == 5
+    path.write_text(path.read_text().replace("'solve.py'", "'-c', 'import sys; sys.exit(int(sys.argv[1]))'"))
+    with pytest.raises(InputError, match="none of 3 runs went well"):
+        measure(path, tmp_path / "third.db")

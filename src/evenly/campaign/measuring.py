@@ -28,6 +28,8 @@ from evenly.runs.runs import Runs
 
 __all__ = ["Campaign", "measure", "place_of"]
 
+#: Runs that fail alike within so many seconds, before any went well, fail for a reason that all runs share.
+_AT_ONCE_S = 5.0
 #: A configuration during whose run evenly was killed so often may be the reason.
 _INTERRUPTIONS = 3
 
@@ -38,6 +40,7 @@ def measure(
     *,
     advisor: Advisor | None = None,
     progress: Callable[[Record, Progress], None] | None = None,
+    keep_going: bool = False,
 ) -> Runs:
     """Make the runs of a study that are still missing, and return all its runs.
 
@@ -52,6 +55,8 @@ def measure(
         `Runs` so far and the number of proposals.
     progress : callable, optional
         Called after each run, with the run's record and the campaign's progress.
+    keep_going : bool
+        Whether to make the other runs too if the first two fail at once and in the same way.
 
     Returns
     -------
@@ -61,9 +66,11 @@ def measure(
     Raises
     ------
     InputError
-        If the study is invalid, its program can't be started, or no run was successful.
+        If the study is invalid, its program can't be started, no run was successful, or the first two failed at once
+        and in the same way.
     """
-    with Campaign(study if isinstance(study, Study) else Study.load(study), store, advisor=advisor) as campaign:
+    loaded = study if isinstance(study, Study) else Study.load(study)
+    with Campaign(loaded, store, advisor=advisor, keep_going=keep_going) as campaign:
         campaign.run(progress)
         return campaign.runs()
 
@@ -82,6 +89,8 @@ class Campaign:
     store : path, optional
         See `measure`.
     advisor : callable, optional
+        See `measure`.
+    keep_going : bool
         See `measure`.
 
     Raises
@@ -103,11 +112,18 @@ class Campaign:
     1  0.02      1
     """
 
-    def __init__(self, study: Study, store: Path | str | None = None, *, advisor: Advisor | None = None) -> None:
+    def __init__(
+        self,
+        study: Study,
+        store: Path | str | None = None,
+        *,
+        advisor: Advisor | None = None,
+        keep_going: bool = False,
+    ) -> None:
         if study.plan.is_advised and advisor is None:
             remedy = "`evenly tune` does that" if study.plan.design == "tune" else "evenly.tuning.advisor has one"
             raise InputError(f"the study asks for an advisor, but none is given: {remedy}")
-        self.study, self._advisor = study, advisor
+        self.study, self._advisor, self._keep_going = study, advisor, keep_going
         self._runner = Runner(study)
         self.store = Store(place_of(study) if store is None else Path(store))
         try:
@@ -176,7 +192,7 @@ class Campaign:
         Raises
         ------
         InputError
-            If the program can't be started.
+            If the program can't be started, or the first two runs failed at once and in the same way.
         StoreFullError
             If the disk is too full to store a run.
         KeyboardInterrupt
@@ -187,6 +203,22 @@ class Campaign:
             self._schedule.add(record)
             if progress is not None:
                 progress(record, self._schedule.progress)
+            if record.status == "failed" and not self._keep_going:
+                self._check_worth_it()
+
+    def _check_worth_it(self) -> None:
+        """Raise `InputError` if no run went well and the last two failed at once and in the same way."""
+        records = self.store.records()
+        last = [r for r in records[-2:] if r.status == "failed" and r.took < _AT_ONCE_S]
+        ways = {(r.exit_code, r.message, r.output) for r in last}
+        if len(last) < 2 or len(ways) > 1 or any(r.status == "ok" for r in records) or not self.progress.left:
+            return
+        words = last[-1].output.strip().splitlines()[-1:]
+        told = ": ".join([last[-1].message, *words])
+        raise InputError(
+            f"{len(records)} runs failed and none went well; the last two failed at once and in the same way ({told}): "
+            "correct the program and start again, or run the others too with --keep-going"
+        )
 
     def _run_once(self, next_run: NextRun) -> Record:
         """Make one run and store it; if it is interrupted, delete its mark as a running run."""

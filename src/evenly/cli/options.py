@@ -41,6 +41,9 @@ OptionalPaths = Annotated[
     typer.Argument(metavar="PATH", help="Measurement files, folders of them, or one saved model."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+KeepGoing = Annotated[
+    bool, typer.Option("--keep-going", help="Make all runs, even if the first two fail at once and in the same way.")
+]
 Level = Annotated[
     float, typer.Option("--level", parser=_level, metavar="SHARE", help="Probability that intervals cover: 0.9 or 90%.")
 ]

@@ -27,6 +27,7 @@ def measure(
     ] = None,
     plan: Annotated[bool, typer.Option("--plan", help="Show what is still to be run, and run nothing.")] = False,
     retry: Annotated[bool, typer.Option("--retry", help="Repeat runs that failed or timed out.")] = False,
+    keep_going: opt.KeepGoing = False,
     json: opt.Json = False,
 ) -> None:
     """Run a program on many configurations and keep what each took; the same command goes on after an interruption."""
@@ -40,7 +41,7 @@ def measure(
         return
     target = save or place.with_suffix(".runs.csv")
     opt.check_writable(target, "table of runs")
-    with Campaign(study, place, advisor=_advisor(study)) as campaign:
+    with Campaign(study, place, advisor=_advisor(study), keep_going=keep_going) as campaign:
         if retry:
             note(f"made again: {campaign.retry()} of the runs that failed")
         _run(campaign, target)

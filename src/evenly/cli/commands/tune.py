@@ -70,6 +70,7 @@ def tune(
     save: Annotated[
         Path | None, typer.Option("--save", help="Table of all runs: .csv or .parquet (default: beside the store).")
     ] = None,
+    keep_going: opt.KeepGoing = False,
     pictures: opt.Pictures = opt.Pictures(),
     json: opt.Json = False,
 ) -> None:
@@ -86,7 +87,7 @@ def tune(
     pictures.check()
     before = None if known is None else _loaded(known, study.space.names)
     proposer = Proposer(study, strategy=search.strategy, first=search.first, surrogate=search.surrogate, known=before)
-    with Campaign(study, place, advisor=proposer) as campaign:
+    with Campaign(study, place, advisor=proposer, keep_going=keep_going) as campaign:
         with watched(campaign, target) as show:
             result = tune_study(campaign, proposer, show)
         campaign.runs().save(target)
