@@ -72,7 +72,10 @@ def test_users_are_told_what_is_wrong(evenly: Evenly, study: Path) -> None:
     missing = evenly("tune", study.with_name("no.toml"))
     assert missing.code == 2
     study.write_text(STUDY.replace("test {n} != 3 || ", ""))
-    nothing = evenly("tune", study, "--runs", "3")
+    asked = evenly("tune", study, "--runs", "3")
+    assert asked.code == 2
+    assert "2 runs failed and none went well" in asked.err
+    nothing = evenly("tune", study, "--runs", "3", "--keep-going")
     assert nothing.code == 2
     assert "none of 3 runs went well" in nothing.err
 
