@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sqlite3
@@ -166,6 +167,18 @@ def test_an_interruption_keeps_what_there_is(tmp_path: Path) -> None:
     with Store(tmp_path / "study.db") as store:
         assert store.count() >= 1
         assert store.left_running() == []
+
+
+def test_an_interruption_that_something_swallows_is_not_lost(tmp_path: Path) -> None:
+    def swallow(*_: object) -> None:
+        with contextlib.suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+
+    with Campaign(Study.load(study(tmp_path))) as campaign:
+        with pytest.raises(KeyboardInterrupt):
+            campaign.run(swallow)
+        assert campaign.store.count() == 1
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_a_vanished_program_is_named_and_nothing_lost(tmp_path: Path) -> None:

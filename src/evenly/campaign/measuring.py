@@ -8,11 +8,15 @@ from __future__ import annotations
 import dataclasses
 import errno
 import platform
+import signal
+import threading
 import time
 import uuid
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import Any, Self
 
 import pandas as pd
@@ -198,13 +202,15 @@ class Campaign:
         KeyboardInterrupt
             If the campaign is interrupted; all finished runs stay stored.
         """
-        while (next_run := self._next()) is not None:
-            record = self._run_once(next_run)
-            self._schedule.add(record)
-            if progress is not None:
-                progress(record, self._schedule.progress)
-            if record.status == "failed" and not self._keep_going:
-                self._check_worth_it()
+        with _interruptions() as check_interrupted:
+            while (next_run := self._next()) is not None:
+                record = self._run_once(next_run)
+                self._schedule.add(record)
+                if progress is not None:
+                    progress(record, self._schedule.progress)
+                if record.status == "failed" and not self._keep_going:
+                    self._check_worth_it()
+                check_interrupted()
 
     def _check_worth_it(self) -> None:
         """Raise `InputError` if no run went well and the last two failed at once and in the same way."""
@@ -375,3 +381,30 @@ class Campaign:
         loads = [(r.other_load, r.took) for r in self.store.records() if r.other_load is not None]
         total = sum(took for _, took in loads)
         return sum(load * took for load, took in loads) / total if total > 0 else None
+
+
+@contextmanager
+def _interruptions() -> Iterator[Callable[[], None]]:
+    """Give a function that raises `KeyboardInterrupt` if Ctrl-C was pressed, even if nobody noticed.
+
+    An interruption is lost where code is called from C, as while a package is imported.
+    """
+    main = threading.current_thread() is threading.main_thread()
+    if not main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield lambda: None
+        return
+    pressed: list[int] = []
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        pressed.append(number)
+        signal.default_int_handler(number, frame)
+
+    def check() -> None:
+        if pressed:
+            raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield check
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
