@@ -81,7 +81,9 @@ def naive_rate(problem: Problem, terms: TermSet, n: int) -> float:
 
 
 def refit(problem: Problem, terms: TermSet, candidate: Candidate) -> Any:
-    design = np.column_stack([np.ones(RUNS), terms.values(problem.points, np.array(candidate.terms)).T])
+    design = np.column_stack(
+        [np.ones(RUNS), terms.from_tables(terms.tables(problem.points), np.array(candidate.terms)).T]
+    )
     left, right = design * problem.roots[:, None], problem.response * problem.roots
     predictions = np.empty(RUNS)
     for run in range(RUNS):
