@@ -37,7 +37,7 @@ def test_a_front_holds_the_best_time_of_every_total(
     }
     limit = 3 * first + more
     with pytest.MonkeyPatch.context() as patch:
-        # Long fronts are cut before they are merged; the limit of 0 cuts all.
+        # Long fronts are merged by compiled loops; the limit of 0 makes all fronts long.
         patch.setattr(pareto_fronts, "_LONG", long)
         front = build(parse_layout(layout), curves, limit).front
     # Trying all counts: the cores are added side by side, and shared otherwise; the times the other way round.

@@ -8,15 +8,72 @@ Import this module only where a loop is needed: importing numba takes longer tha
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from evenly.compiling import njit
 
-__all__ = ["hull_values", "merge_convex", "minima_monotone", "sum_pairs"]
+__all__ = ["hull_values", "merge_convex", "merge_max", "merge_plus", "minima_monotone", "sum_pairs"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+
+@njit(cache=True)
+def merge_max(ca: Ints, ta: Floats, cb: Ints, tb: Floats, limit: int) -> Any:
+    """Return the front (cores, seconds) of two parts side by side: for each time T, the sum of the parts' cores."""
+    cores = np.empty(len(ca) + len(cb), np.int64)
+    seconds = np.empty(len(ca) + len(cb), np.float64)
+    i = 0
+    j = 0
+    n = 0
+    # From the longest time down: the slower part moves to its next point; both parts do where their times are equal.
+    while ca[i] + cb[j] <= limit:
+        cores[n] = ca[i] + cb[j]
+        seconds[n] = max(ta[i], tb[j])
+        n += 1
+        step_a = ta[i] >= tb[j]
+        step_b = tb[j] >= ta[i]
+        if (step_a and i + 1 == len(ca)) or (step_b and j + 1 == len(cb)):
+            break
+        i += step_a
+        j += step_b
+    return cores[:n].copy(), seconds[:n].copy()
+
+
+@njit(cache=True)
+def merge_plus(ca: Ints, ta: Floats, cb: Ints, tb: Floats) -> Any:
+    """Return the front (cores, seconds) of two parts one after the other on the same cores: times are added."""
+    cores = np.empty(len(ca) + len(cb), np.int64)
+    seconds = np.empty(len(ca) + len(cb), np.float64)
+    # The fewest cores on which both parts can run, and the index in each front for these cores.
+    first = max(ca[0], cb[0])
+    i = 0
+    j = 0
+    while i + 1 < len(ca) and ca[i + 1] <= first:
+        i += 1
+    while j + 1 < len(cb) and cb[j + 1] <= first:
+        j += 1
+    at = first
+    n = 0
+    while True:
+        value = ta[i] + tb[j]
+        # Where rounding cancels a gain, the point with fewer cores stays the front's last point.
+        if n == 0 or value < seconds[n - 1]:
+            cores[n] = at
+            seconds[n] = value
+            n += 1
+        # On to the next count of either front.
+        next_a = ca[i + 1] if i + 1 < len(ca) else np.iinfo(np.int64).max
+        next_b = cb[j + 1] if j + 1 < len(cb) else np.iinfo(np.int64).max
+        at = min(next_a, next_b)
+        if at == np.iinfo(np.int64).max:
+            break
+        i += next_a == at
+        j += next_b == at
+    return cores[:n].copy(), seconds[:n].copy()
 
 
 @njit(cache=True)
