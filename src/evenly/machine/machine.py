@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
+from evenly.arguments import explained
 from evenly.errors import InputError, ReadError, check_keys, did_you_mean
 from evenly.machine.link import Link, check_number
 
@@ -29,6 +30,7 @@ _AMOUNTS = (
 )  # fmt: skip
 
 
+@explained
 @dataclass(frozen=True)
 class Machine:
     """A machine, usually a cluster, as described to allocation and forecasts.

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from evenly.arguments import explained
 from evenly.errors import InputError, ReadError
 from evenly.models.base import Model
 from evenly.models.model_state import nested_state, restored
@@ -33,6 +34,7 @@ _TUPLE = "__tuple__"
 _MARKS = {_ARRAY, _FLOAT, _ITEMS, _OBJECTS, _TUPLE}
 
 
+@explained
 def save(model: Model | Mapping[str, Model], path: str | Path) -> None:
     """Write a fitted model, or a dict of fitted models by solver name, to one file.
 
@@ -88,6 +90,7 @@ def save(model: Model | Mapping[str, Model], path: str | Path) -> None:
         partial.unlink(missing_ok=True)
 
 
+@explained
 def load(path: str | Path) -> Model | dict[str, Model]:
     """Read a file that `save` wrote; return a model, or a dict of models by solver name.
 

@@ -26,6 +26,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from evenly.arguments import explained
 from evenly.errors import InputError, ReadError
 from evenly.fdtd.cell.box import AXES, Box
 from evenly.fdtd.cell.cutting import ChunkBox, HasLayers, equal_parts, layer_pieces
@@ -36,6 +37,7 @@ from evenly.fdtd.cell.tree import Token, below, dump, nest, parse, read
 __all__ = ["BinaryPartition", "ChunkBox"]
 
 
+@explained
 class BinaryPartition:
     """A binary tree of cuts through the cell; each leaf is a chunk and holds the chunk's owner.
 
