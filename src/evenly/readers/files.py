@@ -10,14 +10,17 @@ import bz2
 import gzip
 import lzma
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any
 
 from evenly.errors import ReadError
 
-__all__ = ["count", "head", "is_file", "lines", "number", "plain_suffix", "text"]
+__all__ = ["UNENDED", "count", "head", "is_file", "is_unended", "lines", "number", "plain_suffix", "text"]
+
+#: What to say of a file whose last line is whole otherwise.
+UNENDED = "the last line has no line end: if the file was cut off there, its last value is not whole"
 
 _HEAD_BYTES = 4096
 #: A text file larger than this (after decompression) is not a measurement log.
@@ -81,6 +84,19 @@ def text(path: Path) -> str:
 def lines(path: Path) -> list[str]:
     """Return the lines of a file without line ends; raises the same errors as `text`."""
     return text(path).replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+
+def is_unended(content: Sequence[str]) -> bool:
+    r"""Return whether the last of the `lines` of a file has no line end, so that the file may have been cut off there.
+
+    Many programs leave out the last line end, so this alone is no error: say `UNENDED`.
+
+    Examples
+    --------
+    >>> is_unended("cores,seconds\n8,1.".split("\n")), is_unended("cores,seconds\n8,1.5\n".split("\n"))
+    (True, False)
+    """
+    return bool(content) and bool(content[-1].strip())
 
 
 def plain_suffix(path: Path) -> str:

@@ -246,6 +246,9 @@ def read(path: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
     fields = json.loads(header)
     if not isinstance(fields, dict):
         raise ReadError(path, "the header is damaged")
+    if (rows := fields.get("rows", len(table))) != len(table):
+        reason = f"the header says that there are {rows} rows, but there are {len(table)}: the file was cut off"
+        raise ReadError(path, f'{reason}, or somebody changed it and must correct "rows" in the header')
     return table, fields
 
 

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from evenly.errors import EvenlyError, InputError, MissingExtraError, ReadError
 from evenly.readers.base import Reader
-from evenly.readers.files import head, is_file, lines, plain_suffix
-from evenly.readers.registry import name_list
+from evenly.readers.files import UNENDED, head, is_file, is_unended, lines, plain_suffix
+from evenly.readers.registry import Skipped, name_list
 from evenly.readers.tables.columns import time_candidates
 from evenly.readers.tables.delimited import Decimal, numbers, parse
 from evenly.readers.tables.interpretation import Interpretation
@@ -109,6 +109,7 @@ class TableReader(Reader):
             decimal=decimal,
         )
         self.notes: list[str] = []
+        self.skipped: list[Skipped] = []
 
     def recognises(self, path: Path) -> bool:
         suffix = plain_suffix(path)
@@ -117,14 +118,20 @@ class TableReader(Reader):
         return suffix in _LOOSE_SUFFIXES and _looks_like_table(path)
 
     def read(self, path: Path) -> dict[str, Runs]:
-        self.notes = []
+        self.notes, self.skipped = [], []
         try:
             if plain_suffix(path) in _PARQUET_SUFFIXES:
                 return self._read_parquet(path)
             if head(path).startswith(_RUNS_HEADER):
                 return {"": _load_runs(path)}
-            table = parse(path, lines(path))
-            return self._interpret(path, table.frame, table.lines)
+            content = lines(path)
+            table = parse(path, content)
+            runs = self._interpret(path, table.frame, table.lines)
+            if table.cut:
+                self.skipped = [Skipped(path, f"{table.cut}: that row is left out", line=len(content))]
+            elif is_unended(content):
+                self.notes.append(UNENDED)
+            return runs
         except (ReadError, MissingExtraError):
             raise
         except EvenlyError as error:
