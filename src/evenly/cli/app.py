@@ -155,6 +155,11 @@ def main() -> NoReturn:
         _fail(str(error), NO_ANSWER)
     except EvenlyError as error:
         _fail(str(error), BAD_INPUT)
+    except MemoryError as error:
+        _fail(
+            f"the memory is too small for what was asked ({str(error) or 'no more can be had'}): ask for less",
+            BAD_INPUT,
+        )
     sys.exit(DONE)
 
 

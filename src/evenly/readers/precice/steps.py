@@ -25,7 +25,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evenly.errors import InputError, ReadError
+from evenly.memory import check_room
 from evenly.readers.base import Reader
+from evenly.readers.files import TEXT_TO_TABLE
 from evenly.readers.registry import Skipped
 from evenly.runs.runs import Runs
 
@@ -232,6 +234,7 @@ class StepReader(Reader):
 
 def text_of(path: Path) -> str:
     """Return the text of a file; an empty file is a `ReadError`."""
+    check_room(f"reading {path}", TEXT_TO_TABLE * path.stat().st_size, "give a smaller part of it")
     text = path.read_text(encoding="utf-8")
     if not text.strip():
         raise ReadError(path, "the file is empty")

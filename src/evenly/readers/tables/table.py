@@ -27,6 +27,7 @@ from evenly.readers.tables.delimited import Decimal, numbers, parse
 from evenly.readers.tables.interpretation import Interpretation
 from evenly.readers.tables.options import TableOptions
 from evenly.readers.tables.wide import narrowed
+from evenly.runs.files import check_parquet
 from evenly.runs.runs import Runs
 
 __all__ = ["TableReader"]
@@ -144,10 +145,13 @@ class TableReader(Reader):
         except ImportError:
             raise MissingExtraError("reading Parquet", extra="parquet") from None
         try:
+            check_parquet(path)
             arrow = pq.read_table(path)
             if b"evenly" in (arrow.schema.metadata or {}):
                 return {"": _load_runs(path)}
             frame = arrow.to_pandas()
+        except ReadError:
+            raise
         except (OSError, ValueError, pa.ArrowException) as error:
             raise ReadError(path, f"not a readable Parquet file: {error}") from None
         if not len(frame):

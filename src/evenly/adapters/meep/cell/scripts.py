@@ -109,7 +109,7 @@ def simulations_in(path: Path) -> int:
     """Return at how many places a script makes a simulation; 0 where it is no Python or does so elsewhere."""
     try:
         tree = ast.parse(path.read_bytes())
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return 0  # Python itself says what is wrong, where it runs
     calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
     names = [call.attr if isinstance(call, ast.Attribute) else getattr(call, "id", "") for call in calls]
