@@ -169,6 +169,11 @@ def main() -> NoReturn:
         if not error.filename:
             raise
         _fail(f"{str(error.filename)[:200]}: {error.strerror}", BAD_INPUT)
+    except MemoryError as error:
+        _fail(
+            f"the memory is too small for what was asked ({str(error) or 'no more can be had'}): ask for less",
+            BAD_INPUT,
+        )
     sys.exit(DONE)
 
 

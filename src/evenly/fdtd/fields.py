@@ -34,6 +34,7 @@ from evenly.fdtd.media.structure import Structure
 from evenly.fdtd.ranks.parallel import current
 from evenly.fdtd.sources.source import Source
 from evenly.fdtd.stepping.timing import Clock, PhaseTimer
+from evenly.memory import check_room
 
 if TYPE_CHECKING:
     from evenly.fdtd.ranks.communicators import Communicator
@@ -229,6 +230,12 @@ class Fields:
         from evenly.fdtd.stepping.chunk import Chunk
 
         precision, fused = np.dtype(self.options.precision), self.options.fused
+        points = sum(at.box.volume for at in self.chunk_boxes if at.owner == self.communicator.rank)
+        check_room(
+            f"the fields of a grid of {' x '.join(map(str, self.grid.shape))} points ({points:,} of them on this rank)",
+            6.0 * points * self.parts * precision.itemsize,
+            "lower the resolution, make the cell smaller, or use more ranks on more nodes",
+        )
         chunks = [
             Chunk(n, at.box, self.structure, self.layers, at.pml, parts=self.parts, dtype=precision, fused=fused)
             for n, at in enumerate(self.chunk_boxes)

@@ -19,6 +19,7 @@ import numpy as np
 
 from evenly.arguments import explained
 from evenly.errors import InputError, ReadError
+from evenly.memory import ARRAYS_MIB, check_file, check_unpacked, read_arrays
 from evenly.models.base import Model
 from evenly.models.model_state import nested_state, restored
 
@@ -105,7 +106,7 @@ def load(path: str | Path) -> Model | dict[str, Model]:
     Traceback (most recent call last):
     evenly.errors.ReadError: no/such.evenly: there is no such file: save a model with `evenly fit … --save FILE` first
     """
-    target = Path(path)
+    target = check_file(path)
     try:
         document, arrays = _unzip(target)
         _check_format(target, document)
@@ -123,9 +124,9 @@ def load(path: str | Path) -> Model | dict[str, Model]:
 
 def _unzip(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, Any]]]:
     with zipfile.ZipFile(path) as archive:
+        check_unpacked(path, sum(archive.getinfo(name).file_size for name in ("model.json", "arrays.npz")), ARRAYS_MIB)
         document = json.loads(archive.read("model.json"))
-        with np.load(io.BytesIO(archive.read("arrays.npz")), allow_pickle=False) as stored:
-            return document, {name: stored[name] for name in stored.files}
+        return document, read_arrays(path, io.BytesIO(archive.read("arrays.npz")))
 
 
 def _check_format(path: Path, document: Any) -> None:

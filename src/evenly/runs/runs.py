@@ -370,7 +370,8 @@ class Runs:
         ...     Runs.load(Path(folder, "runs.csv")) == runs
         True
         """
-        header = {"space": self.space.to_dict(), "quantities": self.quantities, "response": self.response}
+        about = {"quantities": self.quantities, "response": self.response}
+        header = {"rows": len(self), "space": self.space.to_dict(), **about}
         table = files.encoded(self._table, label_names(self.space))
         files.write(table, json.dumps(header, separators=(",", ":"), allow_nan=False), Path(path))
 

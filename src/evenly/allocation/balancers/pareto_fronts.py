@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from evenly.allocation.problem.curves import Front, SolverCurve
 from evenly.allocation.problem.layout import InTurn, Layout, Repeated, Shared, SideBySide, Solver
+from evenly.allocation.problem.limits import listed
 
 __all__ = ["GroupFront", "build", "solver_front"]
 
@@ -88,7 +89,7 @@ def build(layout: Layout, curves: Mapping[str, SolverCurve], limit: int) -> Grou
 
 def solver_front(curve: SolverCurve, limit: int) -> Front:
     """Return one solver's front up to `limit` cores; counts that are not faster than all smaller ones are left out."""
-    counts = np.asarray(curve.counts, dtype=np.int64)
+    counts = listed(curve.name, curve.counts)
     counts = counts[: int(np.searchsorted(counts, limit, side="right"))]
     return Front.of(counts, curve.seconds(counts))
 

@@ -17,10 +17,13 @@ from numpy.typing import NDArray
 from evenly.arguments import explained
 from evenly.errors import InfeasibleError, InputError
 from evenly.machine.machine import Machine
+from evenly.memory import check_room
 
 __all__ = ["Bound", "Limits", "index_at_most", "is_count", "possible_counts"]
 
 Ints = NDArray[np.int64]
+#: A table of counts and their times takes about so many numbers for each count.
+_COLUMNS = 6
 #: Core counts, increasing: a range where they are equally spaced, else an array.
 Counts = range | Ints
 
@@ -49,6 +52,19 @@ def index_at_most(counts: Counts, count: int) -> int:
     if isinstance(counts, range):
         return min(len(counts) - 1, max((count - counts.start) // counts.step, 0))
     return max(int(np.searchsorted(counts, count, side="right")) - 1, 0)
+
+
+def listed(name: str, counts: Counts) -> Ints:
+    """Return all counts of solver `name` as an array (n,).
+
+    Raises
+    ------
+    InputError
+        If a table with a time for each of them doesn't fit into the memory.
+    """
+    room = 8.0 * _COLUMNS * len(counts)
+    check_room(f"a table of {len(counts):,} core counts of {name!r}", room, "lower --cores, or name the allowed counts")
+    return np.asarray(counts, dtype=np.int64)
 
 
 def _are_counts(values: Any) -> bool:
@@ -231,7 +247,7 @@ def possible_counts(
     if not len(counts):
         raise _no_count(name, limits, total)
     for bound in limits.all_bounds:
-        table = np.asarray(counts, dtype=np.int64)
+        table = listed(name, counts)
         counts = table[bound.holds(table, machine, evaluate)]
         if not len(counts):
             raise _no_count_within(name, bound, bound.amounts(table, machine, evaluate), table, machine)

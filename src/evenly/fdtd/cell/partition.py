@@ -33,6 +33,7 @@ from evenly.fdtd.cell.cutting import ChunkBox, HasLayers, equal_parts, layer_pie
 from evenly.fdtd.cell.grid import Grid
 from evenly.fdtd.cell.layout_target import LayoutTarget
 from evenly.fdtd.cell.tree import Token, below, dump, nest, parse, read
+from evenly.memory import check_file
 
 __all__ = ["BinaryPartition", "ChunkBox"]
 
@@ -244,6 +245,7 @@ class BinaryPartition:
         ReadError
             If the file can't be read, is damaged, is not a partition, or has an unknown version.
         """
+        check_file(path)
         try:
             data, made_for = read(Path(path).read_text(encoding="utf-8"), path)
             return cls(data, None if made_for is None else LayoutTarget.of_dict(made_for, str(path)))

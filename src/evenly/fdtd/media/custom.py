@@ -20,6 +20,7 @@ from evenly.arguments import explained
 from evenly.errors import InputError, MissingExtraError, ReadError
 from evenly.fdtd.cell.grid import vector
 from evenly.fdtd.media.materials import Medium, vacuum
+from evenly.memory import ARRAYS_MIB, check_file, check_unpacked
 
 __all__ = ["ArrayMaterial", "FunctionMaterial", "as_material"]
 
@@ -241,6 +242,7 @@ def _open(path: Path) -> Any:
         import h5py
     except ImportError:
         raise MissingExtraError("reading ε from an HDF5 file", extra="hdf5") from None
+    check_file(path)
     try:
         return h5py.File(path, "r")
     except OSError as error:
@@ -251,4 +253,6 @@ def _find(file: Any, path: Path, dataset: str) -> Any:
     if dataset not in file or not hasattr(file[dataset], "shape"):
         names = ", ".join(sorted(file)) or "none"
         raise ReadError(path, f"it has no data set {dataset!r} (it holds: {names}): give `dataset`")
-    return file[dataset]
+    found = file[dataset]
+    check_unpacked(path, found.size * found.dtype.itemsize, ARRAYS_MIB)
+    return found
