@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from evenly.errors import EvenlyWarning, InputError
+from evenly.writing import replacing
 
 __all__ = ["FileLock", "file_system_time"]
 
@@ -104,9 +105,8 @@ class FileLock:
                 return False
             if _is_alive(holder, self._place):
                 raise self._busy(named, holder)
-            new = self._place.with_name(f"{self._place.name}.{self._holder['token']}")
-            new.write_text(json.dumps(self._holder), encoding="utf-8")
-            new.replace(self._place)
+            with replacing(self._place) as new:
+                new.write_text(json.dumps(self._holder), encoding="utf-8")
         finally:
             guard.unlink(missing_ok=True)
         if holder:
