@@ -111,7 +111,7 @@ class FileLock:
             guard.unlink(missing_ok=True)
         if holder:
             said = f"{named} was in use by {_told(holder)}, which ended without closing it: this process continues"
-            warnings.warn(EvenlyWarning(said), stacklevel=4)
+            warnings.warn(EvenlyWarning(said), stacklevel=5)
         return True
 
     def _busy(self, named: Path, holder: dict[str, Any]) -> InputError:

@@ -21,6 +21,7 @@ from typing import Any, Self
 
 import pandas as pd
 
+from evenly.arguments import explained
 from evenly.campaign.noise import Drift, drift_of
 from evenly.campaign.one_run import Runner
 from evenly.campaign.planning import Advisor, NextRun, Progress, Schedule, first_configurations, rows_of
@@ -38,6 +39,7 @@ _AT_ONCE_S = 5.0
 _INTERRUPTIONS = 3
 
 
+@explained
 def measure(
     study: Study | Path | str,
     store: Path | str | None = None,
@@ -186,7 +188,7 @@ class Campaign:
             else:
                 left = "is run after all others"
             warnings.warn(
-                EvenlyWarning(f"evenly was killed {counts[number]} times while {what} ran: it {left}"), stacklevel=4
+                EvenlyWarning(f"evenly was killed {counts[number]} times while {what} ran: it {left}"), stacklevel=5
             )
         return found
 

@@ -15,8 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
+from evenly.arguments import explained
 from evenly.errors import InputError, ReadError, check_keys, did_you_mean
 from evenly.machine.link import Link, check_number
+from evenly.memory import check_file
 
 __all__ = ["Link", "Machine", "shipped_machines"]
 
@@ -29,6 +31,7 @@ _AMOUNTS = (
 )  # fmt: skip
 
 
+@explained
 @dataclass(frozen=True)
 class Machine:
     """A machine, usually a cluster, as described to allocation and forecasts.
@@ -191,14 +194,14 @@ class Machine:
         >>> Machine.load("cloud-16-10g").cores_per_node
         16
         """
-        path = _found(Path(path))
+        path = check_file(_found(Path(path)))
         try:
             text = path.read_text(encoding="utf-8")
             values = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
             if not isinstance(values, Mapping):
                 raise InputError("a machine file holds names and values")
             return cls.from_dict(values)
-        except (OSError, ValueError, TypeError) as error:
+        except (OSError, ValueError, TypeError, RecursionError) as error:
             raise ReadError(path, f"a machine file (TOML or JSON) was expected: {error}") from error
 
 

@@ -18,16 +18,19 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evenly.errors import InputError, MissingExtraError, ReadError
+from evenly.memory import ARRAYS_MIB, check_unpacked
 from evenly.runs.columns import as_text
 from evenly.space.configurations import plain, to_floats
 
 __all__ = [
-    "FORMAT_VERSION", "decode_label", "decode_text", "decoded", "encode_label", "encode_text", "encoded", "read",
-    "write",
+    "FORMAT_VERSION", "check_parquet", "decode_label", "decode_text", "decoded", "encode_label", "encode_text",
+    "encoded", "read", "write",
 ]  # fmt: skip
 
 FORMAT_VERSION = 1
 _HEADER = "# evenly runs "
+#: About what a cell of a table takes as text.
+_CELL_BYTES = 64
 _TEXTS = ("run", "status", "machine", "when", "source")
 
 
@@ -246,6 +249,9 @@ def read(path: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
     fields = json.loads(header)
     if not isinstance(fields, dict):
         raise ReadError(path, "the header is damaged")
+    if (rows := fields.get("rows", len(table))) != len(table):
+        reason = f"the header says that there are {rows} rows, but there are {len(table)}: the file was cut off"
+        raise ReadError(path, f'{reason}, or somebody changed it and must correct "rows" in the header')
     return table, fields
 
 
@@ -274,8 +280,16 @@ def _rows(path: Path, stream: TextIO) -> tuple[list[str], list[list[str]]]:
     return names, rows
 
 
+def check_parquet(path: Path) -> None:
+    """Raise `ReadError` if a Parquet file is too large to be read as a table, which repeated values hide."""
+    _, pq = _parquet("reading")
+    about = pq.read_metadata(path)
+    check_unpacked(path, _CELL_BYTES * about.num_rows * about.num_columns, ARRAYS_MIB)
+
+
 def _read_parquet(path: Path) -> tuple[pd.DataFrame, str]:
     _, pq = _parquet("reading")
+    check_parquet(path)
     arrow = pq.read_table(path, page_checksum_verification=True)
     header = (arrow.schema.metadata or {}).get(b"evenly")
     if header is None:

@@ -30,6 +30,7 @@ from typing import Any, final
 
 import numpy as np
 
+from evenly.arguments import explained
 from evenly.errors import InputError
 
 __all__ = ["InTurn", "Layout", "Repeated", "Shared", "SideBySide", "Solver", "parse_layout"]
@@ -151,6 +152,7 @@ class Repeated(Layout):
         return f"{count} * ({self.part})" if isinstance(self.part, Shared) else f"{count} * {self.part}"
 
 
+@explained
 def parse_layout(text: str, solvers: Iterable[str] | None = None) -> Layout:
     """Read a layout expression.
 

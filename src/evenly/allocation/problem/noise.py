@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from evenly.allocation.problem.base import Problem
 from evenly.allocation.problem.limits import is_count
+from evenly.arguments import check_seed, explained
 from evenly.errors import InputError
 
 __all__ = ["Alternative", "Compare", "Comparison", "Draws", "Noise"]
@@ -29,6 +30,7 @@ Floats = NDArray[np.float64]
 _STEPS_DRAWN, _FEWEST_DRAWS = 4_000_000, 200
 
 
+@explained
 @dataclass(frozen=True)
 class Noise:
     """Level of the intervals, and the variation from step to step.
@@ -59,10 +61,12 @@ class Noise:
             raise InputError(f"level must lie between 0 and 1, but got {self.level}")
         if self.draws < 100:
             raise InputError(f"draws must be at least 100, but got {self.draws}")
+        check_seed(self.seed)
         if self.optimise and not self.samples:
             raise InputError("minimising the expected time of a step needs times per step: give samples")
 
 
+@explained
 @dataclass(frozen=True)
 class Compare:
     """Assignments with which a plan is compared.

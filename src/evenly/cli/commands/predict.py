@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -141,11 +142,13 @@ def _save(predictions: list[dict[str, Any]], path: Path) -> None:
 def _asked(at: list[str] | None, file: Path | None) -> pd.DataFrame:
     import pandas as pd
 
+    from evenly.readers.files import text
+
     if (at is None) == (file is None):
         raise InputError("give the configurations either with --at, as --at cores=64,128, or with --file table.csv")
     if file is None:
         return pd.DataFrame(parsing.configurations(at or []))
     try:
-        return pd.read_csv(file)
+        return pd.read_csv(StringIO(text(file)))
     except (OSError, UnicodeDecodeError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
         raise InputError(f"{file} can't be read as a table of configurations: {error}") from None

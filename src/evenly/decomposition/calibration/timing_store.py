@@ -130,7 +130,7 @@ class TimingStore:
                     self._check(row)
                 else:
                     self._take(row)
-            except (ValueError, KeyError, TypeError, AttributeError) as error:
+            except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
                 if isinstance(error, InputError):
                     raise
                 wrong = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else error

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from evenly.decomposition.cells.survey import Survey
 from evenly.errors import InputError, ReadError
 from evenly.fdtd.cell.grid import Grid
+from evenly.memory import read_arrays
 
 __all__ = ["Cell", "Transform"]
 
@@ -153,10 +154,10 @@ class Cell:
             If the file holds no cell, is damaged, or has an unknown version.
         """
         try:
-            with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as stored:
-                about = json.loads(bytes(stored["about"]).decode())
-                edges = (stored["x"], stored["y"], stored["z"])
-                table = stored["table"]
+            stored = read_arrays(path)
+            about = json.loads(bytes(stored["about"]).decode())
+            edges = (stored["x"], stored["y"], stored["z"])
+            table = stored["table"]
             if (about.get("format"), about.get("version")) != (FORMAT, FORMAT_VERSION):
                 raise ReadError(path, f"it is not version {FORMAT_VERSION} of {FORMAT!r}")
             if not np.isfinite(table).all():

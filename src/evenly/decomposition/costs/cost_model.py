@@ -22,6 +22,7 @@ from evenly.decomposition.cells.cell import Cell
 from evenly.decomposition.cells.pieces import pieces_of
 from evenly.decomposition.costs.terms import BOUNDARY, Program
 from evenly.errors import InputError, ReadError
+from evenly.memory import check_file
 
 __all__ = ["Coefficient", "CostModel", "program_named"]
 
@@ -219,9 +220,10 @@ class CostModel:
         ReadError
             If the file holds no cost model, is damaged, or has an unknown version.
         """
+        check_file(path)
         try:
             return cls.from_dict(json.loads(Path(path).read_text(encoding="utf-8")))
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, InputError) as error:
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, InputError) as error:
             raise ReadError(path, _trouble(error)) from error
 
 

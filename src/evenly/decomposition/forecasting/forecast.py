@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from evenly.arguments import explained
 from evenly.decomposition.cells.cell import Cell
 from evenly.decomposition.cells.fdtd.cell import cell_from
 from evenly.decomposition.costs.cost_model import CostModel
@@ -87,6 +88,7 @@ class Forecast:
         }  # fmt: skip
 
 
+@explained
 def forecast(
     simulation: Cell | Simulation | Callable[[int], Cell],
     ranks: Sequence[int],

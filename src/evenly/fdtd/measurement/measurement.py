@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from evenly.errors import InputError, ReadError
+from evenly.memory import check_file
 
 __all__ = ["COMMUNICATION", "COMPUTATION", "FORMAT", "FOURIER", "STEPPING", "SUFFIX", "Measurement", "RankRecord"]
 
@@ -295,14 +296,14 @@ class Measurement:
         ReadError
             If there is no such file, or it is damaged or not a measurement.
         """
-        path = Path(path)
+        path = check_file(path)
         try:
             return cls.from_dict(json.loads(path.read_text(encoding="utf-8")))
         except OSError as error:
             raise ReadError(path, f"it can't be read ({error.strerror}): check the path") from None
         except json.JSONDecodeError as error:
             raise ReadError(path, f"it is no JSON or was cut off: {error.msg}", line=error.lineno) from None
-        except (InputError, UnicodeDecodeError) as error:
+        except (ValueError, RecursionError) as error:
             raise ReadError(path, str(error)) from None
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from evenly.arguments import explained
 from evenly.errors import InputError
 from evenly.fdtd.cell.box import Box
 from evenly.fdtd.cell.grid import vector
@@ -22,6 +23,7 @@ Existing = Literal["replace", "error"]
 Region = Box | tuple[Sequence[float], Sequence[float]] | None
 
 
+@explained
 def check_writable(path: Path | str, bytes: float = 0, *, existing: Existing = "replace") -> None:  # noqa: A002
     """Check, before a long run, that a file of so many bytes can be written.
 

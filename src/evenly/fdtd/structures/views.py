@@ -28,6 +28,7 @@ from evenly.fdtd.monitors.monitor import FourierMonitor
 from evenly.fdtd.monitors.near_to_far import NearToFar
 from evenly.fdtd.simulation import Simulation
 from evenly.fdtd.structures.example import Look
+from evenly.memory import read_arrays
 
 __all__ = ["Area", "View", "take_view"]
 
@@ -135,11 +136,13 @@ class View:
             If there is none or it is something else.
         """
         try:
-            with np.load(path, allow_pickle=False) as file:
-                about = json.loads(str(file["about"]))
-                shown = file["snapshot"]
-                index = file["index"]
-        except (OSError, ValueError, KeyError) as error:
+            file = read_arrays(path)
+            about = json.loads(str(file["about"]))
+            shown = file["snapshot"]
+            index = file["index"]
+        except ReadError:
+            raise
+        except (OSError, ValueError, KeyError, RecursionError) as error:
             raise ReadError(Path(path), f"it is no view of a simulation: {error}") from None
         for name in ("chunks", "layers", "monitors", "sources"):
             about[name] = [Area(**{**one, "corners": tuple(one["corners"])}) for one in about[name]]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from evenly.fdtd.cell.grid import Grid, Vector
 from evenly.fdtd.media.materials import Medium, vacuum
 from evenly.fdtd.media.solids import Block, GeometricObject
 from evenly.fdtd.media.structure import Structure
+from evenly.memory import ARRAYS_MIB, check_unpacked
 
 __all__ = ["media_of", "structure_of"]
 
@@ -125,7 +127,9 @@ def _read(name: str) -> Any:
     try:
         with h5py.File(path) as file:
             names = [key for key, value in file.items() if hasattr(value, "shape")]
-            return np.asarray(file[dataset or names[0]])
+            found = file[dataset or names[0]]
+            check_unpacked(Path(path), found.size * found.dtype.itemsize, ARRAYS_MIB)
+            return np.asarray(found)
     except (OSError, KeyError, IndexError) as error:
         raise ReadError(path, f"no data set {dataset!r} can be read from it: {error}") from error
 

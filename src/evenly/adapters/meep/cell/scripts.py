@@ -109,7 +109,7 @@ def simulations_in(path: Path) -> int:
     """Return the number of places where a script makes a simulation; 0 if it isn't Python, or has no such place."""
     try:
         tree = ast.parse(path.read_bytes())
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return 0  # Python itself reports the error when it runs the script
     calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
     names = [call.attr if isinstance(call, ast.Attribute) else getattr(call, "id", "") for call in calls]
