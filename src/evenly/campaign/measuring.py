@@ -261,7 +261,7 @@ class Campaign:
         return record
 
     def _unstarted(self, next_run: NextRun, message: str) -> Record:
-        """Store a run that failed since only its own command can't be started; the other configurations go on."""
+        """Store a failed run whose command can't be started. The other configurations are still run."""
         record = Record(
             next_run.configuration, next_run.repetition, "failed", {}, next_run.purpose, message=message,
             started=time.time(), machine=platform.node(),
