@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
-__all__ = ["Drift", "busy_seconds", "drift_of", "half_width"]
+__all__ = ["Drift", "busy_elsewhere", "drift_of", "half_width"]
 
 _LEVEL = 0.95
 #: A drift below this fraction is not reported.
@@ -99,12 +99,15 @@ def drift_of(when: ArrayLike, seconds: ArrayLike) -> Drift:
     return Drift(len(x), float(np.expm1(slope)), float(np.exp(slope) * np.expm1(width)))
 
 
-def busy_seconds() -> float | None:
-    """Return the CPU seconds of all processes since the machine started; None where it doesn't report them."""
+def busy_elsewhere() -> float | None:
+    """Return the CPU seconds of all processes but this one and its ended children; None if they aren't reported.
+
+    Only the difference of two values has a meaning.
+    """
     try:
         first = Path("/proc/stat").read_text(encoding="ascii").split("\n", 1)[0].split()
     except OSError:
         return None
     # Fields: user, nice, system, idle, iowait, irq, softirq. All count as busy except idle and iowait.
     ticks = [int(x) for x in first[1:8]]
-    return (sum(ticks) - ticks[3] - ticks[4]) / os.sysconf("SC_CLK_TCK")
+    return (sum(ticks) - ticks[3] - ticks[4]) / os.sysconf("SC_CLK_TCK") - sum(os.times()[:4])

@@ -18,16 +18,20 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evenly.errors import InputError, MissingExtraError, ReadError
+from evenly.memory import ARRAYS_MIB, check_unpacked
 from evenly.runs.columns import as_text
 from evenly.space.configurations import plain, to_floats
+from evenly.writing import replacing
 
 __all__ = [
-    "FORMAT_VERSION", "decode_label", "decode_text", "decoded", "encode_label", "encode_text", "encoded", "read",
-    "write",
+    "FORMAT_VERSION", "check_parquet", "decode_label", "decode_text", "decoded", "encode_label", "encode_text",
+    "encoded", "read", "write",
 ]  # fmt: skip
 
 FORMAT_VERSION = 1
 _HEADER = "# evenly runs "
+#: About what a cell of a table takes as text.
+_CELL_BYTES = 64
 _TEXTS = ("run", "status", "machine", "when", "source")
 
 
@@ -185,14 +189,11 @@ def write(table: pd.DataFrame, header: str, path: Path) -> None:
     """
     if path.suffix not in (".csv", ".parquet"):
         raise InputError(f"runs are saved as .csv or .parquet, but got {path.name!r}")
-    partial = path.with_name(path.name + ".part")
     try:
-        (_write_csv if path.suffix == ".csv" else _write_parquet)(table, f"{FORMAT_VERSION} {header}", partial)
-        partial.replace(path)
+        with replacing(path) as new:
+            (_write_csv if path.suffix == ".csv" else _write_parquet)(table, f"{FORMAT_VERSION} {header}", new)
     except OSError as error:
         raise InputError(f"the runs can't be written to {path}: {error.strerror or error}") from None
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def _write_csv(table: pd.DataFrame, header: str, path: Path) -> None:
@@ -246,6 +247,9 @@ def read(path: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
     fields = json.loads(header)
     if not isinstance(fields, dict):
         raise ReadError(path, "the header is damaged")
+    if (rows := fields.get("rows", len(table))) != len(table):
+        reason = f"the header says that there are {rows} rows, but there are {len(table)}: the file was cut off"
+        raise ReadError(path, f'{reason}, or somebody changed it and must correct "rows" in the header')
     return table, fields
 
 
@@ -274,8 +278,16 @@ def _rows(path: Path, stream: TextIO) -> tuple[list[str], list[list[str]]]:
     return names, rows
 
 
+def check_parquet(path: Path) -> None:
+    """Raise `ReadError` if a Parquet file is too large to be read as a table, which repeated values hide."""
+    _, pq = _parquet("reading")
+    about = pq.read_metadata(path)
+    check_unpacked(path, _CELL_BYTES * about.num_rows * about.num_columns, ARRAYS_MIB)
+
+
 def _read_parquet(path: Path) -> tuple[pd.DataFrame, str]:
     _, pq = _parquet("reading")
+    check_parquet(path)
     arrow = pq.read_table(path, page_checksum_verification=True)
     header = (arrow.schema.metadata or {}).get(b"evenly")
     if header is None:

@@ -19,6 +19,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evenly.errors import ReadError
+from evenly.readers.files import is_unended
 
 __all__ = ["Decimal", "Delimited", "numbers", "parse"]
 
@@ -44,11 +45,14 @@ class Delimited:
         The line of the file, counted from 1, on which each row starts.
     delimiter : str
         What separates the cells; a space stands for any run of spaces.
+    cut : str
+        What the last line lacks if the file seems to be cut off in it; the line is left out of the frame then.
     """
 
     frame: pd.DataFrame
     lines: NDArray[np.int64]
     delimiter: str
+    cut: str = ""
 
 
 def parse(path: Path, text_lines: Sequence[str]) -> Delimited:
@@ -76,11 +80,14 @@ def parse(path: Path, text_lines: Sequence[str]) -> Delimited:
     rows = [(number, _cells(line, delimiter)) for number, line in content]
     header_line, header = rows[0]
     names = _check_header(path, header, header_line)
-    body = [(line, _fit(path, cells, len(names), line)) for line, cells in rows[1:]]
+    cut = _cut(text_lines, rows[1:], len(names))
+    body = [(line, _fit(path, cells, len(names), line)) for line, cells in (rows[1:-1] if cut else rows[1:])]
+    if cut and not body:
+        raise ReadError(path, cut, line=rows[-1][0])
     if not body:
         raise ReadError(path, "the table has a header but no rows", line=header_line)
     frame = pd.DataFrame([cells for _, cells in body], columns=names, dtype=object)
-    return Delimited(frame, np.array([line for line, _ in body], dtype=np.int64), delimiter)
+    return Delimited(frame, np.array([line for line, _ in body], dtype=np.int64), delimiter, cut)
 
 
 def numbers(
@@ -189,6 +196,17 @@ def _cells(line: str, delimiter: str) -> list[str]:
         return [cell.strip() for cell in next(csv.reader([line], delimiter=delimiter, skipinitialspace=True), [])]
     except csv.Error:
         return [cell.strip() for cell in line.split(delimiter)]
+
+
+def _cut(text_lines: Sequence[str], rows: Sequence[tuple[int, list[str]]], width: int) -> str:
+    """Return what a last line without its end lacks; empty if nothing is missing in it for certain."""
+    if not rows or rows[-1][0] != len(text_lines):
+        return ""
+    *others, last = (cells for _, cells in rows)
+    there = len(last) - (not last[-1] and all(cells[-1] for cells in others))
+    if there >= width or not is_unended(text_lines):
+        return ""
+    return f"the file seems to be cut off in its last line, which has {there} of {width} values"
 
 
 def _check_header(path: Path, header: list[str], line: int) -> list[str]:
