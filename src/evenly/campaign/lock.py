@@ -1,7 +1,7 @@
-"""A lock beside a file, so that one process at a time writes to it, on file systems of clusters too.
+"""A lock beside a file. Only one process at a time can write to the file, also on file systems of clusters.
 
-The lock is a small file with its holder's host and process. To create it is atomic on local and on shared file systems;
-`flock` is neither needed nor used, since many shared file systems refuse it or don't tell other hosts.
+The lock is a small file with its holder's host and process. Its creation is atomic on local and on shared file systems.
+`flock` is not used, because many shared file systems refuse it or don't tell other hosts about it.
 
 A lock is stale if its holder ended without removing it: on this machine, if that process is gone; elsewhere, if nobody
 has touched the lock for some minutes. The holder touches it twice a minute. Ages are differences of two times of the
@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from evenly.errors import EvenlyWarning, InputError
+from evenly.writing import replacing
 
 __all__ = ["FileLock", "file_system_time"]
 
@@ -104,14 +105,13 @@ class FileLock:
                 return False
             if _is_alive(holder, self._place):
                 raise self._busy(named, holder)
-            new = self._place.with_name(f"{self._place.name}.{self._holder['token']}")
-            new.write_text(json.dumps(self._holder), encoding="utf-8")
-            new.replace(self._place)
+            with replacing(self._place) as new:
+                new.write_text(json.dumps(self._holder), encoding="utf-8")
         finally:
             guard.unlink(missing_ok=True)
         if holder:
             said = f"{named} was in use by {_told(holder)}, which ended without closing it: this process continues"
-            warnings.warn(EvenlyWarning(said), stacklevel=4)
+            warnings.warn(EvenlyWarning(said), stacklevel=5)
         return True
 
     def _busy(self, named: Path, holder: dict[str, Any]) -> InputError:

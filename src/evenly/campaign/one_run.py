@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from evenly.campaign.lock import file_system_time
-from evenly.campaign.noise import busy_seconds
+from evenly.campaign.noise import busy_elsewhere
 from evenly.campaign.planning import NextRun
 from evenly.campaign.store import Record
 from evenly.campaign.study import Study
@@ -90,7 +90,7 @@ class Runner:
                 self._words(values), mark, self._ranks(values), folder,
                 self._environment(values, configuration, result), until_s,
             )  # fmt: skip
-            since, began, busy = _file_time(folder), time.time(), busy_seconds()
+            since, began, busy = _file_time(folder), time.time(), busy_elsewhere()
             outcome = self._outcome(task)
             others = _others(busy, outcome)
             status, quantities, message = self._measured(outcome, folder, result, since, until_s)
@@ -175,7 +175,7 @@ def _ended(status: int) -> str:
 
 def _others(before: float | None, outcome: Outcome) -> float | None:
     """Return the mean number of cores that other processes kept busy during a run."""
-    after = busy_seconds()
+    after = busy_elsewhere()
     if before is None or after is None or outcome.seconds <= 0:
         return None
-    return max(0.0, (after - before - outcome.cpu_seconds) / outcome.seconds)
+    return max(0.0, (after - before) / outcome.seconds)

@@ -78,15 +78,24 @@ class _Commands(TyperGroup):
 
 
 class _Command(TyperCommand):
-    """A command that raises an error for a single-valued option given twice; typer would use only the last value."""
+    """A command that refuses an option given twice, of which typer uses the last, or without its value.
+
+    Of ``--store --json``, typer would make a store named ``--json``.
+    """
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        _, _, order = self.make_parser(ctx).parse_args(args=list(args))
+        values, _, order = self.make_parser(ctx).parse_args(args=list(args))
         options: list[Any] = list(order)
         for option in options:
+            self._refuse_no_value(option, values.get(option.name))
             if option.param_type_name == "option" and not (option.multiple or option.is_flag or option.is_eager):
                 self._refuse_twice(option, [other for other in options if other is option])
         return super().parse_args(ctx, args)
+
+    def _refuse_no_value(self, option: Any, value: Any) -> None:
+        for one in value if isinstance(value, list | tuple) else [value]:
+            if option.param_type_name == "option" and isinstance(one, str) and one.startswith("--"):
+                raise InputError(f"{option.opts[0]} needs a value, but is followed by {one}")
 
     def _refuse_twice(self, option: Any, given: list[Any]) -> None:
         if len(given) > 1:
@@ -155,6 +164,11 @@ def main() -> NoReturn:
         _fail(str(error), NO_ANSWER)
     except EvenlyError as error:
         _fail(str(error), BAD_INPUT)
+    except OSError as error:
+        # A path that can't be read or written, such as a name that is too long; without a path it isn't the user's.
+        if not error.filename:
+            raise
+        _fail(f"{str(error.filename)[:200]}: {error.strerror}", BAD_INPUT)
     except MemoryError as error:
         _fail(
             f"the memory is too small for what was asked ({str(error) or 'no more can be had'}): ask for less",

@@ -18,12 +18,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from evenly.arguments import explained
 from evenly.errors import InputError
 from evenly.fdtd.cell.boundaries import Boundary, Layers, resolve
 from evenly.fdtd.cell.box import Box
 from evenly.fdtd.cell.cutting import ChunkBox, split_for_threads
 from evenly.fdtd.cell.extents import check_inside
-from evenly.fdtd.cell.grid import Grid, vector
+from evenly.fdtd.cell.grid import COMPONENTS, Grid, vector
 from evenly.fdtd.cell.partition import BinaryPartition
 from evenly.fdtd.media.custom import as_material
 from evenly.fdtd.media.geometry import GeometricObject, Material
@@ -81,6 +82,7 @@ class EndCondition(Protocol):
 M = TypeVar("M", bound=Monitor)
 
 
+@explained
 @dataclass(frozen=True)
 class Options:
     """How a simulation computes; the defaults are right for most.
@@ -261,6 +263,7 @@ class Fields:
             stepper.watch(patch for monitor in self.monitors for patch in monitor.patches)
         return stepper
 
+    @explained
     def add(self, monitor: M) -> M:
         """Attach a monitor from now on and return it.
 
@@ -269,6 +272,8 @@ class Fields:
         InputError
             If it does not fit the cell.
         """
+        if not hasattr(monitor, "bind"):
+            raise InputError(f"`add` takes a monitor such as Flux or FieldRecorder, but got {monitor!r}.")
         monitor.bind(self)
         self.monitors.append(monitor)
         self.stepper.watch(patch for each in self.monitors for patch in each.patches)
@@ -282,8 +287,11 @@ class Fields:
 
     # -- looking at the fields, and at the clocks -------------------------------------------------------------------
 
+    @explained
     def field(self, component: str, box: Box | None = None) -> np.ndarray[Any, Any]:
         """Return a component on a box as one array on every rank: for small cells and tests."""
+        if component not in COMPONENTS:
+            raise InputError(f"A component must be one of {', '.join(COMPONENTS)}, but got {component!r}.")
         box = box or self.grid.box
         self.stepper.settle()
         pieces = [

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from evenly.arguments import explained
 from evenly.fdtd.fields import Fields, Options
 from evenly.fdtd.running.compilation import prepare
 
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["Options", "Simulation"]
 
 
+@explained
 class Simulation(Fields):
     """Maxwell's equations on a grid: the fields of a cell, their runs, and what is counted, measured and kept of them.
 
@@ -73,6 +75,7 @@ class Simulation(Fields):
     before_stepping = (prepare,)
     outcome: Outcome | None = None
 
+    @explained
     def run(
         self,
         *,
@@ -90,30 +93,35 @@ class Simulation(Fields):
 
         self.outcome = run(self, until=until, after_sources=after_sources, callbacks=callbacks, show=progress)
 
+    @explained
     def relayout(self, layout: BinaryPartition | Sequence[Any]) -> float:
         """Go on with another layout, now or during a run, and return the seconds it took; see `running.relayout`."""
         from evenly.fdtd.running.relayout import relayout
 
         return relayout(self, layout)
 
+    @explained
     def save(self, path: Path | str, *, extra: Any = None) -> None:
         """Write a checkpoint to a folder, each rank its own part; see `evenly.fdtd.storage.checkpoint.save`."""
         from evenly.fdtd.storage.checkpoint import save
 
         save(self, path, extra=extra)
 
+    @explained
     def load(self, path: Path | str) -> Any:
         """Go on from a checkpoint and return its `extra`; see `evenly.fdtd.storage.checkpoint_loading.load`."""
         from evenly.fdtd.storage.checkpoint_loading import load
 
         return load(self, path)
 
+    @explained
     def get_field_point(self, component: str, point: Place) -> float | complex:
         """Return a component at a point, on every rank; see `evenly.fdtd.monitors.probes.field_point`."""
         from evenly.fdtd.monitors.probes import field_point
 
         return field_point(self, component, point)
 
+    @explained
     def integrate(
         self,
         function: Callable[..., Any],
@@ -126,12 +134,14 @@ class Simulation(Fields):
 
         return integrate(self, function, components, center, size)
 
+    @explained
     def max_abs_field(self, component: str, center: Place | None = None, size: Place | None = None) -> float:
         """Return the largest magnitude of a component in a region; see `evenly.fdtd.monitors.probes.max_abs_field`."""
         from evenly.fdtd.monitors.probes import max_abs_field
 
         return max_abs_field(self, component, center, size)
 
+    @explained
     def stored_energy(self, center: Place | None = None, size: Place | None = None) -> StoredEnergy:
         """Return the fields' energy in a region; see `evenly.fdtd.monitors.stored_energy.stored_energy`."""
         from evenly.fdtd.monitors.stored_energy import stored_energy
@@ -172,6 +182,7 @@ class Simulation(Fields):
 
         return measure(self, **about)
 
+    @explained
     def write(self, path: Path | str, components: Sequence[str] = ("Ex", "Ey", "Ez"), **options: Any) -> Path:
         """Write fields and media to an HDF5 file, each rank its own part; see `evenly.fdtd.storage.output.write`."""
         from evenly.fdtd.storage.output import write

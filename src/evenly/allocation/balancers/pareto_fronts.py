@@ -122,7 +122,10 @@ def _front_side_by_side(fronts: list[Front], limit: int) -> Front:
     if _are_long(fronts):
         from evenly.allocation.balancers.kernels import merge_max
 
-        return reduce(lambda a, b: Front(*merge_max(*a, *b, limit)) if len(a.cores) else a, fronts)
+        def merged(a: Front, b: Front) -> Front:
+            return Front(*merge_max(a.cores, a.seconds, b.cores, b.seconds, limit)) if len(a.cores) else a
+
+        return reduce(merged, fronts)
     cores, times = (np.concatenate(columns) for columns in zip(*fronts, strict=True))
     # To become faster than at one of its points, a part needs the next point's cores; past its last point it can't.
     more = np.empty_like(cores)

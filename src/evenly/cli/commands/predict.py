@@ -10,7 +10,7 @@ import typer
 
 from evenly.cli import options as opt
 from evenly.cli import parsing
-from evenly.cli.console import note, out, print_json, silence
+from evenly.cli.console import out, print_json, save_table, silence
 from evenly.cli.fdtd_options import What
 from evenly.cli.forecast_input import Unrun, predict_unrun, refuse_unrun
 from evenly.cli.run_input import Learned, learn
@@ -131,11 +131,7 @@ def _save(predictions: list[dict[str, Any]], path: Path) -> None:
     import pandas as pd
 
     rows = [{**row.pop("configuration"), **row} for row in predictions]
-    try:
-        pd.DataFrame(rows).to_csv(path, index=False)
-    except OSError as error:
-        raise InputError(f"predictions can't be saved in {path}: {error.strerror or error}") from None
-    note(f"saved {path}")
+    save_table(pd.DataFrame(rows), path, "predictions")
 
 
 def _asked(at: list[str] | None, file: Path | None) -> pd.DataFrame:

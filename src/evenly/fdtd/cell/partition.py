@@ -26,6 +26,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from evenly.arguments import explained
 from evenly.errors import InputError, ReadError
 from evenly.fdtd.cell.box import AXES, Box
 from evenly.fdtd.cell.cutting import ChunkBox, HasLayers, equal_parts, layer_pieces
@@ -33,10 +34,12 @@ from evenly.fdtd.cell.grid import Grid
 from evenly.fdtd.cell.layout_target import LayoutTarget
 from evenly.fdtd.cell.tree import Token, below, dump, nest, parse, read
 from evenly.memory import check_file
+from evenly.writing import replacing
 
 __all__ = ["BinaryPartition", "ChunkBox"]
 
 
+@explained
 class BinaryPartition:
     """A binary tree of cuts through the cell; each leaf is a chunk and holds the chunk's owner.
 
@@ -229,7 +232,8 @@ class BinaryPartition:
         """
         path = Path(path)
         try:
-            path.write_text(self.to_json() + "\n", encoding="utf-8")
+            with replacing(path) as new:
+                new.write_text(self.to_json() + "\n", encoding="utf-8")
         except OSError as error:
             raise InputError(f"The partition can't be saved as {path}: {error.strerror or error}.") from error
         return path

@@ -16,6 +16,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evenly.arguments import explained
 from evenly.errors import InputError, MissingExtraError, ReadError
 from evenly.fdtd.cell.grid import vector
 from evenly.fdtd.media.materials import Medium, vacuum
@@ -56,6 +57,7 @@ class _PointByPoint:
         return epsilon
 
 
+@explained
 @dataclass(frozen=True)
 class FunctionMaterial(_PointByPoint):
     """A scalar ε (or refractive index) that is a function of position.
@@ -105,6 +107,7 @@ class FunctionMaterial(_PointByPoint):
         return np.array(each).reshape(points[0].shape)
 
 
+@explained
 @dataclass(frozen=True)
 class ArrayMaterial(_PointByPoint):
     """A scalar ε (or refractive index) given on a regular lattice, interpolated linearly.
@@ -148,7 +151,10 @@ class ArrayMaterial(_PointByPoint):
         object.__setattr__(self, "center", vector(self.center, f"center of {self.label}"))
         if min(self.size) < 0:
             raise InputError(f"`size` of {self.label} must not be negative, but got {self.size!r}.")
-        values = Path(self.values) if self._in_file else np.asarray(self.values, dtype=np.float64)
+        try:
+            values = Path(self.values) if self._in_file else np.asarray(self.values, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"`values` of {self.label} must be an array of numbers or a path: {error}.") from error
         object.__setattr__(self, "values", values)
         shape = tuple(self._read_shape())
         if len(shape) != 3 or 0 in shape:

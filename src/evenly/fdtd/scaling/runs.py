@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from evenly.arguments import explained
 from evenly.errors import InputError
 from evenly.fdtd.measurement.measurement import Measurement, Parameter
 from evenly.fdtd.ranks.launching import launch_python
@@ -25,6 +26,7 @@ __all__ = ["Progress", "run_once", "run_study"]
 Progress = Callable[[int, int, Measurement], None]
 
 
+@explained
 def run_study(
     program: str,
     ranks: Sequence[int] = (1, 2, 4, 8),

@@ -26,6 +26,7 @@ from typing import Any
 
 from evenly.errors import InputError, ReadError
 from evenly.fdtd.storage.checkpoint_files import BROKEN
+from evenly.writing import put
 
 __all__ = ["FORMAT", "VERSION", "check_place", "commit", "discard", "new_data", "read_manifest"]
 
@@ -158,11 +159,8 @@ def commit(folder: Path, manifest: dict[str, Any]) -> None:
     kept = json.loads(json.dumps(manifest))
     # It is made in the new data folder, where nothing can have its name.
     partial = folder / manifest["data"] / _MANIFEST
-    with partial.open("w", encoding="utf-8") as file:
-        json.dump({**kept, "checksum": _checksum(kept)}, file)
-        file.flush()
-        os.fsync(file.fileno())
-    partial.replace(folder / _MANIFEST)
+    partial.write_text(json.dumps({**kept, "checksum": _checksum(kept)}), encoding="utf-8")
+    put(partial, folder / _MANIFEST)
     # Times are those of the file system, whose clock need not be this machine's.
     now = (folder / _MANIFEST).stat().st_mtime
     for old in folder.glob("data-*"):

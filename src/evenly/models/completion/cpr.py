@@ -176,9 +176,10 @@ class CPR(RegressionModel[_Completion]):
             for n in coding.numeric
             if n not in grid_specs or (grid_specs[n].count is None and grid_specs[n].points is None)
         ]
-        # An ordinal parameter with at most 64 values has one row per value.
+        # An ordinal parameter with at most 64 values has one row per value. Before `fit`, none is known to be ordinal.
+        known = self.space_.parameters if hasattr(self, "space_") else {}
         for name in coding.numeric:
-            values = self.space_.parameters[name].values() if self.space_.parameters[name].kind == "ordinal" else None
+            values = known[name].values() if name in known and known[name].kind == "ordinal" else None
             if name not in grid_specs and values is not None and 2 <= len(values) <= 64:
                 grid_specs[name] = GridSpec(points=tuple(float(v) for v in values))
         settings = Settings(

@@ -68,9 +68,9 @@ class _Beyond(Regressor):
         }
 
     def result_for(self, signs: Ints) -> RaceResult:
-        """Return the results of a side's race, or the default candidate where there was no race."""
+        """Return the result of a side's race, or the default candidate where there was no race, as inside the range."""
         usual = RaceResult([USUAL], float("nan"), 3.0)
-        return self.results.get(_side_name(signs)) or usual
+        return self.results.get(_side_name(signs), usual) if signs.any() else usual
 
     def predict(self, inputs: Inputs) -> Floats:
         found = np.zeros(len(inputs))

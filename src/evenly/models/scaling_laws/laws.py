@@ -107,7 +107,8 @@ def fit_laws(table: pd.DataFrame, values: Floats, weights: Floats) -> list[Law]:
     # Sort the runs, so that rounding errors of sums don't depend on the order passed in.
     order = np.lexsort((values, x))
     back = np.argsort(order)
-    found: dict[Formula, Law] = {}
+    # Laws that end at the same terms are the same fit, though rounding errors of their coefficients may differ.
+    found: dict[frozenset[Factor], Law] = {}
     for kind, sets in _KINDS.items():
         for factors in sets:
             # Leave-one-out errors need one configuration more than there are coefficients.
@@ -115,7 +116,7 @@ def fit_laws(table: pd.DataFrame, values: Floats, weights: Floats) -> list[Law]:
                 law = _fit(str(table.columns[0]), kind, factors, 1 / len(sets), x[order], values[order], weights[order])
                 if law is not None:
                     law.left_out[:] = law.left_out[back]
-                    found.setdefault(law.formula, law)
+                    found.setdefault(frozenset((t.powers[0], t.logs[0]) for t in law.formula.terms), law)
     return list(found.values())
 
 

@@ -1,8 +1,8 @@
-"""Rehearsals of Meep: cells that evenly cut and whose ranks were timed with real MPI, as training data of forecasts.
+"""Rehearsals of Meep: cells that evenly cut, and measured times of their ranks under MPI. They train forecasts.
 
-All ranks run together, as in a real run, and their waiting is left out (see `ranks`). In turns with the simulation's
-steps, each rank steps its own small vacuum cell, the pace. It serves to convert times to the core speed at which the
-cost model was measured.
+All ranks run together, as in a real run, and their waiting is left out (see `ranks`). Between the simulation's steps,
+each rank steps its own small vacuum cell, the pace. The pace converts times to the core speed at which the cost model
+was measured.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ def rehearse(
     Parameters
     ----------
     setting : Setting
-        What the rehearsal is kept by; its ranks count.
+        The setting that the rehearsal is stored under. It has the number of ranks.
     run : MeepRun
-        The simulation, such as `random_run` gives it.
+        The simulation, for example from `random_run`.
     cost : CostModel
-        Of Meep.
+        The cost model of Meep.
     python : Path or str, optional
-        Meep's own.
+        Meep's own Python.
     batch_s : float
-        CPU seconds that a batch of steps takes at least.
+        The least CPU seconds of a batch of steps.
 
     Raises
     ------
@@ -72,7 +72,7 @@ def random_run(setting: Setting) -> MeepRun:
 def pace_of(cost: CostModel) -> float:
     """Return the seconds that a step of the pace took when a cost model was measured.
 
-    Where the model doesn't know, it is what it says of such a cell.
+    If the model does not hold this time, it is the model's prediction for the same cell.
 
     Examples
     --------
