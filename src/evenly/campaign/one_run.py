@@ -8,7 +8,6 @@ import platform
 import shlex
 import signal
 import sys
-import tempfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -23,6 +22,7 @@ from evenly.campaign.templates import Template
 from evenly.errors import InputError, RunFailed
 from evenly.launch import Outcome, Task, launcher_class
 from evenly.launch.call import CONFIGURATION, RESULT
+from evenly.processes import scratch_folder
 from evenly.runs.columns import Status
 
 __all__ = ["Runner"]
@@ -84,8 +84,8 @@ class Runner:
         folder = self._study.folder / Template(self._study.program.folder).fill(values)
         folder.mkdir(parents=True, exist_ok=True)
         until_s = min((s for s in (limit_s, self._study.program.timeout_s) if s is not None), default=None)
-        with tempfile.TemporaryDirectory(prefix="evenly-") as scratch:
-            result = Path(scratch, "result.json")
+        with scratch_folder() as scratch:
+            result = scratch / "result.json"
             task = Task(
                 self._words(values), mark, self._ranks(values), folder,
                 self._environment(values, configuration, result), until_s,
