@@ -132,17 +132,28 @@ def test_killed_at_any_moment_nothing_is_lost_and_nothing_run_twice(tmp_path: Pa
         assert begun[number] >= 2
 
 
-def test_what_a_killed_driver_left_running_is_ended(tmp_path: Path) -> None:
-    path = study(tmp_path, values="[1]", sleep=30)
+def parent(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc, which only Linux has in this form")
+def test_what_is_left_where_the_supervisor_was_killed_too_is_ended(tmp_path: Path) -> None:
+    path = tmp_path / "study.toml"
+    path.write_text("[program]\ncommand = ['sh', '-c', 'sleep {n}; true']\n[parameters]\nn = [1000]\n")
     driver = subprocess.Popen([sys.executable, "-m", "evenly", "measure", str(path)], stderr=subprocess.DEVNULL)
+    marks: list[str] = []
     deadline = time.monotonic() + 60
-    while not log(tmp_path, "begin") and time.monotonic() < deadline:
+    while not (marks and len(job_processes(marks[0])) == 2) and time.monotonic() < deadline:
         time.sleep(0.05)
-    driver.send_signal(signal.SIGKILL)
+        with contextlib.suppress(sqlite3.Error), sqlite3.connect(tmp_path / "study.db") as database:
+            marks = [mark for (mark,) in database.execute("SELECT mark FROM running")]
+    parents = {parent(pid) for pid in job_processes(marks[0])}
+    (supervisor,) = parents - set(job_processes(marks[0]))
+    assert parent(supervisor) == driver.pid
+    os.kill(driver.pid, signal.SIGSTOP)
+    os.kill(supervisor, signal.SIGKILL)
+    driver.kill()
     driver.wait()
-    with sqlite3.connect(tmp_path / "study.db") as database:
-        marks = [mark for (mark,) in database.execute("SELECT mark FROM running")]
-    assert len(marks) == 1
     assert job_processes(marks[0])
     with pytest.warns(EvenlyWarning, match=f"process {driver.pid} on .* ended without"), Campaign(Study.load(path)):
         assert job_processes(marks[0]) == []

@@ -18,6 +18,7 @@ from typing import Any
 from evenly.campaign.old_rows import is_plausible
 from evenly.campaign.pages import PAGE_SIZE
 from evenly.errors import InputError
+from evenly.writing import replacing
 
 __all__ = [
     "COLUMNS", "FORMAT_VERSION", "LOGS", "TALLY", "Damage", "Loaded", "Rows", "checksum", "connect", "contradictions",
@@ -125,18 +126,13 @@ def create(path: Path, rows: Rows) -> None:
             raise InputError(
                 f"{path} is missing, but its log {log} is there and may hold runs: put the file back, or delete the log"
             )
-    partial = path.with_name(path.name + ".part")
     try:
-        partial.unlink(missing_ok=True)
-        with closing(connect(partial)) as database:
+        with replacing(path) as new, closing(connect(new)) as database:
             database.execute(f"PRAGMA page_size = {PAGE_SIZE}")
             database.execute("PRAGMA journal_mode = MEMORY")
             write(database, None, rows)
-        partial.replace(path)
     except (OSError, sqlite3.Error) as error:
-        raise InputError(f"{path} can't be written: {error}") from None
-    finally:
-        partial.unlink(missing_ok=True)
+        raise InputError(f"{path} can't be written: {getattr(error, 'strerror', None) or error}") from None
 
 
 def write(database: sqlite3.Connection, before: Rows | None, rows: Rows) -> None:

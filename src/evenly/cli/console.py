@@ -8,16 +8,20 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, Literal, TextIO
 
 from rich.console import Console, Group, RenderableType
 
-from evenly.errors import EvenlyWarning
+from evenly.errors import EvenlyWarning, InputError
 from evenly.report.formatting import plain
+from evenly.writing import replacing
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = [
     "be_quiet", "err", "live", "note", "note_once_per_text", "out", "print_json", "print_summaries", "progress",
-    "silence", "start",
+    "save_table", "silence", "start",
 ]  # fmt: skip
 
 out = Console(highlight=False, soft_wrap=False)
@@ -26,6 +30,7 @@ _notes = Console(stderr=True, highlight=False, soft_wrap=True)
 
 
 _silenced: set[type[Warning]] = set()
+_PACKED: dict[str, Literal["gzip", "bz2", "xz", "zip"]] = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz", ".zip": "zip"}
 
 
 def start() -> None:
@@ -65,6 +70,22 @@ def note_once_per_text(notes: Iterable[str], paths: Iterable[Path]) -> None:
 def print_json(value: Any) -> None:
     """Print `value` as JSON; numbers that JSON does not know become null."""
     sys.stdout.write(json.dumps(plain(value), indent=2, ensure_ascii=False) + "\n")
+
+
+def save_table(table: pd.DataFrame, path: Path, what: str) -> None:
+    """Write a table to a CSV file, compressed as the name's ending says, and say where.
+
+    Raises
+    ------
+    InputError
+        If it can't be written.
+    """
+    try:
+        with replacing(path) as new:
+            table.to_csv(new, index=False, compression=_PACKED.get(path.suffix))
+    except OSError as error:
+        raise InputError(f"{what} can't be saved in {path}: {error.strerror or error}") from None
+    note(f"saved {path}")
 
 
 def print_summaries(known: Mapping[str, str], *, json: bool) -> None:

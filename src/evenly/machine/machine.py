@@ -19,6 +19,7 @@ from evenly.arguments import explained
 from evenly.errors import InputError, ReadError, check_keys, did_you_mean
 from evenly.machine.link import Link, check_number
 from evenly.memory import check_file
+from evenly.writing import replacing
 
 __all__ = ["Link", "Machine", "shipped_machines"]
 
@@ -169,11 +170,21 @@ class Machine:
         return cls(**{**given, **links})
 
     def save(self, path: Path | str) -> None:
-        """Write to `path`: TOML, or JSON where the name ends in ``.json``."""
+        """Write to `path`: TOML, or JSON where the name ends in ``.json``.
+
+        Raises
+        ------
+        InputError
+            If nothing can be written there.
+        """
         path = Path(path)
         values = self.to_dict()
         text = json.dumps(values, indent=1) + "\n" if path.suffix == ".json" else _toml_file(values)
-        path.write_text(text, encoding="utf-8")
+        try:
+            with replacing(path) as new:
+                new.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise InputError(f"The machine can't be saved as {path}: {error.strerror or error}.") from None
 
     @classmethod
     def load(cls, path: Path | str) -> Self:

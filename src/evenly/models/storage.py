@@ -22,6 +22,7 @@ from evenly.errors import InputError, ReadError
 from evenly.memory import ARRAYS_MIB, check_file, check_unpacked, read_arrays
 from evenly.models.base import Model
 from evenly.models.model_state import nested_state, restored
+from evenly.writing import replacing
 
 __all__ = ["FORMAT_VERSION", "load", "save"]
 
@@ -75,20 +76,19 @@ def save(model: Model | Mapping[str, Model], path: str | Path) -> None:
     text = json.dumps(document, indent=1, allow_nan=False)
     packed = io.BytesIO()
     np.savez_compressed(packed, **arrays)  # type: ignore[arg-type]
+    # Made in memory: a pipe or a device, where a zip can't be written piece by piece, may be the target.
+    whole = io.BytesIO()
+    with zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("model.json", text)
+        archive.writestr("arrays.npz", packed.getvalue())
     target = Path(path)
     if target.is_dir():
         raise InputError(f"the model can't be written to {target}: it is a folder, give a file in it")
-    # Write a temporary file next to the target, then rename it. A crash thus leaves the old file intact.
-    partial = target.with_name(target.name + ".part")
     try:
-        with zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as archive:
-            archive.writestr("model.json", text)
-            archive.writestr("arrays.npz", packed.getvalue())
-        partial.replace(target)
+        with replacing(target) as new:
+            new.write_bytes(whole.getvalue())
     except OSError as error:
         raise InputError(f"the model can't be written to {target}: {error.strerror or error}") from None
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 @explained

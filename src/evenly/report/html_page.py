@@ -27,6 +27,7 @@ from rich.table import Table as RichTable
 from rich.text import Text as RichText
 
 from evenly.errors import InputError
+from evenly.writing import replacing
 
 __all__ = ["Command", "Fold", "Page", "Part", "Picture", "Remark", "Section", "Table", "Text"]
 
@@ -225,11 +226,10 @@ class Page:
             If the file can't be written.
         """
         target = Path(path)
-        partial = target.with_name(f".{target.name}.part")
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
-            partial.write_text(self.html(), encoding="utf-8")
-            partial.replace(target)
+            with replacing(target) as new:
+                new.write_text(self.html(), encoding="utf-8")
         except OSError as error:
             reason = error.strerror or error
             raise InputError(f"the page can't be written to {target}: {reason}: choose another folder") from None

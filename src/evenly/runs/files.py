@@ -21,6 +21,7 @@ from evenly.errors import InputError, MissingExtraError, ReadError
 from evenly.memory import ARRAYS_MIB, check_unpacked
 from evenly.runs.columns import as_text
 from evenly.space.configurations import plain, to_floats
+from evenly.writing import replacing
 
 __all__ = [
     "FORMAT_VERSION", "check_parquet", "decode_label", "decode_text", "decoded", "encode_label", "encode_text",
@@ -188,14 +189,11 @@ def write(table: pd.DataFrame, header: str, path: Path) -> None:
     """
     if path.suffix not in (".csv", ".parquet"):
         raise InputError(f"runs are saved as .csv or .parquet, but got {path.name!r}")
-    partial = path.with_name(path.name + ".part")
     try:
-        (_write_csv if path.suffix == ".csv" else _write_parquet)(table, f"{FORMAT_VERSION} {header}", partial)
-        partial.replace(path)
+        with replacing(path) as new:
+            (_write_csv if path.suffix == ".csv" else _write_parquet)(table, f"{FORMAT_VERSION} {header}", new)
     except OSError as error:
         raise InputError(f"the runs can't be written to {path}: {error.strerror or error}") from None
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def _write_csv(table: pd.DataFrame, header: str, path: Path) -> None:

@@ -21,6 +21,7 @@ from evenly.decomposition.cells.survey import Survey
 from evenly.errors import InputError, ReadError
 from evenly.fdtd.cell.grid import Grid
 from evenly.memory import read_arrays
+from evenly.writing import replacing
 
 __all__ = ["Cell", "Transform"]
 
@@ -139,7 +140,7 @@ class Cell:
         # As UTF-8: an array of text loses zeros at its end.
         text = np.frombuffer(json.dumps(about).encode(), dtype=np.uint8)
         try:
-            with Path(path).open("wb") as file:
+            with replacing(path) as new, new.open("wb") as file:
                 np.savez_compressed(file, about=text, x=x, y=y, z=z, table=self.survey.table)
         except OSError as error:
             raise InputError(f"The cell can't be saved as {path}: {error.strerror or error}.") from error

@@ -23,6 +23,7 @@ from evenly.decomposition.cells.pieces import pieces_of
 from evenly.decomposition.costs.terms import BOUNDARY, Program
 from evenly.errors import InputError, ReadError
 from evenly.memory import check_file
+from evenly.writing import replacing
 
 __all__ = ["Coefficient", "CostModel", "program_named"]
 
@@ -207,7 +208,8 @@ class CostModel:
             If nothing can be written there.
         """
         try:
-            Path(path).write_text(json.dumps(self.to_dict(), indent=1) + "\n", encoding="utf-8")
+            with replacing(path) as new:
+                new.write_text(json.dumps(self.to_dict(), indent=1) + "\n", encoding="utf-8")
         except OSError as error:
             raise InputError(f"The cost model can't be saved as {path}: {error.strerror or error}.") from error
 

@@ -34,6 +34,7 @@ from evenly.fdtd.cell.grid import Grid
 from evenly.fdtd.cell.layout_target import LayoutTarget
 from evenly.fdtd.cell.tree import Token, below, dump, nest, parse, read
 from evenly.memory import check_file
+from evenly.writing import replacing
 
 __all__ = ["BinaryPartition", "ChunkBox"]
 
@@ -231,7 +232,8 @@ class BinaryPartition:
         """
         path = Path(path)
         try:
-            path.write_text(self.to_json() + "\n", encoding="utf-8")
+            with replacing(path) as new:
+                new.write_text(self.to_json() + "\n", encoding="utf-8")
         except OSError as error:
             raise InputError(f"The partition can't be saved as {path}: {error.strerror or error}.") from error
         return path

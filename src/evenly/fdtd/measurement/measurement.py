@@ -27,6 +27,7 @@ from typing import Any, Literal
 
 from evenly.errors import InputError, ReadError
 from evenly.memory import check_file
+from evenly.writing import replacing
 
 __all__ = ["COMMUNICATION", "COMPUTATION", "FORMAT", "FOURIER", "STEPPING", "SUFFIX", "Measurement", "RankRecord"]
 
@@ -276,11 +277,10 @@ class Measurement:
         """
         path = Path(path)
         path = path if path.suffix == ".json" else path.with_name(path.name + SUFFIX)
-        partial = path.with_name(path.name + ".partial")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            partial.write_text(json.dumps(_plain(self.to_dict()), indent=1) + "\n", encoding="utf-8")
-            partial.replace(path)
+            with replacing(path) as new:
+                new.write_text(json.dumps(_plain(self.to_dict()), indent=1) + "\n", encoding="utf-8")
         except OSError as error:
             raise InputError(
                 f"A measurement can't be written to {path} ({error.strerror}): give a path that can be written to."

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from evenly.errors import InputError, ReadError
 from evenly.fdtd.cell.box import Box
 from evenly.memory import read_arrays
+from evenly.writing import replacing
 
 __all__ = ["MonitorData", "Region", "read_data", "write_data"]
 
@@ -111,9 +112,8 @@ def write_data(path: Path, data: MonitorData) -> None:
         for r in data.regions
     ]
     arrays: dict[str, Any] = {f"values{n}": data.arrays[region.key] for n, region in enumerate(data.regions)}
-    partial = path.with_name(path.name + ".partial")
     try:
-        with partial.open("wb") as file:
+        with replacing(path) as new, new.open("wb") as file:
             np.savez(
                 file,
                 format=np.array(_FORMAT),
@@ -121,11 +121,9 @@ def write_data(path: Path, data: MonitorData) -> None:
                 regions=np.array(json.dumps(table)),
                 **arrays,
             )
-        partial.replace(path)
     except OSError as error:
-        partial.unlink(missing_ok=True)
         raise InputError(
-            f"Monitor data can't be written to {path} ({error.strerror}): give a path that can be written to."
+            f"Monitor data can't be written to {path} ({error.strerror or error}): give a path that can be written to."
         ) from error
 
 

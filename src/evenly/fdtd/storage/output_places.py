@@ -16,7 +16,7 @@ from evenly.fdtd.cell.grid import vector
 if TYPE_CHECKING:
     from evenly.fdtd.fields import Fields
 
-__all__ = ["Existing", "Region", "check_writable", "part_path", "partial_path", "region_box", "with_suffix"]
+__all__ = ["Existing", "Region", "check_writable", "part_path", "region_box", "with_suffix"]
 
 Existing = Literal["replace", "error"]
 #: A Box of global indices, or (center, size) in a.
@@ -134,17 +134,6 @@ def with_suffix(path: Path) -> Path:
     'fields.h5'
     """
     return path if path.suffix else path.with_name(f"{path.name}.h5")
-
-
-def partial_path(path: Path) -> Path:
-    """Return where a file is written before it is complete.
-
-    Examples
-    --------
-    >>> partial_path(Path("fields.h5")).name
-    'fields.h5.partial'
-    """
-    return path.with_name(f"{path.name}.partial")
 
 
 def _size(number: float) -> str:

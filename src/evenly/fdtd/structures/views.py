@@ -29,6 +29,7 @@ from evenly.fdtd.monitors.near_to_far import NearToFar
 from evenly.fdtd.simulation import Simulation
 from evenly.fdtd.structures.example import Look
 from evenly.memory import read_arrays
+from evenly.writing import replacing
 
 __all__ = ["Area", "View", "take_view"]
 
@@ -120,7 +121,7 @@ class View:
         arrays = {"index": self.index, "snapshot": np.zeros((0, 0)) if self.snapshot is None else self.snapshot}
         about = {name: value for name, value in asdict(self).items() if name not in arrays}
         try:
-            with path.open("wb") as file:
+            with replacing(path) as new, new.open("wb") as file:
                 np.savez_compressed(file, about=np.array(json.dumps(about)), **arrays)  # type: ignore[arg-type]
         except OSError as error:
             raise InputError(f"A view can't be written to {path}: {error.strerror or error}.") from None

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from evenly.errors import InputError
 from evenly.report.formatting import compact, prefix_for
+from evenly.writing import replacing
 
 __all__ = [
     "FORMATS",
@@ -375,17 +376,13 @@ def save_figure(figure: Figure, path: str | Path) -> Path:
     suffix = target.suffix.lower()
     if suffix not in FORMATS:
         raise InputError(f"pictures are saved as {', '.join(FORMATS[:-1])} or {FORMATS[-1]}, but got {target.name!r}")
-    partial = target.with_name(f".{target.name}.part")
     # No date and a fixed salt: the same picture gives the same file.
     undated: dict[str, Any] = {".png": {}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}[suffix]
     try:
-        with mpl.rc_context({"svg.hashsalt": "evenly"}), partial.open("wb") as stream:
-            figure.savefig(stream, format=suffix[1:], dpi=_DPI, metadata=undated)
-        partial.replace(target)
+        with mpl.rc_context({"svg.hashsalt": "evenly"}), replacing(target) as new:
+            figure.savefig(new, format=suffix[1:], dpi=_DPI, metadata=undated)
     except OSError as error:
         raise InputError(
-            f"the picture can't be written to {target}: {error.strerror or error}; give a folder that exists"
+            f"the picture can't be written to {target}: {error.strerror or error}; choose another folder"
         ) from None
-    finally:
-        partial.unlink(missing_ok=True)
     return target
