@@ -81,7 +81,7 @@ def _find() -> Communicator:
     found = MpiCommunicator(comm)
     from evenly.fdtd.ranks.aborting import install
 
-    install(comm)
+    install(comm, found.end)
     return found
 
 
@@ -205,6 +205,7 @@ def divide_parallel_processes(n: int) -> int:
     size = job.world.size
     if n not in range(1, size + 1):
         raise InputError(f"`n` subgroups must be an integer from 1 to the number of ranks ({size}), but got {n!r}.")
+    job.world.agree(f"divide_parallel_processes({n})")
     job.number, job.groups = job.world.rank * int(n) // size, int(n)
     if job.groups not in job.known:
         job.known[job.groups] = job.world if n == 1 else job.world.split(job.number)
