@@ -16,6 +16,7 @@ array([0.5])
 from __future__ import annotations
 
 import os
+import platform
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
@@ -28,6 +29,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from evenly.errors import InputError, MissingExtraError
 from evenly.fdtd.ranks.communicators import Communicator, MpiCommunicator, SerialCommunicator
+from evenly.fdtd.ranks.launch_output import tell_supervisor
 from evenly.fdtd.ranks.launchers import UNKNOWN, forced, launched_ranks
 
 __all__ = [
@@ -82,6 +84,7 @@ def _find() -> Communicator:
     from evenly.fdtd.ranks.aborting import install
 
     install(comm, found.end)
+    tell_supervisor(rank=found.rank, host=platform.node(), pid=os.getpid())
     return found
 
 

@@ -23,14 +23,13 @@ from pathlib import Path
 from types import FrameType
 from typing import IO
 
-from evenly.fdtd.ranks.launch_output import Stream, killed, without_remarks
+from evenly.fdtd.ranks.launch_output import MARK, Death, Stream
 from evenly.fdtd.ranks.launchers import without_launcher
 
 __all__ = ["Job", "end_job", "follow", "job_processes"]
 
 # Seconds that ranks have to end by themselves after a signal; then they are killed.
 GRACE_S = 5.0
-MARK = "EVENLY_JOB"
 
 
 @dataclass(frozen=True)
@@ -141,11 +140,11 @@ class _Watch:
         self.kill_at: float | None = None
         self.timed_out = False
         self.signal: int | None = None
-        self.killed: str | None = None
+        self.death = Death()
 
     def follow(self, *, echo: bool) -> Job:
-        output = Stream(sys.stdout if echo else None, self._keep)
-        errors = Stream(sys.stderr if echo else None, self._keep)
+        output = Stream(sys.stdout if echo else None, self.death.keep)
+        errors = Stream(sys.stderr if echo else None, self.death.keep)
         finished = False
         try:
             with self._signals():
@@ -157,18 +156,15 @@ class _Watch:
             if not finished:
                 _kill(self.process, self.mark)
             self._reap()
-        if self.killed and self.signal is None and not self.timed_out:
-            errors.feed(f"{self.killed}\n".encode())
+        killed = self.death.message()
+        if killed and self.signal is None and not self.timed_out:
+            errors.feed(f"{killed}\n".encode())
         seconds = self.end - self.begin if self.end is not None else time.monotonic() - self.begin
         return Job(self._status(), output.text(), errors.text(), seconds, self.timed_out, self.signal)
 
     def _note_end(self) -> None:
         """Record the time of the program's end, so that later clean-up doesn't count."""
         self.end = time.monotonic() if self.end is None else self.end
-
-    def _keep(self, line: str) -> str:
-        self.killed = killed(line) or self.killed
-        return without_remarks(line)
 
     def _reap(self) -> None:
         self.process.wait()
