@@ -15,6 +15,7 @@ import stat
 import tempfile
 import warnings
 from pathlib import Path
+from typing import Any
 
 from evenly.errors import EvenlyWarning
 
@@ -68,7 +69,26 @@ if importlib.util.find_spec("numba") is not None:
     _choose_cache()
 
 from numba import config, njit, prange  # noqa: E402 - numba reads the variable when it is imported
+from numba.core import caching  # noqa: E402
 
 # It may have been imported, by somebody else, before the variable was set.
 if _VARIABLE in os.environ:
     config.CACHE_DIR = os.environ[_VARIABLE]  # type: ignore[attr-defined]
+
+_CACHE: Any = caching.Cache
+_save_overload = _CACHE.save_overload
+
+
+def _save_if_possible(cache: Any, sig: Any, data: Any) -> None:
+    """Keep compiled code; where the disk is full, say so once and go on without. Other packages' code is left alone."""
+    try:
+        _save_overload(cache, sig, data)
+    except OSError as error:
+        if not cache._py_func.__module__.startswith("evenly."):
+            raise
+        warnings.warn(
+            EvenlyWarning(f"compiled code can't be kept in {cache.cache_path}: {error.strerror or error}"), stacklevel=2
+        )
+
+
+_CACHE.save_overload = _save_if_possible

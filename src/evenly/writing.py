@@ -10,18 +10,19 @@ So nothing that was there before is lost if the disk is full, or if the process 
 ...     path.read_text()
 '{}'
 
-This module imports only the standard library, so that every part of evenly may use it.
+This module needs only the standard library, so that every part of evenly may use it.
 """
 
 from __future__ import annotations
 
 import errno
 import os
-import secrets
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from evenly.processes import left_in, marked_name
 
 __all__ = ["new_beside", "put", "replacing"]
 
@@ -66,7 +67,7 @@ def replacing(path: Path | str) -> Iterator[Path]:
 def new_beside(path: Path | str) -> Path:
     """Return a path for the new file that `put` puts in place of `path`: a name beside it that no file has.
 
-    It is `path` itself for devices and pipes.
+    What killed processes left there is removed. It is `path` itself for devices and pipes.
 
     Raises
     ------
@@ -80,8 +81,11 @@ def new_beside(path: Path | str) -> Path:
     if target.exists() and not os.access(target, os.W_OK):
         # To put another file in its place only takes the right to write to its folder.
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+    for left in left_in(target.parent):
+        if left.suffix == ".part":
+            left.unlink(missing_ok=True)
     # Short, whatever the target's name: both must have a length that the file system allows.
-    return target.with_name(f".evenly-{secrets.token_hex(8)}.part")
+    return target.with_name(f".{marked_name()}.part")
 
 
 def put(part: Path, path: Path | str) -> None:

@@ -8,6 +8,7 @@ The module of a command is imported only when the command or its help is called,
 
 from __future__ import annotations
 
+import errno
 import importlib
 import sys
 from typing import Annotated, Any, NoReturn
@@ -166,9 +167,11 @@ def main() -> NoReturn:
         _fail(str(error), BAD_INPUT)
     except OSError as error:
         # A path that can't be read or written, such as a name that is too long; without a path it isn't the user's.
-        if not error.filename:
+        is_full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+        if not (error.filename or is_full):
             raise
-        _fail(f"{str(error.filename)[:200]}: {error.strerror}", BAD_INPUT)
+        what = str(error.filename or "a file can't be written")[:200]
+        _fail(f"{what}: {error.strerror}{': free some space on the disk' if is_full else ''}", BAD_INPUT)
     except MemoryError as error:
         _fail(
             f"the memory is too small for what was asked ({str(error) or 'no more can be had'}): ask for less",

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -134,8 +133,10 @@ def _folder(wanted: Path | None) -> Iterator[Path]:
     if wanted is not None:
         yield wanted
         return
-    with tempfile.TemporaryDirectory() as made:
-        yield Path(made)
+    from evenly.processes import scratch_folder
+
+    with scratch_folder() as made:
+        yield made
 
 
 def _is_master() -> bool:

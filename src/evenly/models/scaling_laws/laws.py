@@ -160,12 +160,12 @@ def _non_negative(design: Floats, target: Floats) -> Floats:
     Some of the columns have coefficients above zero, and these are the columns' ordinary least squares: all sets of
     columns are tried. `scipy.optimize.nnls` needs fewer steps, but importing it takes longer than a small fit.
     """
-    best, least = np.zeros(design.shape[1]), np.inf
+    best, lowest = np.zeros(design.shape[1]), np.inf
     for size in range(1, design.shape[1] + 1):
         for used in map(list, itertools.combinations(range(design.shape[1]), size)):
             found = np.linalg.lstsq(design[:, used], target)[0]
             squares = float(np.sum((design[:, used] @ found - target) ** 2))
-            if (found > 0).all() and squares < least:
-                best, least = np.zeros(design.shape[1]), squares
+            if (found > 0).all() and squares < lowest:
+                best, lowest = np.zeros(design.shape[1]), squares
                 best[used] = found
     return best

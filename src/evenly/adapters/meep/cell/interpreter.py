@@ -14,12 +14,12 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 from evenly.errors import InputError
+from evenly.processes import scratch_folder
 
 __all__ = ["VARIABLE", "environment", "find_mpirun", "find_python", "package_folder"]
 
@@ -72,9 +72,9 @@ def package_folder() -> Iterator[Path]:
     """Yield a temporary folder that holds only a link to evenly."""
     import evenly
 
-    with tempfile.TemporaryDirectory(prefix="evenly-meep-") as folder:
-        (Path(folder) / "evenly").symlink_to(Path(evenly.__file__).parent, target_is_directory=True)
-        yield Path(folder)
+    with scratch_folder() as folder:
+        (folder / "evenly").symlink_to(Path(evenly.__file__).parent, target_is_directory=True)
+        yield folder
 
 
 def environment(folder: Path, **more: str) -> dict[str, str]:

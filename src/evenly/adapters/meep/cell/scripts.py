@@ -10,7 +10,6 @@ import ast
 import json
 import os
 import subprocess
-import tempfile
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,6 +19,7 @@ from evenly.adapters.meep.cell.interpreter import environment, find_python, pack
 from evenly.adapters.meep.cell.script_runner import FAILED, FOUND, NOTHING, REFUSED
 from evenly.decomposition.cells.cell import Cell
 from evenly.errors import EvenlyWarning, InputError, RunFailed
+from evenly.processes import scratch_folder
 
 __all__ = ["cell_of_script", "simulations_in"]
 
@@ -66,8 +66,7 @@ def cell_of_script(
     if simulation < 1:
         raise InputError(f"`simulation` counts from 1, but got {simulation}.")
     found = find_python(python)
-    with tempfile.TemporaryDirectory(prefix="evenly-") as name:
-        folder = Path(name)
+    with scratch_folder() as folder:
         request = {
             "cell": str(folder / "cell.npz"),
             "report": str(folder / "report.json"),

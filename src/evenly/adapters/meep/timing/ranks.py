@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +22,7 @@ from evenly.adapters.meep.cell.interpreter import environment, find_mpirun, find
 from evenly.adapters.meep.timing.mpi_waiting import VARIABLE, build_waiting
 from evenly.decomposition.cells.cell import Cell
 from evenly.errors import InputError, RunFailed
+from evenly.processes import scratch_folder
 
 __all__ = ["MeepRun", "RankTimes", "Split", "cell_of_run", "time_ranks"]
 
@@ -86,9 +86,9 @@ class RankTimes:
 
 def cell_of_run(run: MeepRun, python: Path | str | None = None) -> Cell:
     """Return the cell of a simulation, without any time step."""
-    with tempfile.TemporaryDirectory(prefix="evenly-meep-") as name:
-        _launch(run, Path(name), 1, find_python(python), {"cell": True})
-        return Cell.load(Path(name) / "cell.npz")
+    with scratch_folder() as folder:
+        _launch(run, folder, 1, find_python(python), {"cell": True})
+        return Cell.load(folder / "cell.npz")
 
 
 def time_ranks(
@@ -133,8 +133,7 @@ def time_ranks(
         "layout": str(layout), "chunks": ranks, "batches": batches, "batch_s": batch_s, "beside_pace": beside_pace,
     }  # fmt: skip
     processes = 1 if one_process else ranks
-    with tempfile.TemporaryDirectory(prefix="evenly-meep-") as name:
-        folder = Path(name)
+    with scratch_folder() as folder:
         _launch(run, folder, processes, find_python(python), request)
         told = [json.loads((folder / f"rank{rank}.json").read_text(encoding="utf-8")) for rank in range(processes)]
     first = told[0]

@@ -7,7 +7,6 @@ was measured.
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +22,7 @@ from evenly.decomposition.forecasting.features import shares_of, workload_of
 from evenly.decomposition.forecasting.rehearsal import Rehearsal, Setting
 from evenly.decomposition.partitioning.partition import partition
 from evenly.fdtd.cell.grid import Grid
+from evenly.processes import scratch_folder
 
 __all__ = ["pace_of", "random_run", "rehearse"]
 
@@ -55,8 +55,8 @@ def rehearse(
     cell = cell_of_run(run, python)
     plan = partition(cell, setting.ranks, cost)
     known = workload_of(cell, setting.ranks, cost, plan.layout)
-    with tempfile.TemporaryDirectory(prefix="evenly-meep-") as folder:
-        layout = plan.save(Path(folder) / "layout.json")
+    with scratch_folder() as folder:
+        layout = plan.save(folder / "layout.json")
         times = time_ranks(run, setting.ranks, layout, beside_pace=True, python=python, batch_s=batch_s)
     assert times.paces is not None  # noqa: S101 - they were asked for
     seconds = times.seconds / times.paces * pace_of(cost)
