@@ -181,7 +181,7 @@ def main() -> NoReturn:
 
 
 def _fail(message: str, code: int) -> NoReturn:
-    from evenly.cli.console import err
+    from evenly.cli.console import err, shortened
 
-    err.print(f"error: {message}", style="red", markup=False)
+    err.print(f"error: {shortened(message)}", style="red")
     sys.exit(code)
