@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import builtins
 import inspect
-import itertools
 import numbers
 import pathlib
 import sys
@@ -68,29 +67,27 @@ def check_seed(seed: int) -> None:
 
 
 def _explaining(function: Callable[..., Any], name: str, *, is_class: bool = False) -> Callable[..., Any]:
-    stated = _Stated(function)
-
-    def check(hints: Mapping[str, Any], args: tuple[Any, ...], named: Mapping[str, Any]) -> None:
-        for one, value in itertools.chain(zip(stated.order, args, strict=False), named.items()):
-            if one in hints and not _fits(value, hints[one]):
-                raise InputError(f"{name}: {stated.complaint(one, value)}")
+    stated = _Stated(function, is_class=is_class)
 
     @wraps(function)
     def call(*args: Any, **named: Any) -> Any:
-        if not is_class:
-            check(stated.choices, args, named)
+        order, early, hints = stated.arguments
+        given = [*zip(order, args, strict=False), *named.items()]
+        wrong = [] if is_class else [one for one, value in given if one in early and not _fits(value, early[one])]
+        if wrong:
+            raise InputError(f"{name}: {stated.complaint(wrong[0], dict(given)[wrong[0]])}")
         try:
             result = function(*args, **named)
         except EvenlyError:
             raise
         except _SUSPICIOUS as error:
-            try:
-                check(stated.hints, args, named)
-            except InputError as complaint:
-                raise complaint from error
+            for one, value in given:
+                if not _fits(value, hints.get(one, Any)):
+                    raise InputError(f"{name}: {stated.complaint(one, value)}") from error
             raise
-        if is_class:
-            check(stated.simple, args, named)
+        for one, value in given if is_class else ():
+            if one in early and not _fits(value, early[one]):
+                raise InputError(f"{name}: {stated.complaint(one, value)}")
         return result
 
     return call
@@ -99,34 +96,30 @@ def _explaining(function: Callable[..., Any], name: str, *, is_class: bool = Fal
 class _Stated:
     """What the annotations of a function's arguments say; they are looked at when it is called first."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], *, is_class: bool) -> None:
         self.function = function
+        self.is_class = is_class
 
     @cached_property
-    def parameters(self) -> dict[str, inspect.Parameter]:
-        found = inspect.signature(self.function).parameters.items()
-        return {name: one for name, one in found if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)}
+    def arguments(self) -> tuple[list[str], dict[str, Any], dict[str, Any]]:
+        """The names of positional arguments in order, the hints to look at in any call, and all hints.
 
-    @cached_property
-    def order(self) -> list[str]:
-        return [name for name, one in self.parameters.items() if one.kind is one.POSITIONAL_OR_KEYWORD]
-
-    @cached_property
-    def hints(self) -> dict[str, Any]:
+        Of a function, arguments are looked at early if they are texts, true or false, or objects that may be left
+        out; of a class, numbers, mappings and functions too.
+        """
+        parameters = inspect.signature(self.function).parameters.values()
+        order = [one.name for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD]
         names = _Names(getattr(inspect.unwrap(self.function), "__globals__", {}))
-        return {name: names.meaning(self._text(name)) for name in self.parameters}
-
-    @cached_property
-    def choices(self) -> dict[str, Any]:
-        """The hints of texts, of true or false, and of objects that may be left out."""
-        found = {name: _parts(hint) for name, hint in self.hints.items()}
-        may = {name for name, parts in found.items() if type(None) in parts or not {str, bool}.isdisjoint(parts)}
-        return {name: self.hints[name] for name in may if all(map(_is_choice, found[name]))}
-
-    @cached_property
-    def simple(self) -> dict[str, Any]:
-        """The hints that exclude nothing that works: those of choices, numbers, mappings and functions."""
-        return {name: hint for name, hint in self.hints.items() if all(map(_is_simple, _parts(hint)))}
+        named = [one for one in parameters if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)]
+        hints = {one.name: names.meaning(_text(one)) for one in named}
+        early = {}
+        for name, hint in hints.items():
+            is_union = typing.get_origin(hint) in (typing.Union, types.UnionType)
+            parts = typing.get_args(hint) if is_union else (hint,)
+            may_be_left_out = not {type(None), str, bool}.isdisjoint(parts)
+            if (self.is_class or may_be_left_out) and all(_is_simple(part, self.is_class) for part in parts):
+                early[name] = hint
+        return order, early, hints
 
     def complaint(self, name: str, value: Any) -> str:
         try:
@@ -134,10 +127,12 @@ class _Stated:
         except Exception:  # the repr of a user's class may fail
             text = "a value"
         shown = text if len(text) <= 60 else text[:57] + "…"
-        return f"{name} must be {self._text(name)}, but got {shown} ({type(value).__name__})"
+        stated = _text(inspect.signature(self.function).parameters[name])
+        return f"{name} must be {stated}, but got {shown} ({type(value).__name__})"
 
-    def _text(self, name: str) -> str:
-        return str(self.parameters[name].annotation).strip("'\"")
+
+def _text(parameter: inspect.Parameter) -> str:
+    return str(parameter.annotation).strip("'\"")
 
 
 class _Names(dict[str, Any]):
@@ -165,17 +160,11 @@ class _Array:
     """Stands for anything that NumPy takes for numbers."""
 
 
-def _parts(hint: Any) -> tuple[Any, ...]:
-    return typing.get_args(hint) if typing.get_origin(hint) in (typing.Union, types.UnionType) else (hint,)
-
-
-def _is_choice(hint: Any) -> bool:
-    plain = hint in (None, type(None), str, bool)
-    return plain or (isinstance(hint, type) and hint is not _Array and hint.__module__.startswith("evenly."))
-
-
-def _is_simple(hint: Any) -> bool:
-    return _is_choice(hint) or hint in (int, float, complex) or typing.get_origin(hint) in (Mapping, Callable)
+def _is_simple(hint: Any, is_class: bool) -> bool:
+    plain = (None, type(None), str, bool, int, float, complex) if is_class else (None, type(None), str, bool)
+    if hint in plain or (is_class and typing.get_origin(hint) in (Mapping, Callable)):
+        return True
+    return isinstance(hint, type) and hint is not _Array and hint.__module__.startswith("evenly.")
 
 
 def _fits(value: Any, hint: Any) -> bool:

@@ -9,6 +9,7 @@ Import this module only where a loop is compiled: importing numba takes longer t
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import stat
 import tempfile
@@ -64,7 +65,8 @@ def _private_folder() -> Path:
     return Path(tempfile.mkdtemp(prefix="evenly-compiled-"))
 
 
-_choose_cache()
+if importlib.util.find_spec("numba") is not None:
+    _choose_cache()
 
 from numba import config, njit, prange  # noqa: E402 - numba reads the variable when it is imported
 from numba.core import caching  # noqa: E402

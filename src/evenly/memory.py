@@ -91,6 +91,8 @@ def check_file(path: Path | str) -> Path:
     Traceback (most recent call last):
     evenly.errors.ReadError: /dev/zero: a file was expected, but it is a pipe or a device: save its contents as a file
     """
+    if "\0" in str(path):
+        raise ReadError(repr(str(path)), "no file can have a null character in its name")
     with suppress(OSError):
         mode = Path(path).stat().st_mode
         if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):

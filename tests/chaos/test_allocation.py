@@ -16,6 +16,7 @@ from evenly.errors import InfeasibleError
 from tests.allocation import brute
 from tests.allocation.schemes import GRAPHS, TREES
 from tests.chaos.amount import amount
+from tests.chaos.conftest import MakeTally
 
 pytestmark = pytest.mark.chaos
 
@@ -94,8 +95,8 @@ def best(combinations: list[tuple[float, int, float]], goal: evenly.Objective) -
 
 
 @pytest.mark.parametrize("seed", range(amount(3, of=10)))
-def test_equals_trying_everything(seed: int) -> None:
-    random = np.random.default_rng(seed)
+def test_equals_trying_everything(seed: int, tally: MakeTally) -> None:
+    random, counts = np.random.default_rng(seed), tally("allocations, against trying everything")
     answered = 0
     for _ in range(100):
         text = str(random.choice(sorted(ALL)))
@@ -105,9 +106,9 @@ def test_equals_trying_everything(seed: int) -> None:
         limit = {name: limits(random, total) for name in names}
         goal = objective(random)
         machine = evenly.Machine(cores_per_node=4, whole_nodes=bool(random.integers(2)))
-        counts = [permitted(limit[name], total, 4) for name in names]
+        allowed = [permitted(limit[name], total, 4) for name in names]
         combinations = []
-        for cores in (dict(zip(names, row, strict=True)) for row in itertools.product(*counts)):
+        for cores in (dict(zip(names, row, strict=True)) for row in itertools.product(*allowed)):
             used = ALL[text](cores)
             if used <= total:
                 seconds = brute.seconds_of(text, {name: tables[name][cores[name] - 1] for name in names})
@@ -116,6 +117,7 @@ def test_equals_trying_everything(seed: int) -> None:
         expected = best(combinations, goal)
         solvers = {name: (lambda cores, row=tables[name]: np.array(row)[np.asarray(cores) - 1]) for name in names}
         question = (text, total, limit, goal, machine.whole_nodes)
+        counts.try_one()
         try:
             plan = evenly.allocate(
                 solvers,
@@ -126,12 +128,12 @@ def test_equals_trying_everything(seed: int) -> None:
                 machine=machine,
             )
         except InfeasibleError:
-            assert expected is None, question
+            if expected is not None:
+                counts.bad("wrong", f"{question}: no plan, but {expected}")
             continue
-        assert expected is not None, question
         answered += 1
         got = {"time": plan.seconds, "cores": plan.used, "cost": plan.core_hours}[goal.minimise]
-        assert got == pytest.approx(expected, rel=RELATIVE), question
-        assert all(plan.cores[name] in row for name, row in zip(names, counts, strict=True)), question
-        assert plan.used <= total
+        permitted_too = all(plan.cores[name] in row for name, row in zip(names, allowed, strict=True))
+        if expected is None or got != pytest.approx(expected, rel=RELATIVE) or not permitted_too or plan.used > total:
+            counts.bad("wrong", f"{question}: {plan.cores} gives {got}, but {expected}")
     assert answered > 30

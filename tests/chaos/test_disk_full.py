@@ -191,7 +191,7 @@ def test_stored_runs_stay_and_the_store_goes_on(place: Limit | Disk) -> None:
     stored = 0
     for share in np.random.default_rng(2).uniform(2, 60, amount(4, of=40)):
         # A wide margin: write-ahead log and its index, which has 32 KiB, are files of their own.
-        with place.room([BLOCK], share + 20, held=0), suppress(EvenlyError), Store(path) as store:
+        with place.room([2 * BLOCK], share + 20, held=0), suppress(EvenlyError), Store(path) as store:
             while stored < 10**6:
                 store.add(Record(number, stored, "ok", {"seconds": 1.0}, output="x" * 900))
                 stored += 1

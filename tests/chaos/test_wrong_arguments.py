@@ -20,6 +20,7 @@ import pytest
 
 from evenly.errors import EvenlyError
 from tests.chaos.amount import amount
+from tests.chaos.conftest import MakeTally
 from tests.chaos.doors import Door, doors
 
 pytestmark = pytest.mark.chaos
@@ -73,21 +74,22 @@ def test_each_door_opens_with_the_right_arguments(known: list[Door]) -> None:
 
 
 @pytest.mark.parametrize("seed", range(amount(2, of=60)))
-def test_wrong_arguments_are_evenlys_errors(seed: int, known: list[Door]) -> None:
-    chosen = random.Random(seed)
+def test_wrong_arguments_are_evenlys_errors(seed: int, known: list[Door], tally: MakeTally) -> None:
+    chosen, counts = random.Random(seed), tally("calls with a wrong argument")
     places = [(door, name) for door in known for name in door.arguments]
-    wrong = []
     for _ in range(250):
         door, name = chosen.choices(places, [1 / door.costs for door, _ in places])[0]
         value = chosen.choice(nonsense())
+        counts.try_one()
         try:
             with within(20), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 door.call(**{**door.arguments, name: value})
+        except TimeoutError as error:
+            counts.bad("hung", f"{door.name}({name}={value!r:.60}): {error}")
         except (EvenlyError, OSError):  # a path that can't be
             pass
         except Exception as error:
             # A function of the user's may raise what it likes.
             if not callable(value):
-                wrong.append(f"{door.name}({name}={value!r:.60}): {type(error).__name__}: {error}")
-    assert not wrong, "\n".join(wrong)
+                counts.bad("traceback", f"{door.name}({name}={value!r:.60}): {type(error).__name__}: {error}")

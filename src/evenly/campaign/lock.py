@@ -1,7 +1,7 @@
-"""A lock beside a file, so that one process at a time writes to it, on file systems of clusters too.
+"""A lock beside a file. Only one process at a time can write to the file, also on file systems of clusters.
 
-The lock is a small file with its holder's host and process. To create it is atomic on local and on shared file systems;
-`flock` is neither needed nor used, since many shared file systems refuse it or don't tell other hosts.
+The lock is a small file with its holder's host and process. Its creation is atomic on local and on shared file systems.
+`flock` is not used, because many shared file systems refuse it or don't tell other hosts about it.
 
 A lock is stale if its holder ended without removing it: on this machine, if that process is gone; elsewhere, if nobody
 has touched the lock for some minutes. The holder touches it twice a minute. Ages are differences of two times of the

@@ -62,7 +62,7 @@ def measure(
     progress : callable, optional
         Called after each run, with the run's record and the campaign's progress.
     keep_going : bool
-        Whether to make the other runs too if the first two fail at once and in the same way.
+        Whether to make the other runs too if two in a row fail at once and alike before any succeeds.
 
     Returns
     -------
@@ -72,7 +72,7 @@ def measure(
     Raises
     ------
     InputError
-        If the study is invalid, its program can't be started, no run was successful, or the first two failed at once
+        If the study is invalid, its program can't be started, no run was successful, or two in a row failed at once
         and in the same way.
     """
     loaded = study if isinstance(study, Study) else Study.load(study)
@@ -198,7 +198,7 @@ class Campaign:
         Raises
         ------
         InputError
-            If the program can't be started, or the first two runs failed at once and in the same way.
+            If the program can't be started, or two runs in a row failed at once and in the same way.
         StoreFullError
             If the disk is too full to store a run.
         KeyboardInterrupt
@@ -261,7 +261,7 @@ class Campaign:
         return record
 
     def _unstarted(self, next_run: NextRun, message: str) -> Record:
-        """Store a run that failed since only its own command can't be started; the other configurations go on."""
+        """Store a failed run whose command can't be started. The other configurations are still run."""
         record = Record(
             next_run.configuration, next_run.repetition, "failed", {}, next_run.purpose, message=message,
             started=time.time(), machine=platform.node(),

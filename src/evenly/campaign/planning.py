@@ -42,7 +42,7 @@ def first_configurations(study: Study) -> list[dict[str, Any]]:
         return []
     if plan.design == "all" or plan.runs is None:
         if any(kind.values() is None for kind in space.parameters.values()):
-            raise InputError("a space with real numbers has no end of configurations: give runs in [plan]")
+            raise InputError("a space with real numbers has infinitely many configurations: give runs in [plan]")
         table = space.enumerate()
     else:
         table = _distinct(study, plan.runs)

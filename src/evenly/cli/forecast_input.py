@@ -172,7 +172,7 @@ def _tell(found: Forecast, unrun: Unrun, sources: Sources, level: float, *, json
     for text in found.notes:
         note(text)
     if unrun.steps is None and sources.steps is None:
-        note(f"the simulation doesn't say how long it runs: costs are those of {STEPS} steps (--steps: of others)")
+        note(f"the simulation doesn't say how long it runs: costs are those of {STEPS} steps (change it with --steps)")
     out.print(forecast_headline(found), markup=False, soft_wrap=True)
     out.print(forecast_table(found, level=level))
     out.print(f"recommended: {found.ranks} ranks, {found.why}", markup=False, soft_wrap=True)

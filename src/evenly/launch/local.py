@@ -23,7 +23,7 @@ class Local(Launcher):
     """Starts the command unchanged, on this machine."""
 
     name: ClassVar[str] = "local"
-    summary: ClassVar[str] = "the command as it is, on this machine"
+    summary: ClassVar[str] = "the unchanged command, on this machine"
 
     def run(self, task: Task) -> Outcome:
         return watched(task, task.command)

@@ -76,13 +76,17 @@ def save(model: Model | Mapping[str, Model], path: str | Path) -> None:
     text = json.dumps(document, indent=1, allow_nan=False)
     packed = io.BytesIO()
     np.savez_compressed(packed, **arrays)  # type: ignore[arg-type]
+    # Made in memory: a pipe or a device, where a zip can't be written piece by piece, may be the target.
+    whole = io.BytesIO()
+    with zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("model.json", text)
+        archive.writestr("arrays.npz", packed.getvalue())
     target = Path(path)
     if target.is_dir():
         raise InputError(f"the model can't be written to {target}: it is a folder, give a file in it")
     try:
-        with replacing(target) as new, zipfile.ZipFile(new, "w", zipfile.ZIP_DEFLATED) as archive:
-            archive.writestr("model.json", text)
-            archive.writestr("arrays.npz", packed.getvalue())
+        with replacing(target) as new:
+            new.write_bytes(whole.getvalue())
     except OSError as error:
         raise InputError(f"the model can't be written to {target}: {error.strerror or error}") from None
 

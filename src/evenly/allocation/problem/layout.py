@@ -96,6 +96,10 @@ class _Group(Layout):
 
     parts: tuple[Layout, ...]
 
+    def __post_init__(self) -> None:
+        # Layouts are compared and kept by value: a list of parts can't be.
+        object.__setattr__(self, "parts", tuple(self.parts))
+
     def children(self) -> tuple[Layout, ...]:
         return self.parts
 

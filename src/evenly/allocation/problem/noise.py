@@ -101,17 +101,17 @@ class Alternative:
         Cores per solver.
     seconds : float
         Predicted time of a step.
-    probability : float
+    probability_as_fast : float
         Probability that this assignment is at least as fast as the plan.
     """
 
     cores: dict[str, int]
     seconds: float
-    probability: float
+    probability_as_fast: float
 
     def to_dict(self) -> dict[str, Any]:
         """Return the assignment as plain values, for JSON."""
-        return {"cores": self.cores, "seconds": self.seconds, "as_fast": self.probability}
+        return {"cores": dict(self.cores), "seconds": self.seconds, "as_fast": self.probability_as_fast}
 
 
 @dataclass(frozen=True)
@@ -204,7 +204,7 @@ class Draws:
 
     def within_noise(self, other: Alternative) -> bool:
         """Tell whether `other` is at least as fast with a probability of (1 - level) / 2 or more."""
-        return other.probability >= (1.0 - self.noise.level) / 2.0
+        return other.probability_as_fast >= (1.0 - self.noise.level) / 2.0
 
     def expected(self, ratios: Mapping[str, Floats]) -> tuple[float, float] | None:
         """Return the interval of the mean step's seconds; None where no uncertainty is known.

@@ -39,7 +39,8 @@ class SearchOptions:
     ] = None
     search: Annotated[str | None, _searches("--search", help="full, hierarchical, golden-section or auto.")] = None
     monotone: Annotated[
-        list[str] | None, _searches("--monotone", help="Keep only candidates that fall or grow so: cores=decreasing.")
+        list[str] | None,
+        _searches("--monotone", help="Keep only candidates that fall, or grow: cores=decreasing."),
     ] = None
     asked: Annotated[
         list[str] | None, _searches("--asked", help="Range where predictions must be positive: cores=1:4096.")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -136,15 +135,20 @@ def _save(predictions: list[dict[str, Any]], path: Path) -> None:
 
 
 def _asked(at: list[str] | None, file: Path | None) -> pd.DataFrame:
+    import numpy as np
     import pandas as pd
 
-    from evenly.readers.files import text
+    from evenly.readers.files import lines
+    from evenly.readers.tables.delimited import numbers, parse
 
     if (at is None) == (file is None):
         raise InputError("give the configurations either with --at, as --at cores=64,128, or with --file table.csv")
     if file is None:
         return pd.DataFrame(parsing.configurations(at or []))
-    try:
-        return pd.read_csv(StringIO(text(file)))
-    except (OSError, UnicodeDecodeError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
-        raise InputError(f"{file} can't be read as a table of configurations: {error}") from None
+    table = parse(file, lines(file))
+    if table.cut:
+        raise InputError(f"{file}: {table.cut}")
+    columns = {name: (cells, numbers(file, str(name), cells, table.lines)) for name, cells in table.frame.items()}
+    return pd.DataFrame(
+        {name: values if np.isfinite(values).all() else cells for name, (cells, values) in columns.items()}
+    )

@@ -19,6 +19,7 @@ from scipy.stats import norm
 
 from evenly.decomposition.calibration.designs import Design, Timed, Timing
 from evenly.errors import InputError, ReadError
+from evenly.memory import check_file
 
 __all__ = ["TimingStore"]
 
@@ -119,7 +120,10 @@ class TimingStore:
         self.path.unlink(missing_ok=True)
 
     def _read(self) -> None:
-        raw = self.path.read_bytes()
+        try:
+            raw = check_file(self.path).read_bytes()
+        except OSError as error:
+            raise ReadError(self.path, f"it can't be read: {error.strerror or error}") from None
         whole = raw[: raw.rfind(b"\n") + 1]
         if len(whole) < len(raw):
             # A process was killed while it wrote the last line; this incomplete line is cut off.

@@ -204,14 +204,13 @@ class ArrayMaterial(_PointByPoint):
     def _read_shape(self) -> tuple[int, ...]:
         if not self._in_file:
             return tuple(self.values.shape)
-        with _open(self.values) as file:
-            return tuple(_find(file, self.values, self.dataset).shape)
+        return tuple(_read(self.values, self.dataset, lambda found: found.shape))
 
     def _read_part(self, part: tuple[slice, ...]) -> Array:
         if not self._in_file:
             return np.asarray(self.values[part])
-        with _open(self.values) as file:
-            return np.asarray(_find(file, self.values, self.dataset)[part], dtype=np.float64)
+        values: Array = _read(self.values, self.dataset, lambda found: np.asarray(found[part], dtype=np.float64))
+        return values
 
 
 Custom = FunctionMaterial | ArrayMaterial
@@ -237,16 +236,20 @@ def as_material(material: Any, owner: str) -> Medium | Custom:
     )
 
 
-def _open(path: Path) -> Any:
+def _read(path: Path, dataset: str, take: Callable[[Any], Any]) -> Any:
+    """Return what `take` takes of a data set in a file."""
     try:
         import h5py
     except ImportError:
         raise MissingExtraError("reading ε from an HDF5 file", extra="hdf5") from None
     check_file(path)
     try:
-        return h5py.File(path, "r")
-    except OSError as error:
-        raise ReadError(path, f"it can't be opened as an HDF5 file: {error}") from None
+        with h5py.File(path, "r") as file:
+            return take(_find(file, path, dataset))
+    except ReadError:
+        raise
+    except (OSError, RuntimeError, KeyError, ValueError, TypeError) as error:
+        raise ReadError(path, f"it can't be read as an HDF5 file: {error}") from None
 
 
 def _find(file: Any, path: Path, dataset: str) -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenly.errors import InputError, ReadError
-from evenly.memory import DAMAGE, read_array
+from evenly.memory import DAMAGE, check_file, read_array
 
 if TYPE_CHECKING:
     from evenly.fdtd.ranks.communicators import Communicator
@@ -85,7 +85,7 @@ class PartReader:
     """
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self._path = check_file(path)
         self._archive: zipfile.ZipFile = self._try(lambda: zipfile.ZipFile(path))
 
     def read(self, name: str) -> Array:

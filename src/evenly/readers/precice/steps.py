@@ -25,7 +25,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evenly.errors import InputError, ReadError
-from evenly.memory import check_room
+from evenly.memory import check_file, check_room
 from evenly.readers.base import Reader
 from evenly.readers.files import TEXT_TO_TABLE
 from evenly.readers.registry import Skipped
@@ -355,6 +355,7 @@ def _average(durations: Ticks, starts: NDArray[np.int64]) -> NDArray[np.float64]
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
     """Convert every error that a damaged file causes in the parser to a `ReadError` that names the file."""
+    check_file(path)
     try:
         yield
     except ReadError:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import math
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +30,8 @@ _SEPARATOR_LINE = re.compile(r"sep=(?P<mark>[,;|\t])", re.IGNORECASE)
 _DELIMITERS = ("\t", ";", "|", ",")
 _COMMENTS = ("#", "%", "//")
 _SAMPLE = 40
+#: Of a table of runs.
+_MOST_COLUMNS = 5000
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
 _MAYBE_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+")
 
@@ -214,7 +217,9 @@ def _check_header(path: Path, header: list[str], line: int) -> list[str]:
         header = header[:-1]
     if header and all(_is_number(cell) for cell in header):
         raise ReadError(path, "the first line must name the columns, but it holds only numbers", line=line)
-    twice = sorted({name for name in header if header.count(name) > 1})
+    if len(header) > _MOST_COLUMNS:
+        raise ReadError(path, f"a table may have {_MOST_COLUMNS:,} columns, but this has {len(header):,}", line=line)
+    twice = sorted(name for name, times in Counter(header).items() if times > 1)
     if twice:
         raise ReadError(path, f"column names must differ, but {twice[0]!r} occurs more than once", line=line)
     return header

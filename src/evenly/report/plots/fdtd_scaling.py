@@ -200,7 +200,7 @@ def _figure(study: ScalingStudy) -> tuple[Figure, Axes]:
 
 
 def _draw(axes: Axes, ranks: Any, values: Sequence[Statistic], colour: str, gid: str) -> Any:
-    means, spread = (np.array([getattr(v, name) for v in values]) for name in ("mean", "deviation"))
+    means, spread = np.array([v.mean for v in values]), np.array([v.deviation for v in values])
     return points_with_bars(axes, ranks, means, spread, colour=colour, gid=gid, marks="o-")
 
 

@@ -130,7 +130,7 @@ def _read(name: str) -> Any:
             found = file[dataset or names[0]]
             check_unpacked(Path(path), found.size * found.dtype.itemsize, ARRAYS_MIB)
             return np.asarray(found)
-    except (OSError, KeyError, IndexError) as error:
+    except (OSError, RuntimeError, KeyError, IndexError) as error:
         raise ReadError(path, f"no data set {dataset!r} can be read from it: {error}") from error
 
 

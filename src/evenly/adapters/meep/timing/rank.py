@@ -37,7 +37,7 @@ def main(folder: Path) -> None:
 
         cell_of(build(**request["options"]), name=request["function"]).save(folder / "cell.npz")
         return
-    pace = _Pace() if request.get("beside_pace") else None
+    pace = _ReferenceTimer() if request.get("beside_pace") else None
     sim = build(**request["options"], **_cut(request["layout"], request["chunks"]))
     sim.init_sim()
     found = {"meep_cost": list(sim.get_estimated_costs()), **_chunks(sim)}
@@ -92,7 +92,7 @@ def _timed(step: Callable[[], None], batches: int, batch_s: float) -> Mapping[st
     return {"seconds": seconds, "waiting": idle}
 
 
-class _Pace:
+class _ReferenceTimer:
     """A fixed piece of work that each process does alone. All other simulations are shared by all processes."""
 
     def __init__(self) -> None:
@@ -114,7 +114,7 @@ class _Pace:
         return seconds
 
 
-def _beside(pace: _Pace, sim: Any, batches: int, batch_s: float) -> Mapping[str, float]:
+def _beside(pace: _ReferenceTimer, sim: Any, batches: int, batch_s: float) -> Mapping[str, float]:
     """Return the same as `_timed`, and the pace. Batches of both alternate, and medians are used."""
     from evenly.adapters.meep.cell.monitors import period_of
 
