@@ -158,7 +158,8 @@ def test_a_campaign_loses_no_run_and_counts_none_twice(seed: int, tmp_path: Path
     last = stored(tmp_path)
     well = {key: record for key, record in reported.items() if record.status == "ok"}
     assert {key: last[key] for key in well} == well
-    assert sum(lines(tmp_path, "end").values()) - len(last) <= kills["driver"]
+    # A run that was killed after its last line is made again, too.
+    assert sum(lines(tmp_path, "end").values()) - len(last) <= kills.total()
     with Campaign(Study.load(tmp_path / "study.toml")) as opened:
         table = opened.runs().to_frame()[["n", "seconds"]].sort_values(["n", "seconds"])
     assert table["n"].tolist() == [1, 1, 2, 2, 3, 3]

@@ -391,15 +391,15 @@ def _interruptions() -> Iterator[Callable[[], None]]:
 
     An interruption is lost where code is called from C, as while a package is imported.
     """
-    main = threading.current_thread() is threading.main_thread()
-    if not main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+    usual = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(usual):
         yield lambda: None
         return
     pressed: list[int] = []
 
     def interrupt(number: int, frame: FrameType | None) -> None:
         pressed.append(number)
-        signal.default_int_handler(number, frame)
+        usual(number, frame)
 
     def check() -> None:
         if pressed:
@@ -409,4 +409,4 @@ def _interruptions() -> Iterator[Callable[[], None]]:
     try:
         yield check
     finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGINT, usual)
