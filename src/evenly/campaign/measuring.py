@@ -11,6 +11,7 @@ import platform
 import time
 import uuid
 import warnings
+from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Self
@@ -177,13 +178,15 @@ class Campaign:
 
         Such a run may end its whole machine. If it does so once more when all others are made, it counts as failed.
         """
-        counts, made = self.store.interrupted(), {record.configuration for record in self.store.records()}
-        found = [number for number, count in counts.items() if count >= _INTERRUPTIONS and number not in made]
+        counts = self.store.interrupted()
+        made = Counter(record.configuration for record in self.store.records())
+        failed = {record.configuration for record in self.store.records() if record.status != "ok"}
+        found = [number for number, count in counts.items() if count >= _INTERRUPTIONS and number not in failed]
         for number in found:
             what = ", ".join(f"{name} = {value}" for name, value in self.store.configuration(number).items())
             if counts[number] > _INTERRUPTIONS:
                 said = f"evenly was killed {counts[number]} times while this run was under way"
-                self.store.add(Record(number, 0, "failed", {}, message=said, machine=platform.node()))
+                self.store.add(Record(number, made[number], "failed", {}, message=said, machine=platform.node()))
                 left = "counts as failed; --retry runs it again"
             else:
                 left = "is run after all others"

@@ -90,9 +90,9 @@ class Runner:
                 self._words(values), mark, self._ranks(values), folder,
                 self._environment(values, configuration, result), until_s,
             )  # fmt: skip
-            since, began, busy = _file_time(folder), time.time(), busy_elsewhere()
+            since, began, clock, busy = _file_time(folder), time.time(), time.monotonic(), busy_elsewhere()
             outcome = self._outcome(task)
-            others = _others(busy, outcome)
+            others = _others(busy, time.monotonic() - clock)
             status, quantities, message = self._measured(outcome, folder, result, since, until_s)
         printed = "" if status == "ok" else (outcome.output + outcome.errors)[-_KEPT:]
         return Record(
@@ -173,9 +173,7 @@ def _ended(status: int) -> str:
         return f"it ended with status {status}"
 
 
-def _others(before: float | None, outcome: Outcome) -> float | None:
-    """Return the mean number of cores that other processes kept busy during a run."""
+def _others(before: float | None, seconds: float) -> float | None:
+    """Return the mean number of cores that other processes have kept busy in the last seconds."""
     after = busy_elsewhere()
-    if before is None or after is None or outcome.seconds <= 0:
-        return None
-    return max(0.0, (after - before) / outcome.seconds)
+    return None if before is None or after is None else max(0.0, (after - before) / seconds)

@@ -226,9 +226,14 @@ class Store:
         values = tuple((vars(record) | {"quantities": json.dumps(dict(record.quantities))}).values())
         if values[:2] in self._known()["records"]:
             raise InputError(f"configuration {values[0]}, repetition {values[1]}, is stored already in {self.path}")
+        # A configuration that can end well does not end its machine: what was counted against it is forgotten.
+        counts = self.interrupted()
+        forgiven = record.status == "ok" and counts.pop(record.configuration, None) is not None
         with self._changed() as rows:
             rows["records"][values[:2]] = values
             rows["running"].clear()
+            if forgiven:
+                rows["about"]["interrupted"] = ("interrupted", json.dumps(counts))
 
     def drop_failed(self) -> int:
         """Delete runs that failed or timed out, so that they are made again; return their number."""

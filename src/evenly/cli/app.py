@@ -17,6 +17,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from evenly.cli.interruptions import INTERRUPTED
 from evenly.errors import EvenlyError, InfeasibleError, InputError
 
 __all__ = ["app", "main"]
@@ -77,6 +78,13 @@ class _Commands(TyperGroup):
         super().__init__(**settings)
         helps = _COMMANDS | {name: text for name, (text, _) in _GROUPS.items()}
         self.commands.update({name: TyperCommand(name, help=text) for name, text in helps.items()})
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            sys.stderr.write("interrupted\n")
+            raise typer.Exit(INTERRUPTED) from None
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         name, command, rest = super().resolve_command(ctx, args)
@@ -186,7 +194,7 @@ def main() -> NoReturn:
 
 
 def _fail(message: str, code: int) -> NoReturn:
-    from evenly.cli.console import err
+    from evenly.cli.console import err, shortened
 
-    err.print(f"error: {message}", style="red", markup=False)
+    err.print(f"error: {shortened(message)}", style="red")
     sys.exit(code)

@@ -7,7 +7,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import typer
+
 from evenly.cli.console import live, note
+from evenly.cli.interruptions import INTERRUPTED
 from evenly.errors import EvenlyError
 
 if TYPE_CHECKING:
@@ -29,7 +32,10 @@ def watched(campaign: Campaign, target: Path) -> Iterator[Callable[[Record, Prog
     try:
         with _shown(campaign) as show:
             yield show
-    except (KeyboardInterrupt, SystemExit):
+    except KeyboardInterrupt:
+        _leave(campaign, target)
+        raise typer.Exit(INTERRUPTED) from None
+    except SystemExit:
         _leave(campaign, target)
         raise
 
