@@ -109,6 +109,16 @@ def test_what_is_salvaged_is_continued(measured: Path, study: Study, tmp_path: P
     assert {r.repetition for r in made[len(kept) :]} == {3}
 
 
+def test_a_run_that_ended_its_machine_gets_a_number_of_its_own(measured: Path, study: Study, tmp_path: Path) -> None:
+    with Store(measured) as store:
+        store.note("interrupted", {"2": 4})
+    alter(measured, "UPDATE records SET took = took + 1 WHERE configuration = 2 AND repetition = 1")
+    check(measured, salvage=tmp_path / "new.db")
+    with pytest.warns(EvenlyWarning, match="killed 4 times"), Campaign(study, tmp_path / "new.db") as campaign:
+        made = [(r.repetition, r.status) for r in campaign.store.records() if r.configuration == 2]
+    assert made == [(0, "ok"), (2, "ok"), (3, "failed")]
+
+
 def test_runs_without_their_configuration_are_lost(measured: Path, study: Study, tmp_path: Path) -> None:
     alter(measured, "UPDATE configurations SET parameters = replace(parameters, '{', '[') WHERE id = 3")
     words = told(measured)

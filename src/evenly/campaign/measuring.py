@@ -11,7 +11,6 @@ import platform
 import time
 import uuid
 import warnings
-from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Self
@@ -179,14 +178,17 @@ class Campaign:
         Such a run may end its whole machine. If it does so once more when all others are made, it counts as failed.
         """
         counts = self.store.interrupted()
-        made = Counter(record.configuration for record in self.store.records())
+        # Repetitions of a salvaged file have gaps.
+        following = {record.configuration: record.repetition + 1 for record in self.store.records()}
         failed = {record.configuration for record in self.store.records() if record.status != "ok"}
         found = [number for number, count in counts.items() if count >= _INTERRUPTIONS and number not in failed]
         for number in found:
             what = ", ".join(f"{name} = {value}" for name, value in self.store.configuration(number).items())
             if counts[number] > _INTERRUPTIONS:
                 said = f"evenly was killed {counts[number]} times while this run was under way"
-                self.store.add(Record(number, made[number], "failed", {}, message=said, machine=platform.node()))
+                self.store.add(
+                    Record(number, following.get(number, 0), "failed", {}, message=said, machine=platform.node())
+                )
                 left = "counts as failed; --retry runs it again"
             else:
                 left = "is run after all others"
