@@ -145,7 +145,9 @@ def test_what_is_left_where_the_supervisor_was_killed_too_is_ended(tmp_path: Pat
     deadline = time.monotonic() + 60
     while not (marks and len(job_processes(marks[0])) == 2) and time.monotonic() < deadline:
         time.sleep(0.05)
-        with contextlib.suppress(sqlite3.Error), sqlite3.connect(tmp_path / "study.db") as database:
+        # Otherwise, SQLite makes an empty file where there is none yet.
+        address = f"file:{tmp_path / 'study.db'}?mode=ro"
+        with contextlib.suppress(sqlite3.Error), sqlite3.connect(address, uri=True) as database:
             marks = [mark for (mark,) in database.execute("SELECT mark FROM running")]
     parents = {parent(pid) for pid in job_processes(marks[0])}
     (supervisor,) = parents - set(job_processes(marks[0]))

@@ -229,7 +229,7 @@ def checked(path: Path, new: Path) -> Check | None:
     try:
         return check(path, salvage=new)
     except ReadError as error:
-        if "nothing in it is of a campaign" not in str(error):
+        if "nothing of a campaign can be found in it" not in str(error):
             raise
         return None
 

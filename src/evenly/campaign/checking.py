@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import sqlite3
-import tempfile
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +20,7 @@ from evenly.campaign.rows import (
     Damage,
     Loaded,
     Rows,
+    check_version,
     connect,
     contradictions,
     create,
@@ -29,8 +29,9 @@ from evenly.campaign.rows import (
     load,
     name_of,
     new_rows,
-)  # fmt: skip
+)
 from evenly.errors import InputError, ReadError
+from evenly.processes import scratch_folder
 
 __all__ = ["Check", "check"]
 
@@ -95,11 +96,12 @@ def check(path: Path | str, *, salvage: Path | str | None = None) -> Check:
         raise InputError(f"{new} is there already: give the name of a new file")
     with FileLock(path) as lock:
         loaded = _loaded(lock.path)
+        check_version(path, loaded)
         rows, damages = loaded.rows, list(loaded.damages)
         if damages and loaded.has_checksums:
             rows = _rows_in_pages(lock.path, damages)
     if not any(rows.values()):
-        raise ReadError(path, f"nothing in it is of a campaign ({damages[0] if damages else 'no rows'})")
+        raise ReadError(path, f"nothing of a campaign can be found in it ({damages[0] if damages else 'no rows'})")
     tally = rows["about"].pop(TALLY, None)
     for table, key, _ in list(contradictions(rows)):
         rows[table].pop(key, None)
@@ -113,7 +115,7 @@ def check(path: Path | str, *, salvage: Path | str | None = None) -> Check:
 
 def _loaded(path: Path) -> Loaded:
     """Load a copy of a file, since SQLite alters what it opens: it moves logged changes into the file."""
-    with tempfile.TemporaryDirectory(prefix="evenly-") as folder:
+    with scratch_folder() as folder:
         copy = Path(folder, "copy.db")
         for end in ("", *LOGS):
             part = path.with_name(path.name + end)

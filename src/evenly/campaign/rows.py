@@ -17,12 +17,12 @@ from typing import Any
 
 from evenly.campaign.old_rows import is_plausible
 from evenly.campaign.pages import PAGE_SIZE
-from evenly.errors import InputError
+from evenly.errors import InputError, ReadError
 from evenly.writing import replacing
 
 __all__ = [
-    "COLUMNS", "FORMAT_VERSION", "LOGS", "TALLY", "Damage", "Loaded", "Rows", "checksum", "connect", "contradictions",
-    "create", "is_intact", "key_of", "load", "name_of", "new_rows", "write",
+    "COLUMNS", "FORMAT_VERSION", "LOGS", "TALLY", "Damage", "Loaded", "Rows", "check_version", "checksum", "connect",
+    "contradictions", "create", "is_intact", "key_of", "load", "name_of", "new_rows", "write",
 ]  # fmt: skip
 
 FORMAT_VERSION = 2
@@ -70,6 +70,13 @@ class Loaded:
     rows: Rows
     damages: list[Damage]
     has_checksums: bool
+
+
+def check_version(path: Path, loaded: Loaded) -> None:
+    """Raise `ReadError` if a file has a format of a newer evenly, in which other rows and columns are right."""
+    version = json.loads(loaded.rows.get("about", {}).get("version", ("version", "null"))[1])
+    if version not in (None, FORMAT_VERSION if loaded.has_checksums else 1):
+        raise ReadError(path, f"format version {version} is not known: use a newer evenly, or give another file")
 
 
 def key_of(table: str, values: tuple[Any, ...]) -> Any:

@@ -20,7 +20,7 @@ from typing import Any, Self
 import pandas as pd
 
 from evenly.campaign.lock import FileLock
-from evenly.campaign.rows import FORMAT_VERSION, Damage, Loaded, Rows, connect, create, load, new_rows, write
+from evenly.campaign.rows import Damage, Loaded, Rows, check_version, connect, create, load, new_rows, write
 from evenly.errors import EvenlyError, EvenlyWarning, InputError, ReadError
 from evenly.runs.columns import Status
 
@@ -316,11 +316,9 @@ def _good_rows(database: sqlite3.Connection, named: Path) -> Loaded:
         loaded = load(database)
     except sqlite3.Error as error:
         raise _damaged(named, [Damage("the file", str(error))]) from None
+    check_version(named, loaded)
     if loaded.damages:
         raise _damaged(named, loaded.damages, rows=loaded.rows)
-    version = json.loads(loaded.rows["about"]["version"][1])
-    if version != (FORMAT_VERSION if loaded.has_checksums else 1):
-        raise ReadError(named, f"format version {version} is not known: use a newer evenly, or give another file")
     return loaded
 
 
