@@ -21,6 +21,7 @@ from evenly.campaign.checking import Check, check
 from evenly.campaign.store import Record, Store
 from evenly.errors import ReadError
 from tests.chaos.amount import amount
+from tests.chaos.conftest import MakeTally
 
 pytestmark = pytest.mark.chaos
 
@@ -239,7 +240,8 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("seed", range(amount(60, of=400)))
-def test_no_damaged_file_is_believed(seed: int, originals: list[Path], tmp_path: Path) -> None:
+def test_no_damaged_file_is_believed(seed: int, originals: list[Path], tmp_path: Path, tally: MakeTally) -> None:
+    tally("damaged stores of runs").try_one()
     expected = values_of(originals[0])
     path, new = damaged(seed, originals, tmp_path), tmp_path / "new.db"
     before = contents(tmp_path)
