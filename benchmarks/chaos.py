@@ -1,7 +1,8 @@
 """What evenly survives: kills, full disks, damaged files and stores, nonsense. Runs all of tests/chaos, prints a table.
 
 Each test counts what it tried and what went wrong: *lost* results or files, *hung* beyond its time, *executed*
-something that a file held, ended in a *traceback*, or gave *wrong* values without a word.
+something that a file held, ended in a *traceback*, or gave *wrong* values without a word. *failed* counts tests that
+found anything else.
 
 usage: python benchmarks/chaos.py [tests/chaos/test_….py …]
 """
@@ -16,7 +17,7 @@ from collections import Counter, defaultdict
 from pathlib import Path
 from xml.etree import ElementTree
 
-COLUMNS = ("tried", "lost", "hung", "executed", "traceback", "wrong")
+COLUMNS = ("tried", "lost", "hung", "executed", "traceback", "wrong", "failed")
 
 
 def main() -> None:
@@ -40,9 +41,12 @@ def main() -> None:
         cases = ElementTree.parse(report).iter("testcase")  # noqa: S314 - pytest wrote it
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for case in cases:
-        for one in case.iter("property"):
-            what, _, kind = one.attrib["name"].rpartition(": ")
-            counts[what][kind] += int(one.attrib["value"])
+        told = [(*one.attrib["name"].rpartition(": ")[::2], int(one.attrib["value"])) for one in case.iter("property")]
+        for what, kind, count in told:
+            counts[what][kind] += count
+        # Where something went wrong that is counted, the test fails too.
+        if case.find("failure") is not None and not any(count for _, kind, count in told if kind != "tried"):
+            counts[told[0][0] if told else case.attrib["name"].partition("[")[0]]["failed"] += 1
     print(f"\n| {'tried on':38} | " + " | ".join(f"{name:>9}" for name in COLUMNS) + " |")
     print(f"|{'-' * 40}|" + "|".join(f"{'-' * 10}:" for _ in COLUMNS) + "|")
     for what, found in sorted(counts.items()):

@@ -14,12 +14,13 @@ import os
 import stat
 import tempfile
 import warnings
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from evenly.errors import EvenlyWarning
 
-__all__ = ["njit", "prange"]
+__all__ = ["njit", "njit_leaf"]
 
 _VARIABLE = "NUMBA_CACHE_DIR"
 
@@ -68,12 +69,15 @@ def _private_folder() -> Path:
 if importlib.util.find_spec("numba") is not None:
     _choose_cache()
 
-from numba import config, njit, prange  # noqa: E402 - numba reads the variable when it is imported
+from numba import config, njit  # noqa: E402 - numba reads the variable when it is imported
 from numba.core import caching  # noqa: E402
 
 # It may have been imported, by somebody else, before the variable was set.
 if _VARIABLE in os.environ:
     config.CACHE_DIR = os.environ[_VARIABLE]  # type: ignore[attr-defined]
+
+# For functions that make no arrays: those they are given aren't counted as used, which several threads would wait for.
+njit_leaf = partial(njit, _nrt=False)
 
 _CACHE: Any = caching.Cache
 _save_overload = _CACHE.save_overload

@@ -13,6 +13,7 @@ import pytest
 import typer
 
 from evenly import examples
+from evenly.campaign.store import Store
 from evenly.cli.app import app
 from tests.chaos.amount import amount
 from tests.chaos.conftest import MakeTally
@@ -52,6 +53,7 @@ LINES = [
     "cost show",
     "machine list --json",
     "machine show infiniband",
+    "runs check study.db --json",
 ]
 WORDS = [
     "", " ", "x", "-1", "0", "1", "3.7", "1e308", "nan", "inf", "-inf", "1" * 40, "a" * 5000, "é\u202e", "\x1b[31mred",
@@ -69,6 +71,7 @@ def folder(evenly: Evenly, tmp_path: Path) -> Path:
     examples.copy("gaussian-pulse", tmp_path)
     some_runs().to_frame().to_csv(tmp_path / "table.csv", index=False)
     (tmp_path / "study.toml").write_text(STUDY)
+    Store(tmp_path / "study.db").close()
     (tmp_path / "logs").mkdir()
     (tmp_path / "logs" / "x.log").write_text("hello\n")
     (tmp_path / "empty").touch()
@@ -89,7 +92,7 @@ def options(line: list[str]) -> list[str]:
 def mutated(line: list[str], chosen: random.Random) -> list[str]:
     """Return the line with a word replaced, left out, doubled or added."""
     words = list(line)
-    start = 2 if words[0] in ("fdtd", "cost", "machine") else 1
+    start = 2 if words[0] in ("fdtd", "cost", "machine", "runs") else 1
     at = chosen.randrange(start, len(words) + 1)
     kind = chosen.choice(["replace", "replace", "option", "option", "leave out", "add"])
     if kind == "replace" and at < len(words):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import signal
 import subprocess
 import sys
@@ -12,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from evenly.errors import InputError, MissingExtraError
+from evenly.fdtd.ranks.launch_output import MARK
 from evenly.fdtd.ranks.launching import Launcher, find_launcher, launch_python
-from evenly.fdtd.ranks.watching import MARK, job_processes
+from evenly.fdtd.ranks.watching import job_processes
 from tests.parallel.ranks import QUIET, start_ranks
 
 FAILING = """
@@ -58,7 +60,6 @@ sys.exit(launching.launch_python(sys.argv[3:], int(sys.argv[2])).status)
         ("raise InputError('the rule was broken')", 2, "rank 1 of 4: the rule was broken\n"),
         ("raise KeyboardInterrupt", 130, "rank 1 of 4: interrupted\n"),
         ("os.kill(os.getpid(), signal.SIGTERM)", 143, "rank 1 of 4: ended by SIGTERM\n"),
-        ("os.kill(os.getpid(), signal.SIGKILL)", 9, "a rank was killed: Killed (signal 9)\n"),
         ("sys.exit(3)", 3, ""),
         ("raise SystemExit(4)", 4, ""),
         ("sys.exit('no such thing')", 1, "no such thing\n"),
@@ -68,6 +69,28 @@ def test_one_failing_rank_ends_the_job_with_its_text_once(action: str, status: i
     job = start_ranks(4, FAILING.format(action=action), "1")
     assert (job.status, job.errors) == (status, text)
     assert job.seconds < 10
+
+
+def test_a_killed_rank_is_named_with_its_host_and_what_was_saved(tmp_path: Path) -> None:
+    script = """
+        import os, signal, sys
+        from evenly import fdtd
+
+        sim = fdtd.Simulation(cell=(2, 2, 0), resolution=10)
+        kill = fdtd.at_every(lambda sim: fdtd.my_rank() and os.kill(os.getpid(), signal.SIGKILL), steps=25)
+        saving = [fdtd.Checkpoints(sys.argv[1], steps=10)] if len(sys.argv) > 1 else []
+        sim.run(until=9.0, callbacks=[*saving, kill], progress="off")
+    """
+    unsaved, saved = start_ranks(2, script), start_ranks(2, script, str(tmp_path / "state"))
+    assert (unsaved.status, saved.status) == (9, 9)
+    for job in (unsaved, saved):
+        assert job.errors.splitlines()[-1].startswith(
+            f"rank 1 on host {platform.node()} was killed: Killed (signal 9). "
+        )
+        assert "supervisor" not in job.errors
+    assert "No checkpoint was saved: start the job again" in unsaved.errors
+    assert f"The last checkpoint is {tmp_path / 'state'}, of step 20: " in saved.errors
+    assert f"`sim.load('{tmp_path / 'state'}')` before `sim.run`" in saved.errors
 
 
 @pytest.mark.parametrize("action", ["1 / 0", "threading.Thread(target=lambda: 1 / 0).start()"])

@@ -8,20 +8,18 @@ from __future__ import annotations
 import dataclasses
 import errno
 import platform
-import signal
-import threading
 import time
 import uuid
 import warnings
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections import Counter
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import FrameType
 from typing import Any, Self
 
 import pandas as pd
 
 from evenly.arguments import explained
+from evenly.campaign.interruptions import interruptions
 from evenly.campaign.noise import Drift, drift_of
 from evenly.campaign.one_run import Runner
 from evenly.campaign.planning import Advisor, NextRun, Progress, Schedule, first_configurations, rows_of
@@ -148,6 +146,9 @@ class Campaign:
     def _check_same(self) -> None:
         """Raise `InputError` if the file holds runs of another study; record in a new file what its runs measure."""
         now, before = self.study.measured_as(), self.store.about("measured_as")
+        if before is None and self.store.count():
+            said = f"{self.store.path} doesn't tell what its runs measured: they are taken for runs of this study"
+            warnings.warn(EvenlyWarning(said), stacklevel=4)
         if before is None or not any(record.status == "ok" for record in self.store.records()):
             # A file without a successful run holds no results, so a corrected study may replace its contents.
             if before is not None and before != now:
@@ -177,13 +178,15 @@ class Campaign:
 
         Such a run may end its whole machine. If it does so once more when all others are made, it counts as failed.
         """
-        counts, made = self.store.interrupted(), {record.configuration for record in self.store.records()}
-        found = [number for number, count in counts.items() if count >= _INTERRUPTIONS and number not in made]
+        counts = self.store.interrupted()
+        made = Counter(record.configuration for record in self.store.records())
+        failed = {record.configuration for record in self.store.records() if record.status != "ok"}
+        found = [number for number, count in counts.items() if count >= _INTERRUPTIONS and number not in failed]
         for number in found:
             what = ", ".join(f"{name} = {value}" for name, value in self.store.configuration(number).items())
             if counts[number] > _INTERRUPTIONS:
                 said = f"evenly was killed {counts[number]} times while this run was under way"
-                self.store.add(Record(number, 0, "failed", {}, message=said, machine=platform.node()))
+                self.store.add(Record(number, made[number], "failed", {}, message=said, machine=platform.node()))
                 left = "counts as failed; --retry runs it again"
             else:
                 left = "is run after all others"
@@ -204,7 +207,7 @@ class Campaign:
         KeyboardInterrupt
             If the campaign is interrupted; all finished runs stay stored.
         """
-        with _interruptions() as check_interrupted:
+        with interruptions() as check_interrupted:
             while (next_run := self._next()) is not None:
                 record = self._run_once(next_run)
                 self._schedule.add(record)
@@ -383,30 +386,3 @@ class Campaign:
         loads = [(r.other_load, r.took) for r in self.store.records() if r.other_load is not None]
         total = sum(took for _, took in loads)
         return sum(load * took for load, took in loads) / total if total > 0 else None
-
-
-@contextmanager
-def _interruptions() -> Iterator[Callable[[], None]]:
-    """Give a function that raises `KeyboardInterrupt` if Ctrl-C was pressed, even if nobody noticed.
-
-    An interruption is lost where code is called from C, as while a package is imported.
-    """
-    usual = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or not callable(usual):
-        yield lambda: None
-        return
-    pressed: list[int] = []
-
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        pressed.append(number)
-        usual(number, frame)
-
-    def check() -> None:
-        if pressed:
-            raise KeyboardInterrupt
-
-    signal.signal(signal.SIGINT, interrupt)
-    try:
-        yield check
-    finally:
-        signal.signal(signal.SIGINT, usual)

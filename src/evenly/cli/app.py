@@ -1,6 +1,7 @@
 """The program ``evenly``: its commands, and how errors become messages and exit codes.
 
-Exit codes: 0 for success, 1 if the problem has no solution, 2 for bad input. typer reports usage errors and interrupts.
+Exit codes: 0 for success, 1 if the problem has no solution or a checked file is damaged, 2 for bad input. typer reports
+usage errors and interrupts.
 
 The module of a command is imported only when the command or its help is called, so that ``evenly --help`` and
 ``evenly --version`` are fast. The tables below hold the texts that ``evenly --help`` shows for each command.
@@ -59,6 +60,10 @@ _GROUPS = {
         "evenly calibrate fdtd",
     ),
     "cost": ("Show what points, chunks and borders cost, as measured here or shipped with evenly.", "evenly cost show"),
+    "runs": (
+        "Check the stored runs of a campaign, and save the good ones of a damaged file.",
+        "evenly runs check study.db",
+    ),
     "machine": (
         "Measure, list and show machines: cores, memory, jitter, and how long messages take.",
         "evenly machine measure",
@@ -189,7 +194,7 @@ def main() -> NoReturn:
 
 
 def _fail(message: str, code: int) -> NoReturn:
-    from evenly.cli.console import err
+    from evenly.cli.console import err, shortened
 
-    err.print(f"error: {message}", style="red", markup=False)
+    err.print(f"error: {shortened(message)}", style="red")
     sys.exit(code)

@@ -173,9 +173,9 @@ def _tell(found: Forecast, unrun: Unrun, sources: Sources, level: float, *, json
         note(text)
     if unrun.steps is None and sources.steps is None:
         note(f"the simulation doesn't say how long it runs: costs are those of {STEPS} steps (change it with --steps)")
-    out.print(forecast_headline(found), markup=False, soft_wrap=True)
+    out.print(forecast_headline(found), soft_wrap=True)
     out.print(forecast_table(found, level=level))
-    out.print(f"recommended: {found.ranks} ranks, {found.why}", markup=False, soft_wrap=True)
+    out.print(f"recommended: {found.ranks} ranks, {found.why}", soft_wrap=True)
 
 
 def refuse_unrun(unrun: Unrun, what: What, pictures: Pictures) -> None:

@@ -31,6 +31,7 @@ from evenly.fdtd.media.geometry import GeometricObject, Material
 from evenly.fdtd.media.materials import vacuum
 from evenly.fdtd.media.stability import safe_courant
 from evenly.fdtd.media.structure import Structure
+from evenly.fdtd.ranks.calls import collective
 from evenly.fdtd.ranks.parallel import current
 from evenly.fdtd.sources.source import Source
 from evenly.fdtd.stepping.timing import Clock, PhaseTimer
@@ -264,6 +265,7 @@ class Fields:
         return stepper
 
     @explained
+    @collective("monitor")
     def add(self, monitor: M) -> M:
         """Attach a monitor from now on and return it.
 
@@ -288,6 +290,7 @@ class Fields:
     # -- looking at the fields, and at the clocks -------------------------------------------------------------------
 
     @explained
+    @collective("component", "box")
     def field(self, component: str, box: Box | None = None) -> np.ndarray[Any, Any]:
         """Return a component on a box as one array on every rank: for small cells and tests."""
         if component not in COMPONENTS:

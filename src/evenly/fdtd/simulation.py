@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenly.arguments import explained
 from evenly.fdtd.fields import Fields, Options
+from evenly.fdtd.ranks.calls import collective
 from evenly.fdtd.running.compilation import prepare
 
 if TYPE_CHECKING:
@@ -76,6 +77,7 @@ class Simulation(Fields):
     outcome: Outcome | None = None
 
     @explained
+    @collective("until", "after_sources")
     def run(
         self,
         *,
@@ -94,6 +96,7 @@ class Simulation(Fields):
         self.outcome = run(self, until=until, after_sources=after_sources, callbacks=callbacks, show=progress)
 
     @explained
+    @collective()
     def relayout(self, layout: BinaryPartition | Sequence[Any]) -> float:
         """Go on with another layout, now or during a run, and return the seconds it took; see `running.relayout`."""
         from evenly.fdtd.running.relayout import relayout
@@ -101,6 +104,7 @@ class Simulation(Fields):
         return relayout(self, layout)
 
     @explained
+    @collective("path")
     def save(self, path: Path | str, *, extra: Any = None) -> None:
         """Write a checkpoint to a folder, each rank its own part; see `evenly.fdtd.storage.checkpoint.save`."""
         from evenly.fdtd.storage.checkpoint import save
@@ -108,6 +112,7 @@ class Simulation(Fields):
         save(self, path, extra=extra)
 
     @explained
+    @collective("path")
     def load(self, path: Path | str) -> Any:
         """Go on from a checkpoint and return its `extra`; see `evenly.fdtd.storage.checkpoint_loading.load`."""
         from evenly.fdtd.storage.checkpoint_loading import load
@@ -115,6 +120,7 @@ class Simulation(Fields):
         return load(self, path)
 
     @explained
+    @collective("component", "point")
     def get_field_point(self, component: str, point: Place) -> float | complex:
         """Return a component at a point, on every rank; see `evenly.fdtd.monitors.probes.field_point`."""
         from evenly.fdtd.monitors.probes import field_point
@@ -122,6 +128,7 @@ class Simulation(Fields):
         return field_point(self, component, point)
 
     @explained
+    @collective("components", "center", "size")
     def integrate(
         self,
         function: Callable[..., Any],
@@ -135,6 +142,7 @@ class Simulation(Fields):
         return integrate(self, function, components, center, size)
 
     @explained
+    @collective("component", "center", "size")
     def max_abs_field(self, component: str, center: Place | None = None, size: Place | None = None) -> float:
         """Return the largest magnitude of a component in a region; see `evenly.fdtd.monitors.probes.max_abs_field`."""
         from evenly.fdtd.monitors.probes import max_abs_field
@@ -142,12 +150,14 @@ class Simulation(Fields):
         return max_abs_field(self, component, center, size)
 
     @explained
+    @collective("center", "size")
     def stored_energy(self, center: Place | None = None, size: Place | None = None) -> StoredEnergy:
         """Return the fields' energy in a region; see `evenly.fdtd.monitors.stored_energy.stored_energy`."""
         from evenly.fdtd.monitors.stored_energy import stored_energy
 
         return stored_energy(self, center, size)
 
+    @collective()
     def counts(self, monitors: Iterable[FourierMonitor] = ()) -> Counts:
         """Return the points of each kind of the whole cell, with these monitors too; all ranks must ask.
 
@@ -158,24 +168,28 @@ class Simulation(Fields):
 
         return cell_counts(tallies(self, monitors=monitors))
 
+    @collective("options")
     def chunk_counts(self, **options: Any) -> list[dict[str, Any]]:
         """Return the points of each kind of every chunk; see `evenly.fdtd.counting.chunk_counts.chunk_counts`."""
         from evenly.fdtd.counting.chunk_counts import chunk_counts
 
         return chunk_counts(self, **options)
 
+    @collective("options")
     def rank_counts(self, **options: Any) -> list[dict[str, Any]]:
         """Return the points of each kind of every rank; see `evenly.fdtd.counting.chunk_counts.rank_counts`."""
         from evenly.fdtd.counting.chunk_counts import rank_counts
 
         return rank_counts(self, **options)
 
+    @collective("options")
     def estimated_bytes(self, **options: Any) -> list[int]:
         """Return the bytes that each rank's arrays will take; see `evenly.fdtd.counting.memory.rank_bytes`."""
         from evenly.fdtd.counting.memory import rank_bytes
 
         return rank_bytes(self, **options)
 
+    @collective()
     def measurement(self, **about: Any) -> Measurement:
         """Return what stepping took so far; see `scaling.measure.measure` for name, parameters, repetition."""
         from evenly.fdtd.measurement.measure import measure
@@ -183,6 +197,7 @@ class Simulation(Fields):
         return measure(self, **about)
 
     @explained
+    @collective("path", "components", "options")
     def write(self, path: Path | str, components: Sequence[str] = ("Ex", "Ey", "Ez"), **options: Any) -> Path:
         """Write fields and media to an HDF5 file, each rank its own part; see `evenly.fdtd.storage.output.write`."""
         from evenly.fdtd.storage.output import write

@@ -110,6 +110,7 @@ def load(path: str | Path) -> Model | dict[str, Model]:
     try:
         document, arrays = _unzip(target)
         _check_format(target, document)
+        _check_finite(document, "")
         models = {name: restored(_unpack(fields, arrays), nested=False) for name, fields in document["models"].items()}
         return models[""] if document.get("single", set(models) == {""}) else models
     except (ReadError, ImportError):
@@ -137,6 +138,16 @@ def _check_format(path: Path, document: Any) -> None:
         raise ReadError(
             path, f"format version {found} is not known: this evenly reads {FORMAT_VERSION}, a newer one may read it"
         )
+
+
+def _check_finite(value: Any, where: str) -> None:
+    """Refuse numbers that `save` never writes as such: where NaN and infinities are meant, they have a mark."""
+    if isinstance(value, float) and not math.isfinite(value):
+        raise InputError(f"{where} must be a finite number, but is {value}: the file is damaged")
+    if isinstance(value, dict | list):
+        entries = value.items() if isinstance(value, dict) else enumerate(value)
+        for key, item in entries:
+            _check_finite(item, f"{where}.{key}" if where else str(key))
 
 
 def _describe(model: Model, arrays: dict[str, np.ndarray[Any, Any]]) -> dict[str, Any]:

@@ -248,7 +248,7 @@ def _options(line: str) -> Markup:
 
 
 def _plain(cell: object) -> str:
-    return cell.plain if isinstance(cell, RichText) else RichText.from_markup(str(cell)).plain
+    return cell.plain if isinstance(cell, RichText) else str(cell)
 
 
 def _drawn(figure: Figure) -> tuple[str, bytes]:

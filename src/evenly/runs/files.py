@@ -1,8 +1,8 @@
 """Reading and writing tables of runs: CSV with one comment line on top, or Parquet with the same line as metadata.
 
 Numbers are written so that reading restores them exactly. Labels that are not text (true, 8, null) are written as JSON.
-Text is written as JSON only if it could be read as JSON, starts with a quote, or has unprintable characters (line
-breaks); all other text is written unchanged.
+Text is written as JSON only if it could be read as JSON, starts with a quote or as a formula does, or has unprintable
+characters (line breaks); all other text is written unchanged.
 """
 
 from __future__ import annotations
@@ -24,12 +24,14 @@ from evenly.space.configurations import plain, to_floats
 from evenly.writing import replacing
 
 __all__ = [
-    "FORMAT_VERSION", "check_parquet", "decode_label", "decode_text", "decoded", "encode_label", "encode_text",
-    "encoded", "read", "write",
+    "FORMAT_VERSION", "FORMULA", "check_parquet", "decode_label", "decode_text", "decoded", "encode_label",
+    "encode_text", "encoded", "not_a_formula", "read", "write",
 ]  # fmt: skip
 
 FORMAT_VERSION = 1
 _HEADER = "# evenly runs "
+#: What a formula begins with, for spreadsheets.
+FORMULA = ("=", "+", "-", "@")
 #: About what a cell of a table takes as text.
 _CELL_BYTES = 64
 _TEXTS = ("run", "status", "machine", "when", "source")
@@ -43,7 +45,18 @@ def encode_text(text: str) -> str:
     >>> encode_text("two words"), encode_text("two\nlines")
     ('two words', '"two\\nlines"')
     """
-    return json.dumps(text) if text.startswith('"') or not text.isprintable() else text
+    return json.dumps(text) if text.startswith(('"', *FORMULA)) or not text.isprintable() else text
+
+
+def not_a_formula(value: Any) -> Any:
+    """Return a label so that no spreadsheet takes it for a formula: with an apostrophe in front; others unchanged.
+
+    Examples
+    --------
+    >>> [not_a_formula(value) for value in ("=1+1", "-O3", "cg", -5)]
+    ["'=1+1", "'-O3", 'cg', -5]
+    """
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
 
 
 def decode_text(text: str) -> str:

@@ -8,7 +8,7 @@ import pytest
 
 from evenly.errors import InputError
 from evenly.fdtd.ranks.communicators import SerialCommunicator
-from evenly.fdtd.ranks.launch_output import KEPT, Stream, without_remarks
+from evenly.fdtd.ranks.launch_output import KEPT, Death, Stream, without_remarks
 from evenly.fdtd.ranks.launchers import forced, launched_ranks, without_launcher
 
 
@@ -71,3 +71,33 @@ def test_only_the_launchers_remarks_are_dropped() -> None:
     stream.feed(b"lication called MPI_Abort\nmy text\n====\nBAD TERMINATION\nlast")
     stream.close()
     assert stream.text() == "my text\n====\nBAD TERMINATION\nlast"
+
+
+@pytest.mark.parametrize(
+    ("line", "who"),
+    [
+        (
+            "mpirun noticed that process rank 1 with PID 12 on node n7 exited on signal 9 (Killed).",
+            "rank 1 on host n7 was killed: signal 9 (Killed).",
+        ),
+        ("srun: error: n7: task 3: Out Of Memory", "rank 3 on host n7 was killed: Out Of Memory."),
+        (
+            "YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Killed (signal 9)",
+            "a rank was killed: Killed (signal 9).",
+        ),
+    ],
+)
+def test_what_launchers_say_of_a_killed_rank(line: str, who: str) -> None:
+    death = Death()
+    assert death.keep("evenly tells its supervisor: {broken\n") == ""
+    assert death.keep(f"{line}\n") == ""
+    message = death.message()
+    assert message is not None
+    assert message.startswith(f"{who} If nobody did it, memory ran out")
+
+
+def test_other_remarks_are_no_death() -> None:
+    death = Death()
+    line = "srun: error: Unable to allocate resources: Invalid account\n"
+    assert death.keep(line) == line
+    assert death.message() is None

@@ -115,7 +115,6 @@ def _timed(
             err.print(
                 f"interrupted: {done} timed so far, kept in {store}; `evenly calibrate {program}` continues from there",
                 style="red",
-                markup=False,
             )
             raise typer.Exit(INTERRUPTED) from None
     if last and last[-1].measured < last[-1].designs:

@@ -182,4 +182,4 @@ def _show_latex(learned: Learned) -> None:
         formula = getattr(model, "formula_", None)
         if formula is None:
             raise InputError(f"{model.method} has no formula to print: use another --method")
-        out.print(f"{name}: {formula.latex()}" if name else formula.latex(), markup=False, soft_wrap=True)
+        out.print(f"{name}: {formula.latex()}" if name else formula.latex(), soft_wrap=True)

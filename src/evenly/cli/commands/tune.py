@@ -110,7 +110,7 @@ def _show(result: Result) -> None:
         out.print(tasks_table(result))
         return
     out.print(alike_table(result))
-    out.print(found_text(result), markup=False)
+    out.print(found_text(result))
 
 
 def _says_how_often(path: Path) -> bool:

@@ -58,6 +58,9 @@ class LoneRank:
     def barrier(self) -> None:
         """Return at once."""
 
+    def agree(self, call: str) -> None:
+        """Return at once."""
+
     def bcast(self, value: Any, root: int = 0) -> Any:  # noqa: ARG002 - the interface's
         """Return `value`."""
         return value

@@ -15,6 +15,7 @@ import sys
 import threading
 import time
 import traceback
+from collections.abc import Callable
 from types import FrameType, TracebackType
 from typing import Any, NoReturn, TextIO
 
@@ -37,22 +38,25 @@ class _Job:
     """The shared state of the hooks of this process."""
 
     comm: Any = None
+    farewell: Callable[[], None]
     exit_status: int | None = None
     # Held while a failure is reported. A reentrant lock, because a signal may interrupt the report in the same thread.
     lock = threading.RLock()
 
 
-def install(comm: Any) -> None:
+def install(comm: Any, farewell: Callable[[], None]) -> None:
     """Set the hooks of this process; further calls do nothing.
 
     Parameters
     ----------
     comm : mpi4py.MPI.Intracomm
         All ranks of the job.
+    farewell : callable
+        Called when all ranks end their programs, or this one does without a failure; it may wait for the others.
     """
     if _Job.comm is not None:
         return
-    _Job.comm = comm
+    _Job.comm, _Job.farewell = comm, farewell
     sys.excepthook = _uncaught
     threading.excepthook = _uncaught_in_thread
     _watch_exit()
@@ -142,15 +146,19 @@ def _at_exit() -> None:
     with _Job.lock:
         # Another thread that failed holds this lock and ends the process before it releases it.
         status = _Job.exit_status
-    if not status or not _alive():
+    if not _alive():
         return
     # The SystemExit may have been caught. If all ranks reach this point, no abort is needed.
+    if status and not _all_end():
+        _end("", status & 0xFF or 1)
+    _Job.farewell()
+
+
+def _all_end() -> bool:
     everyone, begin = _Job.comm.Ibarrier(), time.perf_counter()
-    while time.perf_counter() - begin < FAREWELL_S:
-        if everyone.Test():
-            return
+    while not (together := everyone.Test()) and time.perf_counter() - begin < FAREWELL_S:
         time.sleep(0.005)
-    _end("", status & 0xFF or 1)
+    return bool(together)
 
 
 def _alive() -> bool:

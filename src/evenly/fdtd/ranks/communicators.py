@@ -1,7 +1,8 @@
 """Communication between ranks: one interface for a serial program and for a program under an MPI launcher.
 
-Most waiting is done by polling, not by blocking inside MPI: at first without a pause, then yielding the core to other
-processes, then sleeping for fractions of a millisecond. So more ranks than cores work well, and signals are handled.
+Most waiting is done by polling, not by blocking inside MPI (`evenly.fdtd.ranks.polling`).
+Before each collective operation the ranks of an MPI program agree that they mean the same one; who waits for long finds
+out whether it waits in vain (`evenly.fdtd.ranks.lookout`). Both end the job with a message instead of a deadlock.
 
 >>> alone = SerialCommunicator()
 >>> alone.rank, alone.size, alone.allgather("x"), float(alone.allreduce(2.5, "max"))
@@ -10,27 +11,32 @@ processes, then sleeping for fractions of a millisecond. So more ranks than core
 
 from __future__ import annotations
 
-import os
 import sys
-import time
 from collections.abc import Callable, Sequence
+from functools import cached_property
+from hashlib import blake2b
 from typing import Any, Literal, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evenly.errors import InputError
+from evenly.fdtd.ranks.calls import internal_place, this_line, this_wait
+from evenly.fdtd.ranks.lookout import Lookout, Wait, disagreement
+from evenly.fdtd.ranks.polling import wait_until
 
-__all__ = ["Communicator", "Exchange", "Message", "MpiCommunicator", "Operation", "SerialCommunicator", "wait_until"]
+__all__ = [
+    "Communicator",
+    "Exchange",
+    "Message",
+    "MpiCommunicator",
+    "Operation",
+    "SerialCommunicator",
+]
 
 T = TypeVar("T")
 Operation = Literal["sum", "min", "max"]
 Message = tuple[int, int, NDArray[Any]]
-
-SPIN_S = 20e-6
-YIELD_S = 1e-3
-NAP_S = 50e-6
-LONGEST_NAP_S = 500e-6
 
 
 class Exchange(Protocol):
@@ -60,6 +66,9 @@ class Communicator(Protocol):
     @property
     def size(self) -> int:
         """Number of ranks."""
+
+    def agree(self, call: str) -> None:
+        """End the job unless every rank says the same: what it is about to do together with the others."""
 
     def barrier(self) -> None:
         """Return when every rank has called it."""
@@ -94,6 +103,9 @@ class SerialCommunicator:
 
     rank = 0
     size = 1
+
+    def agree(self, call: str) -> None:
+        """Return at once."""
 
     def barrier(self) -> None:
         """Return at once."""
@@ -137,6 +149,11 @@ class _NoExchange:
     def wait(self) -> None: ...
 
 
+# The one of this process, from the first operation of all ranks on. It has a communicator of its own, or a program's
+# messages from any rank with any tag would be mistaken for it.
+_lookouts: list[Lookout] = []
+
+
 class MpiCommunicator:
     """The communicator of an MPI program.
 
@@ -155,37 +172,58 @@ class MpiCommunicator:
         self._private: Any = None
         self.rank: int = comm.Get_rank()
         self.size: int = comm.Get_size()
+        self._operations = 0
+
+    @cached_property
+    def members(self) -> list[int]:
+        """The ranks' numbers in the whole job."""
+        from mpi4py import MPI
+
+        ours, everyone = self._given.Get_group(), MPI.COMM_WORLD.Get_group()
+        return list(MPI.Group.Translate_ranks(ours, list(range(self.size)), everyone))
 
     @property
     def comm(self) -> Any:
         """The private mpi4py communicator; collective on first use."""
         if self._private is None:
             private, request = self._given.Idup()
-            wait_until(request.Test)
+            self._wait(request.Test)
             self._private = private
+            if not _lookouts and self.members == list(range(_world_size())):
+                _lookouts.append(Lookout(private))
         return self._private
+
+    def agree(self, call: str) -> None:
+        """End the job unless every rank is about to do the same, which `call` tells."""
+        self._agree(call, "", lambda: f"waits in {call} ({this_line()})")
+
+    def end(self) -> None:
+        """Agree that all ranks have ended their scripts, so that no message is left that MPI could stumble over."""
+        self._agree("end", "", lambda: "has ended its script")
+        for each in _lookouts:
+            each.close()
 
     def barrier(self) -> None:
         """Return when every rank has called it."""
-        wait_until(self.comm.Ibarrier().Test)
+        self._enter("barrier")
 
     def bcast(self, value: T, root: int = 0) -> T:
         """Return the `value` of rank `root` on every rank (pickled)."""
         _check_root(root, self.size)
-        self.barrier()
+        self._enter(f"bcast {root}")
         result: T = self.comm.bcast(value, root)
         return result
 
     def gather(self, value: T, root: int = 0) -> list[T] | None:
         """Return every rank's `value` on rank `root` (pickled)."""
         _check_root(root, self.size)
-        self.barrier()
+        self._enter(f"gather {root}")
         values: list[T] | None = self.comm.gather(value, root)
         return values
 
     def allgather(self, value: T) -> list[T]:
         """Return every rank's `value` on all ranks (pickled)."""
-        self.barrier()
+        self._enter("allgather")
         values: list[T] = self.comm.allgather(value)
         return values
 
@@ -197,9 +235,60 @@ class MpiCommunicator:
         mine = np.array(value, order="C")
         if mine.dtype == bool:
             mine = mine.astype(np.int64)
+        self._enter(f"{operation} {mine.dtype.str} {mine.shape}")
         result = np.empty_like(mine)
         wait_until(self.comm.Iallreduce(mine, result, getattr(MPI, operation.upper())).Test)
         return result
+
+    def _enter(self, operation: str) -> None:
+        """Agree that all ranks do this operation, in the same function of evenly."""
+        place = internal_place()
+        self._agree(f"{operation} {place}", place, this_wait)
+
+    def _agree(self, what: str, place: str, tell: Callable[[], str]) -> None:
+        from mpi4py import MPI
+
+        comm = self.comm
+        self._operations += 1
+        number = int.from_bytes(blake2b(what.encode(), digest_size=7).digest(), "big")
+        mine = np.array([number, -number])
+        least = np.empty_like(mine)
+        self._wait(comm.Iallreduce(mine, least, MPI.MIN).Test, tell=tell)
+        if least[0] == -least[1]:
+            return
+        everyone = comm.allgather((number, tell(), place))
+        other = next(n for n, (theirs, *_) in enumerate(everyone) if theirs != everyone[0][0])
+        texts = {n: everyone[n][1] for n in (0, other)}
+        if texts[0] == texts[other]:
+            texts = {n: f"{text}, {everyone[n][2]}" for n, text in texts.items()}
+        disagreement(*((self.members[n], text) for n, text in texts.items()))
+
+    def _wait(
+        self, done: Callable[[], bool], partners: Sequence[int] = (), *, tell: Callable[[], str] = this_wait
+    ) -> None:
+        """Wait for messages of these ranks, or for all ranks to enter the present operation; end the job if in vain."""
+        waiting: list[Wait] = []
+
+        def look_out() -> None:
+            for lookout in _lookouts:
+                if not waiting and partners:
+                    asked = [self.members[rank] for rank in partners]
+                    waiting.append(lookout.new_wait(asked, asked, None, tell()))
+                elif not waiting:
+                    operation = self.name, self._operations
+                    waiting.append(lookout.new_wait(set(self.members), self._first_or_all(), operation, tell()))
+                lookout.attend(waiting[0])
+
+        wait_until(done, look_out)
+
+    @cached_property
+    def name(self) -> str:
+        """A name of the group that is the same on all its ranks."""
+        return blake2b(repr(self.members).encode(), digest_size=7).hexdigest()
+
+    def _first_or_all(self) -> list[int]:
+        """Return the group's first rank; on that rank, all others."""
+        return self.members[1:] if self.rank == 0 else self.members[:1]
 
     def exchange(self, sends: Sequence[Message], receives: Sequence[Message]) -> Exchange:
         """Prepare persistent messages: (other rank, tag, C-contiguous array) each.
@@ -216,19 +305,20 @@ class MpiCommunicator:
         comm = self.comm
         requests = [comm.Recv_init(array, source=other, tag=tag) for other, tag, array in receives]
         requests += [comm.Send_init(array, dest=other, tag=tag) for other, tag, array in sends]
-        return _MpiExchange(requests)
+        partners = sorted({other for other, _, _ in [*sends, *receives]})
+        return _MpiExchange(requests, lambda done: self._wait(done, partners))
 
     def split(self, group: int) -> Communicator:
         """Return the communicator of all ranks that passed the same `group`."""
-        self.barrier()
+        self._enter("split")
         return MpiCommunicator(self.comm.Split(group, self.rank))
 
 
 class _MpiExchange:
-    def __init__(self, requests: list[Any]) -> None:
+    def __init__(self, requests: list[Any], wait: Callable[[Callable[[], bool]], None]) -> None:
         from mpi4py import MPI
 
-        self._requests = requests
+        self._requests, self._wait = requests, wait
         self._start_all: Callable[[list[Any]], None] = MPI.Prequest.Startall
         self._test_all: Callable[[list[Any]], bool] = MPI.Request.Testall
 
@@ -241,7 +331,7 @@ class _MpiExchange:
 
     def wait(self) -> None:
         if self._requests:
-            wait_until(self.done)
+            self._wait(self.done)
 
     def __del__(self) -> None:
         # While the interpreter shuts down, nothing can be imported, and MPI frees everything by itself.
@@ -257,36 +347,10 @@ def _free(requests: list[Any]) -> None:
             request.Free()
 
 
-def wait_until(done: Callable[[], bool]) -> None:
-    """Poll `done` until it returns True, and leave the core to other processes if this takes long.
+def _world_size() -> int:
+    from mpi4py import MPI
 
-    It polls without a pause for 20 µs, then yields the core between polls up to 1 ms, and then sleeps for 50 to 500 µs
-    between polls. Otherwise, ranks that outnumber the cores would block each other.
-
-    Parameters
-    ----------
-    done : callable
-        A cheap function that returns True when the awaited event has happened.
-
-    Examples
-    --------
-    >>> answers = iter([False, False, True])
-    >>> wait_until(lambda: next(answers))
-    """
-    if done():
-        return
-    begin = time.perf_counter()
-    waited, nap = 0.0, NAP_S
-    while not done():
-        if waited > YIELD_S:
-            time.sleep(nap)
-            nap = min(LONGEST_NAP_S, 1.5 * nap)
-        elif waited > SPIN_S:
-            _yield_core()
-        waited = time.perf_counter() - begin
-
-
-_yield_core: Callable[[], None] = getattr(os, "sched_yield", lambda: time.sleep(0))
+    return int(MPI.COMM_WORLD.Get_size())
 
 
 def _check_root(rank: int, size: int) -> None:

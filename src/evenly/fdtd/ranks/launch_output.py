@@ -1,17 +1,26 @@
 r"""The output of a job's ranks: passed on as it arrives, stored, and without the launcher's own remarks.
 
+Ranks tell the process that supervises them where they are and what they saved, on their error output, which any
+launcher passes on from any host; `Death` reads it and says of which rank the launcher reports that it was killed.
+
 >>> without_remarks("Abort(2) on node 1 (rank 1 in comm 0): application called MPI_Abort(...)\n")
 ''
 """
 
 from __future__ import annotations
 
+import json
+import os
 import re
 from codecs import getincrementaldecoder
 from collections.abc import Callable
-from typing import TextIO
+from contextlib import suppress
+from typing import Any, TextIO
 
-__all__ = ["Stream", "killed", "without_remarks"]
+__all__ = ["MARK", "Death", "Stream", "tell_supervisor", "without_remarks"]
+
+# The variable that holds a job's mark, in the environment of all its processes.
+MARK = "EVENLY_JOB"
 
 # Number of characters that are stored: enough for any error, but a job with much output doesn't fill the memory.
 KEPT = 4_000_000
@@ -29,11 +38,20 @@ _REMARKS = re.compile(
     r"|(?:Sending Ctrl-C to processes|Press Ctrl-C again).*"
     r"|MPI_ABORT was invoked on rank.*|with errorcode -?\d+\.|NOTE: invoking MPI_ABORT.*"
     r"|You may or may not see output from other processes.*|exactly when Open MPI kills them\."
+    r"|\w+ noticed that process rank \d+ with PID .*"
+    r"|srun: error: \S+: tasks? \d+: (?:Killed|Out Of Memory|Segmentation fault).*"
     r"|-{70,}"
     r")\s*$"
 )
 
-_KILLED = re.compile(r"^YOUR APPLICATION TERMINATED WITH THE EXIT STRING: (.*)")
+# What launchers say of a killed process: MPICH's in two lines, Open MPI's and Slurm's in one.
+_PROCESS = re.compile(r"^=   PID (?P<pid>\d+) RUNNING AT (?P<host>\S+)")
+_KILLED = re.compile(
+    r"^YOUR APPLICATION TERMINATED WITH THE EXIT STRING: (?P<how>.*)"
+    r"|^\w+ noticed that process rank (?P<rank>\d+) with PID \d+ on node (?P<host>\S+) exited on (?P<signal>.*?)\.?$"
+    r"|^srun: error: (?P<node>\S+): tasks? (?P<task>\d+): (?P<what>Killed|Out Of Memory|Segmentation fault.*)"
+)
+_NOTE = "evenly tells its supervisor: "
 
 
 def without_remarks(line: str) -> str:
@@ -47,16 +65,90 @@ def without_remarks(line: str) -> str:
     return "" if _REMARKS.match(line) else line
 
 
-def killed(line: str) -> str | None:
-    r"""Return a message about a killed rank, if the line is the launcher's remark about one, else None.
+def tell_supervisor(**facts: Any) -> None:
+    """Tell facts to the process that supervises this job, if there is one; see `Death`.
 
     Examples
     --------
-    >>> killed("YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Killed (signal 9)\n")
-    'a rank was killed: Killed (signal 9)'
+    >>> tell_supervisor(rank=0, host="node1", pid=4711)
     """
-    found = _KILLED.match(line)
-    return f"a rank was killed: {found[1]}" if found else None
+    if os.environ.get(MARK):
+        # At once, so that lines of several ranks don't mix.
+        os.write(2, f"{_NOTE}{json.dumps(facts)}\n".encode())
+
+
+class Death:
+    r"""Finds out from a job's error output which rank was killed, and from where the job can go on.
+
+    Examples
+    --------
+    >>> death = Death()
+    >>> death.keep("=   PID 4711 RUNNING AT node1\n")
+    ''
+    >>> death.keep('evenly tells its supervisor: {"rank": 2, "host": "node1", "pid": 4711}\n')
+    ''
+    >>> death.keep("YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Killed (signal 9)\n")
+    ''
+    >>> print(death.message().partition(".")[0])
+    rank 2 on host node1 was killed: Killed (signal 9)
+    """
+
+    def __init__(self) -> None:
+        self._ranks: dict[tuple[str, int], int] = {}
+        self._process: tuple[str, int] | None = None
+        self._found: dict[str, str] | None = None
+        self._saved: dict[str, Any] | None = None
+
+    def keep(self, line: str) -> str:
+        """Take a line, and return what of it the user shall see."""
+        if line.startswith(_NOTE):
+            with suppress(ValueError):
+                self._note(json.loads(line.removeprefix(_NOTE)))
+            return ""
+        if found := _PROCESS.match(line):
+            self._process = found["host"], int(found["pid"])
+        elif found := _KILLED.match(line):
+            self._found = {name: text for name, text in found.groupdict().items() if text}
+        return without_remarks(line)
+
+    def _note(self, facts: dict[str, Any]) -> None:
+        if "rank" in facts:
+            self._ranks[facts["host"], facts["pid"]] = facts["rank"]
+        else:
+            self._saved = facts
+
+    def message(self) -> str | None:
+        """Return what was killed where, what was saved, and what to do; None if nothing was killed."""
+        if self._found is None:
+            return None
+        found = self._found
+        how = found.get("how") or found.get("signal") or found.get("what") or ""
+        text = f"{self._who(found)} was killed: {how}."
+        if any(word in how for word in ("signal 9", "Killed", "Memory")):
+            text += " If nobody did it, memory ran out: `sim.estimated_bytes()` tells what each rank needs."
+        if self._saved is None:
+            return (
+                f"{text} No checkpoint was saved: start the job again, with Checkpoints among the callbacks of "
+                "`sim.run` if it shall be able to go on the next time."
+            )
+        path, step = self._saved["checkpoint"], self._saved["step"]
+        return (
+            f"{text} The last checkpoint is {path}, of step {step}: to go on from there, start the job again with "
+            f"`sim.load({path!r})` before `sim.run`."
+        )
+
+    def _who(self, found: dict[str, str]) -> str:
+        rank, host = found.get("rank") or found.get("task"), found.get("host") or found.get("node")
+        if self._process is not None:
+            host, pid = self._process
+            # Launchers may add the domain to the host's name.
+            known = {one for (there, number), one in self._ranks.items() if number == pid and _alike(there, host)}
+            rank = str(min(known)) if known else None
+        return f"{'a rank' if rank is None else f'rank {rank}'}{f' on host {host}' if host else ''}"
+
+
+def _alike(one: str, other: str) -> bool:
+    return one.partition(".")[0] == other.partition(".")[0]
 
 
 class Stream:

@@ -16,6 +16,7 @@ array([0.5])
 from __future__ import annotations
 
 import os
+import platform
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
@@ -28,6 +29,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from evenly.errors import InputError, MissingExtraError
 from evenly.fdtd.ranks.communicators import Communicator, MpiCommunicator, SerialCommunicator
+from evenly.fdtd.ranks.launch_output import tell_supervisor
 from evenly.fdtd.ranks.launchers import UNKNOWN, forced, launched_ranks
 
 __all__ = [
@@ -81,7 +83,8 @@ def _find() -> Communicator:
     found = MpiCommunicator(comm)
     from evenly.fdtd.ranks.aborting import install
 
-    install(comm)
+    install(comm, found.end)
+    tell_supervisor(rank=found.rank, host=platform.node(), pid=os.getpid())
     return found
 
 
@@ -205,6 +208,7 @@ def divide_parallel_processes(n: int) -> int:
     size = job.world.size
     if n not in range(1, size + 1):
         raise InputError(f"`n` subgroups must be an integer from 1 to the number of ranks ({size}), but got {n!r}.")
+    job.world.agree(f"divide_parallel_processes({n})")
     job.number, job.groups = job.world.rank * int(n) // size, int(n)
     if job.groups not in job.known:
         job.known[job.groups] = job.world if n == 1 else job.world.split(job.number)

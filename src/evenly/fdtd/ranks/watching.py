@@ -23,7 +23,7 @@ from pathlib import Path
 from types import FrameType
 from typing import IO
 
-from evenly.fdtd.ranks.launch_output import Stream, killed, without_remarks
+from evenly.fdtd.ranks.launch_output import MARK, Death, Stream
 from evenly.fdtd.ranks.launchers import without_launcher
 from evenly.fdtd.ranks.supervised import Supervised
 
@@ -31,7 +31,6 @@ __all__ = ["Job", "end_job", "follow", "job_processes"]
 
 # Seconds that ranks have to end by themselves after a signal; then they are killed.
 GRACE_S = 5.0
-MARK = "EVENLY_JOB"
 
 
 @dataclass(frozen=True)
@@ -132,27 +131,24 @@ class _Watch:
         self.kill_at: float | None = None
         self.timed_out = False
         self.signal: int | None = None
-        self.killed: str | None = None
+        self.death = Death()
 
     def follow(self, *, echo: bool) -> Job:
-        output = Stream(sys.stdout if echo else None, self._keep)
-        errors = Stream(sys.stderr if echo else None, self._keep)
+        output = Stream(sys.stdout if echo else None, self.death.keep)
+        errors = Stream(sys.stderr if echo else None, self.death.keep)
         try:
             with self._signals():
                 self._pump({self.process.stdout: output, self.process.stderr: errors})
         finally:
             if not self.process.close():
                 end_job(self.mark)
-        if self.killed and self.signal is None and not self.timed_out:
-            errors.feed(f"{self.killed}\n".encode())
+        killed = self.death.message()
+        if killed and self.signal is None and not self.timed_out:
+            errors.feed(f"{killed}\n".encode())
         seconds = self.process.end - self.process.begin
         return Job(
             self._status(), output.text(), errors.text(), seconds, self.process.cpu_seconds, self.timed_out, self.signal
         )
-
-    def _keep(self, line: str) -> str:
-        self.killed = killed(line) or self.killed
-        return without_remarks(line)
 
     def _status(self) -> int:
         if self.timed_out:

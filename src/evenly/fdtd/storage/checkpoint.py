@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 from evenly.arguments import explained
 from evenly.errors import InputError
 from evenly.fdtd.monitors.monitor import FourierMonitor
+from evenly.fdtd.ranks.launch_output import tell_supervisor
 from evenly.fdtd.running.callbacks import Callback, at_every
 from evenly.fdtd.stepping.chunk_state import dense_arrays, packed_arrays, state_bytes
 from evenly.fdtd.storage.checkpoint_files import PartWriter, part_name, together
@@ -90,6 +91,8 @@ def save(sim: Fields, path: Path | str, *, extra: Any = None) -> None:
                 discard(folder / data)
             raise
     remember(sim, folder, data)
+    if first:
+        tell_supervisor(checkpoint=str(folder.resolve()), step=sim.step_count)
 
 
 def check(sim: Fields, path: Path | str) -> None:

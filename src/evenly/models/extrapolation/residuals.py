@@ -15,6 +15,7 @@ from scipy.spatial import KDTree
 
 from evenly.models.array_types import Floats
 from evenly.models.inputs.coding import Inputs
+from evenly.threads import without_openmp
 
 __all__ = ["RESIDUALS", "Residual"]
 
@@ -62,14 +63,16 @@ class _Boosting(Residual):
             max_iter=150, learning_rate=0.1, max_leaf_nodes=15, min_samples_leaf=max(3, min(20, len(rest) // 20)),
             early_stopping=False, random_state=0,
         )  # fmt: skip
-        self._trees.fit(self._features(inputs, trend), rest, sample_weight=weights)
+        with without_openmp():
+            self._trees.fit(self._features(inputs, trend), rest, sample_weight=weights)
         return self
 
     def _features(self, inputs: Inputs, trend: Floats) -> Floats:
         return np.column_stack([inputs.matrix, np.clip(trend, *self._range)])
 
     def predict(self, inputs: Inputs, trend: Floats) -> Floats:
-        return np.asarray(self._trees.predict(self._features(inputs, trend)), dtype=np.float64)
+        with without_openmp():
+            return np.asarray(self._trees.predict(self._features(inputs, trend)), dtype=np.float64)
 
 
 #: Regressions of residuals by name; with "none", residuals are taken to be zero.

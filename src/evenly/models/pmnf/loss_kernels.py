@@ -17,7 +17,7 @@ import math
 
 import numpy as np
 
-from evenly.compiling import njit
+from evenly.compiling import njit, njit_leaf
 from evenly.models.pmnf.problem import (
     LOG_FIT_MLOGQ,
     LOG_FIT_SE,
@@ -86,7 +86,7 @@ def single_loss(kind, r, scale):  # type: ignore[no-untyped-def]
     return abs(r * scale)
 
 
-@njit(cache=True, fastmath=_FAST, error_model="numpy")
+@njit_leaf(cache=True, fastmath=_FAST, error_model="numpy")
 def _quadratic(left, a, right, b, z, free, weight, cu, cv, p, q, r, start, stop):  # type: ignore[no-untyped-def]
     """Sum the squared leave-one-out residuals of runs `start` to `stop`; _HUGE if one is not determined."""
     total = 0.0
@@ -98,7 +98,7 @@ def _quadratic(left, a, right, b, z, free, weight, cu, cv, p, q, r, start, stop)
     return total
 
 
-@njit(cache=True, fastmath=_FAST, error_model="numpy")
+@njit_leaf(cache=True, fastmath=_FAST, error_model="numpy")
 def _log_bounds(square, left, a, right, b, z, free, weight, scale, cu, cv, p, q, r, start, stop):  # type: ignore[no-untyped-def]
     """Return a lower bound of a sum of absolute or squared log ratios; _HUGE if a prediction is not above zero.
 
@@ -119,7 +119,7 @@ def _log_bounds(square, left, a, right, b, z, free, weight, scale, cu, cv, p, q,
     return total
 
 
-@njit(cache=True, fastmath=_FAST, error_model="numpy")
+@njit_leaf(cache=True, fastmath=_FAST, error_model="numpy")
 def _symmetric_errors(left, a, right, b, z, free, weight, scale, cu, cv, p, q, r, start, stop):  # type: ignore[no-untyped-def]
     """Sum the symmetric relative errors of runs `start` to `stop`; a prediction not above zero counts as 2."""
     total = 0.0
@@ -134,7 +134,7 @@ def _symmetric_errors(left, a, right, b, z, free, weight, scale, cu, cv, p, q, r
     return total
 
 
-@njit(cache=True, fastmath=_FAST, error_model="numpy")
+@njit_leaf(cache=True, fastmath=_FAST, error_model="numpy")
 def _log_fit_bounds(kind, left, a, right, b, z, free, weight, scale, cu, cv, p, q, r, start, stop):  # type: ignore[no-untyped-def]
     """Return a lower bound of a sum of losses of a model of the logarithm; exact for absolute log ratios.
 
@@ -156,7 +156,7 @@ def _log_fit_bounds(kind, left, a, right, b, z, free, weight, scale, cu, cv, p, 
     return total
 
 
-@njit(cache=True)
+@njit_leaf(cache=True)
 def _exact(kind, left, a, right, b, z, free, weight, scale, cu, cv, p, q, r, limit):  # type: ignore[no-untyped-def]
     """Sum the exact leave-one-out losses of all runs; stop once the sum reaches `limit`."""
     total = 0.0
@@ -171,7 +171,7 @@ def _exact(kind, left, a, right, b, z, free, weight, scale, cu, cv, p, q, r, lim
     return total
 
 
-@njit(cache=True)
+@njit_leaf(cache=True)
 def left_out_loss(kind, left, a, right, b, z, free, weight, scale, cu, cv, p, q, r, limit):  # type: ignore[no-untyped-def]
     """Return the leave-one-out loss if it is below `limit`, otherwise a lower bound of it that is at least `limit`."""
     # Sum cheap lower bounds (or the loss itself, if it is cheap) chunk by chunk; most candidates reach the limit here.

@@ -19,6 +19,7 @@ from evenly.models.array_types import Flags, Floats, Ints
 from evenly.models.pmnf.problem import Candidate, Problem, SearchReport
 from evenly.models.pmnf.terms import TermSet
 from evenly.models.scaling_laws.conditions import Conditions
+from evenly.threads import on_threads, thread_count
 
 __all__ = ["search_all"]
 
@@ -274,14 +275,14 @@ def search_all(
     list of Candidate
         ``loss`` is the weighted mean over runs.
     """
-    from numba import get_num_threads
-
     from evenly.models.pmnf import search_kernels as kernels
 
     columns = _TermColumns(problem.extremes_first(), terms, conditions)
-    best = _Best(keep, get_num_threads())
-    counts = np.zeros((get_num_threads(), len(kernels.COUNTERS)), dtype=np.int64)
     n_terms = len(terms)
+    # A thread must have enough to do to be worth its start.
+    threads = min(thread_count(), 1 + n_terms // 32)
+    best = _Best(keep, threads)
+    counts = np.zeros((threads, len(kernels.COUNTERS)), dtype=np.int64)
     prefixes: Any = itertools.combinations(range(n_terms), n - 2) if n > 2 else [()]
     n_prefixes = math.comb(n_terms, max(n - 2, 0))
     # All but the last two terms are a prefix; the kernels go through all pairs that may follow it.
@@ -341,10 +342,10 @@ def _search_prefix(
         u, v = (one._replace(columns=np.ascontiguousarray(one.columns[:, :m])) for one in (left, right))
         arguments = (kind, u, v, gram, target, conditions, best.cut, best.heaps, counts)
         if problem.folds is None:
-            kernels.search_pairs(*arguments)
+            on_threads(kernels.search_pairs, len(counts), *arguments)
         else:
             bounds = np.searchsorted(problem.folds, np.arange(problem.folds[-1] + 2))
-            kernels.search_folds(*arguments, np.array(columns.fixed), bounds)
+            on_threads(kernels.search_folds, len(counts), *arguments, np.array(columns.fixed), bounds)
         if progress is not None:
             best.merge((), n_terms)
             progress((done + 1) / len(pairs))

@@ -23,7 +23,7 @@ import math
 
 import numpy as np
 
-from evenly.compiling import njit, prange
+from evenly.compiling import njit
 from evenly.models.pmnf.loss_kernels import fold_loss, left_out_loss, rss_limit
 
 __all__ = ["COUNTERS", "search_folds", "search_pairs"]
@@ -76,12 +76,14 @@ def _admit(loss, cu, cv, a, b, first, second, base, left_c, right_c, n_positive,
         _push(losses, firsts, seconds, loss, first, second)
 
 
-@njit(cache=True, parallel=True)
-def search_pairs(kind, left, right, gram, target, conditions, cut, heaps, counts):  # type: ignore[no-untyped-def]
-    """Evaluate all pairs of a column of one block with a column of another; keep the best in one heap per thread.
+@njit(cache=True, nogil=True)
+def search_pairs(thread, kind, left, right, gram, target, conditions, cut, heaps, counts):  # type: ignore[no-untyped-def]
+    """Evaluate one thread's pairs of a column of one block with a column of another; keep the best in its own heap.
 
     Parameters
     ----------
+    thread : int
+        Number of the thread: which rows and which heap are its own.
     kind : int
         Number of the loss, such as `evenly.models.pmnf.problem.MLOGQ2`.
     left, right : evenly.models.pmnf.search.Block
@@ -105,50 +107,47 @@ def search_pairs(kind, left, right, gram, target, conditions, cut, heaps, counts
     base, n_positive = conditions
     losses, firsts, seconds = heaps
     n_threads = losses.shape[0]
-    for thread in prange(n_threads):
-        count = np.zeros(5, np.int64)
-        heap = (losses[thread], firsts[thread], seconds[thread])
-        limit = min(cut, losses[thread, 0])
-        most = rss_limit(kind, limit, least_weight, least_scale) if prune else math.inf
-        # Only pairs with first < second are evaluated, so later rows are shorter: threads take rows in turn.
-        for a in range(thread, u_all.shape[0], n_threads):
-            if not u_ok[a]:
+    count = np.zeros(5, np.int64)
+    heap = (losses[thread], firsts[thread], seconds[thread])
+    limit = min(cut, losses[thread, 0])
+    most = rss_limit(kind, limit, least_weight, least_scale) if prune else math.inf
+    # Only pairs with first < second are evaluated, so later rows are shorter: threads take rows in turn.
+    for a in range(thread, u_all.shape[0], n_threads):
+        if not u_ok[a]:
+            continue
+        bu = u_prod[a]
+        du = u_diag[a]
+        for b in range(max(0, u_offset + a + 1 - v_offset), v_all.shape[0]):
+            if not v_ok[b]:
                 continue
-            bu = u_prod[a]
-            du = u_diag[a]
-            for b in range(max(0, u_offset + a + 1 - v_offset), v_all.shape[0]):
-                if not v_ok[b]:
-                    continue
-                # The normal equations [du g; g dv] [cu; cv] = [bu; bv], by Cramer's rule.
-                g = gram[a, b]
-                dv = v_diag[b]
-                det = du * dv - g * g
-                if det < _SINE2 * du * dv:
-                    count[_ILL] += 1
-                    continue
-                bv = v_prod[b]
-                cu = (dv * bu - g * bv) / det
-                cv = (du * bv - g * bu) / det
-                # Shortcut 1: RSS = z'z - (cu bu + cv bv). The margin covers rounding in the difference.
-                if rss - (cu * bu + cv * bv) - 1e-9 * rss >= most:
-                    count[_PRUNED] += 1
-                    continue
-                count[_EVALUATED] += 1
-                loss = left_out_loss(
-                    kind, u_all, a, v_all, b, z, free, weight, scale, cu, cv, dv / det, -2.0 * g / det, du / det, limit
-                )
-                if loss < limit:
-                    _admit(
-                        loss, cu, cv, a, b, u_offset + a, v_offset + b, base, u_cond, v_cond, n_positive, heap, count
-                    )
-                    limit = min(cut, losses[thread, 0])
-                    most = rss_limit(kind, limit, least_weight, least_scale) if prune else math.inf
-        for k in range(5):
-            counts[thread, k] += count[k]
+            # The normal equations [du g; g dv] [cu; cv] = [bu; bv], by Cramer's rule.
+            g = gram[a, b]
+            dv = v_diag[b]
+            det = du * dv - g * g
+            if det < _SINE2 * du * dv:
+                count[_ILL] += 1
+                continue
+            bv = v_prod[b]
+            cu = (dv * bu - g * bv) / det
+            cv = (du * bv - g * bu) / det
+            # Shortcut 1: RSS = z'z - (cu bu + cv bv). The margin covers rounding in the difference.
+            if rss - (cu * bu + cv * bv) - 1e-9 * rss >= most:
+                count[_PRUNED] += 1
+                continue
+            count[_EVALUATED] += 1
+            loss = left_out_loss(
+                kind, u_all, a, v_all, b, z, free, weight, scale, cu, cv, dv / det, -2.0 * g / det, du / det, limit
+            )
+            if loss < limit:
+                _admit(loss, cu, cv, a, b, u_offset + a, v_offset + b, base, u_cond, v_cond, n_positive, heap, count)
+                limit = min(cut, losses[thread, 0])
+                most = rss_limit(kind, limit, least_weight, least_scale) if prune else math.inf
+    for k in range(5):
+        counts[thread, k] += count[k]
 
 
-@njit(cache=True, parallel=True)
-def search_folds(kind, left, right, gram, target, conditions, cut, heaps, counts, fixed, bounds):  # type: ignore[no-untyped-def]
+@njit(cache=True, nogil=True)
+def search_folds(thread, kind, left, right, gram, target, conditions, cut, heaps, counts, fixed, bounds):  # type: ignore[no-untyped-def]
     """Evaluate pairs of columns as `search_pairs` does, by their loss on k folds.
 
     Runs are sorted by fold; `bounds` (k + 1,) holds the first run of each fold. `fixed` (P, m) holds the orthonormal
@@ -161,47 +160,42 @@ def search_folds(kind, left, right, gram, target, conditions, cut, heaps, counts
     losses, firsts, seconds = heaps
     n_threads = losses.shape[0]
     n_fixed, m = fixed.shape
-    for thread in prange(n_threads):
-        count = np.zeros(5, np.int64)
-        heap = (losses[thread], firsts[thread], seconds[thread])
-        basis = np.zeros((n_fixed + 2, m))
-        basis[:n_fixed] = fixed
-        inverse = np.eye(n_fixed + 2)
-        residual = np.empty(m)
-        for a in range(thread, u_all.shape[0], n_threads):
-            if not u_ok[a]:
+    count = np.zeros(5, np.int64)
+    heap = (losses[thread], firsts[thread], seconds[thread])
+    basis = np.zeros((n_fixed + 2, m))
+    basis[:n_fixed] = fixed
+    inverse = np.eye(n_fixed + 2)
+    residual = np.empty(m)
+    for a in range(thread, u_all.shape[0], n_threads):
+        if not u_ok[a]:
+            continue
+        for b in range(max(0, u_offset + a + 1 - v_offset), v_all.shape[0]):
+            if not v_ok[b]:
                 continue
-            for b in range(max(0, u_offset + a + 1 - v_offset), v_all.shape[0]):
-                if not v_ok[b]:
-                    continue
-                # The normal equations, as in `search_pairs`.
-                g, du, dv, bu, bv = gram[a, b], u_diag[a], v_diag[b], u_prod[a], v_prod[b]
-                det = du * dv - g * g
-                if det < _SINE2 * du * dv:
-                    count[_ILL] += 1
-                    continue
-                cu = (dv * bu - g * bv) / det
-                cv = (du * bv - g * bu) / det
-                limit = min(cut, losses[thread, 0])
-                if prune and rss * (1.0 - 1e-9) - (cu * bu + cv * bv) >= rss_limit(
-                    kind, limit, least_weight, least_scale
-                ):
-                    count[_PRUNED] += 1
-                    continue
-                count[_EVALUATED] += 1
-                # B and M^-1 of `fold_loss`. The fixed columns are orthonormal and orthogonal to u and v, so only the
-                # entries of u and v in M^-1 differ from the identity.
-                basis[n_fixed] = u_all[a]
-                basis[n_fixed + 1] = v_all[b]
-                inverse[n_fixed, n_fixed] = du
-                inverse[n_fixed + 1, n_fixed + 1] = dv
-                inverse[n_fixed, n_fixed + 1] = inverse[n_fixed + 1, n_fixed] = g
-                for i in range(m):
-                    residual[i] = z[i] - cu * u_all[a, i] - cv * v_all[b, i]
-                loss = fold_loss(kind, basis, inverse, residual, weight, scale, bounds, limit)
-                if loss < limit:
-                    _admit(
-                        loss, cu, cv, a, b, u_offset + a, v_offset + b, base, u_cond, v_cond, n_positive, heap, count
-                    )
-        for k in range(5):
-            counts[thread, k] += count[k]
+            # The normal equations, as in `search_pairs`.
+            g, du, dv, bu, bv = gram[a, b], u_diag[a], v_diag[b], u_prod[a], v_prod[b]
+            det = du * dv - g * g
+            if det < _SINE2 * du * dv:
+                count[_ILL] += 1
+                continue
+            cu = (dv * bu - g * bv) / det
+            cv = (du * bv - g * bu) / det
+            limit = min(cut, losses[thread, 0])
+            if prune and rss * (1.0 - 1e-9) - (cu * bu + cv * bv) >= rss_limit(kind, limit, least_weight, least_scale):
+                count[_PRUNED] += 1
+                continue
+            count[_EVALUATED] += 1
+            # B and M^-1 of `fold_loss`. The fixed columns are orthonormal and orthogonal to u and v, so only the
+            # entries of u and v in M^-1 differ from the identity.
+            basis[n_fixed] = u_all[a]
+            basis[n_fixed + 1] = v_all[b]
+            inverse[n_fixed, n_fixed] = du
+            inverse[n_fixed + 1, n_fixed + 1] = dv
+            inverse[n_fixed, n_fixed + 1] = inverse[n_fixed + 1, n_fixed] = g
+            for i in range(m):
+                residual[i] = z[i] - cu * u_all[a, i] - cv * v_all[b, i]
+            loss = fold_loss(kind, basis, inverse, residual, weight, scale, bounds, limit)
+            if loss < limit:
+                _admit(loss, cu, cv, a, b, u_offset + a, v_offset + b, base, u_cond, v_cond, n_positive, heap, count)
+    for k in range(5):
+        counts[thread, k] += count[k]

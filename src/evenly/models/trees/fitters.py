@@ -15,6 +15,7 @@ from evenly.models.array_types import Floats, Singles
 from evenly.models.trees.ensemble import TreeEnsemble
 from evenly.models.trees.lightgbm_trees import trees_of
 from evenly.models.trees.sklearn_trees import boosted_trees
+from evenly.threads import without_openmp
 
 __all__ = ["Fitter", "HistFitter", "LightGBMFitter", "Settings", "usual_fitter"]
 
@@ -115,7 +116,7 @@ class HistFitter(Fitter):
             learning_rate=settings.rate, max_iter=rounds, max_leaf_nodes=settings.leaves, l2_regularization=1.0,
             min_samples_leaf=settings.smallest, early_stopping=False, random_state=1,
         )  # fmt: skip
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), without_openmp():
             # Scikit-learn warns if few runs give fewer bins than requested.
             warnings.simplefilter("ignore", UserWarning)
             booster.fit(x.astype(np.float64), y, sample_weight=weights)

@@ -1,7 +1,7 @@
 """Delimited text as people and programs write it: into columns of text, with the line that each row comes from.
 
 The delimiter is found (tab, semicolon, bar, comma, or runs of spaces); comment lines, a byte-order mark, spaces around
-cells, a trailing delimiter and a decimal comma are understood.
+cells, a trailing delimiter, a decimal comma and an apostrophe before what is no formula are understood.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from evenly.errors import ReadError
 from evenly.readers.files import is_unended
+from evenly.runs.files import FORMULA
 
 __all__ = ["Decimal", "Delimited", "numbers", "parse"]
 
@@ -80,7 +81,7 @@ def parse(path: Path, text_lines: Sequence[str]) -> Delimited:
     if told is not None:  # spreadsheets write it
         content = content[1:] or content
     delimiter = told["mark"] if told is not None else _find_delimiter([line for _, line in content[:_SAMPLE]])
-    rows = [(number, _cells(line, delimiter)) for number, line in content]
+    rows = [(number, [_unmarked(cell) for cell in _cells(line, delimiter)]) for number, line in content]
     header_line, header = rows[0]
     names = _check_header(path, header, header_line)
     cut = _cut(text_lines, rows[1:], len(names))
@@ -212,9 +213,14 @@ def _cut(text_lines: Sequence[str], rows: Sequence[tuple[int, list[str]]], width
     return f"the file seems to be cut off in its last line, which has {there} of {width} values"
 
 
+def _unmarked(cell: str) -> str:
+    """Leave out the apostrophe that keeps spreadsheets from taking a label for a formula."""
+    return cell[1:] if cell[:1] == "'" and cell[1:].startswith(FORMULA) else cell
+
+
 def _check_header(path: Path, header: list[str], line: int) -> list[str]:
-    while len(header) > 1 and not header[-1]:
-        header = header[:-1]
+    named = [place for place, name in enumerate(header) if name]
+    header = header[: max(1, named[-1] + 1 if named else 0)]
     if header and all(_is_number(cell) for cell in header):
         raise ReadError(path, "the first line must name the columns, but it holds only numbers", line=line)
     if len(header) > _MOST_COLUMNS:
@@ -226,8 +232,8 @@ def _check_header(path: Path, header: list[str], line: int) -> list[str]:
 
 
 def _fit(path: Path, cells: list[str], width: int, line: int) -> list[str]:
-    while len(cells) > width and not cells[-1]:
-        cells = cells[:-1]
+    if len(cells) > width and not any(cells[width:]):
+        cells = cells[:width]
     if len(cells) != width:
         raise ReadError(path, f"the header has {width} columns, but this row has {len(cells)}", line=line)
     return cells

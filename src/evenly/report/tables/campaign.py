@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
+from evenly.campaign.checking import Check
 from evenly.campaign.noise import half_width
 from evenly.campaign.store import Record
 from evenly.report.formatting import compact
-from evenly.report.tables.run import add_row, new_table
+from evenly.report.tables.run import add_row, add_texts, new_table
 
-__all__ = ["campaign_as_dict", "campaign_table", "failed_table"]
+__all__ = ["campaign_as_dict", "campaign_table", "check_as_dict", "damages_table", "failed_table"]
 
 Configurations = Mapping[int, Mapping[str, Any]]
 
@@ -89,3 +90,20 @@ def campaign_as_dict(configurations: Configurations, records: Sequence[Record]) 
         }
         for r in records
     ]  # fmt: skip
+
+
+def damages_table(check: Check, *, title: str = "") -> Table:
+    """Return a table of what is damaged in a campaign's file."""
+    table = new_table(title)
+    add_texts(table, "what", "how")
+    for damage in check.damages:
+        add_row(table, damage.what, damage.how)
+    return table
+
+
+def check_as_dict(check: Check) -> dict[str, Any]:
+    """Return what a check found as plain values for JSON."""
+    return {
+        "file": str(check.path), "whole": not check.damages, "runs": check.runs, "stored": check.stored,
+        "checksums": check.has_checksums, "damages": [vars(damage) for damage in check.damages],
+    }  # fmt: skip
