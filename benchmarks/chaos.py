@@ -25,7 +25,18 @@ def main() -> None:
     chosen = sys.argv[1:] or [str(root / "tests" / "chaos")]
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder, "report.xml")
-        command = [sys.executable, "-m", "pytest", "-q", "-n", "2", f"--junitxml={report}", *chosen]
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-n",
+            "2",
+            f"--junitxml={report}",
+            "-o",
+            "junit_family=xunit1",
+            *chosen,
+        ]
         done = subprocess.run(command, cwd=root, env={**os.environ, "EVENLY_CHAOS": "all"}, check=False)
         cases = ElementTree.parse(report).iter("testcase")  # noqa: S314 - pytest wrote it
     counts: dict[str, Counter[str]] = defaultdict(Counter)

@@ -37,6 +37,7 @@ from evenly.machine.machine import Machine
 from evenly.report.html_page import Page
 from evenly.report.plots.style import new_figure, save_figure
 from tests.chaos.amount import amount
+from tests.chaos.conftest import MakeTally
 
 pytestmark = pytest.mark.chaos
 
@@ -169,13 +170,17 @@ def sizes(path: Path) -> list[int]:
 
 
 @pytest.mark.parametrize("name", WRITERS)
-def test_what_was_there_stays_and_nothing_else_is_left(name: str, place: Limit | Disk, tmp_path: Path) -> None:
+def test_what_was_there_stays_and_nothing_else_is_left(
+    name: str, place: Limit | Disk, tmp_path: Path, tally: MakeTally
+) -> None:
+    tried = tally("full disk, saving a file")
     write, path = WRITERS[name], place.folder / name
     write(path, 1)
     write(tmp_path / name, 2)
     before, needed = snapshot(place.folder), sizes(tmp_path / name)
     held = 0 if name != "timings.jsonl" else path.stat().st_size
     for share in [0.0, *np.random.default_rng(1).random(amount(2, of=30))]:
+        tried.try_one()
         with place.room(needed, share, held=held), pytest.raises(EvenlyError) as raised:
             write(path, 2)
         assert str(path) in str(raised.value)
@@ -184,13 +189,15 @@ def test_what_was_there_stays_and_nothing_else_is_left(name: str, place: Limit |
     assert snapshot(place.folder) != before
 
 
-def test_stored_runs_stay_and_the_store_goes_on(place: Limit | Disk) -> None:
+def test_stored_runs_stay_and_the_store_goes_on(place: Limit | Disk, tally: MakeTally) -> None:
+    tried = tally("full disk, storing runs")
     path = place.folder / "runs.db"
     with Store(path) as store:
         number = store.add_configurations([{"n": 1}])[0]
     stored = 0
     for share in np.random.default_rng(2).uniform(2, 60, amount(4, of=40)):
         # A wide margin: write-ahead log and its index, which has 32 KiB, are files of their own.
+        tried.try_one()
         with place.room([2 * BLOCK], share + 20, held=0), suppress(EvenlyError), Store(path) as store:
             while stored < 10**6:
                 store.add(Record(number, stored, "ok", {"seconds": 1.0}, output="x" * 900))
@@ -250,11 +257,13 @@ def command(words: str, folder: Path, limit: int | None) -> subprocess.Completed
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_commands_end_with_an_error_of_evenly(name: str, tmp_path: Path) -> None:
+def test_commands_end_with_an_error_of_evenly(name: str, tmp_path: Path, tally: MakeTally) -> None:
+    tried = tally("full disk, commands")
     (tmp_path / "study.toml").write_text(STUDY)
     runs(1).save(tmp_path / "runs.csv")
     failed = 0
     for limit in (10, 5000, 0, 100, 1000, 50_000)[: amount(1, of=6)]:
+        tried.try_one()
         done = command(COMMANDS[name], tmp_path, limit)
         assert "Traceback" not in done.stderr, done.stderr
         assert done.returncode in (0, 1, 2), done.stderr

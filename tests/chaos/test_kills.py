@@ -20,6 +20,7 @@ import pytest
 from evenly.campaign import Campaign, Study
 from evenly.campaign.store import Record, Store
 from tests.chaos.amount import amount
+from tests.chaos.conftest import MakeTally
 from tests.parallel.ranks import QUIET
 
 pytestmark = [
@@ -139,12 +140,14 @@ def killed_once(folder: Path, random: np.random.Generator) -> str:
 
 
 @pytest.mark.parametrize("seed", range(amount(4, of=24)))
-def test_a_campaign_loses_no_run_and_counts_none_twice(seed: int, tmp_path: Path) -> None:
+def test_a_campaign_loses_no_run_and_counts_none_twice(seed: int, tmp_path: Path, tally: MakeTally) -> None:
+    tried = tally("kill -9 of campaigns and runs")
     random = np.random.default_rng(seed)
     campaign(tmp_path)
     kills: Counter[str] = Counter()
     reported: dict[tuple[int, int], Record] = {}
     for _ in range(2):
+        tried.try_one()
         kills[killed_once(tmp_path, random)] += 1
         wait_for(lambda: not pids(tmp_path), 10)
         now = stored(tmp_path)
@@ -255,10 +258,12 @@ def killed_job(folder: Path, random: np.random.Generator) -> None:
 
 
 @pytest.mark.parametrize("seed", range(amount(2, of=16)))
-def test_a_job_resumes_to_the_same_result(seed: int, tmp_path: Path, undisturbed: Path) -> None:
+def test_a_job_resumes_to_the_same_result(seed: int, tmp_path: Path, undisturbed: Path, tally: MakeTally) -> None:
+    tried = tally("kill -9 of FDTD jobs and ranks")
     random = np.random.default_rng(seed)
     (tmp_path / "job.py").write_text(JOB)
     for _ in range(2):
+        tried.try_one()
         killed_job(tmp_path, random)
         wait_for(lambda: not pids(tmp_path), 20)
         check_output(tmp_path, undisturbed)
