@@ -11,17 +11,39 @@ import typer
 
 from evenly.cli.console import live, note
 from evenly.cli.interruptions import INTERRUPTED
-from evenly.errors import EvenlyError
+from evenly.cli.options import check_writable
+from evenly.errors import EvenlyError, InputError, ReadError
+from evenly.runs.files import check_own
 
 if TYPE_CHECKING:
     from evenly.campaign import Campaign
     from evenly.campaign.planning import Progress
     from evenly.campaign.store import Record
 
-__all__ = ["watched"]
+__all__ = ["table_of_runs", "watched"]
 
 #: Rows of the table that is shown while runs are made.
 _SHOWN = 12
+
+
+def table_of_runs(save: Path | None, place: Path) -> Path:
+    """Return where the table of all runs is saved: beside the store, unless the user says where.
+
+    Raises
+    ------
+    InputError
+        If it is the store itself, can't be written, or would replace a file that nobody named and evenly didn't write.
+    """
+    target = save or place.with_suffix(".runs.csv")
+    if target.resolve() == place.resolve():
+        raise InputError(f"--save and the store are the same file, {target}: name another table")
+    if save is None:
+        try:
+            check_own(target)
+        except ReadError as error:
+            raise InputError(f"{error}: move it away, or name another table with --save") from None
+    check_writable(target, "table of runs")
+    return target
 
 
 @contextmanager

@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 
 from evenly.errors import InputError, MissingExtraError, ReadError
 from evenly.memory import ARRAYS_MIB, check_unpacked
-from evenly.runs.columns import as_text
+from evenly.runs.columns import BOOKKEEPING, as_text
 from evenly.space.configurations import plain, to_floats
 from evenly.writing import replacing
 
 __all__ = [
-    "FORMAT_VERSION", "FORMULA", "check_parquet", "decode_label", "decode_text", "decoded", "encode_label",
+    "FORMAT_VERSION", "FORMULA", "check_own", "check_parquet", "decode_label", "decode_text", "decoded", "encode_label",
     "encode_text", "encoded", "not_a_formula", "read", "write",
 ]  # fmt: skip
 
@@ -264,6 +264,22 @@ def read(path: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
         reason = f"the header says that there are {rows} rows, but there are {len(table)}: the file was cut off"
         raise ReadError(path, f'{reason}, or somebody changed it and must correct "rows" in the header')
     return table, fields
+
+
+def check_own(path: Path) -> None:
+    """Raise `ReadError` for a file that exists and isn't one of runs as evenly wrote it: other text, more columns."""
+    if not path.exists():
+        return
+    try:
+        table, header = read(path)
+        known = {*header["space"]["parameters"], *header["quantities"], *BOOKKEEPING}
+    except (ValueError, LookupError, TypeError) as error:
+        reason = error.reason if isinstance(error, ReadError) else "its header is damaged"
+        told = f"evenly would write its table of runs here, but did not write this file ({reason})"
+        raise ReadError(path, told) from None
+    more = [name for name in table.columns if name not in known]
+    if more:
+        raise ReadError(path, f"evenly would write its table of runs here, but somebody added the column {more[0]!r}")
 
 
 def _read_csv(path: Path) -> tuple[pd.DataFrame, str]:
