@@ -103,7 +103,7 @@ def test_a_process_of_the_same_number_is_another_one(tmp_path: Path) -> None:
         pass
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "3", '{"machine": 3}', '{"pid": [], "machine": "here"}'])
+@pytest.mark.parametrize("text", ["", "{", '{"machine": 3}', '{"pid": [], "machine": "here"}'])
 def test_a_damaged_lock_is_waited_for_and_then_replaced(text: str, tmp_path: Path) -> None:
     place = written(tmp_path / "runs.db")
     place.write_text(text.replace("here", processes._machine()))
@@ -179,3 +179,12 @@ def test_a_file_deleted_or_replaced_meanwhile_is_noticed_and_its_runs_are_kept(t
 def test_files_are_timed_by_the_clock_of_their_file_system(tmp_path: Path) -> None:
     assert abs(file_system_time(tmp_path) - time.time()) < 5
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_in_the_lock_s_place_that_is_none_stays(tmp_path: Path) -> None:
+    place = tmp_path / "runs.db.lock"
+    place.write_text("my own notes")
+    os.utime(place, (1.0, 1.0))
+    with pytest.raises(InputError, match=r"\.lock lies where the lock of .* but evenly did not write it: move"):
+        FileLock(tmp_path / "runs.db")
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["my own notes"]

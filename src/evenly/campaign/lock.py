@@ -108,6 +108,11 @@ class FileLock:
             holder = _read(self._place)
             if not self._place.exists():
                 return False
+            # Of a lock that was being written when its process was killed, the beginning is there.
+            if self._place.read_bytes()[:1] not in (b"", b"{"):
+                raise InputError(
+                    f"{self._place} lies where the lock of {named} is made, but evenly did not write it: move it away"
+                )
             if _is_alive(holder, self._place):
                 raise self._busy(named, holder)
             with replacing(self._place) as new:
