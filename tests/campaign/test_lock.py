@@ -169,7 +169,7 @@ def test_a_file_deleted_or_replaced_meanwhile_is_noticed_and_its_runs_are_kept(t
                 path.unlink()
             if change == "replaced":
                 path.write_bytes(b"something else")
-            with pytest.raises(ReadError, match=r"was deleted or replaced.*1 runs are kept in"):
+            with pytest.raises(ReadError, match=r"was deleted or replaced.*so far: 1.*continues from there"):
                 store.add(Record(number, 1, "ok", {"seconds": 1.0}))
         (copy,) = folder.glob("*.rescued-*.db")
         with Store(copy) as store:

@@ -104,6 +104,7 @@ class Store:
             #: The file's rows; None after a write that failed or was interrupted, which may have been made or not.
             self._rows: Rows | None = rows
             self._identity = _identity(self._lock.path)
+            self._rescued: Path | None = None
         except BaseException:
             self._lock.release()
             raise
@@ -146,15 +147,18 @@ class Store:
         """Raise `ReadError` if the file was deleted or replaced since it was opened; keep a copy of its runs."""
         if _identity(self._lock.path) == self._identity and self._lock.is_held():
             return
-        copy = self._lock.path.with_name(f"{self._lock.path.stem}.rescued-{secrets.token_hex(3)}.db")
-        try:
-            with closing(sqlite3.connect(copy)) as target:
-                self._database.backup(target)
-        except sqlite3.Error as error:
-            raise ReadError(self.path, f"it was deleted or replaced while it was in use: {error}") from None
+        if self._rescued is None:
+            copy = self._lock.path.with_name(f"{self._lock.path.stem}.rescued-{secrets.token_hex(3)}.db")
+            try:
+                with closing(sqlite3.connect(copy)) as target:
+                    self._database.backup(target)
+            except sqlite3.Error as error:
+                raise ReadError(self.path, f"it was deleted or replaced while it was in use: {error}") from None
+            self._rescued = copy
         raise ReadError(
             self.path,
-            f"it, or its lock, was deleted or replaced while it was in use: its {self.count()} runs are kept in {copy}",
+            f"it, or its lock, was deleted or replaced while it was in use: its runs (so far: {self.count()}) are kept "
+            f"in {self._rescued}; --store {self._rescued} continues from there",
         )
 
     def full(self) -> StoreFullError:

@@ -18,6 +18,8 @@ __all__ = ["Pattern", "Timing"]
 
 #: Seconds to which file systems round the times of files.
 _ROUNDED_S = 2.0
+#: Of output with more characters, about, only the end is kept.
+_MUCH = 3_900_000
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,12 @@ class Pattern:
         """
         found = re.findall(self.pattern, text, re.MULTILINE)
         if not found:
-            raise RunFailed(f"nothing in {self.file or 'the output'} matches {self.pattern!r}")
+            kept = (
+                f"the last {len(text):,} characters of the output, which are kept,"
+                if len(text) > _MUCH
+                else "the output"
+            )
+            raise RunFailed(f"nothing in {self.file or kept} matches {self.pattern!r}")
         try:
             return float(to_base([float(found[-1])], self.unit)[0])
         except ValueError:
