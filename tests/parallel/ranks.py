@@ -25,7 +25,7 @@ def start_ranks(
     timeout_s: float = 60,
     environment: Mapping[str, str] | None = None,
 ) -> Job:
-    """Run a script (text or file) on n ranks and return how it ended."""
+    """Run a script (text or file) on n ranks and return how it ended; all ranks' prints are kept."""
     try:
         find_launcher()
         import mpi4py  # noqa: F401 - only whether it is there
@@ -37,7 +37,12 @@ def start_ranks(
             path.write_text(textwrap.dedent(script), encoding="utf-8")
         variables = {**{k: v for k, v in QUIET.items() if k not in os.environ}, **(environment or {})}
         return launch_python(
-            [str(path), *arguments], n, timeout_s=timeout_s, environment=variables, folder=folder, echo=False
+            ["--all-ranks", str(path), *arguments],
+            n,
+            timeout_s=timeout_s,
+            environment=variables,
+            folder=folder,
+            echo=False,
         )
 
 

@@ -2,9 +2,13 @@
 
     mpiexec -n 4 python -m evenly.fdtd.rank script.py arguments …
     mpiexec -n 4 python -m evenly.fdtd.rank -m package.module arguments …
+    mpiexec -n 4 python -m evenly.fdtd.rank --all-ranks script.py arguments …
 
-A script started without it works too, but before its first use of `evenly.fdtd` a rank that fails alone leaves the
-others waiting, and a mistake that all ranks make is reported by each.
+All ranks run the script, but only the master's prints are shown (those of each group's master, once the ranks are
+divided). With --all-ranks those of all are. Error output of all ranks is always shown.
+
+A script started without it works too, but all ranks print, a rank that fails before its first use of `evenly.fdtd`
+leaves the others waiting, and a mistake that all ranks make is reported by each.
 """
 
 from __future__ import annotations
@@ -12,15 +16,17 @@ from __future__ import annotations
 import runpy
 import sys
 from collections.abc import Sequence
-from io import TextIOWrapper
+from io import BufferedWriter, FileIO, TextIOWrapper
 from pathlib import Path
 from types import TracebackType
 
 from evenly.errors import EvenlyError, InputError
 from evenly.fdtd.ranks.aborting import abort, exit_status, record_exit
-from evenly.fdtd.ranks.parallel import world
+from evenly.fdtd.ranks.parallel import am_master, master_print, world
 
 __all__ = ["main"]
+
+_ALL_RANKS = "--all-ranks"
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -46,6 +52,9 @@ def main(arguments: Sequence[str]) -> None:
     hello you
     """
     world()
+    if list(arguments[:1]) in (["--help"], ["-h"]):
+        master_print(__doc__, end="")
+        return
     as_module = list(arguments[:1]) == ["-m"]
     target, *rest = arguments[1:] if as_module else arguments or [""]
     if not target or not (as_module or Path(target).is_file()):
@@ -73,6 +82,13 @@ def _run(target: str, arguments: list[str], *, as_module: bool) -> None:
         runpy.run_path(target, run_name="__main__")
 
 
+class _MastersOutput(TextIOWrapper):
+    """The standard output, for masters only: which rank is one may change while the script runs."""
+
+    def write(self, text: str, /) -> int:
+        return super().write(text) if am_master() else len(text)
+
+
 def _own(trace: TracebackType | None) -> TracebackType | None:
     while trace is not None and trace.tb_frame.f_code.co_filename in ("<frozen runpy>", runpy.__file__, __file__):
         trace = trace.tb_next
@@ -80,11 +96,13 @@ def _own(trace: TracebackType | None) -> TracebackType | None:
 
 
 def _start() -> None:
+    arguments = sys.argv[1:]
+    shown = TextIOWrapper if arguments[:1] == [_ALL_RANKS] else _MastersOutput
     # Ranks write into pipes; whole lines at once, or those of several ranks would mix.
-    if isinstance(sys.stdout, TextIOWrapper):
-        sys.stdout.reconfigure(line_buffering=True, write_through=False)
+    pipe = BufferedWriter(FileIO(1, "wb", closefd=False))
+    sys.stdout = shown(pipe, sys.stdout.encoding, sys.stdout.errors, line_buffering=True)
     try:
-        main(sys.argv[1:])
+        main(arguments[1:] if shown is TextIOWrapper else arguments)
     except EvenlyError as error:
         if world().size > 1:
             raise

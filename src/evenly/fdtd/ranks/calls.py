@@ -12,6 +12,7 @@ import os
 import sys
 import sysconfig
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import wraps
 from pathlib import Path
 from types import FrameType
@@ -122,7 +123,10 @@ def this_line() -> str:
     """
     frames = list(_frames())
     frame = next((frame for frame in frames if not _is_ours(frame)), frames[-1])
-    file = frame.f_code.co_filename.removeprefix(str(Path.cwd()) + os.sep)
+    file = frame.f_code.co_filename
+    # The folder may have been deleted.
+    with suppress(OSError):
+        file = file.removeprefix(f"{Path.cwd()}{os.sep}")
     return f"{file}, line {frame.f_lineno}"
 
 
