@@ -35,7 +35,7 @@ test: lint
 	$(PYTEST) --cov --cov-report=term
 
 test-fast: $(VENV)/installed-dev
-	$(PYTEST) -m "not slow and not long" -x
+	$(PYTEST) -m "not slow and not long and not chaos" -x
 
 test-oldest:
 	$(PYTHON) -m venv .venv-oldest

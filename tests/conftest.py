@@ -25,6 +25,7 @@ ROOT = Path(__file__).resolve().parents[1]
 WITH_RANKS = (
     "tests/parallel", "tests/adapters/meep", "tests/cli/commands/test_fdtd.py", "tests/docs",
     "tests/fdtd/running/test_compilation.py", "tests/demo", "tests/cli/commands/test_demo.py",
+    "tests/chaos/test_kills.py",
 )  # fmt: skip
 #: What takes long as a whole, left out of make test-fast besides tests marked as slow.
 LONG = (

@@ -86,3 +86,18 @@ def test_the_choice_is_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     with pytest.warns(EvenlyWarning, match="nothing can be written to /given"):
         compiling._choose_cache()
     assert os.environ["NUMBA_CACHE_DIR"] == str(tmp_path)
+
+
+def test_without_numba_no_folder_is_chosen(tmp_path: Path) -> None:
+    code = (
+        "import importlib.util, sys\n"
+        "find = importlib.util.find_spec\n"
+        "importlib.util.find_spec = lambda name: None if name == 'numba' else find(name)\n"
+        "sys.modules['numba'] = None\n"
+        "try:\n import evenly.compiling\nexcept ImportError:\n print('none')"
+    )
+    environment = {**os.environ, "NUMBA_CACHE_DIR": "/dev/null/x", "TMPDIR": str(tmp_path)}
+    command = [sys.executable, "-W", "error", "-c", code]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("none\n", "")
+    assert not list(tmp_path.iterdir())

@@ -37,6 +37,18 @@ print([name for name in ("numba", "matplotlib", "sklearn", "jax", "mpi4py") if n
     assert _fresh(code).strip() == "[]"
 
 
+def test_searches_and_campaigns_load_no_statistics() -> None:
+    # scipy.stats takes 0.3 s to import; scipy.special has the same quantiles and tails.
+    code = """
+import sys
+import evenly
+from evenly.campaign.noise import drift_of, half_width
+evenly.tune, half_width([1.0, 2.0]), drift_of([0, 1, 2], [1.0, 1.1, 1.2])
+print("scipy.special" in sys.modules, "scipy.stats" in sys.modules)
+"""
+    assert _fresh(code).strip() == "True False"
+
+
 def test_importing_a_model_changes_no_global_setting() -> None:
     code = """
 import warnings, numpy as np, random

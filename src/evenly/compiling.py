@@ -9,12 +9,14 @@ Import this module only where a loop is compiled: importing numba takes longer t
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import stat
 import tempfile
 import warnings
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from evenly.errors import EvenlyWarning
 
@@ -64,9 +66,11 @@ def _private_folder() -> Path:
     return Path(tempfile.mkdtemp(prefix="evenly-compiled-"))
 
 
-_choose_cache()
+if importlib.util.find_spec("numba") is not None:
+    _choose_cache()
 
 from numba import config, njit  # noqa: E402 - numba reads the variable when it is imported
+from numba.core import caching  # noqa: E402
 
 # It may have been imported, by somebody else, before the variable was set.
 if _VARIABLE in os.environ:
@@ -74,3 +78,21 @@ if _VARIABLE in os.environ:
 
 # For functions that make no arrays: those they are given aren't counted as used, which several threads would wait for.
 njit_leaf = partial(njit, _nrt=False)
+
+_CACHE: Any = caching.Cache
+_save_overload = _CACHE.save_overload
+
+
+def _save_if_possible(cache: Any, sig: Any, data: Any) -> None:
+    """Keep compiled code; where the disk is full, say so once and go on without. Other packages' code is left alone."""
+    try:
+        _save_overload(cache, sig, data)
+    except OSError as error:
+        if not cache._py_func.__module__.startswith("evenly."):
+            raise
+        warnings.warn(
+            EvenlyWarning(f"compiled code can't be kept in {cache.cache_path}: {error.strerror or error}"), stacklevel=2
+        )
+
+
+_CACHE.save_overload = _save_if_possible

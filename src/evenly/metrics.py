@@ -13,6 +13,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evenly.arguments import explained
 from evenly.errors import InputError
 
 __all__ = ["METRICS", "lgmape", "mae", "mape", "mlogq", "mlogq2", "mse", "r2", "smape"]
@@ -37,6 +38,7 @@ def _above_zero(m: Floats) -> Floats:
     return np.where(m <= 0, _TINY, m)
 
 
+@explained
 def mape(true: ArrayLike, predicted: ArrayLike) -> float:
     """Mean absolute relative error (MAPE as a fraction), ``mean(|m - y| / y)``; 0.1 is 10 %.
 
@@ -54,6 +56,7 @@ def mape(true: ArrayLike, predicted: ArrayLike) -> float:
     return float(np.mean(np.abs(m - y) / y))
 
 
+@explained
 def mae(true: ArrayLike, predicted: ArrayLike) -> float:
     """Mean absolute error, ``mean(|m - y|)``, in the unit of the values.
 
@@ -66,6 +69,7 @@ def mae(true: ArrayLike, predicted: ArrayLike) -> float:
     return float(np.mean(np.abs(m - y)))
 
 
+@explained
 def mse(true: ArrayLike, predicted: ArrayLike) -> float:
     """Mean squared error, ``mean((m - y)²)``, in the squared unit of the values.
 
@@ -78,6 +82,7 @@ def mse(true: ArrayLike, predicted: ArrayLike) -> float:
     return float(np.mean((m - y) ** 2))
 
 
+@explained
 def smape(true: ArrayLike, predicted: ArrayLike) -> float:
     """Symmetric mean absolute relative error, ``2 mean(|m - y| / (|y| + |m|))``, between 0 and 2.
 
@@ -90,6 +95,7 @@ def smape(true: ArrayLike, predicted: ArrayLike) -> float:
     return float(2 * np.mean(np.abs(m - y) / (np.abs(y) + np.abs(m))))
 
 
+@explained
 def lgmape(true: ArrayLike, predicted: ArrayLike) -> float:
     """Logarithm of the geometric mean of the relative errors, ``mean(ln(|m - y| / y))``; -inf if one is exact.
 
@@ -103,6 +109,7 @@ def lgmape(true: ArrayLike, predicted: ArrayLike) -> float:
         return float(np.mean(np.log(np.abs(m - y) / y)))
 
 
+@explained
 def mlogq(true: ArrayLike, predicted: ArrayLike) -> float:
     """Mean absolute logarithm of the accuracy ratio, ``mean(|ln(m / y)|)``.
 
@@ -117,6 +124,7 @@ def mlogq(true: ArrayLike, predicted: ArrayLike) -> float:
     return float(np.mean(np.abs(np.log(_above_zero(m) / y))))
 
 
+@explained
 def mlogq2(true: ArrayLike, predicted: ArrayLike) -> float:
     """Mean squared logarithm of the accuracy ratio, ``mean(ln(m / y)²)``.
 
@@ -129,6 +137,7 @@ def mlogq2(true: ArrayLike, predicted: ArrayLike) -> float:
     return float(np.mean(np.log(_above_zero(m) / y) ** 2))
 
 
+@explained
 def r2(true: ArrayLike, predicted: ArrayLike) -> float:
     """Coefficient of determination, ``1 - Σ(m - y)² / Σ(y - ȳ)²``; NaN if all measured values are equal.
 

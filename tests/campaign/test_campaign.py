@@ -132,17 +132,30 @@ def test_killed_at_any_moment_nothing_is_lost_and_nothing_run_twice(tmp_path: Pa
         assert begun[number] >= 2
 
 
-def test_what_a_killed_driver_left_running_is_ended(tmp_path: Path) -> None:
-    path = study(tmp_path, values="[1]", sleep=30)
+def parent(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc, which only Linux has in this form")
+def test_what_is_left_where_the_supervisor_was_killed_too_is_ended(tmp_path: Path) -> None:
+    path = tmp_path / "study.toml"
+    path.write_text("[program]\ncommand = ['sh', '-c', 'sleep {n}; true']\n[parameters]\nn = [1000]\n")
     driver = subprocess.Popen([sys.executable, "-m", "evenly", "measure", str(path)], stderr=subprocess.DEVNULL)
+    marks: list[str] = []
     deadline = time.monotonic() + 60
-    while not log(tmp_path, "begin") and time.monotonic() < deadline:
+    while not (marks and len(job_processes(marks[0])) == 2) and time.monotonic() < deadline:
         time.sleep(0.05)
-    driver.send_signal(signal.SIGKILL)
+        # Otherwise, SQLite makes an empty file where there is none yet.
+        address = f"file:{tmp_path / 'study.db'}?mode=ro"
+        with contextlib.suppress(sqlite3.Error), sqlite3.connect(address, uri=True) as database:
+            marks = [mark for (mark,) in database.execute("SELECT mark FROM running")]
+    parents = {parent(pid) for pid in job_processes(marks[0])}
+    (supervisor,) = parents - set(job_processes(marks[0]))
+    assert parent(supervisor) == driver.pid
+    os.kill(driver.pid, signal.SIGSTOP)
+    os.kill(supervisor, signal.SIGKILL)
+    driver.kill()
     driver.wait()
-    with sqlite3.connect(tmp_path / "study.db") as database:
-        marks = [mark for (mark,) in database.execute("SELECT mark FROM running")]
-    assert len(marks) == 1
     assert job_processes(marks[0])
     with pytest.warns(EvenlyWarning, match=f"process {driver.pid} on .* ended without"), Campaign(Study.load(path)):
         assert job_processes(marks[0]) == []
@@ -383,6 +396,38 @@ def test_a_run_that_kills_its_machine_blocks_no_other(tmp_path: Path) -> None:
     # The others are run twice before it, and then it runs.
     assert made[-2:] == [first, first]
     assert Counter(made) == dict.fromkeys([1, 2, 3, 4], 2)
+
+
+def test_one_that_kills_it_only_when_it_is_repeated_blocks_no_other_either(tmp_path: Path) -> None:
+    path = study(tmp_path)
+    with Campaign(Study.load(path)) as campaign:
+        first, *others = campaign.configurations
+        for number in (first, *others):
+            campaign.store.add(Record(number, 0, "ok", {"seconds": 1.0}))
+    for count in range(1, 5):
+        killed_during(tmp_path, first)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", EvenlyWarning)
+            with Campaign(Study.load(path)) as campaign:
+                assert campaign.store.interrupted() == {first: count}
+    with Campaign(Study.load(path)) as campaign:
+        campaign.run()
+        table = campaign.table()
+    assert table.groupby("configuration")["status"].agg(list).to_dict() == {
+        first: ["ok", "failed"], **{number: ["ok", "ok"] for number in others}
+    }  # fmt: skip
+
+
+def test_kills_are_forgotten_when_the_run_ends_well(tmp_path: Path) -> None:
+    with Campaign(Study.load(study(tmp_path))) as campaign:
+        first = next(iter(campaign.configurations))
+    for _ in range(2):
+        killed_during(tmp_path, first)
+        Campaign(Study.load(tmp_path / "study.toml")).store.close()
+    with Campaign(Study.load(tmp_path / "study.toml")) as campaign:
+        assert campaign.store.interrupted() == {first: 2}
+        campaign.run()
+        assert campaign.store.interrupted() == {}
 
 
 def test_one_that_kills_it_again_when_it_runs_last_counts_as_failed(tmp_path: Path) -> None:

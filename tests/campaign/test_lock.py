@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from evenly import processes
 from evenly.campaign import lock as locking
 from evenly.campaign.lock import FileLock, file_system_time
 from evenly.campaign.store import Record, Store
@@ -97,7 +98,7 @@ def test_a_holder_elsewhere_is_alive_while_it_touches_its_lock(tmp_path: Path) -
 
 
 def test_a_process_of_the_same_number_is_another_one(tmp_path: Path) -> None:
-    written(tmp_path / "runs.db", machine=locking._machine(), pid=os.getpid(), started="1")
+    written(tmp_path / "runs.db", machine=processes._machine(), pid=os.getpid(), started="1")
     with pytest.warns(EvenlyWarning), FileLock(tmp_path / "runs.db"):
         pass
 
@@ -105,7 +106,7 @@ def test_a_process_of_the_same_number_is_another_one(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["", "{", "[]", "3", '{"machine": 3}', '{"pid": [], "machine": "here"}'])
 def test_a_damaged_lock_is_waited_for_and_then_replaced(text: str, tmp_path: Path) -> None:
     place = written(tmp_path / "runs.db")
-    place.write_text(text.replace("here", locking._machine()))
+    place.write_text(text.replace("here", processes._machine()))
     if "here" not in text:
         with pytest.raises(InputError, match="another process"):
             FileLock(tmp_path / "runs.db")

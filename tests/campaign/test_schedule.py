@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.stats import t
+from scipy.stats import linregress, t
 
 from evenly import Integer, Ordinal, Real, Space
 from evenly.campaign.noise import drift_of, half_width
@@ -135,3 +135,12 @@ def test_drift_is_told_from_noise() -> None:
     # e^0.3 - 1 = 35 %.
     assert slower.change == pytest.approx(np.expm1(0.3), abs=3 * slower.error / 2)
     assert not drift_of([0.0, 1.0], [1.0, 2.0]).matters
+
+
+def test_the_error_of_a_drift_is_that_of_a_linear_fit() -> None:
+    when = np.array([0.0, 1.0, 2.5, 4.0])
+    logs = np.array([0.0, 0.1, 0.12, 0.3])
+    fit = linregress(when / 4, logs)
+    drift = drift_of(when, np.exp(logs))
+    assert drift.change == pytest.approx(np.expm1(fit.slope))
+    assert drift.error == pytest.approx(np.exp(fit.slope) * np.expm1(t.ppf(0.975, 2) * fit.stderr))

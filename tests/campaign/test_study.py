@@ -64,7 +64,7 @@ SMALL = '[program]\ncommand = "solve {n}"\n[parameters]\nn = [1, 2]\n'
         ("", r"at least the tables \[program\] and \[parameters\]"),
         ("program = 3", r"begin it with a line \[program\]"),
         (SMALL.replace("{n}", "{m}"), "needs 'm', which is none of n,"),
-        (SMALL.replace("{n}", "{n"), "without its other half"),
+        (SMALL.replace("{n}", "{n"), "without a partner"),
         (SMALL + "[paln]\nruns = 3\n", "did you mean 'plan'"),
         (SMALL + "[plan]\nrun = 3\n", "did you mean 'runs'"),
         (SMALL + "[plan]\nruns = 0\n", "runs must be a whole number above 0"),

@@ -36,8 +36,8 @@ def test_the_last_match_counts_in_its_unit(tmp_path: Path) -> None:
         (Timing(time=Pattern(r"step (\S+)")), "step many", "is not a number"),
         (Timing(time=Pattern(r"step (\S+)")), "step 0", "must be above zero"),
         (Timing(time=Pattern(r"step (\S+)")), "step nan", "must be above zero"),
-        (Timing(time=Pattern(r"(\d)", file="log.txt")), "", "the run left no log.txt"),
-        (Timing(reader="any", path="times.csv"), "", "the run left no times.csv"),
+        (Timing(time=Pattern(r"(\d)", file="log.txt")), "", "the run wrote no log.txt"),
+        (Timing(reader="any", path="times.csv"), "", "the run wrote no times.csv"),
     ],
 )
 def test_a_run_that_tells_no_time_failed(timing: Timing, output: str, told: str, tmp_path: Path) -> None:
@@ -61,5 +61,5 @@ def test_readers(tmp_path: Path) -> None:
     timing = Timing(reader="table", path="times.csv", options={"time": "ms", "unit": "ms"})
     assert timing.of(outcome(), tmp_path, {})["seconds"] == 4.0
     (tmp_path / "times.csv").write_text("nothing\n")
-    with pytest.raises(RunFailed, match="tells no time"):
+    with pytest.raises(RunFailed, match="no time can be read"):
         timing.of(outcome(), tmp_path, {})

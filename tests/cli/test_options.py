@@ -177,6 +177,8 @@ REFUSED = [
     (["allocate", "a.csv", "--cores", "8", "--at", "level=2"], "--at"),
     (["predict", "a.csv", "--at", "coers=2"], "did you mean 'cores'?"),
     (["plot", "a.csv", "--at", "level=2"], "--at"),
+    (["measure", "study.toml", "--store", "--json"], "--store needs a value, but is followed by --json"),
+    (["predict", "a.csv", "--at", "--json"], "--at needs a value, but is followed by --json"),
     (["allocate", "a.csv", "--cores", "128", "--cores", "64"], "--cores may be given once, but is given 2 times"),
     (["fit", "a.csv", "--learn", "secondes"], "did you mean 'seconds'?"),
     (["read", "a.csv", "-O", "warmup=2"], "did you mean 'warm_up'?"),

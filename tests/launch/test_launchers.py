@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import os
+import signal
+import subprocess
 import sys
 import time
 import uuid
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,6 +18,10 @@ import pytest
 from evenly.errors import InputError
 from evenly.fdtd.ranks.watching import job_processes
 from evenly.launch import Launcher, Task, launcher_class, launcher_names
+from evenly.launch.local import Local
+from evenly.launch.mpi import MPI
+
+on_linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux gives orphans to a process of one's choice")
 
 
 @pytest.fixture(params=launcher_names())
@@ -85,3 +95,138 @@ def test_ranks() -> None:
 def test_unknown_launchers_are_refused() -> None:
     with pytest.raises(InputError, match="must be one of local, mpi"):
         launcher_class("cloud")
+
+
+# Each is what a program does to lose its parent, its session and its environment.
+ESCAPES = {
+    "another session, no environment": "subprocess.Popen(child, env={}, start_new_session=True)",
+    "two forks": "os.fork() or (os.setsid(), os.fork() or os.execve(child[0], child, {}), os._exit(0))",
+    "deaf": "subprocess.Popen(['/bin/sh', '-c', \"trap '' TERM HUP INT; \" + ' '.join(child)], env={})",
+}
+ESCAPE = "import os, subprocess, sys, time\nchild = ['/bin/sleep', {seconds!r}]\n{how}\n{then}"
+
+
+def sleepers(seconds: str) -> list[str]:
+    """The processes that sleep so long; zombies have no command line."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            words = (entry / "cmdline").read_bytes().split(b"\0")
+            if seconds.encode() in words:
+                found.append(entry.name)
+    return found
+
+
+def wait_for(condition: Callable[[], object]) -> None:
+    limit = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < limit, "waited for too long"
+        time.sleep(0.02)
+
+
+def unique() -> str:
+    """Seconds to sleep that no other process sleeps."""
+    return f"1000.{uuid.uuid4().int % 10**12:012}"
+
+
+@on_linux
+@pytest.mark.parametrize("how", ESCAPES.values(), ids=ESCAPES)
+@pytest.mark.parametrize(
+    ("then", "status"), [("time.sleep(1000)", "timed out"), ("print('done')", "ok"), ("sys.exit(3)", "failed")]
+)
+def test_nothing_escapes(how: str, then: str, status: str) -> None:
+    seconds = unique()
+    code = ESCAPE.format(seconds=seconds, how=how, then=f"time.sleep(0.2); {then}")
+    assert Local().run(python(code, timeout_s=1.0)).status == status
+    assert sleepers(seconds) == []
+
+
+@on_linux
+def test_nothing_escapes_from_ranks() -> None:
+    seconds = unique()
+    code = ESCAPE.format(seconds=seconds, how=ESCAPES["two forks"], then="time.sleep(1000)")
+    assert MPI().run(python(code, timeout_s=1.0, ranks=2)).status == "timed out"
+    assert sleepers(seconds) == []
+
+
+DRIVER = """
+import sys
+from evenly.launch import Task, launcher_class
+launcher_class(sys.argv[1])().run(Task((sys.executable, "-c", sys.argv[2]), "mark", timeout_s=1000.0))
+"""
+
+
+@on_linux
+@pytest.mark.parametrize("how", ESCAPES.values(), ids=ESCAPES)
+def test_nothing_is_left_of_a_killed_driver(launcher: Launcher, how: str) -> None:
+    seconds = unique()
+    code = ESCAPE.format(seconds=seconds, how=how, then="time.sleep(1000)")
+    driver = subprocess.Popen([sys.executable, "-c", DRIVER, launcher.name, code])
+    wait_for(lambda: sleepers(seconds))
+    driver.kill()
+    driver.wait()
+    wait_for(lambda: not sleepers(seconds))
+
+
+@on_linux
+def test_a_killed_supervisor_fails_the_run_and_leaves_nothing_marked() -> None:
+    # The run's parent is its supervisor.
+    code = (
+        f"import os, signal, subprocess, time\nsubprocess.Popen(['sleep', '{unique()}'])\n"
+        "os.kill(os.getppid(), signal.SIGKILL)\ntime.sleep(1000)"
+    )
+    mark = uuid.uuid4().hex
+    outcome = Local().run(python(code, mark=mark))
+    assert (outcome.status, outcome.exit_code) == ("failed", 128 + signal.SIGKILL)
+    assert job_processes(mark) == []
+
+
+def test_a_time_out_ends_a_program_that_has_closed_its_output(launcher: Launcher) -> None:
+    code = "import os, time; os.close(1); os.close(2); time.sleep(1000)"
+    assert launcher.run(python(code, timeout_s=0.5)).status == "timed out"
+
+
+def test_who_ended_in_time_did_not_time_out_by_what_it_left() -> None:
+    # The child holds the output open for longer than the time-out.
+    code = "import subprocess; subprocess.Popen(['sh', '-c', 'while :; do echo on; sleep 0.1; done'])"
+    outcome = Local().run(python(code, timeout_s=1.0))
+    assert outcome.status == "ok"
+    assert outcome.seconds < 1.0
+
+
+def test_a_program_gets_no_input_no_foreign_files_and_usual_signals() -> None:
+    code = (
+        "import os, signal, sys\n"
+        "print(sys.stdin.read() == '', sorted(int(n) for n in os.listdir('/dev/fd')), os.getsid(0) == os.getpid())"
+    )
+    shown = Local().run(python(code)).output
+    # 3 is the listed folder itself.
+    assert shown == "True [0, 1, 2, 3] True\n"
+    if sys.platform == "linux":
+        told = Local().run(Task(("grep", "-E", "SigBlk|SigIgn", "/proc/self/status"), uuid.uuid4().hex)).output
+        assert [int(line.split()[1], 16) for line in told.splitlines()] == [0, 0]
+
+
+def test_what_cannot_be_started_is_refused_as_by_the_system(tmp_path: Path) -> None:
+    def refused(*command: str, **options: object) -> OSError:
+        with pytest.raises(OSError) as raised:
+            Local().run(Task(command, uuid.uuid4().hex, **options))  # type: ignore[arg-type]
+        return raised.value
+
+    (tmp_path / "closed").write_text("")
+    error = refused(str(tmp_path / "closed"))
+    assert (error.errno, error.filename) == (errno.EACCES, str(tmp_path / "closed"))
+    error = refused("echo", folder=tmp_path / "none")
+    assert (error.errno, error.filename) == (errno.ENOENT, str(tmp_path / "none"))
+    assert refused("echo", "x" * 10_000_000).errno == errno.E2BIG
+    with pytest.raises(ValueError, match="null"):
+        Local().run(Task(("echo", "a\0b"), uuid.uuid4().hex))
+
+
+def test_names_that_are_no_text_reach_the_program(tmp_path: Path) -> None:
+    odd = os.fsdecode(b"\xff\xc3\xa4 \n'")
+    folder = tmp_path / odd
+    folder.mkdir()
+    code = "import os, sys; print(ascii(sys.argv[1]), ascii(os.environ['A']), ascii(os.path.basename(os.getcwd())))"
+    task = Task((sys.executable, "-c", code, odd), uuid.uuid4().hex, folder=folder, environment={"A": odd})
+    assert Local().run(task).output == f"{odd!a} {odd!a} {odd!a}\n"

@@ -78,6 +78,20 @@ def test_all_that_a_model_knows_comes_back(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["m.evenly"]
 
 
+@pytest.mark.parametrize("number", ["NaN", "-Infinity", "1e999"])
+def test_a_number_that_is_none_is_named(tmp_path: Path, number: str) -> None:
+    path = tmp_path / "m.evenly"
+    save(Toy(factor=3.25).fit(X, Y), path)
+    with zipfile.ZipFile(path) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    files["model.json"] = files["model.json"].replace(b"3.25", number.encode())
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    with pytest.raises(ReadError, match=r"models\.\.arguments\.factor must be a finite number, but is (nan|-?inf)"):
+        load(path)
+
+
 def test_several_models_by_solver(tmp_path: Path) -> None:
     for names in (["inner", "ä/b"], [""], ["only"]):
         save({name: Toy().fit(X, Y) for name in names}, tmp_path / "m.evenly")

@@ -244,6 +244,12 @@ def test_huge_spaces_are_not_listed() -> None:
     assert all(space.contains(result.history))
 
 
+@pytest.mark.parametrize("method", ["cpr", "cpr-positive", "nearest", "mars"])
+def test_greedy_searches_by_any_regression_model(method: str) -> None:
+    found = tune(BOWL, bowl, budget=8, strategy="greedy", surrogate=method)
+    assert found.history["why"].str.startswith("predicted to be the fastest").sum() == 3
+
+
 def test_wrong_use() -> None:
     search = Search(BOWL)
     for told in (0.0, -1.0, float("nan"), float("inf")):

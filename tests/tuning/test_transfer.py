@@ -35,8 +35,8 @@ def known(best: int) -> Runs:
 SPACE = Space(cores=Ordinal(1024), block=Ordinal(*BLOCKS), kind=Categorical("x", "y", "z"))
 
 
-def runs_until_best(others: Runs | None, most: int = 30) -> int:
-    search = Search(SPACE, known=others, tasks=["cores"] if others else [], seed=3)
+def runs_until_best(others: Runs | None, seed: int, most: int = 30) -> int:
+    search = Search(SPACE, known=others, tasks=["cores"] if others else [], seed=seed)
     for number in range(1, most + 1):
         configuration = search.ask()
         assert configuration is not None
@@ -47,10 +47,12 @@ def runs_until_best(others: Runs | None, most: int = 30) -> int:
 
 
 def test_like_tasks_shorten_a_search_and_unlike_ones_do_not_mislead_for_long() -> None:
-    alone, alike, unlike = runs_until_best(None), runs_until_best(known(11)), runs_until_best(known(1))
-    assert alike <= 4
-    assert alike < alone
-    assert unlike <= alone + 8
+    # One search depends on the last bits of a machine's sums: several are looked at together.
+    alone, alike, unlike = (
+        sum(runs_until_best(runs, seed) for seed in (0, 1, 2)) for runs in (None, known(11), known(1))
+    )
+    assert alike <= 0.7 * alone
+    assert unlike <= alone + 3 * 8
 
 
 def test_evidence_decides_how_much_is_believed() -> None:

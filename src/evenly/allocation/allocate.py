@@ -25,6 +25,7 @@ from evenly.allocation.problem.noise import Compare, Noise
 from evenly.allocation.problem.objective import Objective
 from evenly.allocation.problem.step_jitter import refine
 from evenly.allocation.scaling import best_total
+from evenly.arguments import explained
 from evenly.errors import ExtrapolationWarning, InfeasibleError, InputError
 from evenly.machine.machine import Machine
 from evenly.plugins import installed, load
@@ -36,7 +37,11 @@ __all__ = ["allocate", "balancers"]
 
 _GROUP = "evenly.balancers"
 
+#: More cores than any machine will have; counts up to here are exact in floating point.
+_MOST_CORES = 2**40
 
+
+@explained
 def allocate(
     solvers: Mapping[str, Any],
     cores: int | None = None,
@@ -107,7 +112,7 @@ def allocate(
         found = refine(budget, found, noise)
     plan = Plan(problem, found, chosen, machine=machine, noise=noise, compare=compare, objective=goal)
     if plan.extrapolated:
-        warnings.warn("; ".join(plan.extrapolated), ExtrapolationWarning, stacklevel=2)
+        warnings.warn("; ".join(plan.extrapolated), ExtrapolationWarning, stacklevel=3)
     return plan
 
 
@@ -187,6 +192,8 @@ def _total(cores: Any, machine: Machine) -> int:
     whole = isinstance(total, int | float | np.number) and not isinstance(total, bool) and float(total).is_integer()
     if not whole or total < 1:
         raise InputError(f"cores must be a whole number of at least 1, but got {total!r}: give all cores there are")
+    if total > _MOST_CORES:
+        raise InputError(f"cores must be at most {_MOST_CORES:,}, but got {total!r}")
     return int(total)
 
 

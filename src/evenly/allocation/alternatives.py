@@ -64,7 +64,7 @@ class Alternatives:
         places = [(name, at) for name in self.problem.curves for at in self._different(name)]
         found = [other for name, at in places for other in self._with_count(name, at)]
         near = [other for other in found if self._matters(other) and self.draws.within_noise(other)]
-        return min(near, key=lambda other: (other.seconds, -other.probability), default=None)
+        return min(near, key=lambda other: (other.seconds, -other.probability_as_fast), default=None)
 
     @cached_property
     def _thinned_problem(self) -> Problem:

@@ -8,7 +8,7 @@ import numpy as np
 
 from evenly.allocation.problem.base import Problem
 from evenly.allocation.problem.curves import SolverCurve, Table
-from evenly.allocation.problem.limits import index_at_most
+from evenly.allocation.problem.limits import index_at_most, listed
 
 __all__ = ["critical", "why_idle"]
 
@@ -44,11 +44,14 @@ def critical(problem: Problem, cores: Mapping[str, int]) -> list[str]:
 
 def _bound(curve: SolverCurve, chosen: int, total: int) -> str | None:
     """Return the limit that keeps a solver from more cores, in words; None where no limit does."""
-    larger = np.asarray(curve.counts[index_at_most(curve.counts, chosen) + 1 :], dtype=np.int64)
-    if not len(larger):
+    above = curve.counts[index_at_most(curve.counts, chosen) + 1 :]
+    if not len(above):
         return _no_more(curve, chosen, total)
+    if above[0] == chosen + 1:
+        return None
+    larger = listed(curve.name, above)
     faster = larger[curve.seconds(larger) < curve.seconds(np.array([chosen]))[0]]
-    return f"{_allowed(curve)}, and more do not fit" if len(faster) and larger[0] > chosen + 1 else None
+    return f"{_allowed(curve)}, and more do not fit" if len(faster) else None
 
 
 def _no_more(curve: SolverCurve, chosen: int, total: int) -> str | None:

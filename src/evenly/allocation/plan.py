@@ -24,6 +24,7 @@ from evenly.allocation.problem.noise import Alternative, Compare, Comparison, Dr
 from evenly.allocation.problem.objective import Objective, core_hours
 from evenly.allocation.problem.step_jitter import Jitter, jitter_of, patterns
 from evenly.allocation.scaling import best_total, curve_of
+from evenly.arguments import explained
 from evenly.errors import InfeasibleError
 from evenly.machine.machine import Machine
 
@@ -243,6 +244,7 @@ class Plan:
         found = self.curve.loc[self.curve["knee"], "cores"]
         return int(found.iloc[0]) if len(found) else None
 
+    @explained
     def cheapest(self, within: float = 0.05) -> Plan:
         """Return the plan with the fewest core-hours per step among those at most `within` slower than the fastest.
 
@@ -257,6 +259,7 @@ class Plan:
         total = best_total(self.problem, self.balancer, objective, self.machine)
         return self._like(self.at(total).cores, objective=objective)
 
+    @explained
     def at(self, cores: int) -> Plan:
         """Return the plan for another total of `cores`, at most the problem's.
 

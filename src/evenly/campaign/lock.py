@@ -1,7 +1,7 @@
-"""A lock beside a file, so that one process at a time writes to it, on file systems of clusters too.
+"""A lock beside a file. Only one process at a time can write to the file, also on file systems of clusters.
 
-The lock is a small file with its holder's host and process. To create it is atomic on local and on shared file systems;
-`flock` is neither needed nor used, since many shared file systems refuse it or don't tell other hosts.
+The lock is a small file with its holder's host and process. Its creation is atomic on local and on shared file systems.
+`flock` is not used, because many shared file systems refuse it or don't tell other hosts about it.
 
 A lock is stale if its holder ended without removing it: on this machine, if that process is gone; elsewhere, if nobody
 has touched the lock for some minutes. The holder touches it twice a minute. Ages are differences of two times of the
@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
-import socket
+import tempfile
 import threading
 import warnings
 import weakref
@@ -21,6 +21,8 @@ from pathlib import Path
 from typing import Any, Self
 
 from evenly.errors import EvenlyWarning, InputError
+from evenly.processes import is_gone, this_process
+from evenly.writing import replacing
 
 __all__ = ["FileLock", "file_system_time"]
 
@@ -53,7 +55,7 @@ class FileLock:
     def __init__(self, path: Path) -> None:
         self.path = path.resolve()
         self._place = self.path.with_name(self.path.name + ".lock")
-        self._holder = _this_process()
+        self._holder = {**this_process(), "token": secrets.token_hex(8)}
         try:
             if self.path.exists() and self.path.stat().st_nlink > 1:
                 raise InputError(
@@ -85,8 +87,12 @@ class FileLock:
             number = os.open(self._place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
         except FileExistsError:
             return False
-        with os.fdopen(number, "w", encoding="utf-8") as file:
-            json.dump(self._holder, file)
+        try:
+            with os.fdopen(number, "w", encoding="utf-8") as file:
+                json.dump(self._holder, file)
+        except OSError:
+            self._place.unlink(missing_ok=True)
+            raise
         return True
 
     def _take_over(self, named: Path) -> bool:
@@ -104,14 +110,13 @@ class FileLock:
                 return False
             if _is_alive(holder, self._place):
                 raise self._busy(named, holder)
-            new = self._place.with_name(f"{self._place.name}.{self._holder['token']}")
-            new.write_text(json.dumps(self._holder), encoding="utf-8")
-            new.replace(self._place)
+            with replacing(self._place) as new:
+                new.write_text(json.dumps(self._holder), encoding="utf-8")
         finally:
             guard.unlink(missing_ok=True)
         if holder:
             said = f"{named} was in use by {_told(holder)}, which ended without closing it: this process continues"
-            warnings.warn(EvenlyWarning(said), stacklevel=4)
+            warnings.warn(EvenlyWarning(said), stacklevel=5)
         return True
 
     def _busy(self, named: Path, holder: dict[str, Any]) -> InputError:
@@ -153,38 +158,9 @@ def file_system_time(folder: Path) -> float:
     ...     abs(file_system_time(Path(folder)) - time.time()) < 5
     True
     """
-    probe = folder / f".evenly-{secrets.token_hex(8)}"
-    try:
-        probe.touch(exist_ok=False)
-        return probe.stat().st_mtime
-    finally:
-        probe.unlink(missing_ok=True)
-
-
-def _this_process() -> dict[str, Any]:
-    """Return what tells this process from all others, on all hosts."""
-    return {
-        "host": socket.gethostname(), "pid": os.getpid(), "machine": _machine(), "started": _started(os.getpid()),
-        "token": secrets.token_hex(8),
-    }  # fmt: skip
-
-
-def _machine() -> str:
-    """Return an identifier of this boot and, in containers, of the process table; empty if the system has none."""
-    try:
-        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
-        return f"{boot} {Path('/proc/self/ns/pid').readlink()}"
-    except OSError:
-        return ""
-
-
-def _started(pid: object) -> str:
-    """Return when a process of this machine began, in clock ticks since boot; empty if it isn't there."""
-    try:
-        # Field 22; the second, the program's name in parentheses, may hold spaces.
-        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[19]
-    except (OSError, IndexError):
-        return ""
+    # Without a name where the system can: nothing is left if the process is killed now.
+    with tempfile.TemporaryFile(dir=folder) as probe:
+        return os.fstat(probe.fileno()).st_mtime
 
 
 def _read(place: Path) -> dict[str, Any]:
@@ -205,10 +181,8 @@ def _age(place: Path) -> float:
 
 
 def _is_alive(holder: dict[str, Any], place: Path) -> bool:
-    if holder.get("machine") and holder["machine"] == _machine():
-        began = _started(holder.get("pid"))
-        return began != "" and began == holder.get("started")
-    return _age(place) < _STALE_S
+    gone = is_gone(holder)
+    return _age(place) < _STALE_S if gone is None else not gone
 
 
 def _told(holder: dict[str, Any]) -> str:

@@ -8,19 +8,17 @@ from __future__ import annotations
 import dataclasses
 import errno
 import platform
-import signal
-import threading
 import time
 import uuid
 import warnings
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import FrameType
 from typing import Any, Self
 
 import pandas as pd
 
+from evenly.arguments import explained
+from evenly.campaign.interruptions import interruptions
 from evenly.campaign.noise import Drift, drift_of
 from evenly.campaign.one_run import Runner
 from evenly.campaign.planning import Advisor, NextRun, Progress, Schedule, first_configurations, rows_of
@@ -38,6 +36,7 @@ _AT_ONCE_S = 5.0
 _INTERRUPTIONS = 3
 
 
+@explained
 def measure(
     study: Study | Path | str,
     store: Path | str | None = None,
@@ -60,7 +59,7 @@ def measure(
     progress : callable, optional
         Called after each run, with the run's record and the campaign's progress.
     keep_going : bool
-        Whether to make the other runs too if the first two fail at once and in the same way.
+        Whether to make the other runs too if two in a row fail at once and alike before any succeeds.
 
     Returns
     -------
@@ -70,7 +69,7 @@ def measure(
     Raises
     ------
     InputError
-        If the study is invalid, its program can't be started, no run was successful, or the first two failed at once
+        If the study is invalid, its program can't be started, no run was successful, or two in a row failed at once
         and in the same way.
     """
     loaded = study if isinstance(study, Study) else Study.load(study)
@@ -146,6 +145,9 @@ class Campaign:
     def _check_same(self) -> None:
         """Raise `InputError` if the file holds runs of another study; record in a new file what its runs measure."""
         now, before = self.study.measured_as(), self.store.about("measured_as")
+        if before is None and self.store.count():
+            said = f"{self.store.path} doesn't tell what its runs measured: they are taken for runs of this study"
+            warnings.warn(EvenlyWarning(said), stacklevel=4)
         if before is None or not any(record.status == "ok" for record in self.store.records()):
             # A file without a successful run holds no results, so a corrected study may replace its contents.
             if before is not None and before != now:
@@ -175,18 +177,23 @@ class Campaign:
 
         Such a run may end its whole machine. If it does so once more when all others are made, it counts as failed.
         """
-        counts, made = self.store.interrupted(), {record.configuration for record in self.store.records()}
-        found = [number for number, count in counts.items() if count >= _INTERRUPTIONS and number not in made]
+        counts = self.store.interrupted()
+        # Repetitions of a salvaged file have gaps.
+        following = {record.configuration: record.repetition + 1 for record in self.store.records()}
+        failed = {record.configuration for record in self.store.records() if record.status != "ok"}
+        found = [number for number, count in counts.items() if count >= _INTERRUPTIONS and number not in failed]
         for number in found:
             what = ", ".join(f"{name} = {value}" for name, value in self.store.configuration(number).items())
             if counts[number] > _INTERRUPTIONS:
                 said = f"evenly was killed {counts[number]} times while this run was under way"
-                self.store.add(Record(number, 0, "failed", {}, message=said, machine=platform.node()))
+                self.store.add(
+                    Record(number, following.get(number, 0), "failed", {}, message=said, machine=platform.node())
+                )
                 left = "counts as failed; --retry runs it again"
             else:
                 left = "is run after all others"
             warnings.warn(
-                EvenlyWarning(f"evenly was killed {counts[number]} times while {what} ran: it {left}"), stacklevel=4
+                EvenlyWarning(f"evenly was killed {counts[number]} times while {what} ran: it {left}"), stacklevel=5
             )
         return found
 
@@ -196,13 +203,13 @@ class Campaign:
         Raises
         ------
         InputError
-            If the program can't be started, or the first two runs failed at once and in the same way.
+            If the program can't be started, or two runs in a row failed at once and in the same way.
         StoreFullError
             If the disk is too full to store a run.
         KeyboardInterrupt
             If the campaign is interrupted; all finished runs stay stored.
         """
-        with _interruptions() as check_interrupted:
+        with interruptions() as check_interrupted:
             while (next_run := self._next()) is not None:
                 record = self._run_once(next_run)
                 self._schedule.add(record)
@@ -259,7 +266,7 @@ class Campaign:
         return record
 
     def _unstarted(self, next_run: NextRun, message: str) -> Record:
-        """Store a run that failed since only its own command can't be started; the other configurations go on."""
+        """Store a failed run whose command can't be started. The other configurations are still run."""
         record = Record(
             next_run.configuration, next_run.repetition, "failed", {}, next_run.purpose, message=message,
             started=time.time(), machine=platform.node(),
@@ -381,30 +388,3 @@ class Campaign:
         loads = [(r.other_load, r.took) for r in self.store.records() if r.other_load is not None]
         total = sum(took for _, took in loads)
         return sum(load * took for load, took in loads) / total if total > 0 else None
-
-
-@contextmanager
-def _interruptions() -> Iterator[Callable[[], None]]:
-    """Give a function that raises `KeyboardInterrupt` if Ctrl-C was pressed, even if nobody noticed.
-
-    An interruption is lost where code is called from C, as while a package is imported.
-    """
-    main = threading.current_thread() is threading.main_thread()
-    if not main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
-        yield lambda: None
-        return
-    pressed: list[int] = []
-
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        pressed.append(number)
-        signal.default_int_handler(number, frame)
-
-    def check() -> None:
-        if pressed:
-            raise KeyboardInterrupt
-
-    signal.signal(signal.SIGINT, interrupt)
-    try:
-        yield check
-    finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)

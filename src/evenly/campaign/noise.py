@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
-__all__ = ["Drift", "busy_seconds", "drift_of", "half_width"]
+__all__ = ["Drift", "busy_elsewhere", "drift_of", "half_width"]
 
 _LEVEL = 0.95
 #: A drift below this fraction is not reported.
@@ -32,12 +32,12 @@ def half_width(seconds: Sequence[float]) -> float:
     >>> round(half_width([1.0, 1.1, 0.9, 1.0]), 3)
     0.13
     """
-    from scipy.stats import t
+    from scipy.special import stdtrit
 
     n = len(seconds)
     if n < 2:
         return float("inf")
-    return float(t.ppf((1 + _LEVEL) / 2, n - 1) * np.std(np.log(seconds), ddof=1) / np.sqrt(n))
+    return float(stdtrit(n - 1, (1 + _LEVEL) / 2) * np.std(np.log(seconds), ddof=1) / np.sqrt(n))
 
 
 @dataclass(frozen=True)
@@ -88,21 +88,26 @@ def drift_of(when: ArrayLike, seconds: ArrayLike) -> Drift:
     x, y = np.asarray(when, dtype=np.float64), np.log(np.asarray(seconds, dtype=np.float64))
     if len(x) < 3 or np.ptp(x) == 0:
         return Drift(len(x), 0.0, float("inf"))
-    from scipy.stats import linregress, t
+    from scipy.special import stdtrit
 
-    fit = linregress(x / np.ptp(x), y)
-    width = t.ppf((1 + _LEVEL) / 2, len(x) - 2) * fit.stderr
+    x, y = (x - x.mean()) / np.ptp(x), y - y.mean()
+    slope = float(x @ y / (x @ x))
+    error = np.sqrt(np.sum((y - slope * x) ** 2) / (len(x) - 2) / (x @ x))
+    width = float(stdtrit(len(x) - 2, (1 + _LEVEL) / 2) * error)
     # On log times, a slope b is a relative change of exp(b) - 1. With a half-width w of b, the interval's upper end is
     # exp(b + w) - 1. The half-width of the change is the distance to this end: exp(b) (exp(w) - 1).
-    return Drift(len(x), float(np.expm1(fit.slope)), float(np.exp(fit.slope) * np.expm1(width)))
+    return Drift(len(x), float(np.expm1(slope)), float(np.exp(slope) * np.expm1(width)))
 
 
-def busy_seconds() -> float | None:
-    """Return the CPU seconds of all processes since the machine started; None where it doesn't report them."""
+def busy_elsewhere() -> float | None:
+    """Return the CPU seconds of all processes but this one and its ended children; None if they aren't reported.
+
+    Only the difference of two values has a meaning.
+    """
     try:
         first = Path("/proc/stat").read_text(encoding="ascii").split("\n", 1)[0].split()
     except OSError:
         return None
     # Fields: user, nice, system, idle, iowait, irq, softirq. All count as busy except idle and iowait.
     ticks = [int(x) for x in first[1:8]]
-    return (sum(ticks) - ticks[3] - ticks[4]) / os.sysconf("SC_CLK_TCK")
+    return (sum(ticks) - ticks[3] - ticks[4]) / os.sysconf("SC_CLK_TCK") - sum(os.times()[:4])

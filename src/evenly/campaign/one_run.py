@@ -8,14 +8,13 @@ import platform
 import shlex
 import signal
 import sys
-import tempfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from evenly.campaign.lock import file_system_time
-from evenly.campaign.noise import busy_seconds
+from evenly.campaign.noise import busy_elsewhere
 from evenly.campaign.planning import NextRun
 from evenly.campaign.store import Record
 from evenly.campaign.study import Study
@@ -23,6 +22,7 @@ from evenly.campaign.templates import Template
 from evenly.errors import InputError, RunFailed
 from evenly.launch import Outcome, Task, launcher_class
 from evenly.launch.call import CONFIGURATION, RESULT
+from evenly.processes import scratch_folder
 from evenly.runs.columns import Status
 
 __all__ = ["Runner"]
@@ -84,15 +84,15 @@ class Runner:
         folder = self._study.folder / Template(self._study.program.folder).fill(values)
         folder.mkdir(parents=True, exist_ok=True)
         until_s = min((s for s in (limit_s, self._study.program.timeout_s) if s is not None), default=None)
-        with tempfile.TemporaryDirectory(prefix="evenly-") as scratch:
-            result = Path(scratch, "result.json")
+        with scratch_folder() as scratch:
+            result = scratch / "result.json"
             task = Task(
                 self._words(values), mark, self._ranks(values), folder,
                 self._environment(values, configuration, result), until_s,
             )  # fmt: skip
-            since, began, busy = _file_time(folder), time.time(), busy_seconds()
+            since, began, clock, busy = _file_time(folder), time.time(), time.monotonic(), busy_elsewhere()
             outcome = self._outcome(task)
-            others = _others(busy, outcome)
+            others = _others(busy, time.monotonic() - clock)
             status, quantities, message = self._measured(outcome, folder, result, since, until_s)
         printed = "" if status == "ok" else (outcome.output + outcome.errors)[-_KEPT:]
         return Record(
@@ -173,9 +173,7 @@ def _ended(status: int) -> str:
         return f"it ended with status {status}"
 
 
-def _others(before: float | None, outcome: Outcome) -> float | None:
-    """Return the mean number of cores that other processes kept busy during a run."""
-    after = busy_seconds()
-    if before is None or after is None or outcome.seconds <= 0:
-        return None
-    return max(0.0, (after - before - outcome.cpu_seconds) / outcome.seconds)
+def _others(before: float | None, seconds: float) -> float | None:
+    """Return the mean number of cores that other processes have kept busy in the last seconds."""
+    after = busy_elsewhere()
+    return None if before is None or after is None else max(0.0, (after - before) / seconds)

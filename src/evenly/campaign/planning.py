@@ -42,7 +42,7 @@ def first_configurations(study: Study) -> list[dict[str, Any]]:
         return []
     if plan.design == "all" or plan.runs is None:
         if any(kind.values() is None for kind in space.parameters.values()):
-            raise InputError("a space with real numbers has no end of configurations: give runs in [plan]")
+            raise InputError("a space with real numbers has infinitely many configurations: give runs in [plan]")
         table = space.enumerate()
     else:
         table = _distinct(study, plan.runs)
@@ -103,8 +103,9 @@ class Progress:
 
 @dataclass
 class _Known:
-    """The measurements of one configuration."""
+    """The measurements of one configuration, and the number of its next repetition."""
 
+    repetition: int = 0
     seconds: list[float] = field(default_factory=list)
     took: list[float] = field(default_factory=list)
     failed: bool = False
@@ -159,6 +160,8 @@ class Schedule:
     def add(self, record: Record) -> None:
         """Add a finished run."""
         known = self._known.setdefault(record.configuration, _Known())
+        # Repetitions of a salvaged file have gaps.
+        known.repetition = max(known.repetition, record.repetition + 1)
         known.took.append(record.took)
         known.failed |= record.status != "ok"
         if record.status == "ok":
@@ -198,7 +201,7 @@ class Schedule:
         return min((time, c) for c, time in took.items() if time >= _QUICK * usual)[1]
 
     def _next_run(self, configuration: int, purpose: str) -> NextRun:
-        return NextRun(configuration, len(self._of(configuration).took), purpose)
+        return NextRun(configuration, self._of(configuration).repetition, purpose)
 
     def _of(self, configuration: int) -> _Known:
         return self._known.get(configuration, _Known())

@@ -1,16 +1,18 @@
 """The file of a campaign: an SQLite database.
 
-Each run is stored in one transaction, so no run is stored in part. Only one process writes at a time: it holds the
-file's lock (`evenly.campaign.lock`).
+Each run is stored in one transaction, so no run is stored in part. Only one process uses the file at a time: it holds
+the file's lock (`evenly.campaign.lock`). So all rows are read and checked once, when the file is opened.
 """
 
 from __future__ import annotations
 
 import json
 import secrets
+import shlex
 import sqlite3
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -18,23 +20,11 @@ from typing import Any, Self
 import pandas as pd
 
 from evenly.campaign.lock import FileLock
-from evenly.errors import EvenlyError, ReadError
+from evenly.campaign.rows import Damage, Loaded, Rows, check_version, connect, create, load, new_rows, write
+from evenly.errors import EvenlyError, EvenlyWarning, InputError, ReadError
 from evenly.runs.columns import Status
 
 __all__ = ["Record", "Store", "StoreFullError"]
-
-FORMAT_VERSION = 1
-_TABLES = """
-CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE configurations (id INTEGER PRIMARY KEY, parameters TEXT NOT NULL UNIQUE);
-CREATE TABLE records (
-    configuration INTEGER NOT NULL REFERENCES configurations, repetition INTEGER NOT NULL, status TEXT NOT NULL,
-    quantities TEXT NOT NULL, purpose TEXT NOT NULL, exit_code INTEGER, message TEXT NOT NULL, output TEXT NOT NULL,
-    started REAL NOT NULL, took REAL NOT NULL, other_load REAL, machine TEXT NOT NULL,
-    PRIMARY KEY (configuration, repetition)
-);
-CREATE TABLE running (mark TEXT PRIMARY KEY, launcher TEXT NOT NULL, configuration INTEGER NOT NULL);
-"""
 
 
 class StoreFullError(EvenlyError):
@@ -94,7 +84,7 @@ class Store:
     InputError
         If another campaign is using the file, or it can't be written.
     ReadError
-        If it isn't the file of a campaign.
+        If it isn't the file of a campaign, or is damaged.
 
     Examples
     --------
@@ -110,7 +100,9 @@ class Store:
         self.path = path
         self._lock = FileLock(path)
         try:
-            self._database = _opened(self._lock.path)
+            self._database, rows = _opened(self._lock.path, path)
+            #: The file's rows; None after a write that failed or was interrupted, which may have been made or not.
+            self._rows: Rows | None = rows
             self._identity = _identity(self._lock.path)
         except BaseException:
             self._lock.release()
@@ -127,16 +119,28 @@ class Store:
         self._database.close()
         self._lock.release()
 
+    def _known(self) -> Rows:
+        if self._rows is None:
+            self._rows = _good_rows(self._database, self.path).rows
+        return self._rows
+
     @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
+    def _changed(self) -> Iterator[Rows]:
+        """Give all rows to be changed, and write the changes in one transaction."""
         self._check_there()
+        before = self._known()
+        rows = {table: dict(known) for table, known in before.items()}
+        yield rows
+        if rows == before:
+            return
+        self._rows = None
         try:
-            with self._database:
-                yield self._database
-        except sqlite3.OperationalError as error:
+            write(self._database, before, rows)
+        except sqlite3.Error as error:
             if "full" not in str(error):
                 raise ReadError(self.path, f"it can't be written: {error}") from None
             raise self.full() from None
+        self._rows = rows
 
     def _check_there(self) -> None:
         """Raise `ReadError` if the file was deleted or replaced since it was opened; keep a copy of its runs."""
@@ -162,49 +166,50 @@ class Store:
 
     def about(self, key: str) -> Any:
         """Return the value stored under a key; None if there is none."""
-        return _about(self._database, key)
+        row = self._known()["about"].get(key)
+        return None if row is None else json.loads(row[1])
 
     def note(self, key: str, value: Any) -> None:
         """Store a value (valid in JSON) about the campaign under a key."""
-        with self._transaction() as database:
-            database.execute("INSERT OR REPLACE INTO about VALUES (?, ?)", (key, json.dumps(value)))
+        with self._changed() as rows:
+            rows["about"][key] = (key, json.dumps(value))
 
     def add_configurations(self, configurations: Sequence[Mapping[str, Any]]) -> list[int]:
         """Store configurations and return their numbers; a configuration that is stored already keeps its number."""
         texts = [json.dumps(dict(one), sort_keys=True) for one in configurations]
-        with self._transaction() as database:
-            database.executemany("INSERT OR IGNORE INTO configurations (parameters) VALUES (?)", [(t,) for t in texts])
-        known = {text: number for number, text in self._database.execute("SELECT id, parameters FROM configurations")}
+        with self._changed() as rows:
+            known = {text: number for number, text in rows["configurations"].values()}
+            following = max(rows["configurations"], default=0) + 1
+            for number, text in enumerate(dict.fromkeys(text for text in texts if text not in known), following):
+                rows["configurations"][number], known[text] = (number, text), number
         return [known[text] for text in texts]
 
     def configurations(self) -> dict[int, dict[str, Any]]:
         """Return all configurations by their number, in the order in which they were stored."""
-        rows = self._database.execute("SELECT id, parameters FROM configurations ORDER BY id")
-        return {number: json.loads(text) for number, text in rows}
+        return {number: json.loads(text) for number, text in self._known()["configurations"].values()}
 
     def configuration(self, number: int) -> dict[str, Any]:
         """Return one configuration by its number."""
-        row = self._database.execute("SELECT parameters FROM configurations WHERE id = ?", (number,)).fetchone()
-        found: dict[str, Any] = json.loads(row[0])
+        found: dict[str, Any] = json.loads(self._known()["configurations"][number][1])
         return found
 
     def begin(self, mark: str, launcher: str, configuration: int) -> None:
         """Mark a run as running, so that a later process can find its processes if this one is killed."""
-        with self._transaction() as database:
-            database.execute("INSERT INTO running VALUES (?, ?, ?)", (mark, launcher, configuration))
+        with self._changed() as rows:
+            rows["running"][mark] = (mark, launcher, configuration)
 
     def left_running(self) -> list[tuple[str, str]]:
         """Return the mark and the launcher of each run that was still running when an earlier process ended."""
-        return list(self._database.execute("SELECT mark, launcher FROM running"))
+        return [(mark, launcher) for mark, launcher, _ in self._known()["running"].values()]
 
     def count_interrupted(self) -> None:
         """Count the running runs as interrupted, and delete their marks: the process that made them was killed."""
         counts = self.interrupted()
-        with self._transaction() as database:
-            for (number,) in database.execute("SELECT configuration FROM running"):
+        with self._changed() as rows:
+            for _, _, number in rows["running"].values():
                 counts[number] = counts.get(number, 0) + 1
-            database.execute("INSERT OR REPLACE INTO about VALUES ('interrupted', ?)", (json.dumps(counts),))
-            database.execute("DELETE FROM running")
+            rows["about"]["interrupted"] = ("interrupted", json.dumps(counts))
+            rows["running"].clear()
 
     def interrupted(self) -> dict[int, int]:
         """Return how often a process was killed during a run of each configuration, by configuration number."""
@@ -212,38 +217,49 @@ class Store:
 
     def forget_running(self) -> None:
         """Delete the marks of running runs."""
-        with self._transaction() as database:
-            database.execute("DELETE FROM running")
+        with self._changed() as rows:
+            rows["running"].clear()
 
     def add(self, record: Record) -> None:
         """Store a run and delete its mark, in one transaction."""
         # The columns of the table are the fields of a record, in the same order.
-        values = list((vars(record) | {"quantities": json.dumps(dict(record.quantities))}).values())
-        with self._transaction() as database:
-            database.execute(f"INSERT INTO records VALUES ({', '.join('?' * len(values))})", values)  # noqa: S608
-            database.execute("DELETE FROM running")
+        values = tuple((vars(record) | {"quantities": json.dumps(dict(record.quantities))}).values())
+        if values[:2] in self._known()["records"]:
+            raise InputError(f"configuration {values[0]}, repetition {values[1]}, is stored already in {self.path}")
+        # A configuration that can end well does not end its machine: what was counted against it is forgotten.
+        counts = self.interrupted()
+        forgiven = record.status == "ok" and counts.pop(record.configuration, None) is not None
+        with self._changed() as rows:
+            rows["records"][values[:2]] = values
+            rows["running"].clear()
+            if forgiven:
+                rows["about"]["interrupted"] = ("interrupted", json.dumps(counts))
 
     def drop_failed(self) -> int:
         """Delete runs that failed or timed out, so that they are made again; return their number."""
-        with self._transaction() as database:
-            database.execute("DELETE FROM about WHERE key = 'interrupted'")
-            return database.execute("DELETE FROM records WHERE status != 'ok'").rowcount
+        before = self.count()
+        with self._changed() as rows:
+            rows["about"].pop("interrupted", None)
+            rows["records"] = {key: values for key, values in rows["records"].items() if values[2] == "ok"}
+        return before - self.count()
 
     def clear(self) -> None:
         """Delete all configurations and runs."""
-        with self._transaction() as database:
-            database.execute("DELETE FROM records")
-            database.execute("DELETE FROM configurations")
-            database.execute("DELETE FROM about WHERE key IN ('anchor', 'interrupted')")
+        with self._changed() as rows:
+            rows["records"], rows["configurations"] = {}, {}
+            for key in ("anchor", "interrupted"):
+                rows["about"].pop(key, None)
 
     def count(self) -> int:
         """Return the number of runs."""
-        return int(self._database.execute("SELECT count(*) FROM records").fetchone()[0])
+        return len(self._known()["records"])
 
     def records(self) -> list[Record]:
         """Return all runs, in the order they were run."""
-        rows = self._database.execute("SELECT * FROM records ORDER BY rowid")
-        return [Record(number, again, status, json.loads(found), *rest) for number, again, status, found, *rest in rows]
+        return [
+            Record(number, again, status, json.loads(found), *rest)
+            for number, again, status, found, *rest in self._known()["records"].values()
+        ]
 
     def table(self, source: str) -> pd.DataFrame:
         """Return a table with one row per run: its parameters, quantities, status, machine, time and source."""
@@ -270,32 +286,59 @@ def _identity(path: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def _opened(path: Path) -> sqlite3.Connection:
-    database = sqlite3.connect(path)
+def _opened(path: Path, named: Path) -> tuple[sqlite3.Connection, Rows]:
+    """Open a file, or create it; return its rows, all of which are good."""
+    if not path.exists():
+        create(path, new_rows())
+    if not path.stat().st_size:
+        # SQLite would take it for a new file, and delete its log.
+        raise _damaged(named, [Damage("the file", "it is empty")])
+    with ExitStack() as on_failure:
+        try:
+            database = on_failure.enter_context(closing(connect(path)))
+            loaded = _good_rows(database, named)
+            database.execute("PRAGMA journal_mode = WAL")
+            # A stored run survives a power failure: each commit waits until the data are on the disk.
+            database.execute("PRAGMA synchronous = FULL")
+            # And each is moved from the log into the file at once: SQLite ignores a damaged log without a word.
+            database.execute("PRAGMA wal_autocheckpoint = 1")
+            if not loaded.has_checksums:
+                _add_checksums(database, loaded.rows, named)
+        except sqlite3.Error as error:
+            raise _damaged(named, [Damage("the file", str(error))]) from None
+        on_failure.pop_all()
+    return database, loaded.rows
+
+
+def _good_rows(database: sqlite3.Connection, named: Path) -> Loaded:
+    """Return the rows of a file that is whole; raise `ReadError` for another one."""
     try:
-        database.execute("PRAGMA journal_mode = WAL")
-        # A stored run survives a power failure: each commit waits until the data are on the disk.
-        database.execute("PRAGMA synchronous = FULL")
-        tables = {name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-        if not tables:
-            with database:
-                # One transaction for all tables: otherwise Python commits each table separately, and a killed process
-                # could leave a file that lacks some tables.
-                database.execute("BEGIN IMMEDIATE")
-                for statement in _TABLES.split(";"):
-                    database.execute(statement)
-                database.execute("INSERT INTO about VALUES ('version', ?)", (json.dumps(FORMAT_VERSION),))
-        version = None if tables and "about" not in tables else _about(database, "version")
-    except sqlite3.DatabaseError as error:
-        database.close()
-        raise ReadError(path, f"not a file of a campaign, or damaged: {error}") from None
-    if version != FORMAT_VERSION:
-        database.close()
-        problem = "not a file of a campaign" if version is None else f"format version {version} is not known"
-        raise ReadError(path, f"{problem}: give another file")
-    return database
+        loaded = load(database)
+    except sqlite3.Error as error:
+        raise _damaged(named, [Damage("the file", str(error))]) from None
+    check_version(named, loaded)
+    if loaded.damages:
+        raise _damaged(named, loaded.damages, rows=loaded.rows)
+    return loaded
 
 
-def _about(database: sqlite3.Connection, key: str) -> Any:
-    row = database.execute("SELECT value FROM about WHERE key = ?", (key,)).fetchone()
-    return None if row is None else json.loads(row[0])
+def _damaged(path: Path, damages: Sequence[Damage], *, rows: Rows | None = None) -> ReadError:
+    what = "it is damaged" if rows and any(rows.values()) else "not a file of a campaign, or damaged"
+    more = f", and {len(damages) - 1} more" if len(damages) > 1 else ""
+    return ReadError(
+        path,
+        f"{what} ({damages[0]}{more}): `evenly runs check {shlex.quote(str(path))}` shows what is damaged, and with "
+        "--salvage NEW it copies the good runs to a new file",
+    )
+
+
+def _add_checksums(database: sqlite3.Connection, rows: Rows, named: Path) -> None:
+    rows["about"] |= new_rows()["about"]
+    write(database, None, rows)
+    warnings.warn(
+        EvenlyWarning(
+            f"an older evenly wrote {named}, without checksums: its {len(rows['records'])} runs are believed as they "
+            "are; from now on they have checksums, and older versions of evenly can't open the file"
+        ),
+        stacklevel=5,
+    )

@@ -50,6 +50,7 @@ from evenly.campaign.templates import Template
 from evenly.campaign.timing import Timing
 from evenly.errors import InputError, ReadError, check_keys
 from evenly.launch import launcher_class
+from evenly.memory import check_file
 from evenly.space.designs import Design
 from evenly.space.expressions import Expression
 from evenly.space.parameters import Categorical, Integer, Ordinal, Parameter, Real, parameter_from_dict
@@ -299,15 +300,14 @@ class Study:
         ReadError
             If the file can't be read, or its contents are invalid.
         """
-        path = Path(path)
+        path = check_file(path)
         try:
             values = tomllib.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
             raise ReadError(path, "there is no such file") from None
-        except OSError as error:
-            raise ReadError(path, f"a study file (TOML) was expected: {error.strerror}") from None
-        except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-            raise ReadError(path, f"a study file (TOML) was expected: {error}") from None
+        except (OSError, ValueError, RecursionError) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise ReadError(path, f"a study file (TOML) was expected: {reason}") from None
         try:
             return cls.from_dict(values, name=path.stem, folder=path.resolve().parent)
         except InputError as error:

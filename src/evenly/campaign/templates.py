@@ -46,7 +46,7 @@ class Template:
         names: set[str] = set()
         for match in _PLACES.finditer(text):
             if match[0] in ("{", "}"):
-                raise InputError(f"{text!r} has a {match[0]!r} without its other half: write it twice to mean itself")
+                raise InputError(f"{text!r} has a {match[0]!r} without a partner: write it twice for a literal brace")
             if match[1] is not None:
                 names |= _names(match[1])
         self.names = frozenset(names)

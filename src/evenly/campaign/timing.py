@@ -194,7 +194,7 @@ class Timing:
             tables: Sequence[Any] = list(found.values()) if isinstance(found, Mapping) else [found]
             return float(sum(np.nanmedian(runs.values) for runs in tables))
         except EvenlyError as error:
-            raise RunFailed(f"{self.path} tells no time: {error}") from None
+            raise RunFailed(f"no time can be read from {self.path}: {error}") from None
 
 
 def _text(outcome: Outcome, folder: Path, file: str, since: float) -> str:
@@ -209,6 +209,6 @@ def _check_new(path: Path, name: str, since: float) -> None:
     try:
         written = path.stat().st_mtime
     except OSError as error:
-        raise RunFailed(f"the run left no {name}: {error.strerror}") from None
+        raise RunFailed(f"the run wrote no {name}: {error.strerror}") from None
     if path.is_file() and written < since - _ROUNDED_S:
-        raise RunFailed(f"the run left no {name}: the one there is of an earlier run")
+        raise RunFailed(f"the run wrote no {name}: the present file is that of an earlier run")

@@ -1,6 +1,7 @@
 """The program ``evenly``: its commands, and how errors become messages and exit codes.
 
-Exit codes: 0 for success, 1 if the problem has no solution, 2 for bad input. typer reports usage errors and interrupts.
+Exit codes: 0 for success, 1 if the problem has no solution or a checked file is damaged, 2 for bad input. typer reports
+usage errors and interrupts.
 
 The module of a command is imported only when the command or its help is called, so that ``evenly --help`` and
 ``evenly --version`` are fast. The tables below hold the texts that ``evenly --help`` shows for each command.
@@ -8,6 +9,7 @@ The module of a command is imported only when the command or its help is called,
 
 from __future__ import annotations
 
+import errno
 import importlib
 import sys
 from typing import Annotated, Any, NoReturn
@@ -15,6 +17,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from evenly.cli.interruptions import INTERRUPTED
 from evenly.errors import EvenlyError, InfeasibleError, InputError
 
 __all__ = ["app", "main"]
@@ -57,6 +60,10 @@ _GROUPS = {
         "evenly calibrate fdtd",
     ),
     "cost": ("Show what points, chunks and borders cost, as measured here or shipped with evenly.", "evenly cost show"),
+    "runs": (
+        "Check the stored runs of a campaign, and save the good ones of a damaged file.",
+        "evenly runs check study.db",
+    ),
     "machine": (
         "Measure, list and show machines: cores, memory, jitter, and how long messages take.",
         "evenly machine measure",
@@ -72,21 +79,37 @@ class _Commands(TyperGroup):
         helps = _COMMANDS | {name: text for name, (text, _) in _GROUPS.items()}
         self.commands.update({name: TyperCommand(name, help=text) for name, text in helps.items()})
 
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            sys.stderr.write("interrupted\n")
+            raise typer.Exit(INTERRUPTED) from None
+
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         name, command, rest = super().resolve_command(ctx, args)
         return name, _load(name) if name and command else command, rest
 
 
 class _Command(TyperCommand):
-    """A command that raises an error for a single-valued option given twice; typer would use only the last value."""
+    """A command that refuses an option given twice, of which typer uses the last, or without its value.
+
+    Of ``--store --json``, typer would make a store named ``--json``.
+    """
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        _, _, order = self.make_parser(ctx).parse_args(args=list(args))
+        values, _, order = self.make_parser(ctx).parse_args(args=list(args))
         options: list[Any] = list(order)
         for option in options:
+            self._refuse_no_value(option, values.get(option.name))
             if option.param_type_name == "option" and not (option.multiple or option.is_flag or option.is_eager):
                 self._refuse_twice(option, [other for other in options if other is option])
         return super().parse_args(ctx, args)
+
+    def _refuse_no_value(self, option: Any, value: Any) -> None:
+        for one in value if isinstance(value, list | tuple) else [value]:
+            if option.param_type_name == "option" and isinstance(one, str) and one.startswith("--"):
+                raise InputError(f"{option.opts[0]} needs a value, but is followed by {one}")
 
     def _refuse_twice(self, option: Any, given: list[Any]) -> None:
         if len(given) > 1:
@@ -155,11 +178,23 @@ def main() -> NoReturn:
         _fail(str(error), NO_ANSWER)
     except EvenlyError as error:
         _fail(str(error), BAD_INPUT)
+    except OSError as error:
+        # A path that can't be read or written, such as a name that is too long; without a path it isn't the user's.
+        is_full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+        if not (error.filename or is_full):
+            raise
+        what = str(error.filename or "a file can't be written")[:200]
+        _fail(f"{what}: {error.strerror}{': free some space on the disk' if is_full else ''}", BAD_INPUT)
+    except MemoryError as error:
+        _fail(
+            f"the memory is too small for what was asked ({str(error) or 'no more can be had'}): ask for less",
+            BAD_INPUT,
+        )
     sys.exit(DONE)
 
 
 def _fail(message: str, code: int) -> NoReturn:
-    from evenly.cli.console import err
+    from evenly.cli.console import err, shortened
 
-    err.print(f"error: {message}", style="red", markup=False)
+    err.print(f"error: {shortened(message)}", style="red")
     sys.exit(code)

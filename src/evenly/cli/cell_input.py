@@ -14,6 +14,7 @@ from evenly.cli.fdtd_options import What, run_on
 from evenly.cli.option_groups import panel
 from evenly.cli.options import typed
 from evenly.errors import InputError
+from evenly.memory import check_file
 
 if TYPE_CHECKING:
     from evenly.decomposition.cells.cell import Cell
@@ -97,11 +98,12 @@ def imported_by(script: Path) -> Literal["fdtd", "meep"]:
     InputError
         If it imports both, or is no Python.
     """
+    check_file(script)
     try:
         tree = ast.parse(script.read_text(encoding="utf-8"), filename=str(script))
     except SyntaxError as error:
         raise InputError(f"{script}, line {error.lineno}: a script must be Python, but: {error.msg}.") from None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError, MemoryError) as error:
         raise InputError(f"{script}: a script must be Python that can be read, but: {error}.") from None
     names = set(_imports(tree))
     of_meep = any(name.split(".")[0] == "meep" for name in names)

@@ -8,24 +8,47 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, Literal, TextIO
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType
+from rich.segment import Segment
 
-from evenly.errors import EvenlyWarning
+from evenly.errors import EvenlyWarning, InputError
 from evenly.report.formatting import plain
+from evenly.writing import replacing
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = [
     "be_quiet", "err", "live", "note", "note_once_per_text", "out", "print_json", "print_summaries", "progress",
-    "silence", "start",
+    "save_table", "shortened", "silence", "start",
 ]  # fmt: skip
 
-out = Console(highlight=False, soft_wrap=False)
-err = Console(stderr=True, highlight=False, soft_wrap=True)
-_notes = Console(stderr=True, highlight=False, soft_wrap=True)
+#: Characters that a terminal obeys, or that turn the direction of text: what a file holds must not do that.
+_OBEYED = dict.fromkeys(
+    [*range(0x0A), *range(0x0B, 0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
+)
+
+
+class _Console(Console):
+    """A console that shows names and labels of files as they are: neither markup nor a terminal's commands."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(highlight=False, markup=False, emoji=False, **settings)
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
+        for text, style, control in super().render(renderable, options):
+            yield Segment(text if control else text.translate(_OBEYED), style, control)
+
+
+out = _Console(soft_wrap=False)
+err = _Console(stderr=True, soft_wrap=True)
+_notes = _Console(stderr=True, soft_wrap=True)
 
 
 _silenced: set[type[Warning]] = set()
+_PACKED: dict[str, Literal["gzip", "bz2", "xz", "zip"]] = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz", ".zip": "zip"}
 
 
 def start() -> None:
@@ -47,7 +70,18 @@ def be_quiet() -> None:
 
 def note(text: str) -> None:
     """Tell the user something beside the result."""
-    _notes.print(f"note: {text}", style="dim", markup=False)
+    _notes.print(f"note: {shortened(text)}", style="dim")
+
+
+def shortened(text: str, most: int = 4000) -> str:
+    """Return a text without what is beyond `most` characters: a damaged file may put all of itself into a message.
+
+    Examples
+    --------
+    >>> shortened("a long message", most=6)
+    'a long …'
+    """
+    return text if len(text) <= most else f"{text[:most]} …"
 
 
 def note_once_per_text(notes: Iterable[str], paths: Iterable[Path]) -> None:
@@ -65,6 +99,28 @@ def note_once_per_text(notes: Iterable[str], paths: Iterable[Path]) -> None:
 def print_json(value: Any) -> None:
     """Print `value` as JSON; numbers that JSON does not know become null."""
     sys.stdout.write(json.dumps(plain(value), indent=2, ensure_ascii=False) + "\n")
+
+
+def save_table(table: pd.DataFrame, path: Path, what: str) -> None:
+    """Write a table to a CSV file, compressed as the name's ending says, and say where.
+
+    A label that a spreadsheet would take for a formula gets an apostrophe in front, which `evenly.read` leaves out.
+
+    Raises
+    ------
+    InputError
+        If it can't be written.
+    """
+    from evenly.runs.files import not_a_formula
+
+    texts = table.select_dtypes(exclude=["number", "bool"]).columns
+    table = table.assign(**{name: table[name].map(not_a_formula) for name in texts}).rename(columns=not_a_formula)
+    try:
+        with replacing(path) as new:
+            table.to_csv(new, index=False, compression=_PACKED.get(path.suffix))
+    except OSError as error:
+        raise InputError(f"{what} can't be saved in {path}: {error.strerror or error}") from None
+    note(f"saved {path}")
 
 
 def print_summaries(known: Mapping[str, str], *, json: bool) -> None:

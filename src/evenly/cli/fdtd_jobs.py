@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from evenly.cli.console import progress
 from evenly.errors import InputError
+from evenly.processes import scratch_folder
 
 if TYPE_CHECKING:
     from evenly.fdtd.structures.jobs import Job
@@ -46,8 +46,8 @@ def carry_out(job: Job, ranks: int | None) -> None:
 def _launch(job: Job, ranks: int) -> None:
     from evenly.fdtd.ranks.launching import launch_python
 
-    with tempfile.TemporaryDirectory() as folder, _followed(Path(folder, "job.progress")):
-        file = Path(folder, "job.json")
+    with scratch_folder() as folder, _followed(folder / "job.progress"):
+        file = folder / "job.json"
         file.write_text(job.to_json(), encoding="utf-8")
         ended = launch_python(["-m", "evenly.fdtd.structures.job_rank", str(file)], ranks)
     if ended.status:

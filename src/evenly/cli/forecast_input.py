@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from evenly.cli import parsing
 from evenly.cli.cell_input import MeepScript, Sources, open_program
-from evenly.cli.console import note, out, print_json, progress
+from evenly.cli.console import note, out, print_json, progress, save_table
 from evenly.cli.fdtd_options import What
 from evenly.cli.option_groups import panel
 from evenly.cli.options import Pictures, check_writable, typed
@@ -122,7 +122,7 @@ def predict_unrun(unrun: Unrun, what: What, level: float, pictures: Pictures, sa
         )  # fmt: skip
     _tell(found, unrun, sources, level, json=json)
     if save is not None:
-        _save(found, save)
+        save_table(found.curve, save, "the forecast")
     if pictures.plot is not None:
         from evenly.report.plots.forecast import plot_forecast
 
@@ -172,15 +172,10 @@ def _tell(found: Forecast, unrun: Unrun, sources: Sources, level: float, *, json
     for text in found.notes:
         note(text)
     if unrun.steps is None and sources.steps is None:
-        note(f"the simulation doesn't say how long it runs: costs are those of {STEPS} steps (--steps: of others)")
-    out.print(forecast_headline(found), markup=False, soft_wrap=True)
+        note(f"the simulation doesn't say how long it runs: costs are those of {STEPS} steps (change it with --steps)")
+    out.print(forecast_headline(found), soft_wrap=True)
     out.print(forecast_table(found, level=level))
-    out.print(f"recommended: {found.ranks} ranks, {found.why}", markup=False, soft_wrap=True)
-
-
-def _save(found: Forecast, path: Path) -> None:
-    found.curve.to_csv(path, index=False)
-    note(f"saved {path}")
+    out.print(f"recommended: {found.ranks} ranks, {found.why}", soft_wrap=True)
 
 
 def refuse_unrun(unrun: Unrun, what: What, pictures: Pictures) -> None:

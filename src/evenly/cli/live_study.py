@@ -7,18 +7,43 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import typer
+
 from evenly.cli.console import live, note
-from evenly.errors import EvenlyError
+from evenly.cli.interruptions import INTERRUPTED
+from evenly.cli.options import check_writable
+from evenly.errors import EvenlyError, InputError, ReadError
+from evenly.runs.files import check_own
 
 if TYPE_CHECKING:
     from evenly.campaign import Campaign
     from evenly.campaign.planning import Progress
     from evenly.campaign.store import Record
 
-__all__ = ["watched"]
+__all__ = ["table_of_runs", "watched"]
 
 #: Rows of the table that is shown while runs are made.
 _SHOWN = 12
+
+
+def table_of_runs(save: Path | None, place: Path) -> Path:
+    """Return where the table of all runs is saved: beside the store, unless the user says where.
+
+    Raises
+    ------
+    InputError
+        If it is the store itself, can't be written, or would replace a file that nobody named and evenly didn't write.
+    """
+    target = save or place.with_suffix(".runs.csv")
+    if target.resolve() == place.resolve():
+        raise InputError(f"--save and the store are the same file, {target}: name another table")
+    if save is None:
+        try:
+            check_own(target)
+        except ReadError as error:
+            raise InputError(f"{error}: move it away, or name another table with --save") from None
+    check_writable(target, "table of runs")
+    return target
 
 
 @contextmanager
@@ -29,7 +54,10 @@ def watched(campaign: Campaign, target: Path) -> Iterator[Callable[[Record, Prog
     try:
         with _shown(campaign) as show:
             yield show
-    except (KeyboardInterrupt, SystemExit):
+    except KeyboardInterrupt:
+        _leave(campaign, target)
+        raise typer.Exit(INTERRUPTED) from None
+    except SystemExit:
         _leave(campaign, target)
         raise
 

@@ -42,7 +42,8 @@ OptionalPaths = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 KeepGoing = Annotated[
-    bool, typer.Option("--keep-going", help="Make all runs, even if the first two fail at once and in the same way.")
+    bool,
+    typer.Option("--keep-going", help="Make all runs, even if the first ones fail at once and alike."),
 ]
 Level = Annotated[
     float, typer.Option("--level", parser=_level, metavar="SHARE", help="Probability that intervals cover: 0.9 or 90%.")

@@ -84,9 +84,10 @@ def _range(part: str, whole: str, option: str) -> list[Fraction]:
         bounds = [Fraction(piece.strip()) for piece in part.split(":")]
         first, last = bounds[0], bounds[min(1, len(bounds) - 1)]
         step = bounds[2] if len(bounds) > 2 else Fraction(1)
+        float(max(map(abs, bounds)))  # too large a number ends here
         if len(bounds) > 3 or step <= 0 or last < first:
             raise ValueError
-    except (ValueError, ZeroDivisionError):
+    except (ValueError, ArithmeticError):
         raise InputError(
             f"{_place(option)}{whole!r} must be numbers separated by commas, or first:last:step with first <= last, "
             f"but {part!r} is not"

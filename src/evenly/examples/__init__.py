@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 from evenly.errors import InputError
+from evenly.writing import replacing
 
 __all__ = ["copy", "names"]
 
@@ -52,8 +53,17 @@ def copy(name: str, folder: str | Path = ".", *, force: bool = False) -> Path:
     target = Path(folder) / name
     if target.exists() and not force:
         raise InputError(f"{target} is there already: remove it, or write over it with --force (force=True)")
+    is_new = not target.exists()
     try:
-        shutil.copytree(_HERE / name.replace("-", "_"), target, dirs_exist_ok=True)
+        shutil.copytree(_HERE / name.replace("-", "_"), target, copy_function=_copied, dirs_exist_ok=True)
     except (OSError, shutil.Error) as error:
+        if is_new:
+            shutil.rmtree(target, ignore_errors=True)
         raise InputError(f"the example can't be written to {target}: {error}") from None
+    return target
+
+
+def _copied(source: str, target: str) -> str:
+    with replacing(target) as new:
+        shutil.copyfile(source, new)
     return target

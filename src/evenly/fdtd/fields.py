@@ -18,12 +18,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from evenly.arguments import explained
 from evenly.errors import InputError
 from evenly.fdtd.cell.boundaries import Boundary, Layers, resolve
 from evenly.fdtd.cell.box import Box
 from evenly.fdtd.cell.cutting import ChunkBox, split_for_threads
 from evenly.fdtd.cell.extents import check_inside
-from evenly.fdtd.cell.grid import Grid, vector
+from evenly.fdtd.cell.grid import COMPONENTS, Grid, vector
 from evenly.fdtd.cell.partition import BinaryPartition
 from evenly.fdtd.media.custom import as_material
 from evenly.fdtd.media.geometry import GeometricObject, Material
@@ -34,6 +35,7 @@ from evenly.fdtd.ranks.calls import collective
 from evenly.fdtd.ranks.parallel import current
 from evenly.fdtd.sources.source import Source
 from evenly.fdtd.stepping.timing import Clock, PhaseTimer
+from evenly.memory import check_room
 
 if TYPE_CHECKING:
     from evenly.fdtd.ranks.communicators import Communicator
@@ -81,6 +83,7 @@ class EndCondition(Protocol):
 M = TypeVar("M", bound=Monitor)
 
 
+@explained
 @dataclass(frozen=True)
 class Options:
     """How a simulation computes; the defaults are right for most.
@@ -228,6 +231,12 @@ class Fields:
         from evenly.fdtd.stepping.chunk import Chunk
 
         precision, fused = np.dtype(self.options.precision), self.options.fused
+        points = sum(at.box.volume for at in self.chunk_boxes if at.owner == self.communicator.rank)
+        check_room(
+            f"the fields of a grid of {' x '.join(map(str, self.grid.shape))} points ({points:,} of them on this rank)",
+            6.0 * points * self.parts * precision.itemsize,
+            "lower the resolution, make the cell smaller, or use more ranks on more nodes",
+        )
         chunks = [
             Chunk(n, at.box, self.structure, self.layers, at.pml, parts=self.parts, dtype=precision, fused=fused)
             for n, at in enumerate(self.chunk_boxes)
@@ -255,6 +264,7 @@ class Fields:
             stepper.watch(patch for monitor in self.monitors for patch in monitor.patches)
         return stepper
 
+    @explained
     @collective("monitor")
     def add(self, monitor: M) -> M:
         """Attach a monitor from now on and return it.
@@ -264,6 +274,8 @@ class Fields:
         InputError
             If it does not fit the cell.
         """
+        if not hasattr(monitor, "bind"):
+            raise InputError(f"`add` takes a monitor such as Flux or FieldRecorder, but got {monitor!r}.")
         monitor.bind(self)
         self.monitors.append(monitor)
         self.stepper.watch(patch for each in self.monitors for patch in each.patches)
@@ -277,9 +289,12 @@ class Fields:
 
     # -- looking at the fields, and at the clocks -------------------------------------------------------------------
 
+    @explained
     @collective("component", "box")
     def field(self, component: str, box: Box | None = None) -> np.ndarray[Any, Any]:
         """Return a component on a box as one array on every rank: for small cells and tests."""
+        if component not in COMPONENTS:
+            raise InputError(f"A component must be one of {', '.join(COMPONENTS)}, but got {component!r}.")
         box = box or self.grid.box
         self.stepper.settle()
         pieces = [

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from evenly.arguments import explained
 from evenly.fdtd.fields import Fields, Options
 from evenly.fdtd.ranks.calls import collective
 from evenly.fdtd.running.compilation import prepare
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["Options", "Simulation"]
 
 
+@explained
 class Simulation(Fields):
     """Maxwell's equations on a grid: the fields of a cell, their runs, and what is counted, measured and kept of them.
 
@@ -74,6 +76,7 @@ class Simulation(Fields):
     before_stepping = (prepare,)
     outcome: Outcome | None = None
 
+    @explained
     @collective("until", "after_sources")
     def run(
         self,
@@ -92,6 +95,7 @@ class Simulation(Fields):
 
         self.outcome = run(self, until=until, after_sources=after_sources, callbacks=callbacks, show=progress)
 
+    @explained
     @collective()
     def relayout(self, layout: BinaryPartition | Sequence[Any]) -> float:
         """Go on with another layout, now or during a run, and return the seconds it took; see `running.relayout`."""
@@ -99,6 +103,7 @@ class Simulation(Fields):
 
         return relayout(self, layout)
 
+    @explained
     @collective("path")
     def save(self, path: Path | str, *, extra: Any = None) -> None:
         """Write a checkpoint to a folder, each rank its own part; see `evenly.fdtd.storage.checkpoint.save`."""
@@ -106,6 +111,7 @@ class Simulation(Fields):
 
         save(self, path, extra=extra)
 
+    @explained
     @collective("path")
     def load(self, path: Path | str) -> Any:
         """Go on from a checkpoint and return its `extra`; see `evenly.fdtd.storage.checkpoint_loading.load`."""
@@ -113,6 +119,7 @@ class Simulation(Fields):
 
         return load(self, path)
 
+    @explained
     @collective("component", "point")
     def get_field_point(self, component: str, point: Place) -> float | complex:
         """Return a component at a point, on every rank; see `evenly.fdtd.monitors.probes.field_point`."""
@@ -120,6 +127,7 @@ class Simulation(Fields):
 
         return field_point(self, component, point)
 
+    @explained
     @collective("components", "center", "size")
     def integrate(
         self,
@@ -133,6 +141,7 @@ class Simulation(Fields):
 
         return integrate(self, function, components, center, size)
 
+    @explained
     @collective("component", "center", "size")
     def max_abs_field(self, component: str, center: Place | None = None, size: Place | None = None) -> float:
         """Return the largest magnitude of a component in a region; see `evenly.fdtd.monitors.probes.max_abs_field`."""
@@ -140,6 +149,7 @@ class Simulation(Fields):
 
         return max_abs_field(self, component, center, size)
 
+    @explained
     @collective("center", "size")
     def stored_energy(self, center: Place | None = None, size: Place | None = None) -> StoredEnergy:
         """Return the fields' energy in a region; see `evenly.fdtd.monitors.stored_energy.stored_energy`."""
@@ -186,6 +196,7 @@ class Simulation(Fields):
 
         return measure(self, **about)
 
+    @explained
     @collective("path", "components", "options")
     def write(self, path: Path | str, components: Sequence[str] = ("Ex", "Ey", "Ez"), **options: Any) -> Path:
         """Write fields and media to an HDF5 file, each rank its own part; see `evenly.fdtd.storage.output.write`."""

@@ -7,7 +7,6 @@ r"""Programs on this machine, one at a time.
 
 from __future__ import annotations
 
-import os
 import signal
 from collections.abc import Sequence
 from typing import ClassVar, final
@@ -24,7 +23,7 @@ class Local(Launcher):
     """Starts the command unchanged, on this machine."""
 
     name: ClassVar[str] = "local"
-    summary: ClassVar[str] = "the command as it is, on this machine"
+    summary: ClassVar[str] = "the unchanged command, on this machine"
 
     def run(self, task: Task) -> Outcome:
         return watched(task, task.command)
@@ -35,17 +34,10 @@ class Local(Launcher):
 
 def watched(task: Task, command: Sequence[str]) -> Outcome:
     """Run `command` for a task, end all its processes, and return the outcome as `Launcher.run` requires."""
-    before = os.times()
-    try:
-        job = follow(
-            command, timeout_s=task.timeout_s, environment=task.environment, folder=task.folder, echo=False,
-            mark=task.mark,
-        )  # fmt: skip
-    finally:
-        end_job(task.mark)
-    after = os.times()
+    job = follow(
+        command, timeout_s=task.timeout_s, environment=task.environment, folder=task.folder, echo=False, mark=task.mark
+    )
     if job.signal is not None:
         raise KeyboardInterrupt if job.signal == signal.SIGINT else SystemExit(128 + job.signal)
-    used = after.children_user + after.children_system - before.children_user - before.children_system
     status: Status = "timed out" if job.timed_out else "ok" if job.status == 0 else "failed"
-    return Outcome(status, job.status, job.output, job.errors, job.seconds, used)
+    return Outcome(status, job.status, job.output, job.errors, job.seconds, job.cpu_seconds)

@@ -16,11 +16,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evenly.arguments import explained
 from evenly.errors import InputError, check_keys
 
 __all__ = ["Link", "check_number"]
 
 
+@explained
 @dataclass(frozen=True)
 class Link:
     """One-way time of a message between two otherwise idle ranks, as a function of its size.

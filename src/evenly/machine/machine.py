@@ -15,8 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
+from evenly.arguments import explained
 from evenly.errors import InputError, ReadError, check_keys, did_you_mean
 from evenly.machine.link import Link, check_number
+from evenly.memory import check_file
+from evenly.writing import replacing
 
 __all__ = ["Link", "Machine", "shipped_machines"]
 
@@ -29,6 +32,7 @@ _AMOUNTS = (
 )  # fmt: skip
 
 
+@explained
 @dataclass(frozen=True)
 class Machine:
     """A machine, usually a cluster, as described to allocation and forecasts.
@@ -166,11 +170,21 @@ class Machine:
         return cls(**{**given, **links})
 
     def save(self, path: Path | str) -> None:
-        """Write to `path`: TOML, or JSON where the name ends in ``.json``."""
+        """Write to `path`: TOML, or JSON where the name ends in ``.json``.
+
+        Raises
+        ------
+        InputError
+            If nothing can be written there.
+        """
         path = Path(path)
         values = self.to_dict()
         text = json.dumps(values, indent=1) + "\n" if path.suffix == ".json" else _toml_file(values)
-        path.write_text(text, encoding="utf-8")
+        try:
+            with replacing(path) as new:
+                new.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise InputError(f"The machine can't be saved as {path}: {error.strerror or error}.") from None
 
     @classmethod
     def load(cls, path: Path | str) -> Self:
@@ -191,14 +205,14 @@ class Machine:
         >>> Machine.load("cloud-16-10g").cores_per_node
         16
         """
-        path = _found(Path(path))
+        path = check_file(_found(Path(path)))
         try:
             text = path.read_text(encoding="utf-8")
             values = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
             if not isinstance(values, Mapping):
                 raise InputError("a machine file holds names and values")
             return cls.from_dict(values)
-        except (OSError, ValueError, TypeError) as error:
+        except (OSError, ValueError, TypeError, RecursionError) as error:
             raise ReadError(path, f"a machine file (TOML or JSON) was expected: {error}") from error
 
 

@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from evenly.arguments import explained
 from evenly.errors import ExtrapolationWarning, InputError
 from evenly.models.array_types import Floats
 from evenly.space.configurations import as_table
@@ -152,6 +153,7 @@ class Model(Estimator, ABC):
 
     # ---- the public interface, final ------------------------------------------------------------------------
 
+    @explained
     def fit(
         self,
         X: Configurations,
@@ -198,6 +200,7 @@ class Model(Estimator, ABC):
         self._learn(self.space_.frame(table), values, weights)
         return self
 
+    @explained
     def predict(self, X: Configurations) -> Floats:
         """Predict the value of each configuration.
 
@@ -215,6 +218,7 @@ class Model(Estimator, ABC):
         """
         return self._predict(self._asked(X))
 
+    @explained
     def interval(self, X: Configurations, level: float = 0.9) -> tuple[Floats, Floats]:
         """Return a prediction interval: a new measurement lies between the bounds with probability `level`.
 
@@ -270,7 +274,7 @@ class Model(Estimator, ABC):
             warnings.warn(
                 f"asked outside the range learned on ({'; '.join(reasons)}): predictions there are extrapolations",
                 ExtrapolationWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         return table
 
@@ -319,6 +323,6 @@ def checked_runs(y: ArrayLike, sample_weight: ArrayLike | None, n: int) -> tuple
         weights = np.array(sample_weight, dtype=np.float64).ravel()
     except (TypeError, ValueError) as error:
         raise InputError(f"sample_weight must be numbers: {error}") from None
-    if len(weights) != n or not np.all(np.isfinite(weights) & (weights >= 0)) or not weights.sum() > 0:
+    if len(weights) != n or not np.all(weights >= 0) or not 0 < weights.sum() < np.inf:
         raise InputError(f"sample_weight must hold {n} finite numbers, none negative and not all zero")
     return values, np.asarray(weights * (n / weights.sum()))

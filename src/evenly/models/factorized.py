@@ -9,7 +9,7 @@ If the parts were measured, each coefficient has its own model. If only the tota
 coefficients are fitted to the total together. One more model then learns the ratio of the measured total to theirs.
 
 Source: A. Oskooi et al., "Factorized machine learning for performance modeling of massively parallel heterogeneous
-physical simulations" (2020), section 4, equation (1).
+physical simulations" (2020), equation (1) and section 4.
 """
 
 from __future__ import annotations

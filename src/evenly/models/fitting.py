@@ -7,6 +7,7 @@ from typing import Any, overload
 
 import numpy as np
 
+from evenly.arguments import explained
 from evenly.errors import InputError
 from evenly.models.base import Effort, Model, check_effort
 from evenly.models.factorized import Factorized
@@ -27,6 +28,7 @@ def fit(runs: Runs, **options: Any) -> Model: ...
 def fit(runs: Mapping[str, Runs], **options: Any) -> dict[str, Model]: ...
 
 
+@explained
 def fit(
     runs: Runs | Mapping[str, Runs],
     *,

@@ -17,9 +17,12 @@ from typing import Any
 
 import numpy as np
 
+from evenly.arguments import explained
 from evenly.errors import InputError, ReadError
+from evenly.memory import ARRAYS_MIB, check_file, check_unpacked, read_arrays
 from evenly.models.base import Model
 from evenly.models.model_state import nested_state, restored
+from evenly.writing import replacing
 
 __all__ = ["FORMAT_VERSION", "load", "save"]
 
@@ -33,6 +36,7 @@ _TUPLE = "__tuple__"
 _MARKS = {_ARRAY, _FLOAT, _ITEMS, _OBJECTS, _TUPLE}
 
 
+@explained
 def save(model: Model | Mapping[str, Model], path: str | Path) -> None:
     """Write a fitted model, or a dict of fitted models by solver name, to one file.
 
@@ -72,22 +76,22 @@ def save(model: Model | Mapping[str, Model], path: str | Path) -> None:
     text = json.dumps(document, indent=1, allow_nan=False)
     packed = io.BytesIO()
     np.savez_compressed(packed, **arrays)  # type: ignore[arg-type]
+    # Made in memory: a pipe or a device, where a zip can't be written piece by piece, may be the target.
+    whole = io.BytesIO()
+    with zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("model.json", text)
+        archive.writestr("arrays.npz", packed.getvalue())
     target = Path(path)
     if target.is_dir():
         raise InputError(f"the model can't be written to {target}: it is a folder, give a file in it")
-    # Write a temporary file next to the target, then rename it. A crash thus leaves the old file intact.
-    partial = target.with_name(target.name + ".part")
     try:
-        with zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as archive:
-            archive.writestr("model.json", text)
-            archive.writestr("arrays.npz", packed.getvalue())
-        partial.replace(target)
+        with replacing(target) as new:
+            new.write_bytes(whole.getvalue())
     except OSError as error:
         raise InputError(f"the model can't be written to {target}: {error.strerror or error}") from None
-    finally:
-        partial.unlink(missing_ok=True)
 
 
+@explained
 def load(path: str | Path) -> Model | dict[str, Model]:
     """Read a file that `save` wrote; return a model, or a dict of models by solver name.
 
@@ -102,10 +106,11 @@ def load(path: str | Path) -> Model | dict[str, Model]:
     Traceback (most recent call last):
     evenly.errors.ReadError: no/such.evenly: there is no such file: save a model with `evenly fit … --save FILE` first
     """
-    target = Path(path)
+    target = check_file(path)
     try:
         document, arrays = _unzip(target)
         _check_format(target, document)
+        _check_finite(document, "")
         models = {name: restored(_unpack(fields, arrays), nested=False) for name, fields in document["models"].items()}
         return models[""] if document.get("single", set(models) == {""}) else models
     except (ReadError, ImportError):
@@ -120,9 +125,9 @@ def load(path: str | Path) -> Model | dict[str, Model]:
 
 def _unzip(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, Any]]]:
     with zipfile.ZipFile(path) as archive:
+        check_unpacked(path, sum(archive.getinfo(name).file_size for name in ("model.json", "arrays.npz")), ARRAYS_MIB)
         document = json.loads(archive.read("model.json"))
-        with np.load(io.BytesIO(archive.read("arrays.npz")), allow_pickle=False) as stored:
-            return document, {name: stored[name] for name in stored.files}
+        return document, read_arrays(path, io.BytesIO(archive.read("arrays.npz")))
 
 
 def _check_format(path: Path, document: Any) -> None:
@@ -133,6 +138,16 @@ def _check_format(path: Path, document: Any) -> None:
         raise ReadError(
             path, f"format version {found} is not known: this evenly reads {FORMAT_VERSION}, a newer one may read it"
         )
+
+
+def _check_finite(value: Any, where: str) -> None:
+    """Refuse numbers that `save` never writes as such: where NaN and infinities are meant, they have a mark."""
+    if isinstance(value, float) and not math.isfinite(value):
+        raise InputError(f"{where} must be a finite number, but is {value}: the file is damaged")
+    if isinstance(value, dict | list):
+        entries = value.items() if isinstance(value, dict) else enumerate(value)
+        for key, item in entries:
+            _check_finite(item, f"{where}.{key}" if where else str(key))
 
 
 def _describe(model: Model, arrays: dict[str, np.ndarray[Any, Any]]) -> dict[str, Any]:

@@ -28,7 +28,7 @@ import numpy as np
 from evenly.errors import EvenlyError, ReadError
 from evenly.readers.apes.seeder_header import read_mesh_header
 from evenly.readers.base import Reader
-from evenly.readers.files import text
+from evenly.readers.files import UNENDED, is_unended, lines, text
 from evenly.readers.merging import Part, merge
 from evenly.readers.registry import Skipped, build, check_options, listing, reader_class, readers
 from evenly.readers.scanning import scan
@@ -96,6 +96,7 @@ class CaseFolderReader(Reader):
         check_options([reader for reader in readers() if reader is not type(self)], self.options)
         case = path if path.is_dir() else path.parent
         solvers = _read_case(case / _CASE)
+        self._note_unended(case / _CASE)
         parts: list[Part] = []
         for folder in _folders(case, solvers):
             for position, solver in enumerate(solvers):
@@ -116,11 +117,18 @@ class CaseFolderReader(Reader):
             if solver.dimensions == 1:
                 _check_name(folder, runs, solver, position, n_solvers, file)
             whole = self._add_parameters(runs, _parameters(folder, solver), folder, solver)
+            if solver.additional:
+                self._note_unended(folder / solver.additional)
         except EvenlyError as error:
             self.skipped.append(Skipped.of(error, file))
         else:
             return [Part(solver.name, whole, file, solver.key)]
         return []
+
+    def _note_unended(self, file: Path) -> None:
+        note = f"{file}: {UNENDED}"
+        if is_unended(lines(file)) and note not in self.notes:
+            self.notes.append(note)
 
     def _log(self, file: Path, solver: _Solver) -> Runs:
         if not file.exists():

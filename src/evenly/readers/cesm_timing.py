@@ -17,18 +17,18 @@ import pandas as pd
 from evenly.errors import ReadError
 from evenly.readers.base import Reader
 from evenly.readers.files import head, lines, number
-from evenly.readers.registry import name_list
+from evenly.readers.registry import Skipped, name_list
 from evenly.runs.runs import Runs
 
 __all__ = ["CesmTimingReader"]
 
 _DAYS_PER_YEAR = 365.0
 _MARK = "TIMING PROFILE"
-_FIELD = re.compile(r"\s*(?P<key>Case|LID|Machine|Curr Date|grid|compset|stop_option)\s*:\s*(?P<value>.*\S)\s*$")
-_LENGTH = re.compile(r"\s*run_length\s*:\s*(?P<days>[\d.]+)\s+days")
+_FIELD = re.compile(r"\s*(?P<key>Case|LID|Machine|Curr Date|grid|compset|stop[_ ]option)\s*:\s*(?P<value>.*\S)\s*$")
+_LENGTH = re.compile(r"\s*run[_ ]length\s*:\s*(?P<days>[\d.]+)\s+days")
 _COST = re.compile(r"\s*pe count for cost estimate\s*:\s*(?P<cores>\d+)")
 _COMPONENT = re.compile(
-    r"\s*(?P<name>[a-z]\w*)\s*=\s*\S+\s+(?P<pes>\d+)\s+(?P<root>\d+)\s+(?P<tasks>\d+)\s*x\s*(?P<threads>\d+)\s+(?P<n>\d+)"
+    r"\s*(?P<name>[a-z]\w*)\s*=\s*\S+\s+(?P<pes>\d+)\s+(?P<root>\d+)\s+(?P<tasks>\d+)\s*x\s*(?P<threads>\d+)"
 )
 _TIME = re.compile(
     r"\s*(?P<name>[A-Z]\w*) Run Time:\s+(?P<total>\S+)\s+seconds\s+(?P<each>\S+)\s+seconds/"
@@ -102,16 +102,20 @@ class CesmTimingReader(Reader):
         self.threads = threads
         self.fields = name_list(fields)
         self.notes: list[str] = []
+        self.skipped: list[Skipped] = []
         self._settings: dict[tuple[str, str], Path] = {}  # of all files that this reader has read
 
     def recognises(self, path: Path) -> bool:
         return _MARK in head(path)[:500]
 
     def read(self, path: Path) -> dict[str, Runs]:
-        self.notes = []
+        self.notes, self.skipped = [], []
         profile = _parse(path, lines(path))
         days = _check(path, profile)
         self._compare_settings(path, profile)
+        if untimed := [name.upper() for name in profile.components if name not in profile.times]:
+            reason = f"{', '.join(untimed)} has cores (comp_pes) but no 'Run Time' line: the file seems to be cut off"
+            self.skipped.append(Skipped(path, reason))
         idle = [name for name, time in profile.times.items() if time.total == 0]
         if idle:
             self.notes.append(f"components that did not run are left out: {', '.join(idle)}")
@@ -165,7 +169,7 @@ def _parse(path: Path, content: Sequence[str]) -> _Profile:
         if "DRIVER TIMING FLOWCHART" in line:
             break
         if (match := _FIELD.match(line)) is not None:
-            profile.fields.setdefault(match["key"], match["value"])
+            profile.fields.setdefault(match["key"].replace("p o", "p_o"), match["value"])  # E3SM writes "stop option"
         elif (match := _LENGTH.match(line)) is not None:
             profile.days = number(path, _NUMBER, match["days"], at)
         elif (match := _COST.match(line)) is not None:

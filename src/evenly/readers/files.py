@@ -1,7 +1,8 @@
 """Safe reading of measurement files: encodings, compression, and files that are not text.
 
 Measurement folders contain all sorts of files: core dumps, broken links, files without read permission. `head` serves
-to recognise a format and never raises. `text` and `lines` serve to read a file and raise only `ReadError`.
+to recognise a format and never raises. `text` and `lines` serve to read a file, and raise `ReadError`, or `InputError`
+where the memory is too small.
 """
 
 from __future__ import annotations
@@ -10,18 +11,33 @@ import bz2
 import gzip
 import lzma
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any
 
 from evenly.errors import ReadError
+from evenly.memory import TEXT_MIB, check_file, check_room, check_unpacked, unpacked_limit
 
-__all__ = ["count", "head", "is_file", "lines", "number", "plain_suffix", "text"]
+__all__ = [
+    "TEXT_TO_TABLE",
+    "UNENDED",
+    "count",
+    "head",
+    "is_file",
+    "is_unended",
+    "lines",
+    "number",
+    "plain_suffix",
+    "text",
+]
+
+#: What to say of a file whose last line is whole otherwise.
+UNENDED = "the last line has no line end: if the file was cut off there, its last value is not whole"
 
 _HEAD_BYTES = 4096
-#: A text file larger than this (after decompression) is not a measurement log.
-_MAX_BYTES = 1 << 30
+#: A table takes about so many times the memory of its text.
+TEXT_TO_TABLE = 10
 _OPENERS: dict[bytes, Callable[..., IO[Any]]] = {
     b"\x1f\x8b": gzip.open,
     b"\xfd7zXZ\x00": lzma.open,
@@ -65,12 +81,16 @@ def text(path: Path) -> str:
         If it can't be opened, is empty, or isn't text.
     """
     try:
-        raw = _read_bytes(path, _MAX_BYTES + 1)
+        check_file(path)
+        most = unpacked_limit(path, TEXT_MIB)
+        check_room(f"reading {path}", TEXT_TO_TABLE * path.stat().st_size, "give a smaller part of it")
+        raw = _read_bytes(path, most + 1)
+    except ReadError:
+        raise
     except _BROKEN as error:
         reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
         raise ReadError(path, f"the file can't be read: {reason}") from None
-    if len(raw) > _MAX_BYTES:
-        raise ReadError(path, f"the file is larger than {_MAX_BYTES >> 20} MiB, which no measurement log is")
+    check_unpacked(path, len(raw), TEXT_MIB)
     if not raw.strip():
         raise ReadError(path, "the file is empty")
     if _is_binary(raw[:_HEAD_BYTES]):
@@ -81,6 +101,19 @@ def text(path: Path) -> str:
 def lines(path: Path) -> list[str]:
     """Return the lines of a file without line ends; raises the same errors as `text`."""
     return text(path).replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+
+def is_unended(content: Sequence[str]) -> bool:
+    r"""Return whether the last of the `lines` of a file has no line end, so that the file may have been cut off there.
+
+    Many programs leave out the last line end, so this alone is no error: say `UNENDED`.
+
+    Examples
+    --------
+    >>> is_unended("cores,seconds\n8,1.".split("\n")), is_unended("cores,seconds\n8,1.5\n".split("\n"))
+    (True, False)
+    """
+    return bool(content) and bool(content[-1].strip())
 
 
 def plain_suffix(path: Path) -> str:

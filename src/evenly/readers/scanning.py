@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from evenly.arguments import explained
 from evenly.errors import EvenlyError, InputError, ReadError, SkippedFilesWarning
 from evenly.readers.base import Reader
 from evenly.readers.folder_walk import Walk
@@ -84,6 +85,7 @@ class Measurements:
         return tuple(entry for entry in self.skipped if not entry.benign)
 
 
+@explained
 def read(path: Paths, *, format: str | None = None, **options: Any) -> Runs | dict[str, Runs]:  # noqa: A002
     r"""Read measured runs from a file, a folder, or several of them, in any known format.
 
@@ -123,10 +125,11 @@ def read(path: Paths, *, format: str | None = None, **options: Any) -> Runs | di
     """
     found = scan(path, format=format, **options)
     if found.lost:
-        warnings.warn(f"{len(found.lost)} left out:{listing(found.lost)}", SkippedFilesWarning, stacklevel=2)
+        warnings.warn(f"{len(found.lost)} left out:{listing(found.lost)}", SkippedFilesWarning, stacklevel=3)
     return next(iter(found.runs.values())) if len(found.runs) == 1 else found.runs
 
 
+@explained
 def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measurements:  # noqa: A002
     r"""Read measured runs as `read` does, and also return sources, skipped files, the coupling, and guesses.
 
@@ -183,7 +186,11 @@ def _roots(paths: Iterable[Path | str]) -> list[Path]:
     roots: list[Path] = []
     for given in paths:
         path = Path(given).expanduser()
-        wild = glob.has_magic(str(path)) and not path.exists()
+        try:
+            wild = glob.has_magic(str(path)) and not path.exists()
+            path.exists()
+        except OSError as error:  # a name that no file can have
+            raise ReadError(path, str(error.strerror)) from error
         matches = sorted(glob.glob(str(path), recursive=True)) if wild else []  # noqa: PTH207 - the pattern is absolute
         roots.extend(map(Path, matches) if matches else [path])
     if not roots:

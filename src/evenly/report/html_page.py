@@ -27,6 +27,7 @@ from rich.table import Table as RichTable
 from rich.text import Text as RichText
 
 from evenly.errors import InputError
+from evenly.writing import replacing
 
 __all__ = ["Command", "Fold", "Page", "Part", "Picture", "Remark", "Section", "Table", "Text"]
 
@@ -38,14 +39,14 @@ _UNITS = "%|×|ns|µs|ms|s|min|h|B|KiB|MiB|GiB|TiB|ranks?"
 
 
 class Part:
-    """Something on a page. Law: `html` escapes every text that it was given."""
+    """A part of a page. Law: `html` escapes each text of the part."""
 
     def html(self) -> str:
-        """Return it as HTML: what the macro of its class's name makes of it."""
+        """Return the part as HTML. The template's macro with the name of the class makes it."""
         return str(getattr(_TEMPLATES.get_template("parts.html").module, type(self).__name__.lower())(self)).strip()
 
     def __html__(self) -> str:
-        # What a template shows of a part isn't escaped a second time.
+        # jinja2 calls this method, and does not escape the result a second time.
         return self.html()
 
 
@@ -64,7 +65,7 @@ class Text(Part):
 
 @dataclass(frozen=True)
 class Remark(Part):
-    """A paragraph that stands out: a finding, or something that went wrong.
+    """A highlighted paragraph: a finding, a warning or a failure.
 
     Parameters
     ----------
@@ -83,7 +84,7 @@ class Remark(Part):
 
 @dataclass(frozen=True)
 class Command(Part):
-    """What a user would type, lines as they are.
+    """A command that a user can type. Its lines are not wrapped or changed.
 
     Examples
     --------
@@ -103,9 +104,9 @@ class Table(Part):
     header : sequence of str
     rows : sequence of sequences of str
     caption : str
-        Below it.
+        A text below the table.
     words : sequence of int
-        Columns that hold words and stand on the left; the others hold numbers and stand on the right.
+        Indices of the columns with words, which are aligned left. All others hold numbers, and are aligned right.
 
     Examples
     --------
@@ -121,7 +122,7 @@ class Table(Part):
 
     @classmethod
     def of(cls, table: RichTable) -> Table:
-        """Return a table of the terminal as one of a page.
+        """Convert a table for the terminal to a table for a page.
 
         Examples
         --------
@@ -138,13 +139,13 @@ class Table(Part):
 
 @dataclass(frozen=True)
 class Picture(Part):
-    """A figure, embedded: as lines, or as pixels where those are fewer bytes.
+    """A figure embedded in the page: as SVG, or as PNG if the SVG is larger than `LARGEST_SVG` bytes.
 
     Parameters
     ----------
     figure : Figure
     alternative : str
-        What it shows, for those who can't see it.
+        A description of the figure for readers who can't see it.
     """
 
     figure: Figure
@@ -158,14 +159,14 @@ class Picture(Part):
 
     @property
     def style(self) -> str:
-        """Return its width as CSS."""
+        """Return the width and the minimum width as CSS."""
         width = self.figure.get_figwidth()
         return f"width:{96 * width:.0f}px;min-width:{LEAST_SCALE * width:.0f}px"
 
 
 @dataclass(frozen=True)
 class Fold(Part):
-    """Parts that are shown once the reader asks for them."""
+    """Parts that are hidden until the reader opens them."""
 
     summary: str
     parts: Sequence[Part]
@@ -186,7 +187,7 @@ class Section:
 
     @property
     def anchor(self) -> str:
-        """Name by which links find it."""
+        """The name of the section in links."""
         return re.sub(r"[^a-z0-9]+", "-", self.title.lower()).strip("-") or "section"
 
 
@@ -200,9 +201,9 @@ class Page:
     lead : str
         One paragraph below the title.
     numbers : mapping of str to str
-        What was found, by what it is; shown large.
+        The main results, shown large: from the name of a result to its value.
     sections : sequence of Section
-        Numbered, and listed at the top where there are several.
+        The sections are numbered. A list at the top links to them if there are several.
     footer : str
     """
 
@@ -217,19 +218,18 @@ class Page:
         return _TEMPLATES.get_template("page.html").render(page=self)
 
     def save(self, path: Path | str) -> Path:
-        """Write the page; an existing file is replaced once the new one is complete.
+        """Write the page to a file. An existing file is replaced when the new one is complete.
 
         Raises
         ------
         InputError
-            If it can't be written.
+            If the file can't be written.
         """
         target = Path(path)
-        partial = target.with_name(f".{target.name}.part")
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
-            partial.write_text(self.html(), encoding="utf-8")
-            partial.replace(target)
+            with replacing(target) as new:
+                new.write_text(self.html(), encoding="utf-8")
         except OSError as error:
             reason = error.strerror or error
             raise InputError(f"the page can't be written to {target}: {reason}: choose another folder") from None
@@ -243,12 +243,12 @@ def _inline(text: str) -> Markup:
 
 
 def _options(line: str) -> Markup:
-    # An option isn't broken after its dashes.
+    # No line break after the dashes of an option.
     return Markup(re.sub(r"(?<!\S)-{1,2}\w[\w-]*", r"<i>\g<0></i>", escape(line)))  # noqa: S704 - escaped
 
 
 def _plain(cell: object) -> str:
-    return cell.plain if isinstance(cell, RichText) else RichText.from_markup(str(cell)).plain
+    return cell.plain if isinstance(cell, RichText) else str(cell)
 
 
 def _drawn(figure: Figure) -> tuple[str, bytes]:

@@ -1,7 +1,7 @@
 """Leave-one-out errors of a model: each run is predicted by a fit without this run.
 
 Errors on the training runs are too optimistic. The leave-one-out predictions are computed while a model is fitted
-(`Model.left_out_predictions_`); so the errors are available only for exactly the runs that the model was fitted to.
+(`Model.left_out_predictions_`). So these errors are available only for the runs that the model was fitted to.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["left_out_errors"]
 def left_out_errors(model: Model, runs: Runs) -> dict[str, float] | None:
     """Return all error metrics of the leave-one-out predictions, with one value per configuration.
 
-    Configurations that the other runs cannot predict (the only one with a label) are not counted.
+    A configuration that the other runs cannot predict is not counted, for example the only one with some label.
 
     Parameters
     ----------

@@ -68,7 +68,7 @@ class Points:
 
 
 def quietly(model: Model) -> Model:
-    """Return a shallow copy of a model that does not warn of extrapolation; the model's own warning stays unused."""
+    """Return a shallow copy of a model that does not warn about extrapolation. The model itself can still warn."""
     silent = copy.copy(model)
     silent._warned = True
     return silent
@@ -121,7 +121,7 @@ def fixed_at(
     model : Model
         Fitted.
     runs : Runs, optional
-        What it was learned from.
+        The runs that the model was fitted to.
     shown : tuple of str
         Parameters on the axes.
     at : mapping of str to value, optional
@@ -163,7 +163,7 @@ def _middle(model: Model, names: list[str]) -> dict[str, Any]:
 
 
 def _most_common(table: pd.DataFrame, names: list[str]) -> dict[str, Any]:
-    """Return the most frequent combination of values; of several, the one nearest to the middle of their ranks."""
+    """Return the most frequent combination of values. If there are several, return the one nearest to their middle."""
     if not names:
         return {}
     counts = table.groupby(names, sort=True, observed=True).size().rename("count").reset_index()
@@ -176,7 +176,7 @@ def _most_common(table: pd.DataFrame, names: list[str]) -> dict[str, Any]:
 
 
 def _typical(column: pd.Series[Any]) -> Any:
-    """Return the most frequent value; of several, the one in the middle."""
+    """Return the most frequent value. If there are several, return the middle one."""
     counts = column.value_counts()
     tied = sorted(counts.index[counts == counts.max()])
     return tied[len(tied) // 2]
@@ -192,13 +192,13 @@ def line_along(
     model : Model
         Fitted.
     parameter : str
-        Along what.
+        The parameter that varies.
     at : mapping of str to value
-        The other parameters.
+        The values of the other parameters.
     level : float
-        Of the interval.
+        The probability of the interval.
     reach : tuple of float, optional
-        Ends of the line; the range learned on by default.
+        The ends of the line. By default, they are the ends of the training range.
     """
     kind = model.space_.parameters[parameter]
     ends = bounds(kind)
@@ -224,7 +224,7 @@ def _grid(low: float, high: float, ends: tuple[float, float], *, log: bool) -> F
 
 
 def of_response(model: Model, runs: Runs) -> Runs:
-    """Return the runs with the quantity that a model predicts as their response, where they hold it."""
+    """Return the runs with the model's response as their response, if they have that quantity."""
     name = model.response_["name"]
     return runs.learning(name) if name in runs.quantities else runs
 

@@ -37,7 +37,7 @@ def check_columns(frame: pd.DataFrame, parameters: Sequence[str], time: str, qua
     missing = [name for name in [*parameters, time, *extra] if name not in frame.columns]
     if missing:
         raise InputError(f"there is no column {missing[0]!r}: the table has {', '.join(map(repr, frame.columns))}")
-    if not parameters:
+    if not len(parameters):
         raise InputError("at least one column must be a parameter (what was varied between runs)")
     twice = sorted({name for name in parameters if list(parameters).count(name) > 1 or name in (time, *extra)})
     if twice:

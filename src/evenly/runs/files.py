@@ -1,8 +1,8 @@
 """Reading and writing tables of runs: CSV with one comment line on top, or Parquet with the same line as metadata.
 
 Numbers are written so that reading restores them exactly. Labels that are not text (true, 8, null) are written as JSON.
-Text is written as JSON only if it could be read as JSON, starts with a quote, or has unprintable characters (line
-breaks); all other text is written unchanged.
+Text is written as JSON only if it could be read as JSON, starts with a quote or as a formula does, or has unprintable
+characters (line breaks); all other text is written unchanged.
 """
 
 from __future__ import annotations
@@ -18,16 +18,22 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evenly.errors import InputError, MissingExtraError, ReadError
-from evenly.runs.columns import as_text
+from evenly.memory import ARRAYS_MIB, check_unpacked
+from evenly.runs.columns import BOOKKEEPING, as_text
 from evenly.space.configurations import plain, to_floats
+from evenly.writing import replacing
 
 __all__ = [
-    "FORMAT_VERSION", "decode_label", "decode_text", "decoded", "encode_label", "encode_text", "encoded", "read",
-    "write",
+    "FORMAT_VERSION", "FORMULA", "check_own", "check_parquet", "decode_label", "decode_text", "decoded", "encode_label",
+    "encode_text", "encoded", "not_a_formula", "read", "write",
 ]  # fmt: skip
 
 FORMAT_VERSION = 1
 _HEADER = "# evenly runs "
+#: What a formula begins with, for spreadsheets.
+FORMULA = ("=", "+", "-", "@")
+#: About what a cell of a table takes as text.
+_CELL_BYTES = 64
 _TEXTS = ("run", "status", "machine", "when", "source")
 
 
@@ -39,7 +45,18 @@ def encode_text(text: str) -> str:
     >>> encode_text("two words"), encode_text("two\nlines")
     ('two words', '"two\\nlines"')
     """
-    return json.dumps(text) if text.startswith('"') or not text.isprintable() else text
+    return json.dumps(text) if text.startswith(('"', *FORMULA)) or not text.isprintable() else text
+
+
+def not_a_formula(value: Any) -> Any:
+    """Return a label so that no spreadsheet takes it for a formula: with an apostrophe in front; others unchanged.
+
+    Examples
+    --------
+    >>> [not_a_formula(value) for value in ("=1+1", "-O3", "cg", -5)]
+    ["'=1+1", "'-O3", 'cg', -5]
+    """
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
 
 
 def decode_text(text: str) -> str:
@@ -185,14 +202,11 @@ def write(table: pd.DataFrame, header: str, path: Path) -> None:
     """
     if path.suffix not in (".csv", ".parquet"):
         raise InputError(f"runs are saved as .csv or .parquet, but got {path.name!r}")
-    partial = path.with_name(path.name + ".part")
     try:
-        (_write_csv if path.suffix == ".csv" else _write_parquet)(table, f"{FORMAT_VERSION} {header}", partial)
-        partial.replace(path)
+        with replacing(path) as new:
+            (_write_csv if path.suffix == ".csv" else _write_parquet)(table, f"{FORMAT_VERSION} {header}", new)
     except OSError as error:
         raise InputError(f"the runs can't be written to {path}: {error.strerror or error}") from None
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def _write_csv(table: pd.DataFrame, header: str, path: Path) -> None:
@@ -246,7 +260,26 @@ def read(path: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
     fields = json.loads(header)
     if not isinstance(fields, dict):
         raise ReadError(path, "the header is damaged")
+    if (rows := fields.get("rows", len(table))) != len(table):
+        reason = f"the header says that there are {rows} rows, but there are {len(table)}: the file was cut off"
+        raise ReadError(path, f'{reason}, or somebody changed it and must correct "rows" in the header')
     return table, fields
+
+
+def check_own(path: Path) -> None:
+    """Raise `ReadError` for a file that exists and isn't one of runs as evenly wrote it: other text, more columns."""
+    if not path.exists():
+        return
+    try:
+        table, header = read(path)
+        known = {*header["space"]["parameters"], *header["quantities"], *BOOKKEEPING}
+    except (ValueError, LookupError, TypeError) as error:
+        reason = error.reason if isinstance(error, ReadError) else "its header is damaged"
+        told = f"evenly would write its table of runs here, but did not write this file ({reason})"
+        raise ReadError(path, told) from None
+    more = [name for name in table.columns if name not in known]
+    if more:
+        raise ReadError(path, f"evenly would write its table of runs here, but somebody added the column {more[0]!r}")
 
 
 def _read_csv(path: Path) -> tuple[pd.DataFrame, str]:
@@ -274,8 +307,16 @@ def _rows(path: Path, stream: TextIO) -> tuple[list[str], list[list[str]]]:
     return names, rows
 
 
+def check_parquet(path: Path) -> None:
+    """Raise `ReadError` if a Parquet file is too large to be read as a table, which repeated values hide."""
+    _, pq = _parquet("reading")
+    about = pq.read_metadata(path)
+    check_unpacked(path, _CELL_BYTES * about.num_rows * about.num_columns, ARRAYS_MIB)
+
+
 def _read_parquet(path: Path) -> tuple[pd.DataFrame, str]:
     _, pq = _parquet("reading")
+    check_parquet(path)
     arrow = pq.read_table(path, page_checksum_verification=True)
     header = (arrow.schema.metadata or {}).get(b"evenly")
     if header is None:

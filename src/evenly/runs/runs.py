@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from evenly.arguments import explained
 from evenly.errors import InputError, MissingExtraError, ReadError
 from evenly.runs import files
 from evenly.runs.assembly import label_names, shared_units, space_of
@@ -45,6 +46,7 @@ Statistic = Literal["median", "min", "mean"]
 _BASE_UNITS = ("s", "B", "J", "1")
 
 
+@explained
 class Runs:
     """A table of measured runs.
 
@@ -100,6 +102,7 @@ class Runs:
         self._table = table[columns].reset_index(drop=True)
 
     @classmethod
+    @explained
     def from_frame(
         cls,
         frame: pd.DataFrame,
@@ -160,6 +163,7 @@ class Runs:
         return cls(table, space=space, quantities=units, response=response or "seconds")
 
     @classmethod
+    @explained
     def concat(cls, parts: Iterable[Runs]) -> Runs:
         """Concatenate tables with the same parameters; a quantity that a table lacks is NaN in its rows.
 
@@ -179,6 +183,9 @@ class Runs:
         runs = list(parts)
         if not runs:
             raise InputError("there are no runs to put together")
+        strange: list[Any] = [part for part in list[Any](runs) if not isinstance(part, Runs)]
+        if strange:
+            raise InputError(f"parts must be Runs, but one is {strange[0]!r}")
         names = runs[0].parameters
         units = shared_units([(part.parameters, part.quantities) for part in runs])
         columns = [*names, *units, *BOOKKEEPING]
@@ -230,6 +237,7 @@ class Runs:
     def _ok_mask(self) -> NDArray[np.bool_]:
         return np.asarray(self._table["status"] == "ok", dtype=np.bool_)
 
+    @explained
     def where(self, condition: str | NDArray[np.bool_]) -> Runs:
         """Return the runs that satisfy `condition`: an expression, or a boolean mask of shape (n_rows,).
 
@@ -249,6 +257,7 @@ class Runs:
     def _holds(self, condition: str) -> NDArray[np.bool_]:
         return Expression(condition).holds({str(name): x for name, x in self._table.items()}, len(self))
 
+    @explained
     def split(self, condition: str) -> tuple[Runs, Runs]:
         """Split into the runs that satisfy `condition` (training data) and all other runs (test data).
 
@@ -282,6 +291,7 @@ class Runs:
         """
         return Runs(self._table, space=self.space, quantities=self.quantities, response=response)
 
+    @explained
     def aggregate(self, statistic: Statistic = "median") -> pd.DataFrame:
         """Summarise the successful repetitions of each configuration that has at least one.
 
@@ -310,6 +320,7 @@ class Runs:
             self._table[self._ok_mask()], self.parameters, list(self.quantities), self.response, statistic
         )
 
+    @explained
     def repetitions(self, configuration: Mapping[str, Any]) -> NDArray[np.float64]:
         """Return the response of each successful repetition of one configuration, shape (n_repetitions,).
 
@@ -341,6 +352,7 @@ class Runs:
         """
         return longest_run(self._table[self._ok_mask()], self.parameters, self.response)
 
+    @explained
     def save(self, path: str | Path) -> None:
         """Write the table to ``.csv`` or ``.parquet``, with the format version and the metadata that `load` needs.
 
@@ -358,11 +370,13 @@ class Runs:
         ...     Runs.load(Path(folder, "runs.csv")) == runs
         True
         """
-        header = {"space": self.space.to_dict(), "quantities": self.quantities, "response": self.response}
+        about = {"quantities": self.quantities, "response": self.response}
+        header = {"rows": len(self), "space": self.space.to_dict(), **about}
         table = files.encoded(self._table, label_names(self.space))
         files.write(table, json.dumps(header, separators=(",", ":"), allow_nan=False), Path(path))
 
     @classmethod
+    @explained
     def load(cls, path: str | Path) -> Runs:
         """Read a table of runs from a file that `save` wrote.
 

@@ -101,7 +101,10 @@ def _column(value: Any) -> Any:
 
 
 def _from_array(values: Any, names: Sequence[str] | None) -> pd.DataFrame:
-    array: NDArray[Any] = np.asarray(values)
+    try:
+        array: NDArray[Any] = np.asarray(values)
+    except ValueError as error:
+        raise InputError("configurations must be a table, but their rows have different lengths") from error
     width = None if names is None else len(names)
     if array.ndim == 1 and (width == 1 or names is None):
         array = array[:, None]

@@ -11,12 +11,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from evenly.arguments import explained
 from evenly.errors import InputError
 from evenly.space.expressions import Expression
 
 __all__ = ["Constraint"]
 
 
+@explained
 @dataclass(frozen=True)
 class Constraint:
     """A named rule that every configuration must obey.

@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from evenly.arguments import explained
 from evenly.errors import InputError
 from evenly.space.configurations import as_label, as_labels, as_number_column, to_floats
 
@@ -91,6 +92,7 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool | np.bool_)
 
 
+@explained
 @dataclass(frozen=True)
 class Integer(Parameter):
     """A whole number from `low` to `high`, both included, in steps of `step` from `low`.
@@ -164,6 +166,7 @@ class Integer(Parameter):
         return {"kind": self.kind, **asdict(self)}
 
 
+@explained
 @dataclass(frozen=True)
 class Real(Parameter):
     """A real number from `low` to `high`, both included.
@@ -249,6 +252,7 @@ class _Listed(Parameter):
         return hash((type(self), self.options, self.unit))
 
 
+@explained
 class Ordinal(_Listed):
     """One of a list of numbers, kept in increasing order.
 
@@ -284,6 +288,7 @@ class Ordinal(_Listed):
         return {"kind": self.kind, "values": list(self.options), "scale": self.scale, "unit": self.unit}
 
 
+@explained
 class Categorical(_Listed):
     """One of a list of labels without an order: text, numbers, truth values, or None.
 

@@ -1,7 +1,7 @@
 """Distances of configurations from satisfying a rule; a search reduces them to reach feasible configurations.
 
 This is the branch distance of search-based test generation [Korel, Automated software test data generation, 1990;
-Tracey et al., A search-based automated test-data generation framework for safety-critical systems, 2000]. The distance
+Tracey et al., A search-based automated test-data generation framework for safety-critical systems, 2002]. The distance
 is 0 where a condition holds, else the gap between the two sides of a comparison. ``and`` adds distances, ``or`` takes
 their minimum. The gap between positive sides is the logarithm of their ratio, because ratios of sizes and counts
 matter more than differences.

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from evenly.arguments import explained
 from evenly.errors import InputError
 from evenly.space import enumeration, feasibility
 from evenly.space.conditions import Condition
@@ -30,6 +31,7 @@ __all__ = ["Configurations", "Constraint", "Space"]
 Rule = Constraint | str | Callable[[dict[str, Any]], bool]
 
 
+@explained
 class Space:
     """The configurations that named parameters allow and that satisfy all constraints.
 

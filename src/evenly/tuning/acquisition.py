@@ -13,8 +13,7 @@ All take predicted logarithms of seconds, as a mixture of k normal distributions
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import log_ndtr
-from scipy.stats import norm
+from scipy.special import log_ndtr, ndtr
 
 from evenly.models.array_types import Floats
 from evenly.tuning.surrogates.base import Beliefs
@@ -41,10 +40,11 @@ def log_expected_improvement(beliefs: Beliefs, best: float | Floats) -> Floats:
     # EI = σ (z Φ(z) + φ(z)) with z = (best - μ) / σ, of each mixture component, (k, n) [Jones 1998, equation 15].
     deviations = np.maximum(beliefs.deviations, 1e-9)
     z = (best - beliefs.means) / deviations
+    log_density = -0.5 * z**2 - 0.5 * np.log(2 * np.pi)
     with np.errstate(divide="ignore", invalid="ignore"):
-        near = np.log(deviations) + np.log(np.maximum(z * norm.cdf(z) + norm.pdf(z), 1e-300))
+        near = np.log(deviations) + np.log(np.maximum(z * ndtr(z) + np.exp(log_density), 1e-300))
     # In the tail: z Φ(z) + φ(z) -> φ(z) / z² as z -> -∞.
-    far = np.log(deviations) + norm.logpdf(z) - 2 * np.log(np.maximum(-z, 1.0))
+    far = np.log(deviations) + log_density - 2 * np.log(np.maximum(-z, 1.0))
     logs = np.where(z < -6, far, near)
     # Logarithm of the mean over the mixture components; the largest is factored out, so that nothing underflows.
     most = logs.max(axis=0)
@@ -64,7 +64,7 @@ def expected_improvement(beliefs: Beliefs, best: float | Floats) -> Floats:
     deviations = np.maximum(beliefs.deviations, 1e-9)
     # E max(0, 1 - T / best) = Φ(-g / σ) - exp(g + σ² / 2) Φ(-g / σ - σ) with g = μ - log best.
     gap = beliefs.means - best
-    saved = norm.cdf(-gap / deviations) - np.exp(gap + 0.5 * deviations**2 + log_ndtr(-gap / deviations - deviations))
+    saved = ndtr(-gap / deviations) - np.exp(gap + 0.5 * deviations**2 + log_ndtr(-gap / deviations - deviations))
     return np.asarray(np.maximum(saved, 0).mean(axis=0))
 
 

@@ -1,6 +1,6 @@
 """The probability that a run succeeds, learned from successful and failed runs.
 
-It is a classifier of extremely randomised trees [Geurts, Ernst and Wehenkel, Extremely randomized trees, 2006].
+The model is a classifier of extremely randomised trees [Geurts, Ernst and Wehenkel, Extremely randomized trees, 2006].
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ def success_probabilities(trials: Trials, candidates: Candidates, table: pd.Data
 
     It is 1 where no run has failed, else between 0 and 1 exclusive. A run that timed out counts as a success.
     """
-    finished = [*trials.of("ok"), *trials.of("timed out"), *trials.of("failed")]
-    well = np.array([trial.status != "failed" for trial in finished])
+    ended = [*trials.of("ok"), *trials.of("timed out"), *trials.of("failed")]
+    well = np.array([trial.status != "failed" for trial in ended])
     if well.all():
         return np.ones(len(table))
     from sklearn.ensemble import ExtraTreesClassifier
 
-    trees = ExtraTreesClassifier(_TREES, random_state=0).fit(candidates.inputs(trials.table(finished)).matrix, well)
+    trees = ExtraTreesClassifier(_TREES, random_state=0).fit(candidates.inputs(trials.table(ended)).matrix, well)
     found, classes = trees.predict_proba(candidates.inputs(table).matrix), list(trees.classes_)
     share = found[:, classes.index(True)] if True in classes else np.zeros(len(table))
     # Laplace's rule of succession: add one success and one failure to the trees' votes.

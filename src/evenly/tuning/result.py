@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from evenly.runs.runs import Runs
 from evenly.space.space import Space
@@ -63,11 +63,11 @@ class Result:
         for trial in sorted(trials.of("ok"), key=lambda one: one.mean_s):
             apart = np.log(trial.mean_s / best.mean_s)
             error = spread * np.sqrt(1 / len(trial.seconds) + 1 / len(best.seconds)) if freedom else 0.0
-            if trial is not best and apart <= (student.ppf(0.975, freedom) * error if freedom else 0.0):
+            if trial is not best and apart <= (stdtrit(freedom, 0.975) * error if freedom else 0.0):
                 alike.append(trial)
         table = trials.table(alike)
         table["seconds"] = [trial.mean_s for trial in alike]
-        half = student.ppf(0.975, freedom) * spread / np.sqrt(len(best.seconds)) if freedom else 0.0
+        half = stdtrit(freedom, 0.975) * spread / np.sqrt(len(best.seconds)) if freedom else 0.0
         interval = (best.mean_s * np.exp(-half), best.mean_s * np.exp(half)) if freedom else None
         of_tasks = sorted(trials.bests.items())
         tasks = trials.table([trial for _, trial in of_tasks])

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, get_args
 
 import numpy as np
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+from threadpoolctl import threadpool_limits
 
+from evenly.arguments import check_seed, explained
 from evenly.errors import InputError, did_you_mean
 from evenly.runs.runs import Runs
 from evenly.space.space import Space
@@ -24,6 +25,7 @@ StrategyName = Literal["model", "greedy", "random", "all"]
 STRATEGIES: tuple[str, ...] = get_args(StrategyName)
 
 
+@explained
 class Search:
     """A search for the fastest configuration, with an ask-and-tell interface.
 
@@ -81,6 +83,7 @@ class Search:
             raise InputError(
                 f"tasks must be parameters of the space ({', '.join(space.names)}), but got {strange[0]!r}"
             )
+        check_seed(seed)
         if first < 2:
             raise InputError(f"first must be at least 2, since a model needs two runs, but got {first}")
         self.space, self.seed = space, seed
@@ -127,6 +130,7 @@ class Search:
             self.trials.ask(choice.configuration, choice.why)
         return choice
 
+    @explained
     def tell(self, configuration: Mapping[str, Any], seconds: float | None, *, at_least: float | None = None) -> None:
         """Record a run, whether `ask` proposed it or not.
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from evenly.arguments import check_seed, explained
 from evenly.errors import EvenlyWarning, InputError
 from evenly.models.array_types import Floats
 from evenly.models.base import Model
@@ -63,6 +64,7 @@ class Sensitivity:
         return numbers.sort_values(by, ascending=False)
 
 
+@explained
 def sensitivity(
     runs: Runs, *, task: str | None = None, repeats: int = 10, seed: int = 0, method: str = "gp"
 ) -> Sensitivity:
@@ -118,7 +120,7 @@ def sensitivity(
             few.append(f"{len(part)} configurations" + ("" if task is None else f" of {task} = {value}"))
     if few:
         asked = f"below {_FEW} for each parameter, what matters may still change with more runs"
-        warnings.warn(f"{', '.join(few)} are few to learn from: {asked}", EvenlyWarning, stacklevel=2)
+        warnings.warn(f"{', '.join(few)} are few to learn from: {asked}", EvenlyWarning, stacklevel=3)
     return Sensitivity(pd.DataFrame(rows), task)
 
 
@@ -129,6 +131,7 @@ def _of_task(
     alone = Runs.from_frame(part, names, space=type(runs.space).from_data(part[names], like=runs.space))
     coding = Coding.learn(part[names], alone.space)
     inputs, logs = coding.inputs(part[names]), np.log(part[runs.response].to_numpy())
+    check_seed(seed)
     random = np.random.default_rng(seed)
     halves = [_permuted(inputs, logs, coding, random) for _ in range(repeats)]
     refitted, left_out = (np.array([half[which] for half in halves]) for which in (0, 1))

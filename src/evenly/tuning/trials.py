@@ -120,7 +120,7 @@ class Trials:
         key = key_of(self.space.names, plain)
         known = self._trials.get(key, Trial(plain, "told"))
         for name, given in (("seconds", seconds), ("at_least", at_least)):
-            if given is not None and not (np.isfinite(given) and given > 0):
+            if given is not None and not 0 < given < np.inf:
                 raise InputError(f"{name} must be a finite number above 0, but got {given!r}")
         if seconds is not None:
             self._trials[key] = replace(known, status="ok", seconds=(*known.seconds, float(seconds)))

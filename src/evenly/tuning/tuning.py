@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from evenly.arguments import explained
 from evenly.errors import EvenlyError, InputError, RunFailed
 from evenly.space.space import Space
 from evenly.tuning.result import Result
@@ -22,6 +23,7 @@ __all__ = ["tune"]
 Run = Callable[..., float]
 
 
+@explained
 def tune(
     space: Space,
     run: Run,
@@ -87,7 +89,7 @@ def tune(
     for name, value, least in (("budget", budget, 1), ("repeats", repeats, 1), ("workers", workers, 1)):
         if value < least:
             raise InputError(f"{name} must be at least {least}, but got {value}")
-    if limit is not None and limit <= 1:
+    if limit is not None and not limit > 1:
         raise InputError(f"limit must be above 1, times the best so far, but got {limit}")
     search = Search(space, seed=seed, **searching)
     loop = _Loop(search, run, budget, repeats, limit, production, progress)

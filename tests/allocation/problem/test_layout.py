@@ -97,3 +97,9 @@ def test_open_sharing_is_refused() -> None:
     # a-b, b-c and c-d exclude each other and no other pair does: who shares with whom is a matter of placement.
     with pytest.raises(InputError, match="leaves open which of a, b, c, d share cores"):
         footprint_of(parse_layout("max(a, b) + max(b, c) + max(c, d)"))
+
+
+def test_groups_made_of_lists_are_as_those_of_tuples() -> None:
+    made = SideBySide([Solver("a"), Solver("b")])  # type: ignore[arg-type]
+    assert made == parse_layout("max(a, b)")
+    assert footprint_of(made).names() == ("a", "b")

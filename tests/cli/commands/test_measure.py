@@ -54,6 +54,31 @@ def test_a_second_call_makes_no_run_and_a_retry_only_failed_ones(evenly: Evenly,
     assert "run 5 of about 5" in retried.err
 
 
+def test_a_table_that_evenly_did_not_write_is_not_replaced(evenly: Evenly, study: Path) -> None:
+    table = study.with_name("study.runs.csv")
+    table.write_text("my,own\n")
+    shown = evenly("measure", study)
+    assert shown.code == 2
+    assert "evenly would write its table of runs here, but did not write this file" in shown.err
+    assert table.read_text() == "my,own\n"
+    table.unlink()
+    evenly("measure", study)
+    first, names, *rows = table.read_text().splitlines()
+    changed = "\n".join([first, f"{names},comment", *(f"{row},mine" for row in rows), ""])
+    table.write_text(changed)
+    assert "somebody added the column 'comment'" in evenly("measure", study).err
+    assert table.read_text() == changed
+    assert evenly("measure", study, "--save", table).code == 0  # now it is named
+
+
+@pytest.mark.parametrize("command", ["measure", "tune"])
+def test_the_table_is_not_the_store(evenly: Evenly, study: Path, command: str) -> None:
+    shown = evenly(command, study, "--store", "q.csv", "--save", "q.csv")
+    assert shown.code == 2
+    assert "--save and the store are the same file" in shown.err
+    assert not study.with_name("q.csv").exists()
+
+
 def test_the_plan_runs_nothing(evenly: Evenly, study: Path) -> None:
     shown = evenly("measure", study, "--plan")
     assert "3 configurations, each 2 to 8 times" in shown.out

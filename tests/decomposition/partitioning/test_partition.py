@@ -276,7 +276,7 @@ def test_something_that_is_no_cell() -> None:
 
 
 def test_something_that_is_no_cost_model() -> None:
-    with pytest.raises(InputError, match=r"`cost` must be a CostModel, such as .* but got 'costs.json'"):
+    with pytest.raises(InputError, match=r"^partition: cost must be CostModel \| None, but got 'costs.json' \(str\)"):
         evenly.partition(cell((8, 8, 8)), 2, cost="costs.json")  # type: ignore[arg-type]
 
 

@@ -79,7 +79,7 @@ def test_only_the_part_asked_for_is_read(tmp_path: Path, monkeypatch: pytest.Mon
 def test_missing_files_and_data_sets_are_told_apart(tmp_path: Path) -> None:
     import h5py
 
-    with pytest.raises(ReadError, match="can't be opened"):
+    with pytest.raises(ReadError, match="can't be read as an HDF5 file"):
         ArrayMaterial(tmp_path / "none.h5", size=(1, 1, 1))
     with h5py.File(tmp_path / "cell.h5", "w") as file:
         file["eps"] = np.ones((2, 2, 2))

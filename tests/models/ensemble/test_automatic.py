@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 import evenly
-from evenly.errors import ExtrapolationWarning, InputError
+from evenly.errors import EvenlyWarning, ExtrapolationWarning, InputError
 from evenly.metrics import mlogq
 from evenly.models.ensemble.automatic import Automatic
 from evenly.models.registry import model_class
@@ -133,14 +133,55 @@ def test_a_method_that_cannot_learn_is_left_out_with_the_reason() -> None:
 
 
 @pytest.mark.parametrize(
+    "table",
+    [
+        {"cores": [8.0]},
+        {"cores": [1.0, 2.0]},
+        {"cores": [1.0, 2.0], "size": [10.0, 20.0]},
+        {"solver": ["amg", "cg", "gmres"]},
+        {"cores": [1, 2, 1], "solver": ["amg", "cg", "cg"]},
+    ],
+)
+def test_where_no_run_can_be_left_out_the_first_method_is_taken_and_said(table: dict[str, list[object]]) -> None:
+    runs = pd.DataFrame(table)
+    seconds = np.array([8.0, 4.0, 5.0])[: len(runs)]
+    with pytest.warns(EvenlyWarning, match=r"so power-law was taken.*Measure more configurations") as told:
+        model = Automatic().fit(runs, seconds)
+    assert len(told) == 1
+    assert model.beyond_ == "power-law"
+    assert model.predict(runs) == pytest.approx(seconds, rel=1e-9)
+    lower, upper = model.interval(runs)
+    assert (lower < 0.9 * seconds).all()
+    assert (upper > 1.1 * seconds).all()
+    assert model.left_out_predictions_ is None
+
+
+def test_where_no_run_can_be_left_out_a_method_that_was_named_is_taken() -> None:
+    for cores in ([8.0], [8.0, 16.0]):
+        with pytest.warns(EvenlyWarning, match="so pmnf was taken"):
+            model = Automatic(methods=["pmnf", "power-law"]).fit({"cores": cores}, 8 / np.array(cores))
+        assert model.beyond_ == "pmnf"
+
+
+def test_reasons_are_told_where_no_method_can_learn() -> None:
+    with pytest.raises(InputError, match=r"no method could learn from these runs \(pmnf: .*label"):
+        Automatic(methods=["pmnf"]).fit(*_curved(60))
+
+
+@pytest.mark.parametrize(
     ("arguments", "message"),
-    [({"effort": "hard"}, "effort must be one of"), ({"methods": ["magic"]}, "methods must be")],
+    [
+        ({"effort": "hard"}, "effort must be one of"),
+        ({"methods": ["magic"]}, "methods must be"),
+        ({"methods": []}, "methods must name at least one method"),
+    ],
 )
 def test_wrong_arguments_are_named(arguments: dict[str, object], message: str) -> None:
     with pytest.raises(InputError, match=message):
         Automatic(**arguments).fit(*_curved(30))  # type: ignore[arg-type]
 
 
+@pytest.mark.filterwarnings("ignore:methods can't be compared:evenly.errors.EvenlyWarning")
 @pytest.mark.parametrize("law", list(LAWS))
 def test_law(law: str) -> None:
     table, values = _curved(40)

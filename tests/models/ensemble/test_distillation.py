@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 import evenly
-from evenly.errors import InputError
+from evenly.errors import EvenlyWarning, InputError
 from evenly.metrics import mlogq
 from evenly.models.completion.cpr import CPR
 from evenly.models.ensemble.automatic import Automatic
@@ -80,5 +80,8 @@ def test_less_room_makes_a_smaller_model_or_none(blend: Automatic) -> None:
 def test_what_cannot_be_distilled_is_said() -> None:
     with pytest.raises(InputError, match="not learned anything yet"):
         distil(Automatic())
-    with pytest.raises(InputError, match="learned from one configuration"):
-        distil(Automatic().fit({"n": [4, 4]}, [1.0, 1.1]))
+    for few in ([4, 4], [4, 8]):
+        with pytest.warns(EvenlyWarning, match="methods can't be compared"):
+            blend = Automatic().fit({"n": few}, [1.0, 1.1])
+        with pytest.raises(InputError, match="too few configurations to compare methods"):
+            distil(blend)

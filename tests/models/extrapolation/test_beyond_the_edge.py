@@ -96,3 +96,13 @@ def test_what_is_not_seen_at_the_edge_stays_as_it_is_there() -> None:
     truth = 1e-9 * far.m * far.n * np.where(far.n > 100, 1.5, 1.0)
     model = Beyond(boosting=False).fit(table, 1e-9 * table.m * table.n * step)
     assert np.abs(np.log(model.predict(far) / truth)).mean() < 0.08
+
+
+def test_runs_that_differ_by_labels_only_have_intervals_and_no_sides() -> None:
+    labels = np.array(["a", "b", "c"] * 4)
+    model = Beyond().fit({"solver": labels}, np.arange(1.0, 13.0))
+    asked = {"solver": ["a", "b", "c"]}
+    lower, upper = model.interval(asked)
+    assert (lower < model.predict(asked)).all()
+    assert (model.predict(asked) < upper).all()
+    assert model.choices_.empty

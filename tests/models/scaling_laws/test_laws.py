@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import nnls
@@ -17,6 +18,21 @@ def test_a_law_whose_further_terms_are_zero_counts_once() -> None:
     laws = fit_laws(pd.DataFrame({"cores": cores}), seconds, np.ones(5))
     formulas = [str(law.formula) for law in laws]
     assert len(set(formulas)) == len(formulas)
+
+
+@pytest.mark.parametrize("cores", [(1, 2, 3, 4, 5, 6), (1, 2, 4, 8, 16), (1, 10, 100, 1000), (16, 32, 64, 128, 256)])
+@pytest.mark.parametrize(
+    ("scaling", "constant", "growth"), [(0, 7, 0), (1000, 0, 0), (1000, 5, 0), (10, 0, 0.3), (10, 2, 0.3)]
+)
+def test_laws_that_differ_by_rounding_errors_count_once(
+    cores: tuple[int, ...], scaling: float, constant: float, growth: float
+) -> None:
+    # Exact and constant data: several laws end at the same terms, and their coefficients differ in the last digit.
+    x = np.array(cores, dtype=np.float64)
+    seconds = scaling / x + constant + growth * x
+    laws = fit_laws(pd.DataFrame({"cores": x}), seconds, np.ones(len(x)))
+    terms = [{(term.powers, term.logs) for term in law.formula.terms} for law in laws]
+    assert all(one not in terms[:n] for n, one in enumerate(terms))
 
 
 @given(st.integers(0, 10_000), st.integers(2, 3))

@@ -36,6 +36,17 @@ def test_a_column_numbers_the_steps_of_a_run(tmp_path: Path, name: str) -> None:
     assert varied.parameters == ["cores", name]
 
 
+def test_time_stamps_in_nanoseconds_number_steps_and_repetitions(tmp_path: Path) -> None:
+    stamps = [1_700_000_000_000_000_000 + 10**9 * step for step in range(3)]
+    rows = "".join(f"{cores},{stamp},{8 / cores}\n" for cores in (4, 8) for stamp in stamps)
+    for name in ("step", "repetition"):
+        runs = table(tmp_path, f"cores,{name},seconds\n{rows}")
+        assert runs.parameters == ["cores"]
+        assert len(runs.aggregate()) == 2
+    rows = "".join(f"{stamp},4,2\n" for stamp in stamps)
+    assert table(tmp_path, f",cores,seconds\n{rows}").to_frame()["run"].nunique() == 1
+
+
 def test_without_a_run_the_numbers_tell_where_one_ends(tmp_path: Path) -> None:
     runs = table(tmp_path, "cores,step,seconds\n4,1,2\n8,1,1\n4,2,3\n8,2,1\n4,1,4\n4,2,5\n4,3,6\n4,3,7\n")
     assert runs.to_frame()["run"].tolist() == [f"runs:{n}" for n in (2, 3, 2, 3, 6, 6, 6, 9)]

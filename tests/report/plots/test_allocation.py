@@ -241,7 +241,7 @@ def test_a_plan_is_compared_with_shares_by_size_or_equal_ones() -> None:
 
 
 def test_a_comparison_that_is_not_there_is_refused(nested: Plan) -> None:
-    with pytest.raises(InputError, match="must be one of auto, equal, current, or cores per solver"):
+    with pytest.raises(InputError, match="must be one of auto, equal, current, or the cores of each solver"):
         plot_plan(nested, "proportional")
 
 

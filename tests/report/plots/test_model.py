@@ -146,7 +146,7 @@ def test_points_of_scattered_designs_are_carried_to_the_slice(scattered: Runs, f
     table = scattered.aggregate()
     ratio = model.predict(table[["n", "cores"]].assign(n=30)) / model.predict(table[["n", "cores"]])
     np.testing.assert_allclose(drawn.get_ydata(), table["seconds"] * ratio)
-    assert "measured, carried to this slice by the model" in labels(figure)
+    assert "measured, scaled to this slice by the model" in labels(figure)
 
 
 def test_scales_follow_the_data_unless_given(grid: Runs, strong: Runs, fit: Fit) -> None:

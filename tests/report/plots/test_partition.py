@@ -207,7 +207,7 @@ def test_speedups_of_several_numbers_of_ranks_are_the_plans() -> None:
     drawn = {line.get_gid(): np.asarray(line.get_ydata(), dtype=float) for line in axes.get_lines()}
     np.testing.assert_allclose(drawn["answer"], [serial / plan.prediction.step_s for plan in plans])
     np.testing.assert_allclose(drawn["equal volumes"], [serial / plan.even.step_s for plan in plans])
-    np.testing.assert_allclose(drawn["as many times as ranks"], [2, 4, 8])
+    np.testing.assert_allclose(drawn["ideal (number of ranks)"], [2, 4, 8])
     assert cuts_counts_table(plans, serial).row_count == 3
 
 

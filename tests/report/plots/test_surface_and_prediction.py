@@ -76,7 +76,7 @@ def test_what_makes_no_surface_is_refused(grid: Runs, fit: Fit, options: dict[st
 
 
 def test_one_parameter_makes_no_surface(strong: Runs, fit: Fit) -> None:
-    with pytest.raises(InputError, match="use plot_model for one"):
+    with pytest.raises(InputError, match="use plot_model for a single parameter"):
         plot_surface(fit(strong), strong)
 
 
@@ -119,5 +119,5 @@ def test_the_title_tells_the_error_and_the_coverage(strong: Runs, fit: Fit) -> N
 
 
 def test_predictions_without_runs_are_refused(strong: Runs, fit: Fit) -> None:
-    with pytest.raises(InputError, match="pass runs or test"):
+    with pytest.raises(InputError, match="pass `runs` or `test`"):
         plot_predictions(fit(strong))

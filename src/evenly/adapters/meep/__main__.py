@@ -2,8 +2,8 @@
 
 Start it with MPI, like the script itself: ``mpirun -n 16 python3 -m evenly.adapters.meep layout.json script.py``. Every
 simulation of the script without a layout of its own gets this layout. If the script makes only one simulation and the
-layout is for another cell, the program ends with this reason. If it makes several simulations, Meep cuts those with
-another cell itself, and a message says so.
+layout is for another cell, the program ends and prints this reason. If the script makes several simulations, Meep
+itself cuts those with another cell, and a message says so.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class _Layout:
     ----------
     path : str
     several : bool
-        Whether Meep cuts simulations itself that the layout does not fit; otherwise these raise an error.
+        Whether Meep itself cuts simulations that the layout does not fit. Otherwise, they raise an error.
     """
 
     def __init__(self, path: str, *, several: bool) -> None:
@@ -36,7 +36,7 @@ class _Layout:
         self.refused = ""
 
     def install(self) -> None:
-        """Replace what makes and initialises a simulation."""
+        """Replace the methods that create and initialise a simulation."""
         import meep
 
         kind = meep.Simulation
@@ -97,11 +97,11 @@ def _run(path: str, script: Path, arguments: list[str]) -> None:
     sys.path[0] = str(script.resolve().parent)
     runpy.run_path(str(script), run_name="__main__")
     if layout.refused and not layout.used:
-        raise InputError(f"{script} has run, but without the layout, which fits none of its simulations.")
+        raise InputError(f"{script} has run, but without the layout, because it fits none of the simulations.")
 
 
 def _is_first() -> bool:
-    """Whether this process is the one that tells what is wrong."""
+    """Return whether this process is the first one, which prints errors."""
     if "meep" not in sys.modules:
         return True
     import meep

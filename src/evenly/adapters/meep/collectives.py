@@ -1,7 +1,7 @@
 """Communication between Meep's processes, by Meep's own collectives.
 
-They work without mpi4py. Where Meep's processes are divided into groups (``meep.divide_parallel_processes``), they
-communicate within a process's own group. All processes of a group must make the same calls.
+They work without mpi4py. If Meep's processes are divided into groups (``meep.divide_parallel_processes``), each group
+communicates only within itself. All processes of a group must make the same calls.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from evenly.errors import EvenlyError, InputError
 __all__ = ["gathered", "of_first", "slowest"]
 
 T = TypeVar("T")
-#: Bytes that go as one number: a float holds whole numbers of 53 bits exactly.
+#: Number of bytes in one number of a message: a float holds integers of 53 bits exactly.
 _BYTES = 6
 
 
 def of_first(compute: Callable[[], T]) -> T:
-    """Return on all processes what the first one computes; the others wait.
+    """Return the result of the first process on all processes. The others wait for it.
 
     Parameters
     ----------
     compute : callable
-        Called by the first process alone; returns plain values, as JSON knows them.
+        A function that only the first process calls. It returns plain values for JSON.
 
     Raises
     ------
     InputError
-        If the first process can't compute it by a user's mistake: on all processes, so that none waits for ever.
+        If `compute` raises it. It is raised on all processes, so that none waits for ever.
     RuntimeError
-        If it fails otherwise; on the first process as whatever it was.
+        If `compute` fails with another error. The first process raises this error itself.
     """
     import meep
 
@@ -78,7 +78,7 @@ def slowest(seconds: float) -> float:
 
 def _text(text: str) -> str:
     """Return the first process's text."""
-    # Meep broadcasts numbers only: first the number of bytes, then six bytes at a time as one whole number.
+    # Meep broadcasts only numbers: first the number of bytes, then one integer for every six bytes.
     said = text.encode()
     size = int(_number(float(len(said)), 0))
     said = said.ljust(size)

@@ -25,26 +25,26 @@ def numbers(vector: Any) -> Vector:
 
 
 def grid_of(sim: Any) -> tuple[Grid, Vector]:
-    """Return the grid of a simulation's cell, and its middle in Meep's coordinates; the simulation stays as it is."""
-    # Making the volume changes these two where Meep infers the dimensions.
+    """Return the grid of a simulation's cell, and its middle in Meep's coordinates. The simulation is not changed."""
+    # The creation of the volume changes these two if Meep infers the dimensions.
     dimensions, cylindrical = sim.dimensions, sim.is_cylindrical
     volume = sim._create_grid_volume(sim.k_point)
     sizes, middle = [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]
     for axis in _AXES[sim.dimensions]:
         points = volume.num_direction(axis)
         if sim.dimensions == 3 and numbers(sim.cell_size)[axis] == 0:
-            continue  # one point along z, along which nothing varies but a phase
+            continue  # one point along z, because nothing but a phase varies along z
         sizes[axis] = points / sim.resolution
         middle[axis] = volume.origin_in_direction(axis) + sizes[axis] / 2
     sim.dimensions, sim.is_cylindrical = dimensions, cylindrical
-    # Meep lowers the Courant number to the limit of stability, 1 / sqrt(dimensions).
+    # Meep reduces the Courant number to the limit of stability, 1 / sqrt(dimensions).
     count = sum(size > 0 for size in sizes)
     courant = min(float(sim.Courant), 1 / np.sqrt(max(1, count)))
     return Grid((sizes[0], sizes[1], sizes[2]), float(sim.resolution), courant), (middle[0], middle[1], middle[2])
 
 
 def check_cuttable(sim: Any) -> None:
-    """Refuse a simulation that Meep can't run on a layout.
+    """Raise an error for a simulation that Meep can't run with a layout.
 
     Raises
     ------
@@ -55,12 +55,12 @@ def check_cuttable(sim: Any) -> None:
 
     if sim.dimensions == meep.CYLINDRICAL or sim.is_cylindrical:
         raise InputError(
-            "The cell is in cylindrical coordinates, but layouts cut across x, y and z: run the script without one and "
-            "leave the chunks to Meep."
+            "The cell has cylindrical coordinates, but layouts cut across x, y and z: run the script without a layout "
+            "and leave the chunks to Meep."
         )
     if any(type(one).__name__ != "Identity" for one in sim.symmetries):
         raise InputError(
-            "The simulation has symmetries. Meep 1.25 steps the whole cell where it is given a layout, and then counts "
-            "mirror images twice (fluxes and energies come out too large): leave `symmetries` out to use a layout, or "
-            "keep them and leave the chunks to Meep."
+            "The simulation has symmetries. With a layout, Meep 1.25 steps the whole cell and counts mirror images "
+            "twice, so fluxes and energies are too large: remove `symmetries` to use a layout, or keep them and use no "
+            "layout."
         )

@@ -5,7 +5,7 @@ A Meep script needs one change, in the line of the simulation::
     sim = mp.Simulation(..., chunk_layout=evenly.adapters.meep.layout("layout.json"))
 
 When the simulation is initialised, the layout is checked. An error with the reason is raised if the layout is for
-another cell, or if Meep can't combine the cell with a layout; Meep itself would abort. If the number of processes
+another cell, or if Meep can't combine the cell with a layout. (Meep itself would abort.) If the number of processes
 differs from that of the layout, the first process prints a message.
 
 A cut at a position lies between two grid points. Both programs use the same rule: points with an index of at least
@@ -43,7 +43,7 @@ def layout(source: Any) -> Any:
     ReadError
         If the file can't be read.
     InputError
-        If it is no layout. Also later, when a simulation is initialised with a layout that does not fit its cell.
+        If `source` is no layout. It is also raised later, if a simulation with another cell is initialised with it.
     """
     found = layout_of(source)
     told = f"The layout {source}" if isinstance(source, (str, Path)) else "The layout"
@@ -83,7 +83,7 @@ def _tell_misfit(partition: BinaryPartition, told: str) -> None:
 
 
 def _check_when_used(built: Any, partition: BinaryPartition, told: str) -> None:
-    """Make Meep check a layout just before it uses it."""
+    """Make Meep check a layout immediately before its use."""
     import meep
 
     built.of_evenly = partition, told
@@ -136,7 +136,7 @@ def from_meep(partition: Any) -> BinaryPartition:
     Raises
     ------
     InputError
-        If a node cuts across something else than x, y and z, or has neither cut nor owner.
+        If a node cuts across another direction than x, y or z, or if it has neither a cut nor an owner.
     """
     return BinaryPartition(nest(list(_tokens(partition))))
 

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from evenly.allocation.problem.curves import Front, SolverCurve
 from evenly.allocation.problem.layout import InTurn, Layout, Repeated, Shared, SideBySide, Solver
+from evenly.allocation.problem.limits import listed
 
 __all__ = ["GroupFront", "build", "solver_front"]
 
@@ -88,7 +89,7 @@ def build(layout: Layout, curves: Mapping[str, SolverCurve], limit: int) -> Grou
 
 def solver_front(curve: SolverCurve, limit: int) -> Front:
     """Return one solver's front up to `limit` cores; counts that are not faster than all smaller ones are left out."""
-    counts = np.asarray(curve.counts, dtype=np.int64)
+    counts = listed(curve.name, curve.counts)
     counts = counts[: int(np.searchsorted(counts, limit, side="right"))]
     return Front.of(counts, curve.seconds(counts))
 
@@ -121,7 +122,10 @@ def _front_side_by_side(fronts: list[Front], limit: int) -> Front:
     if _are_long(fronts):
         from evenly.allocation.balancers.kernels import merge_max
 
-        return reduce(lambda a, b: Front(*merge_max(*a, *b, limit)) if len(a.cores) else a, fronts)
+        def merged(a: Front, b: Front) -> Front:
+            return Front(*merge_max(a.cores, a.seconds, b.cores, b.seconds, limit)) if len(a.cores) else a
+
+        return reduce(merged, fronts)
     cores, times = (np.concatenate(columns) for columns in zip(*fronts, strict=True))
     # To become faster than at one of its points, a part needs the next point's cores; past its last point it can't.
     more = np.empty_like(cores)

@@ -30,6 +30,7 @@ from typing import Any, final
 
 import numpy as np
 
+from evenly.arguments import explained
 from evenly.errors import InputError
 
 __all__ = ["InTurn", "Layout", "Repeated", "Shared", "SideBySide", "Solver", "parse_layout"]
@@ -95,6 +96,10 @@ class _Group(Layout):
 
     parts: tuple[Layout, ...]
 
+    def __post_init__(self) -> None:
+        # Layouts are compared and kept by value: a list of parts can't be.
+        object.__setattr__(self, "parts", tuple(self.parts))
+
     def children(self) -> tuple[Layout, ...]:
         return self.parts
 
@@ -151,6 +156,7 @@ class Repeated(Layout):
         return f"{count} * ({self.part})" if isinstance(self.part, Shared) else f"{count} * {self.part}"
 
 
+@explained
 def parse_layout(text: str, solvers: Iterable[str] | None = None) -> Layout:
     """Read a layout expression.
 

@@ -6,6 +6,7 @@ For example, a model of peak memory per rank excludes counts on which the solver
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -13,12 +14,16 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from evenly.arguments import explained
 from evenly.errors import InfeasibleError, InputError
 from evenly.machine.machine import Machine
+from evenly.memory import check_room
 
 __all__ = ["Bound", "Limits", "index_at_most", "is_count", "possible_counts"]
 
 Ints = NDArray[np.int64]
+#: A table of counts and their times takes about so many numbers for each count.
+_COLUMNS = 6
 #: Core counts, increasing: a range where they are equally spaced, else an array.
 Counts = range | Ints
 
@@ -33,7 +38,7 @@ def is_count(value: Any) -> bool:
     """
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.integer | np.floating):
         return False
-    return bool(value >= 1 and value == np.floor(value) and np.isfinite(value))
+    return bool(1 <= value < math.inf and value == value // 1)
 
 
 def index_at_most(counts: Counts, count: int) -> int:
@@ -49,12 +54,26 @@ def index_at_most(counts: Counts, count: int) -> int:
     return max(int(np.searchsorted(counts, count, side="right")) - 1, 0)
 
 
+def listed(name: str, counts: Counts) -> Ints:
+    """Return all counts of solver `name` as an array (n,).
+
+    Raises
+    ------
+    InputError
+        If a table with a time for each of them doesn't fit into the memory.
+    """
+    room = 8.0 * _COLUMNS * len(counts)
+    check_room(f"a table of {len(counts):,} core counts of {name!r}", room, "lower --cores, or name the allowed counts")
+    return np.asarray(counts, dtype=np.int64)
+
+
 def _are_counts(values: Any) -> bool:
     if isinstance(values, str) or not hasattr(values, "__len__") or not hasattr(values, "__iter__"):
         return False
     return len(values) > 0 and all(is_count(value) for value in values)
 
 
+@explained
 @dataclass(frozen=True)
 class Bound:
     """An upper bound on a quantity such as peak memory.
@@ -87,6 +106,8 @@ class Bound:
     def __post_init__(self) -> None:
         if self.per not in ("node", "rank", "solver"):
             raise InputError(f"a bound is per 'node', 'rank' or 'solver', but got {self.per!r}")
+        if not callable(self.quantity) and not hasattr(self.quantity, "predict"):
+            raise InputError(f"quantity must be a model or a function cores -> amount, but got {self.quantity!r}")
 
     def holds(
         self, counts: Ints, machine: Machine | None, evaluate: Callable[[Any, Ints], Any] | None = None
@@ -130,6 +151,7 @@ class Bound:
         return np.minimum(counts, machine.cores_per_node)
 
 
+@explained
 @dataclass(frozen=True)
 class Limits:
     """The core counts that a solver may get.
@@ -169,6 +191,8 @@ class Limits:
                 raise InputError(f"{name} must be a whole number of at least 1, but got {value!r}")
         if self.maximum is not None and self.maximum < self.minimum:
             raise InputError(f"maximum must be at least minimum ({self.minimum}), but got {self.maximum}")
+        if not all(isinstance(bound, Bound) for bound in self.all_bounds):
+            raise InputError(f"bounds must be a Bound, or several, but got {self.bounds!r}")
         if self.allowed is not None and not _are_counts(self.allowed):
             raise InputError(
                 f"allowed counts must be a list of whole numbers of at least 1, one or more, but got {self.allowed!r}"
@@ -179,6 +203,8 @@ class Limits:
         """Return `value` as `Limits`; a mapping holds the parameters of `Limits`."""
         if isinstance(value, Limits):
             return value
+        if not isinstance(value, Mapping):
+            raise InputError(f"limits must be Limits or a mapping such as {{'minimum': 8}}, but got {value!r}")
         fields = ("minimum", "maximum", "multiple", "allowed", "bounds")
         for key in value:
             if key not in fields:
@@ -221,7 +247,7 @@ def possible_counts(
     if not len(counts):
         raise _no_count(name, limits, total)
     for bound in limits.all_bounds:
-        table = np.asarray(counts, dtype=np.int64)
+        table = listed(name, counts)
         counts = table[bound.holds(table, machine, evaluate)]
         if not len(counts):
             raise _no_count_within(name, bound, bound.amounts(table, machine, evaluate), table, machine)

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from evenly.allocation.problem.base import Problem
 from evenly.allocation.problem.limits import is_count
+from evenly.arguments import check_seed, explained
 from evenly.errors import InputError
 
 __all__ = ["Alternative", "Compare", "Comparison", "Draws", "Noise"]
@@ -29,6 +30,7 @@ Floats = NDArray[np.float64]
 _STEPS_DRAWN, _FEWEST_DRAWS = 4_000_000, 200
 
 
+@explained
 @dataclass(frozen=True)
 class Noise:
     """Level of the intervals, and the variation from step to step.
@@ -59,10 +61,12 @@ class Noise:
             raise InputError(f"level must lie between 0 and 1, but got {self.level}")
         if self.draws < 100:
             raise InputError(f"draws must be at least 100, but got {self.draws}")
+        check_seed(self.seed)
         if self.optimise and not self.samples:
             raise InputError("minimising the expected time of a step needs times per step: give samples")
 
 
+@explained
 @dataclass(frozen=True)
 class Compare:
     """Assignments with which a plan is compared.
@@ -97,17 +101,17 @@ class Alternative:
         Cores per solver.
     seconds : float
         Predicted time of a step.
-    probability : float
+    probability_as_fast : float
         Probability that this assignment is at least as fast as the plan.
     """
 
     cores: dict[str, int]
     seconds: float
-    probability: float
+    probability_as_fast: float
 
     def to_dict(self) -> dict[str, Any]:
         """Return the assignment as plain values, for JSON."""
-        return {"cores": self.cores, "seconds": self.seconds, "as_fast": self.probability}
+        return {"cores": dict(self.cores), "seconds": self.seconds, "as_fast": self.probability_as_fast}
 
 
 @dataclass(frozen=True)
@@ -200,7 +204,7 @@ class Draws:
 
     def within_noise(self, other: Alternative) -> bool:
         """Tell whether `other` is at least as fast with a probability of (1 - level) / 2 or more."""
-        return other.probability >= (1.0 - self.noise.level) / 2.0
+        return other.probability_as_fast >= (1.0 - self.noise.level) / 2.0
 
     def expected(self, ratios: Mapping[str, Floats]) -> tuple[float, float] | None:
         """Return the interval of the mean step's seconds; None where no uncertainty is known.

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenly.allocation.problem.curves import Front
+from evenly.arguments import explained
 from evenly.errors import InfeasibleError, InputError
 from evenly.machine.machine import Machine
 
@@ -17,6 +18,7 @@ __all__ = ["Objective"]
 _SECONDS_PER_HOUR = 3600.0
 
 
+@explained
 @dataclass(frozen=True)
 class Objective:
     """The quantity to minimise, and constraints on time and cost.

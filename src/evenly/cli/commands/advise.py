@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from evenly.cli import options as opt
-from evenly.cli.console import note, out, print_json
+from evenly.cli.console import out, print_json, save_table
 from evenly.errors import InputError
 
 
@@ -44,7 +44,7 @@ def advise(
         opt.check_writable(save, "table of proposals")
     table = advised(found, runs, budget=budget, cores=cores)
     if save is not None:
-        table.to_csv(save, index=False)
+        save_table(table, save, "table of proposals")
     if json:
         print_json(table.to_dict("records"))
         return
@@ -56,5 +56,3 @@ def advise(
         )
         raise InputError(f"{why}: --study with more values, or a larger --budget, gives more")
     out.print(advice_table(table, found.parameters, per_core=cores is None))
-    if save is not None:
-        note(f"saved {save}")

@@ -129,7 +129,7 @@ class CompareOptions:
     degrees_of_freedom: Annotated[list[str] | None, _compare("--dof", help="Sizes of the domains: inner=262144.")] = (
         None
     )
-    jitter: Annotated[bool, _compare("--jitter", help="Minimise the mean time of steps, which vary.")] = False
+    jitter: Annotated[bool, _compare("--jitter", help="Minimise the mean time of a step, where steps vary.")] = False
     steps: Annotated[
         list[Path] | None,
         _compare("--steps", help="Files, or folders, with the times of single steps of each solver at any core count."),

@@ -12,6 +12,7 @@ from evenly.cli import options as opt
 from evenly.cli import parsing
 from evenly.cli.commands.cost import save_pictures
 from evenly.cli.console import err, note, out, print_json, progress
+from evenly.cli.interruptions import INTERRUPTED
 from evenly.errors import InputError
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ Python = Annotated[
     Path | None, typer.Option("--python", help="The Python that has Meep (default: the first that is found).")
 ]
 #: What shells give for a program that was interrupted.
-INTERRUPTED = 130
 
 
 def fdtd(budget: Budget = "3m", output: Output = None, plot: Plot = None, json: opt.Json = False) -> None:
@@ -115,7 +115,6 @@ def _timed(
             err.print(
                 f"interrupted: {done} timed so far, kept in {store}; `evenly calibrate {program}` continues from there",
                 style="red",
-                markup=False,
             )
             raise typer.Exit(INTERRUPTED) from None
     if last and last[-1].measured < last[-1].designs:

@@ -43,9 +43,9 @@ def demo(
     if json:
         print_json({"page": str(page), "seconds": found.seconds, "failures": found.failures, "compared": found.rows()})
     else:
-        out.print(f"open {page}", markup=False, soft_wrap=True)
+        out.print(f"open {page}", soft_wrap=True)
     for stage, why in found.failures.items():
-        err.print(f"{stage} failed: {why}", style="red", markup=False)
+        err.print(f"{stage} failed: {why}", style="red")
     if found.failures:
         raise typer.Exit(1)
 

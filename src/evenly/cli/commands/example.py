@@ -27,7 +27,7 @@ def example(
     if json:
         print_json({"folder": str(target), "files": sorted(str(path) for path in target.rglob("*") if path.is_file())})
     else:
-        out.print(f"copied to {target}: try `evenly allocate {target} --cores 560`", markup=False, soft_wrap=True)
+        out.print(f"copied to {target}: try `evenly allocate {target} --cores 560`", soft_wrap=True)
 
 
 def _list(names: list[str], *, json: bool) -> None:
@@ -35,4 +35,4 @@ def _list(names: list[str], *, json: bool) -> None:
         print_json({"examples": names})
         return
     for one in names:
-        out.print(one, markup=False)
+        out.print(one)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -134,8 +133,10 @@ def _folder(wanted: Path | None) -> Iterator[Path]:
     if wanted is not None:
         yield wanted
         return
-    with tempfile.TemporaryDirectory() as made:
-        yield Path(made)
+    from evenly.processes import scratch_folder
+
+    with scratch_folder() as made:
+        yield made
 
 
 def _is_master() -> bool:
@@ -161,7 +162,7 @@ def _show_run(folder: Path, *, kept: bool, json: bool) -> None:
         curves = [{"frequencies": s.frequencies, "what": s.what, "curves": dict(s.curves)} for s in spectra]
         print_json({**tables.run_as_dict(run_), "spectra": curves, "files": files})
         return
-    out.print(tables.headline(run_), markup=False, soft_wrap=True)
+    out.print(tables.headline(run_), soft_wrap=True)
     out.print(tables.ranks_table(run_))
     out.print(tables.kinds_table(tables.kinds_of(run_), run_.points))
     for spectrum in spectra:
@@ -221,10 +222,10 @@ def counts(
         print_json({"name": found.name, "points": points, "kinds": total, "chunks": rows, "bytes_per_rank": memory})
         return
     shape = " × ".join(map(str, simulation.grid.shape))
-    out.print(f"{found.name}: {shape} = {points} points in {len(rows)} chunks", markup=False, soft_wrap=True)
+    out.print(f"{found.name}: {shape} = {points} points in {len(rows)} chunks", soft_wrap=True)
     out.print(tables.chunk_table(rows))
     out.print(tables.kinds_table(total, points))
-    out.print(tables.memory_line(memory), markup=False)
+    out.print(tables.memory_line(memory))
 
 
 def _described(program: str, what: What, ranks: int, layout: BinaryPartition | None) -> Program:
@@ -272,7 +273,7 @@ def layout(
     if json:
         print_json({"layout": partition.to_list(), "owners": partition.owners})
         return
-    out.print(repr(partition.to_list()), markup=False, soft_wrap=True)
+    out.print(repr(partition.to_list()), soft_wrap=True)
 
 
 def scaling(
@@ -348,7 +349,7 @@ def list_(json: opt.Json = False) -> None:
         print_json(found)
         return
     for name, parameters in found.items():
-        out.print(f"{name}: {structures.summary(name)}", markup=False, soft_wrap=True)
+        out.print(f"{name}: {structures.summary(name)}", soft_wrap=True)
         out.print(parameters_table(parameters))
 
 

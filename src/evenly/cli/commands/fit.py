@@ -39,7 +39,8 @@ class SearchOptions:
     ] = None
     search: Annotated[str | None, _searches("--search", help="full, hierarchical, golden-section or auto.")] = None
     monotone: Annotated[
-        list[str] | None, _searches("--monotone", help="Keep only candidates that fall or grow so: cores=decreasing.")
+        list[str] | None,
+        _searches("--monotone", help="Keep only candidates that fall, or grow: cores=decreasing."),
     ] = None
     asked: Annotated[
         list[str] | None, _searches("--asked", help="Range where predictions must be positive: cores=1:4096.")
@@ -181,4 +182,4 @@ def _show_latex(learned: Learned) -> None:
         formula = getattr(model, "formula_", None)
         if formula is None:
             raise InputError(f"{model.method} has no formula to print: use another --method")
-        out.print(f"{name}: {formula.latex()}" if name else formula.latex(), markup=False, soft_wrap=True)
+        out.print(f"{name}: {formula.latex()}" if name else formula.latex(), soft_wrap=True)

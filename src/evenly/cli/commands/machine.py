@@ -70,7 +70,7 @@ def list_(json: opt.Json = False) -> None:
     else:
         out.print(machines_table(machines))
         for name, machine in machines.items():
-            out.print(f"{name}: {machine.about}", markup=False, soft_wrap=True)
+            out.print(f"{name}: {machine.about}", soft_wrap=True)
 
 
 def show(

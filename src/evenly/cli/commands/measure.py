@@ -11,7 +11,7 @@ import typer
 
 from evenly.cli import options as opt
 from evenly.cli.console import note, out, print_json
-from evenly.cli.live_study import watched
+from evenly.cli.live_study import table_of_runs, watched
 
 if TYPE_CHECKING:
     from evenly.campaign import Campaign, Study
@@ -39,8 +39,7 @@ def measure(
     if plan:
         _show_plan(study, place, json=json)
         return
-    target = save or place.with_suffix(".runs.csv")
-    opt.check_writable(target, "table of runs")
+    target = table_of_runs(save, place)
     with Campaign(study, place, advisor=_advisor(study), keep_going=keep_going) as campaign:
         if retry:
             note(f"made again: {campaign.retry()} of the runs that failed")

@@ -183,11 +183,11 @@ def _show(done: _Cutting) -> None:
     if len(done.plans) > 1:
         out.print(tables.cuts_counts_table(done.plans, done.serial_s, title=done.plan.cell.name))
         return
-    out.print(tables.cuts_headline(done.plan), markup=False, soft_wrap=True)
+    out.print(tables.cuts_headline(done.plan), soft_wrap=True)
     out.print(tables.shares_table(done.plan))
     if done.plan.prediction.ranks > 1 or done.others:
         out.print(tables.cuts_table(done.plan, done.others))
-    out.print(tables.answer(done.plan), markup=False, soft_wrap=True)
+    out.print(tables.answer(done.plan), soft_wrap=True)
 
 
 def _save(plan: CutPlan, path: Path, sources: Sources) -> None:

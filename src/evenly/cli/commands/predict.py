@@ -10,7 +10,7 @@ import typer
 
 from evenly.cli import options as opt
 from evenly.cli import parsing
-from evenly.cli.console import note, out, print_json, silence
+from evenly.cli.console import out, print_json, save_table, silence
 from evenly.cli.fdtd_options import What
 from evenly.cli.forecast_input import Unrun, predict_unrun, refuse_unrun
 from evenly.cli.run_input import Learned, learn
@@ -131,21 +131,24 @@ def _save(predictions: list[dict[str, Any]], path: Path) -> None:
     import pandas as pd
 
     rows = [{**row.pop("configuration"), **row} for row in predictions]
-    try:
-        pd.DataFrame(rows).to_csv(path, index=False)
-    except OSError as error:
-        raise InputError(f"predictions can't be saved in {path}: {error.strerror or error}") from None
-    note(f"saved {path}")
+    save_table(pd.DataFrame(rows), path, "predictions")
 
 
 def _asked(at: list[str] | None, file: Path | None) -> pd.DataFrame:
+    import numpy as np
     import pandas as pd
+
+    from evenly.readers.files import lines
+    from evenly.readers.tables.delimited import numbers, parse
 
     if (at is None) == (file is None):
         raise InputError("give the configurations either with --at, as --at cores=64,128, or with --file table.csv")
     if file is None:
         return pd.DataFrame(parsing.configurations(at or []))
-    try:
-        return pd.read_csv(file)
-    except (OSError, UnicodeDecodeError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
-        raise InputError(f"{file} can't be read as a table of configurations: {error}") from None
+    table = parse(file, lines(file))
+    if table.cut:
+        raise InputError(f"{file}: {table.cut}")
+    columns = {name: (cells, numbers(file, str(name), cells, table.lines)) for name, cells in table.frame.items()}
+    return pd.DataFrame(
+        {name: values if np.isfinite(values).all() else cells for name, (cells, values) in columns.items()}
+    )

@@ -73,9 +73,9 @@ def rebalance(
     if json:
         print_json(tables.decision_as_dict(name, timings, decision))
     else:
-        out.print(tables.decision_headline(name, timings, decision), markup=False, soft_wrap=True)
+        out.print(tables.decision_headline(name, timings, decision), soft_wrap=True)
         out.print(tables.decision_table(timings, decision, BinaryPartition(runs[-1].layout), cell.grid))
-        out.print(decision.why, markup=False, soft_wrap=True)
+        out.print(decision.why, soft_wrap=True)
     if output is not None:
         layout = decision.layout if decision.adjust and decision.layout is not None else runs[-1].layout
         saved = BinaryPartition(layout).save(output)

@@ -38,9 +38,9 @@ def sort(
         print_json(_as_dict(plan))
         return
     for placed in [*plan.placements, *([plan.coupling] if plan.coupling else [])]:
-        out.print(f"{placed.source} → {placed.target}", markup=False, soft_wrap=True)
+        out.print(f"{placed.source} → {placed.target}", soft_wrap=True)
     verb = "sorted" if plan.done else "would sort"
-    out.print(f"{verb} {len(plan.placements)} files into {plan.case}", markup=False, soft_wrap=True)
+    out.print(f"{verb} {len(plan.placements)} files into {plan.case}", soft_wrap=True)
 
 
 def _as_dict(plan: SortPlan) -> dict[str, Any]:

@@ -10,8 +10,8 @@ import typer
 
 from evenly.cli import options as opt
 from evenly.cli import parsing
-from evenly.cli.commands.calibrate import INTERRUPTED
 from evenly.cli.console import err, note, out, print_json, progress
+from evenly.cli.interruptions import INTERRUPTED
 from evenly.errors import InputError
 
 __all__ = ["train"]

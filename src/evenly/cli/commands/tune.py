@@ -11,7 +11,7 @@ import typer
 
 from evenly.cli import options as opt
 from evenly.cli.console import note, out, print_json
-from evenly.cli.live_study import watched
+from evenly.cli.live_study import table_of_runs, watched
 from evenly.cli.parsing import names
 from evenly.cli.saving_pictures import save_all
 
@@ -82,8 +82,7 @@ def tune(
     given = Study.load(path)
     study = searched(given, runs or given.plan.runs or 20, repeated=_says_how_often(path), **search.settings())
     place = store or study.folder / f"{study.name}.tune.db"
-    target = save or place.with_suffix(".runs.csv")
-    opt.check_writable(target, "table of runs")
+    target = table_of_runs(save, place)
     pictures.check()
     before = None if known is None else _loaded(known, study.space.names)
     proposer = Proposer(study, strategy=search.strategy, first=search.first, surrogate=search.surrogate, known=before)
@@ -110,7 +109,7 @@ def _show(result: Result) -> None:
         out.print(tasks_table(result))
         return
     out.print(alike_table(result))
-    out.print(found_text(result), markup=False)
+    out.print(found_text(result))
 
 
 def _says_how_often(path: Path) -> bool:

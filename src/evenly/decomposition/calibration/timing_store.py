@@ -9,6 +9,7 @@ import json
 import math
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -18,6 +19,7 @@ from scipy.stats import norm
 
 from evenly.decomposition.calibration.designs import Design, Timed, Timing
 from evenly.errors import InputError, ReadError
+from evenly.memory import check_file
 
 __all__ = ["TimingStore"]
 
@@ -99,6 +101,7 @@ class TimingStore:
         row = {"design": design.key, "seconds": timing.seconds, "amounts": timing.amounts, "wall_s": wall_s}
         row |= {"pace": timing.pace}
         lines.append(json.dumps(row))
+        before = self.path.stat().st_size if self.path.exists() else 0
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with self.path.open("a", encoding="utf-8") as file:
@@ -106,6 +109,9 @@ class TimingStore:
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:
+            with suppress(OSError):
+                # A part of the line would damage the file when the next line follows.
+                os.truncate(self.path, before)
             raise InputError(f"Timings can't be kept in {self.path}: {error.strerror or error}.") from error
         self._take(row)
 
@@ -114,7 +120,10 @@ class TimingStore:
         self.path.unlink(missing_ok=True)
 
     def _read(self) -> None:
-        raw = self.path.read_bytes()
+        try:
+            raw = check_file(self.path).read_bytes()
+        except OSError as error:
+            raise ReadError(self.path, f"it can't be read: {error.strerror or error}") from None
         whole = raw[: raw.rfind(b"\n") + 1]
         if len(whole) < len(raw):
             # A process was killed while it wrote the last line; this incomplete line is cut off.
@@ -130,7 +139,7 @@ class TimingStore:
                     self._check(row)
                 else:
                     self._take(row)
-            except (ValueError, KeyError, TypeError, AttributeError) as error:
+            except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
                 if isinstance(error, InputError):
                     raise
                 wrong = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else error

@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 from evenly.decomposition.cells.survey import Survey
 from evenly.errors import InputError, ReadError
 from evenly.fdtd.cell.grid import Grid
+from evenly.memory import read_arrays
+from evenly.writing import replacing
 
 __all__ = ["Cell", "Transform"]
 
@@ -138,7 +140,7 @@ class Cell:
         # As UTF-8: an array of text loses zeros at its end.
         text = np.frombuffer(json.dumps(about).encode(), dtype=np.uint8)
         try:
-            with Path(path).open("wb") as file:
+            with replacing(path) as new, new.open("wb") as file:
                 np.savez_compressed(file, about=text, x=x, y=y, z=z, table=self.survey.table)
         except OSError as error:
             raise InputError(f"The cell can't be saved as {path}: {error.strerror or error}.") from error
@@ -153,10 +155,10 @@ class Cell:
             If the file holds no cell, is damaged, or has an unknown version.
         """
         try:
-            with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as stored:
-                about = json.loads(bytes(stored["about"]).decode())
-                edges = (stored["x"], stored["y"], stored["z"])
-                table = stored["table"]
+            stored = read_arrays(path)
+            about = json.loads(bytes(stored["about"]).decode())
+            edges = (stored["x"], stored["y"], stored["z"])
+            table = stored["table"]
             if (about.get("format"), about.get("version")) != (FORMAT, FORMAT_VERSION):
                 raise ReadError(path, f"it is not version {FORMAT_VERSION} of {FORMAT!r}")
             if not np.isfinite(table).all():

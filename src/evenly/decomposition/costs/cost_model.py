@@ -22,6 +22,8 @@ from evenly.decomposition.cells.cell import Cell
 from evenly.decomposition.cells.pieces import pieces_of
 from evenly.decomposition.costs.terms import BOUNDARY, Program
 from evenly.errors import InputError, ReadError
+from evenly.memory import check_file
+from evenly.writing import replacing
 
 __all__ = ["Coefficient", "CostModel", "program_named"]
 
@@ -206,7 +208,8 @@ class CostModel:
             If nothing can be written there.
         """
         try:
-            Path(path).write_text(json.dumps(self.to_dict(), indent=1) + "\n", encoding="utf-8")
+            with replacing(path) as new:
+                new.write_text(json.dumps(self.to_dict(), indent=1) + "\n", encoding="utf-8")
         except OSError as error:
             raise InputError(f"The cost model can't be saved as {path}: {error.strerror or error}.") from error
 
@@ -219,9 +222,10 @@ class CostModel:
         ReadError
             If the file holds no cost model, is damaged, or has an unknown version.
         """
+        check_file(path)
         try:
             return cls.from_dict(json.loads(Path(path).read_text(encoding="utf-8")))
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, InputError) as error:
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, InputError) as error:
             raise ReadError(path, _trouble(error)) from error
 
 

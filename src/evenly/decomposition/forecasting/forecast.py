@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from evenly.arguments import explained
 from evenly.decomposition.cells.cell import Cell
 from evenly.decomposition.cells.fdtd.cell import cell_from
 from evenly.decomposition.costs.cost_model import CostModel
@@ -87,6 +88,7 @@ class Forecast:
         }  # fmt: skip
 
 
+@explained
 def forecast(
     simulation: Cell | Simulation | Callable[[int], Cell],
     ranks: Sequence[int],
@@ -142,10 +144,10 @@ def forecast(
     rows: list[dict[str, float]] = []
     outside: dict[str, list[int]] = {}
     for done, count in enumerate(counts, 1):
-        seen = workload_of(cells(count), count, cost)
-        rows.append(forecast_step(seen, known, machine, level))
+        workload = workload_of(cells(count), count, cost)
+        rows.append(forecast_step(workload, known, machine, level))
         if isinstance(known, StepModel):
-            traits = {"points": float(seen.cell.grid.box.volume), **shares_of(seen.cell), "ranks": float(count)}
+            traits = {"points": float(workload.cell.grid.box.volume), **shares_of(workload.cell), "ranks": float(count)}
             for name in known.overlap.outside(pd.DataFrame([traits]))[0]:
                 outside.setdefault(name, []).append(count)
         if told is not None:
@@ -170,13 +172,13 @@ def _model(program: str) -> StepModel | CostModel:
 
 
 def forecast_step(
-    seen: LayoutWorkload, known: StepModel | CostModel, machine: Machine, level: float = 0.9
+    workload: LayoutWorkload, known: StepModel | CostModel, machine: Machine, level: float = 0.9
 ) -> dict[str, float]:
     """Predict the time per step of a cell on one layout, by a replay on a machine.
 
     Parameters
     ----------
-    seen : LayoutWorkload
+    workload : LayoutWorkload
         The cell and its layout, as `evenly.decomposition.forecasting.features.workload_of` returns them.
     known : StepModel or CostModel
         Model of the ranks' computation.
@@ -190,21 +192,22 @@ def forecast_step(
         A row of `Forecast.curve` up to ``imbalance``.
     """
     if isinstance(known, StepModel):
-        cost, seconds, half = known.cost, known.rank_seconds([seen.load])[0], known.half_width(level)
+        cost, seconds, half = known.cost, known.rank_seconds([workload.load])[0], known.half_width(level)
     else:
-        cost, seconds = known, seen.load.seconds
+        cost, seconds = known, workload.load.seconds
         error = UNKNOWN_ERROR if np.isnan(known.time_error) else known.time_error
         # `error` is a mean absolute error; the half width is that of a normal distribution with this mean.
         half = error * np.sqrt(np.pi / 2) * _normal(level)
     if np.isfinite(cost.pace_spread):
         # The cores' speed varies in time. The models were learned at one speed, so this spread is added.
         half = float(np.hypot(half, cost.pace_spread * _normal(level)))
-    found = replay(seconds, seen.messages, machine, memory_bytes=seen.load.memory_bytes, late=seen.load.late)
+    load = workload.load
+    found = replay(seconds, workload.messages, machine, memory_bytes=load.memory_bytes, late=load.late)
     share = found.communication_s / found.step_s
     wide = float(np.hypot((1 - share) * half, share * REPLAY_ERROR * _normal(level)))
     return {
-        "ranks": seen.ranks,
-        "nodes": -(-seen.ranks // (machine.cores_per_node or seen.ranks)),
+        "ranks": workload.ranks,
+        "nodes": -(-workload.ranks // (machine.cores_per_node or workload.ranks)),
         "step_s": found.step_s,
         "lower_s": found.step_s * np.exp(-wide),
         "upper_s": found.step_s * np.exp(wide),

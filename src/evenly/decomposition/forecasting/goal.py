@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from evenly.arguments import explained
 from evenly.errors import InfeasibleError, InputError
 
 __all__ = ["Goal", "counts_between"]
@@ -36,6 +37,7 @@ def counts_between(low: int, high: int, *, cores_per_node: int | None = None) ->
     return sorted(n for n in found if low <= n <= high)
 
 
+@explained
 @dataclass(frozen=True)
 class Goal:
     """The goal by which a number of ranks is recommended: efficiency, deadline or budget.

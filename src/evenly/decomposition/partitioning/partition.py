@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from evenly.arguments import explained
 from evenly.decomposition.cells.cell import Cell
 from evenly.decomposition.cells.fdtd.cell import cell_from
 from evenly.decomposition.costs.cost_model import CostModel
@@ -44,6 +45,7 @@ UNKNOWN_ERROR = 0.02
 FEW = 8
 
 
+@explained
 def partition(
     cell: Cell | Simulation,
     ranks: int,
@@ -95,8 +97,6 @@ def partition(
     """
     cell = cell_from(cell)
     cost = find_cost(cell.program).cost if cost is None else cost
-    if not isinstance(cost, CostModel):
-        raise InputError(f"`cost` must be a CostModel, such as evenly.CostModel.load(file), but got {cost!r}.")
     cost.check(cell)
     speed = _checked(cell, ranks, leaves_per_rank, method, speeds)
     even = predict(cell, BinaryPartition.equal(cell.grid, ranks), ranks, cost)

@@ -76,7 +76,7 @@ class Rebalance(Callback):
     def __init__(
         self, balancer: AbstractChunkBalancer, *, every: int = 200, tell: Callable[[Decision], Any] | None = None
     ) -> None:
-        if isinstance(every, bool) or every != int(every) or every < 2 * WINDOWS:
+        if isinstance(every, bool) or every != every // 1 or every < 2 * WINDOWS:
             raise InputError(f"`every` must be a whole number of at least {2 * WINDOWS} steps, but got {every!r}.")
         self.balancer, self.every, self.tell = balancer, int(every), tell
         self.decisions: list[Decision] = []

@@ -12,7 +12,7 @@ factors, all logarithmic:
 
 Each unknown has a Gaussian prior of mean 0: ranks vary by `speed_spread`, and terms and regions by the cost model's
 known error. The residuals are noise. The maximum a posteriori estimate follows from a few linear systems with one
-equation per measured rank (Gauss-Newton; A. Tarantola, Inverse Problem Theory, SIAM 2005, section 3.4.4).
+equation per measured rank (Gauss-Newton; A. Tarantola, Inverse Problem Theory, SIAM 2005, chapter 3).
 """
 
 from __future__ import annotations

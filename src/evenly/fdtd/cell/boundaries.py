@@ -28,6 +28,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from evenly.arguments import explained
 from evenly.errors import InputError
 from evenly.fdtd.cell.box import AXES, Box
 from evenly.fdtd.cell.grid import OFFSETS, Grid, Vector, axis_index, vector
@@ -65,6 +66,7 @@ class _Layer:
             raise InputError(f"`reflection` of {name} must be between 0 and 1, but got {self.reflection!r}.")
 
 
+@explained
 @dataclass(frozen=True)
 class PML(_Layer):
     """A perfectly matched layer inside the cell's sides.
@@ -107,6 +109,7 @@ class PML(_Layer):
             )
 
 
+@explained
 @dataclass(frozen=True)
 class Absorber(_Layer):
     """A layer in which the conductivity of E and H rises smoothly.
@@ -135,11 +138,13 @@ class _Sides:
             )
 
 
+@explained
 @dataclass(frozen=True)
 class Periodic(_Sides):
     """The fields repeat along `axes` (letters, e.g. ``"xy"``)."""
 
 
+@explained
 @dataclass(frozen=True)
 class Bloch(_Sides):
     """The fields repeat along `axes` up to the phase exp(2πi k·L) over the cell's edge L.
@@ -162,6 +167,7 @@ class Bloch(_Sides):
                 raise InputError(f"Bloch's `k` may not be along {axis}, which is not one of its axes {self.axes!r}.")
 
 
+@explained
 @dataclass(frozen=True)
 class Metal(_Sides):
     """Perfectly conducting walls at both sides of each of `axes`; the default of an axis that isn't given."""

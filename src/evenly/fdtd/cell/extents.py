@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from evenly.errors import InputError
 from evenly.fdtd.cell.box import AXES, Box
 from evenly.fdtd.cell.grid import OFFSETS, Grid, Vector, vector
+from evenly.memory import check_room
 
 __all__ = ["AxisWeights", "axis_weights", "check_inside", "check_region", "hat_weights", "hull", "merged", "weights_in"]
 
@@ -80,6 +81,7 @@ def hat_weights(low: float, high: float) -> tuple[int, NDArray[np.float64]]:
     # Coordinates carry round-off: 2.9999999 means 3. Indices are snapped to whole and half numbers.
     low, high = (near if abs(v - (near := round(2 * v) / 2)) < _SNAP else v for v in (low, high))
     start = int(np.floor(low))
+    check_room(f"a line of {high - low:.4g} grid points", 32.0 * (high - low), "lower the resolution")
     points = np.arange(start, int(np.ceil(high)) + 1, dtype=np.float64)
     if high == low:
         weights = np.maximum(0.0, 1 - np.abs(points - low))

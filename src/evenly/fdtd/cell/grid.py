@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from evenly.arguments import explained
 from evenly.errors import InputError
 from evenly.fdtd.cell.box import AXES, Box, Index
 
@@ -72,6 +73,7 @@ def vector(value: Sequence[float] | float, name: str, *, length: int = 3) -> Vec
     return x, y, z
 
 
+@explained
 @dataclass(frozen=True)
 class Grid:
     """A cell's grid.
@@ -130,6 +132,11 @@ class Grid:
             raise InputError(
                 f"`cell` must have a positive size along at least one axis and none negative, but got {self.size}; "
                 "give 0 for an axis along which nothing varies."
+            )
+        if not max(self.size) * self.resolution < 2**31:
+            raise InputError(
+                f"`cell` times `resolution` must be fewer than 2^31 points along each axis, but got {self.size} times "
+                f"{self.resolution!r}: lower one."
             )
         thin = tuple(s == 0 for s in self.size)
         dimensions = 3 - sum(thin)

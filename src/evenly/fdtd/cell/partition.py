@@ -26,16 +26,20 @@ from typing import Any, cast
 
 import numpy as np
 
+from evenly.arguments import explained
 from evenly.errors import InputError, ReadError
 from evenly.fdtd.cell.box import AXES, Box
 from evenly.fdtd.cell.cutting import ChunkBox, HasLayers, equal_parts, layer_pieces
 from evenly.fdtd.cell.grid import Grid
 from evenly.fdtd.cell.layout_target import LayoutTarget
 from evenly.fdtd.cell.tree import Token, below, dump, nest, parse, read
+from evenly.memory import check_file
+from evenly.writing import replacing
 
 __all__ = ["BinaryPartition", "ChunkBox"]
 
 
+@explained
 class BinaryPartition:
     """A binary tree of cuts through the cell; each leaf is a chunk and holds the chunk's owner.
 
@@ -228,7 +232,8 @@ class BinaryPartition:
         """
         path = Path(path)
         try:
-            path.write_text(self.to_json() + "\n", encoding="utf-8")
+            with replacing(path) as new:
+                new.write_text(self.to_json() + "\n", encoding="utf-8")
         except OSError as error:
             raise InputError(f"The partition can't be saved as {path}: {error.strerror or error}.") from error
         return path
@@ -242,6 +247,7 @@ class BinaryPartition:
         ReadError
             If the file can't be read, is damaged, is not a partition, or has an unknown version.
         """
+        check_file(path)
         try:
             data, made_for = read(Path(path).read_text(encoding="utf-8"), path)
             return cls(data, None if made_for is None else LayoutTarget.of_dict(made_for, str(path)))

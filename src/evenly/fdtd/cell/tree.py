@@ -142,10 +142,11 @@ def _owner(value: Any, where: str) -> int:
 
 
 def _three(item: Any, where: str) -> tuple[Any, Any, Any]:
-    if len(item) != 3:
+    count = 1 if getattr(item, "ndim", 1) == 0 else len(item)
+    if count != 3:
         raise InputError(
             f"Node {where} of the partition: a cut has three entries, [(axis, position), left, right], but got "
-            f"{len(item)}: {_short(item)}."
+            f"{count}: {_short(item)}."
         )
     return item[0], item[1], item[2]
 

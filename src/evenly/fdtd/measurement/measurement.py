@@ -26,6 +26,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from evenly.errors import InputError, ReadError
+from evenly.memory import check_file
+from evenly.writing import replacing
 
 __all__ = ["COMMUNICATION", "COMPUTATION", "FORMAT", "FOURIER", "STEPPING", "SUFFIX", "Measurement", "RankRecord"]
 
@@ -275,11 +277,10 @@ class Measurement:
         """
         path = Path(path)
         path = path if path.suffix == ".json" else path.with_name(path.name + SUFFIX)
-        partial = path.with_name(path.name + ".partial")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            partial.write_text(json.dumps(_plain(self.to_dict()), indent=1) + "\n", encoding="utf-8")
-            partial.replace(path)
+            with replacing(path) as new:
+                new.write_text(json.dumps(_plain(self.to_dict()), indent=1) + "\n", encoding="utf-8")
         except OSError as error:
             raise InputError(
                 f"A measurement can't be written to {path} ({error.strerror}): give a path that can be written to."
@@ -295,14 +296,14 @@ class Measurement:
         ReadError
             If there is no such file, or it is damaged or not a measurement.
         """
-        path = Path(path)
+        path = check_file(path)
         try:
             return cls.from_dict(json.loads(path.read_text(encoding="utf-8")))
         except OSError as error:
             raise ReadError(path, f"it can't be read ({error.strerror}): check the path") from None
         except json.JSONDecodeError as error:
             raise ReadError(path, f"it is no JSON or was cut off: {error.msg}", line=error.lineno) from None
-        except (InputError, UnicodeDecodeError) as error:
+        except (ValueError, RecursionError) as error:
             raise ReadError(path, str(error)) from None
 
 

@@ -16,9 +16,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evenly.arguments import explained
 from evenly.errors import InputError, MissingExtraError, ReadError
 from evenly.fdtd.cell.grid import vector
 from evenly.fdtd.media.materials import Medium, vacuum
+from evenly.memory import ARRAYS_MIB, check_file, check_unpacked
 
 __all__ = ["ArrayMaterial", "FunctionMaterial", "as_material"]
 
@@ -55,6 +57,7 @@ class _PointByPoint:
         return epsilon
 
 
+@explained
 @dataclass(frozen=True)
 class FunctionMaterial(_PointByPoint):
     """A scalar ε (or refractive index) that is a function of position.
@@ -104,6 +107,7 @@ class FunctionMaterial(_PointByPoint):
         return np.array(each).reshape(points[0].shape)
 
 
+@explained
 @dataclass(frozen=True)
 class ArrayMaterial(_PointByPoint):
     """A scalar ε (or refractive index) given on a regular lattice, interpolated linearly.
@@ -147,7 +151,10 @@ class ArrayMaterial(_PointByPoint):
         object.__setattr__(self, "center", vector(self.center, f"center of {self.label}"))
         if min(self.size) < 0:
             raise InputError(f"`size` of {self.label} must not be negative, but got {self.size!r}.")
-        values = Path(self.values) if self._in_file else np.asarray(self.values, dtype=np.float64)
+        try:
+            values = Path(self.values) if self._in_file else np.asarray(self.values, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"`values` of {self.label} must be an array of numbers or a path: {error}.") from error
         object.__setattr__(self, "values", values)
         shape = tuple(self._read_shape())
         if len(shape) != 3 or 0 in shape:
@@ -197,14 +204,13 @@ class ArrayMaterial(_PointByPoint):
     def _read_shape(self) -> tuple[int, ...]:
         if not self._in_file:
             return tuple(self.values.shape)
-        with _open(self.values) as file:
-            return tuple(_find(file, self.values, self.dataset).shape)
+        return tuple(_read(self.values, self.dataset, lambda found: found.shape))
 
     def _read_part(self, part: tuple[slice, ...]) -> Array:
         if not self._in_file:
             return np.asarray(self.values[part])
-        with _open(self.values) as file:
-            return np.asarray(_find(file, self.values, self.dataset)[part], dtype=np.float64)
+        values: Array = _read(self.values, self.dataset, lambda found: np.asarray(found[part], dtype=np.float64))
+        return values
 
 
 Custom = FunctionMaterial | ArrayMaterial
@@ -230,19 +236,26 @@ def as_material(material: Any, owner: str) -> Medium | Custom:
     )
 
 
-def _open(path: Path) -> Any:
+def _read(path: Path, dataset: str, take: Callable[[Any], Any]) -> Any:
+    """Return what `take` takes of a data set in a file."""
     try:
         import h5py
     except ImportError:
         raise MissingExtraError("reading ε from an HDF5 file", extra="hdf5") from None
+    check_file(path)
     try:
-        return h5py.File(path, "r")
-    except OSError as error:
-        raise ReadError(path, f"it can't be opened as an HDF5 file: {error}") from None
+        with h5py.File(path, "r") as file:
+            return take(_find(file, path, dataset))
+    except ReadError:
+        raise
+    except (OSError, RuntimeError, KeyError, ValueError, TypeError) as error:
+        raise ReadError(path, f"it can't be read as an HDF5 file: {error}") from None
 
 
 def _find(file: Any, path: Path, dataset: str) -> Any:
     if dataset not in file or not hasattr(file[dataset], "shape"):
         names = ", ".join(sorted(file)) or "none"
         raise ReadError(path, f"it has no data set {dataset!r} (it holds: {names}): give `dataset`")
-    return file[dataset]
+    found = file[dataset]
+    check_unpacked(path, found.size * found.dtype.itemsize, ARRAYS_MIB)
+    return found

@@ -23,6 +23,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from evenly.arguments import explained
 from evenly.errors import InputError
 from evenly.fdtd.cell.grid import Vector
 
@@ -80,6 +81,7 @@ class _Oscillator:
         return replace(self, sigma=1.0)
 
 
+@explained
 @dataclass(frozen=True)
 class LorentzPole(_Oscillator):
     """A damped resonance: χ(f) = σ f0² / (f0² - f² - i f γ).
@@ -110,6 +112,7 @@ class LorentzPole(_Oscillator):
         return np.asarray(np.array(self.strength) * (square / complex(square - frequency**2, -frequency * self.gamma)))
 
 
+@explained
 @dataclass(frozen=True)
 class DrudePole(_Oscillator):
     """Free charges with friction: χ(f) = -σ f0² / (f² + i f γ).
@@ -146,6 +149,7 @@ class DrudePole(_Oscillator):
 Pole = LorentzPole | DrudePole
 
 
+@explained
 @dataclass(frozen=True)
 class Medium:
     """A homogeneous medium.

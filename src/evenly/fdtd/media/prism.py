@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evenly.arguments import explained
 from evenly.errors import InputError
 from evenly.fdtd.cell.grid import Vector, axis_index, vector
 from evenly.fdtd.media.faces import TOUCH, Faces, Piece, meet, moved_out, slab
@@ -26,6 +27,7 @@ __all__ = ["Prism"]
 Array = NDArray[np.float64]
 
 
+@explained
 @dataclass(frozen=True, kw_only=True)
 class Prism(GeometricObject):
     """A right prism over any simple polygon.

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evenly.arguments import explained
 from evenly.errors import InputError
 from evenly.fdtd.cell.grid import Vector, axis_index, vector
 from evenly.fdtd.media.custom import ArrayMaterial, FunctionMaterial, as_material
@@ -82,6 +83,7 @@ class GeometricObject(ABC):
         return self
 
 
+@explained
 @dataclass(frozen=True, kw_only=True)
 class Block(GeometricObject):
     """A rectangular block, possibly rotated.
@@ -116,7 +118,7 @@ class Block(GeometricObject):
         super().__post_init__()
         object.__setattr__(self, "center", vector(self.center, f"center of {self.label}"))
         for what, given in (("size", self.size), ("axes", self.axes)):
-            if not isinstance(given, (Sequence, np.ndarray)) or len(given) != 3:
+            if not isinstance(given, (Sequence, np.ndarray)) or getattr(given, "ndim", 1) == 0 or len(given) != 3:
                 three = "lengths (x, y, z)" if what == "size" else "vectors"
                 raise InputError(f"`{what}` of {self.label} must be three {three}, but got {given!r}.")
         object.__setattr__(self, "size", tuple(length(s, "size", self.label) for s in self.size))
@@ -168,6 +170,7 @@ class Block(GeometricObject):
         )
 
 
+@explained
 @dataclass(frozen=True, kw_only=True)
 class Sphere(GeometricObject):
     """A solid sphere.
@@ -215,6 +218,7 @@ class Sphere(GeometricObject):
         return replace(faces, flat=faces.flat & (flat | ~np.any(faces.normal, axis=1)))
 
 
+@explained
 @dataclass(frozen=True, kw_only=True)
 class Cylinder(GeometricObject):
     """A circular cylinder.

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evenly.arguments import explained
 from evenly.fdtd.cell.extents import AxisWeights, axis_weights, check_inside, check_region, hull, merged, weights_in
 from evenly.fdtd.cell.grid import COMPONENTS, ELECTRIC, MAGNETIC, Grid
 from evenly.fdtd.media.materials import Pole
@@ -92,6 +93,7 @@ class _VolumeMonitor(FourierMonitor):
         return total
 
 
+@explained
 class Energy(_VolumeMonitor):
     """Spectra of the electric and magnetic energy in a region.
 
@@ -127,6 +129,7 @@ class Energy(_VolumeMonitor):
         return self.electric() + self.magnetic()
 
 
+@explained
 class Absorption(_VolumeMonitor):
     """Spectrum of the power absorbed in a region by conductivity and poles.
 

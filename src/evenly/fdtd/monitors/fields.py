@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evenly.arguments import explained
 from evenly.errors import InputError
 from evenly.fdtd.cell.box import Box
 from evenly.fdtd.cell.extents import check_inside, check_region
@@ -53,6 +54,7 @@ class _Span:
     weights: tuple[float, ...] = ()
 
 
+@explained
 class DftFields(FourierMonitor):
     """Field components at chosen frequencies in a region.
 

@@ -7,7 +7,6 @@ box of global grid indices, axis of averaging) and one complex array of shape (n
 from __future__ import annotations
 
 import json
-import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +17,8 @@ from numpy.typing import NDArray
 
 from evenly.errors import InputError, ReadError
 from evenly.fdtd.cell.box import Box
+from evenly.memory import read_arrays
+from evenly.writing import replacing
 
 __all__ = ["MonitorData", "Region", "read_data", "write_data"]
 
@@ -111,9 +112,8 @@ def write_data(path: Path, data: MonitorData) -> None:
         for r in data.regions
     ]
     arrays: dict[str, Any] = {f"values{n}": data.arrays[region.key] for n, region in enumerate(data.regions)}
-    partial = path.with_name(path.name + ".partial")
     try:
-        with partial.open("wb") as file:
+        with replacing(path) as new, new.open("wb") as file:
             np.savez(
                 file,
                 format=np.array(_FORMAT),
@@ -121,11 +121,9 @@ def write_data(path: Path, data: MonitorData) -> None:
                 regions=np.array(json.dumps(table)),
                 **arrays,
             )
-        partial.replace(path)
     except OSError as error:
-        partial.unlink(missing_ok=True)
         raise InputError(
-            f"Monitor data can't be written to {path} ({error.strerror}): give a path that can be written to."
+            f"Monitor data can't be written to {path} ({error.strerror or error}): give a path that can be written to."
         ) from error
 
 
@@ -138,13 +136,13 @@ def read_data(path: Path) -> MonitorData:
         If the file doesn't exist, is damaged, or holds something else.
     """
     try:
-        with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
-            if str(file["format"]) != _FORMAT:
-                raise ReadError(path, f"a file of format {_FORMAT!r} was expected, got {str(file['format'])!r}")
-            return _unpacked(path, file)
+        file = read_arrays(path)
+        if str(file["format"]) != _FORMAT:
+            raise ReadError(path, f"a file of format {_FORMAT!r} was expected, got {str(file['format'])!r}")
+        return _unpacked(path, file)
     except OSError as error:
         raise ReadError(path, f"it can't be read ({error.strerror or error}): check the path") from error
-    except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         if isinstance(error, ReadError):
             raise
         raise ReadError(path, "it is no file of monitor data or it is damaged: save it again") from error

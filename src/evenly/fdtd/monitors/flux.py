@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evenly.arguments import explained
 from evenly.fdtd.cell.grid import Grid
 from evenly.fdtd.monitors.monitor import FourierMonitor, Region
 from evenly.fdtd.monitors.planes import Pairing, pairings
@@ -18,6 +19,7 @@ from evenly.fdtd.monitors.planes import Pairing, pairings
 __all__ = ["Flux"]
 
 
+@explained
 class Flux(FourierMonitor):
     """Energy flux through a plane, or out of a box.
 

@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from evenly.errors import InputError
 from evenly.fdtd.cell.box import Box
 from evenly.fdtd.stepping.kernels.fourier import SAMPLES, accumulate
+from evenly.memory import check_room
 
 __all__ = ["FourierPatch", "Phases", "check_frequencies", "decimation"]
 
@@ -197,6 +198,8 @@ class FourierPatch:
         self._count, self._first = 0, 0
         self.attach(chunk)
         n = len(phases.frequencies)
+        room = 16.0 * self.parts * n * box.volume
+        check_room(f"a monitor of {n} frequencies at {box.volume:,} points", room, "ask for fewer, or a smaller region")
         self._real = np.zeros((self.parts, n, box.volume))
         self._imag = np.zeros((self.parts, n, box.volume))
 

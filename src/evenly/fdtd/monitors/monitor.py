@@ -84,7 +84,7 @@ class FourierMonitor(ABC):
     def __init__(self, frequencies: ArrayLike, *, every: int | None = None, name: str = "") -> None:
         self.name = name
         self.frequencies = check_frequencies(frequencies, self.label)
-        if every is not None and (every < 1 or every != int(every)):
+        if every is not None and (every < 1 or every != every // 1):
             raise InputError(f"`every` of {self.label} must be a whole number of at least 1, but got {every!r}.")
         self.every = every
         self.patches: list[FourierPatch] = []

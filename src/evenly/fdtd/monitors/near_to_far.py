@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evenly.arguments import explained
 from evenly.errors import InputError
 from evenly.fdtd.cell.box import AXES
 from evenly.fdtd.cell.grid import Grid
@@ -39,6 +40,7 @@ class _Sheet:
     magnetic: Complex
 
 
+@explained
 def directions(theta: ArrayLike, phi: ArrayLike = 0.0) -> NDArray[np.float64]:
     """Return unit vectors from polar angles (from z) and azimuths (from x), in radians; arguments broadcast.
 
@@ -55,6 +57,7 @@ def directions(theta: ArrayLike, phi: ArrayLike = 0.0) -> NDArray[np.float64]:
     return np.stack([np.sin(t) * np.cos(p), np.sin(t) * np.sin(p), np.cos(t)], axis=-1)
 
 
+@explained
 class NearToFar(FourierMonitor):
     """Monitor of the fields far outside a closed box, or beyond a plane.
 

@@ -20,6 +20,7 @@ from evenly.fdtd.cell.box import AXES
 from evenly.fdtd.cell.extents import AxisWeights, axis_weights, check_inside, check_region, hull, merged
 from evenly.fdtd.cell.grid import Grid, axis_index
 from evenly.fdtd.monitors.files import Region
+from evenly.memory import check_room
 
 __all__ = ["Face", "Pairing", "faces", "pairings"]
 
@@ -132,6 +133,8 @@ def pairings(
             for part, (x, y, z) in enumerate(itertools.product(*along)):
                 box, name = hull((x, y, z)), f"{number}{face.name}"
                 electric, magnetic = Region(f"{name}/{e}/{part}", e, box), Region(f"{name}/{h}/{part}", h, box, average)
+                room = 24.0 * len(x.weights) * len(y.weights) * len(z.weights)
+                check_room(f"{label} with {room / 24:.4g} grid points", room, "lower the resolution")
                 weights = x.weights[:, None, None] * y.weights[:, None] * z.weights
                 pairs.append(Pairing(face, electric, magnetic, sign, np.asarray(weights, dtype=np.float64)))
     return pairs

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evenly.arguments import explained
 from evenly.errors import InputError
 from evenly.fdtd.cell.grid import Grid
 from evenly.fdtd.monitors.files import Region
@@ -32,6 +33,7 @@ __all__ = ["FieldRecorder"]
 Array = NDArray[Any]
 
 
+@explained
 class FieldRecorder:
     """Records a field component at a point, interpolated linearly between grid points.
 
@@ -56,7 +58,7 @@ class FieldRecorder:
     kind = "field recorder"
 
     def __init__(self, component: str, point: Sequence[float] | float, *, every: int = 1, name: str = "") -> None:
-        if every != int(every) or every < 1:
+        if every != every // 1 or every < 1:
             raise InputError(f"`every` of a field recorder must be a whole number of at least 1, but got {every!r}.")
         self.component, self.point, self.every, self.name = component, point, int(every), name
         self.frequencies = np.zeros(0)

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evenly.arguments import explained
 from evenly.errors import InputError
 
 __all__ = ["Resonance", "resonances"]
@@ -61,6 +62,7 @@ class Resonance:
         return math.pi * self.frequency / self.decay if self.decay else math.inf
 
 
+@explained
 def resonances(
     signal: ArrayLike,
     dt: float,

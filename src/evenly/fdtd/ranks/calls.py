@@ -28,7 +28,10 @@ R = TypeVar("R")
 _PACKAGE = str(Path(__file__).parents[2]) + os.sep
 _LIBRARY = sysconfig.get_path("stdlib") + os.sep
 # Frames that say nothing about which call it is.
-_MACHINERY = tuple(str(Path(__file__).with_name(name)) for name in ("calls.py", "communicators.py", "lookout.py"))
+_MACHINERY = (
+    *(str(Path(__file__).with_name(name)) for name in ("calls.py", "communicators.py", "lookout.py")),
+    _PACKAGE + "arguments.py",
+)
 # More elements than a point or a list of components has aren't compared.
 _MOST = 64
 

@@ -25,6 +25,9 @@ MARK = "EVENLY_JOB"
 # Number of characters that are stored: enough for any error, but a job with much output doesn't fill the memory.
 KEPT = 4_000_000
 
+# Characters after which a line is passed on in pieces. What launchers remark is shorter.
+LONG = 50_000
+
 _REMARKS = re.compile(
     r"^(?:"
     r"Abort\(-?\d+\) on node \d+.*"
@@ -174,21 +177,28 @@ class Stream:
     def __init__(self, target: TextIO | None = None, keep: Callable[[str], str] = str) -> None:
         self._target, self._keep = target, keep
         self._decoder = getincrementaldecoder("utf-8")("replace")
-        self._pending = ""
+        self._pending: list[str] = []
         self._parts: list[str] = []
         self._length = 0
 
     def feed(self, data: bytes) -> None:
         """Take the next bytes."""
-        text = self._decoder.decode(data)
         # Lines end with \n or \r (as those of progress bars do). Each is passed on as soon as it is complete.
-        *lines, self._pending = re.split(r"(?<=[\r\n])", self._pending + text)
+        *lines, rest = re.split(r"(?<=[\r\n])", self._decoder.decode(data))
+        if lines:
+            lines[0] = "".join([*self._pending, lines[0]])
+            self._pending = []
+        self._pending.append(rest)
+        # The program waits meanwhile: a line that never ends mustn't be looked at again and again.
+        if sum(map(len, self._pending)) > LONG:
+            lines.append("".join(self._pending))
+            self._pending = []
         self._put("".join(map(self._keep, lines)))
 
     def close(self) -> None:
         """Process the incomplete last line; further calls do nothing."""
-        rest = self._pending + self._decoder.decode(b"", final=True)
-        self._pending = ""
+        rest = "".join([*self._pending, self._decoder.decode(b"", final=True)])
+        self._pending = []
         self._put(self._keep(rest))
 
     def text(self) -> str:

@@ -2,8 +2,8 @@
 
 The launcher is the program in the environment variable ``EVENLY_MPIEXEC``, if it is set. Else it is the ``mpiexec``
 next to this Python (from the ``mpich`` wheel), or ``mpiexec``, ``mpirun`` or ``srun`` in the PATH. Ctrl-C, SIGTERM and
-SIGHUP are passed on to the ranks. Processes that remain of a job that failed, ran out of time or was interrupted are
-killed. The launcher's own remarks about a failing rank are dropped, so that only the rank's own message is shown.
+SIGHUP are passed on to the ranks. Processes that remain when the job ends, or when this process is killed, are killed.
+The launcher's own remarks about a failing rank are dropped, so that only the rank's own message is shown.
 
 >>> Launcher("/usr/bin/mpirun", "openmpi").command(8, ["python", "run.py"], cores=2)
 ['/usr/bin/mpirun', '--oversubscribe', '-n', '8', 'python', 'run.py']

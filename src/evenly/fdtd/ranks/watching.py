@@ -1,6 +1,7 @@
 r"""Supervises a program until it ends: its output, signals to this process, a time limit, and leftover processes.
 
-Every process of a job has the job's mark in its environment, so that leftover processes of a failed job can be killed.
+Nothing of a job is left when it has ended, nor when this process is killed (`evenly.fdtd.ranks.supervised`). Every
+process of a job has the job's mark in its environment, so that those that a killed supervisor left can be found.
 
 >>> follow(["echo", "done"], echo=False).output
 'done\n'
@@ -11,7 +12,6 @@ from __future__ import annotations
 import os
 import selectors
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -25,6 +25,7 @@ from typing import IO
 
 from evenly.fdtd.ranks.launch_output import MARK, Death, Stream
 from evenly.fdtd.ranks.launchers import without_launcher
+from evenly.fdtd.ranks.supervised import Supervised
 
 __all__ = ["Job", "end_job", "follow", "job_processes"]
 
@@ -44,6 +45,8 @@ class Job:
         Standard output and error output of the ranks; the beginning of very long texts is dropped.
     seconds : float
         Duration from start to end.
+    cpu_seconds : float
+        CPU time of all its processes.
     timed_out : bool
         Whether the job was ended because of the time limit.
     signal : int or None
@@ -54,6 +57,7 @@ class Job:
     output: str
     errors: str
     seconds: float
+    cpu_seconds: float = 0.0
     timed_out: bool = False
     signal: int | None = None
 
@@ -90,18 +94,7 @@ def follow(
     """
     mark = mark or uuid.uuid4().hex
     variables = {**without_launcher(os.environ), **(environment or {}), MARK: mark}
-    begin = time.monotonic()
-    process = subprocess.Popen(
-        list(command),
-        env=variables,
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        # In a new session, Ctrl-C at the terminal reaches the ranks only once, through this process.
-        start_new_session=True,
-    )
-    return _Watch(process, mark, begin, timeout_s).follow(echo=echo)
+    return _Watch(Supervised(list(command), variables, folder), mark, timeout_s).follow(echo=echo)
 
 
 def end_job(mark: str) -> int:
@@ -132,11 +125,9 @@ def end_job(mark: str) -> int:
 class _Watch:
     """A running job: passes on its output and the signals that this process gets."""
 
-    def __init__(self, process: subprocess.Popen[bytes], mark: str, begin: float, timeout_s: float | None) -> None:
+    def __init__(self, process: Supervised, mark: str, timeout_s: float | None) -> None:
         self.process, self.mark = process, mark
-        self.begin = begin
-        self.limit = None if timeout_s is None else self.begin + timeout_s
-        self.end: float | None = None
+        self.limit = None if timeout_s is None else process.begin + timeout_s
         self.kill_at: float | None = None
         self.timed_out = False
         self.signal: int | None = None
@@ -145,73 +136,65 @@ class _Watch:
     def follow(self, *, echo: bool) -> Job:
         output = Stream(sys.stdout if echo else None, self.death.keep)
         errors = Stream(sys.stderr if echo else None, self.death.keep)
-        finished = False
         try:
             with self._signals():
                 self._pump({self.process.stdout: output, self.process.stderr: errors})
-                self.process.wait()
-            self._note_end()
-            finished = self.process.returncode == 0
         finally:
-            if not finished:
-                _kill(self.process, self.mark)
-            self._reap()
+            if not self.process.close():
+                end_job(self.mark)
         killed = self.death.message()
         if killed and self.signal is None and not self.timed_out:
             errors.feed(f"{killed}\n".encode())
-        seconds = self.end - self.begin if self.end is not None else time.monotonic() - self.begin
-        return Job(self._status(), output.text(), errors.text(), seconds, self.timed_out, self.signal)
-
-    def _note_end(self) -> None:
-        """Record the time of the program's end, so that later clean-up doesn't count."""
-        self.end = time.monotonic() if self.end is None else self.end
-
-    def _reap(self) -> None:
-        self.process.wait()
-        for pipe in (self.process.stdout, self.process.stderr):
-            if pipe is not None:
-                pipe.close()
+        seconds = self.process.end - self.process.begin
+        return Job(
+            self._status(), output.text(), errors.text(), seconds, self.process.cpu_seconds, self.timed_out, self.signal
+        )
 
     def _status(self) -> int:
         if self.timed_out:
             return 124
         if self.signal is not None:
             return 128 + self.signal
-        status = self.process.returncode
+        status = self.process.wait()
         return 128 - status if status < 0 else status
 
-    def _pump(self, streams: Mapping[IO[bytes] | None, Stream]) -> None:
+    def _pump(self, streams: Mapping[IO[bytes], Stream]) -> None:
         with selectors.DefaultSelector() as selector:
+            selector.register(self.process.report, selectors.EVENT_READ)
             for pipe, stream in streams.items():
-                if pipe is not None:
-                    selector.register(pipe, selectors.EVENT_READ, stream)
+                selector.register(pipe, selectors.EVENT_READ, stream)
             while selector.get_map():
                 for key, _ in selector.select(0.1):
+                    if key.data is None:
+                        continue
                     data = os.read(key.fd, 65536)
                     key.data.feed(data)
                     if not data:
                         selector.unregister(key.fileobj)
                 self._check_time()
-                if self.process.poll() is not None:
-                    self._note_end()
-                    if selector.get_map() and not selector.select(0.5):
-                        # The launcher has ended, but an orphaned process still holds the pipe open.
-                        break
+                if self.process.poll() is None:
+                    continue
+                if self.process.report in selector.get_map():
+                    selector.unregister(self.process.report)
+                    # What it left may print without end.
+                    self.kill_at = time.monotonic() + GRACE_S if self.kill_at is None else self.kill_at
+                elif selector.get_map() and not selector.select(0.5):
+                    # The program has ended, but an orphaned process still holds the pipe open.
+                    break
         for stream in streams.values():
             stream.close()
 
     def _check_time(self) -> None:
         now = time.monotonic()
-        if self.limit is not None and now > self.limit and not self.timed_out:
+        if self.limit is not None and min(now, self.process.end) > self.limit and not self.timed_out:
             self.timed_out = True
             self._pass_on(signal.SIGTERM)
         if self.kill_at is not None and now > self.kill_at:
-            _kill(self.process, self.mark)
+            self.process.kill()
 
     def _pass_on(self, number: int) -> None:
         self.kill_at = time.monotonic() + GRACE_S if self.kill_at is None else self.kill_at
-        if self.process.poll() is None:
-            self.process.send_signal(number)
+        self.process.send_signal(number)
 
     @contextmanager
     def _signals(self) -> Iterator[None]:
@@ -230,12 +213,6 @@ class _Watch:
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
-
-
-def _kill(process: subprocess.Popen[bytes], mark: str) -> None:
-    # Not os.kill(pid): after the process is reaped, its pid may belong to another process.
-    process.kill()
-    end_job(mark)
 
 
 def job_processes(mark: str) -> list[int]:

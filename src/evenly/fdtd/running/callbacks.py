@@ -18,6 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from evenly.arguments import explained
 from evenly.errors import InputError
 
 if TYPE_CHECKING:
@@ -86,6 +87,7 @@ class _Call(Callback):
             self.action(sim)
 
 
+@explained
 def at_every(action: Action, *, steps: int | None = None, time: float | None = None) -> Callback:
     """Call ``action(sim)`` every so many steps, or whenever so much time has passed.
 
@@ -112,7 +114,7 @@ def at_every(action: Action, *, steps: int | None = None, time: float | None = N
     if (steps is None) == (time is None):
         raise InputError(f"`at_every` needs either `steps` or `time`, but got steps={steps!r} and time={time!r}.")
     if steps is not None:
-        if steps != int(steps) or steps < 1:
+        if steps != steps // 1 or steps < 1:
             raise InputError(f"`steps` of `at_every` must be a whole number of at least 1, but got {steps!r}.")
         return _Call(action, "steps", steps=int(steps))
     if time is None or not 0 < time < math.inf:
@@ -120,6 +122,7 @@ def at_every(action: Action, *, steps: int | None = None, time: float | None = N
     return _Call(action, "time", time=float(time))
 
 
+@explained
 def at_time(action: Action, time: float) -> Callback:
     """Call ``action(sim)`` once, when E has come to a time, in a/c.
 
@@ -138,6 +141,7 @@ def at_time(action: Action, time: float) -> Callback:
     return _Call(action, "once", time=float(time))
 
 
+@explained
 def at_beginning(action: Action) -> Callback:
     """Call ``action(sim)`` before the first step of a run.
 
@@ -149,6 +153,7 @@ def at_beginning(action: Action) -> Callback:
     return _Call(action, "beginning")
 
 
+@explained
 def at_end(action: Action) -> Callback:
     """Call ``action(sim)`` after the last step of a run.
 

@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from evenly.arguments import explained
 from evenly.errors import InputError
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ class Condition(ABC):
         """Continue from a kept state."""
 
 
+@explained
 class UntilTime(Condition):
     """Over when E is at a time, in a/c, counted from the simulation's beginning.
 
@@ -82,6 +84,7 @@ class UntilTime(Condition):
         return (sim.step_count - self._first) / max(1, self._last - self._first)
 
 
+@explained
 class SourcesEnded(Condition):
     """Over some time, in a/c, after the last source has ended.
 
@@ -111,6 +114,7 @@ class SourcesEnded(Condition):
         return self._until.progress(sim)
 
 
+@explained
 class WallTime(Condition):
     """Over after so many seconds on the master's clock: before a batch system ends the job, say.
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evenly.arguments import explained
 from evenly.errors import InputError
 from evenly.fdtd.monitors.fourier import FourierPatch
 from evenly.fdtd.monitors.points import PointProbe
@@ -123,6 +124,7 @@ class _Peak:
         self.peak, self.silent = float(state["peak"]), int(state["silent"])
 
 
+@explained
 class FieldsDecayed(_Windowed):
     """Over when |field|² at a point has stayed below `by` of its peak for a window.
 
@@ -204,6 +206,7 @@ class FieldsDecayed(_Windowed):
         self._samples, self._seen = len(values), [float(v) for v in values[:, self._ready.own].ravel()]
 
 
+@explained
 class EnergyDecayed(_Windowed):
     """Over when the energy of all fields in the cell (without what poles hold) has fallen to `by` of its peak.
 
@@ -250,6 +253,7 @@ class EnergyDecayed(_Windowed):
         self._level.restore(state)
 
 
+@explained
 class DftDecayed(_Windowed):
     """Over when the Fourier transforms of all monitors have stopped changing.
 

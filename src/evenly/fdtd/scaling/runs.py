@@ -8,16 +8,17 @@ The simulation is one of the named structures, or a function in a user's script 
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from evenly.arguments import explained
 from evenly.errors import InputError
 from evenly.fdtd.measurement.measurement import Measurement, Parameter
 from evenly.fdtd.ranks.launching import launch_python
 from evenly.fdtd.ranks.watching import Job
 from evenly.fdtd.scaling.study import ScalingStudy, file_name
+from evenly.processes import scratch_folder
 
 __all__ = ["Progress", "run_once", "run_study"]
 
@@ -25,6 +26,7 @@ __all__ = ["Progress", "run_once", "run_study"]
 Progress = Callable[[int, int, Measurement], None]
 
 
+@explained
 def run_study(
     program: str,
     ranks: Sequence[int] = (1, 2, 4, 8),
@@ -102,10 +104,10 @@ def run_once(task: Mapping[str, Any], ranks: int, *, timeout_s: float | None = N
     echo : bool
         Whether to print the output of the job.
     """
-    with tempfile.TemporaryDirectory() as folder:
-        result = Path(folder, "run.json")
-        Path(folder, "task.json").write_text(json.dumps({**task, "result": str(result)}), encoding="utf-8")
-        arguments = ["-m", "evenly.fdtd.scaling.rank", str(Path(folder, "task.json"))]
+    with scratch_folder() as folder:
+        result = folder / "run.json"
+        (folder / "task.json").write_text(json.dumps({**task, "result": str(result)}), encoding="utf-8")
+        arguments = ["-m", "evenly.fdtd.scaling.rank", str(folder / "task.json")]
         job = launch_python(arguments, ranks, timeout_s=timeout_s, echo=echo)
         if job.signal is not None:
             raise KeyboardInterrupt

@@ -20,6 +20,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evenly.arguments import explained
 from evenly.errors import InputError
 
 __all__ = ["ContinuousWave", "CustomPulse", "GaussianPulse", "Pulse"]
@@ -131,6 +132,7 @@ def _quadrature(pulse: Pulse, frequencies: NDArray[np.float64], panels: int) -> 
     return np.asarray(total / math.sqrt(math.tau))
 
 
+@explained
 @dataclass(frozen=True)
 class GaussianPulse(Pulse):
     """A short pulse with a Gaussian spectrum around one frequency and no static part.
@@ -233,6 +235,7 @@ class GaussianPulse(Pulse):
         return max(0.0, self.frequency - reach), self.frequency + high
 
 
+@explained
 @dataclass(frozen=True)
 class ContinuousWave(_Bounded):
     """A wave of one frequency, exp(-2πi f (t - start)), turned on (and off) smoothly.
@@ -297,6 +300,7 @@ class ContinuousWave(_Bounded):
         return max(0.0, self.frequency - reach), self.frequency + reach
 
 
+@explained
 @dataclass(frozen=True)
 class CustomPulse(_Bounded):
     """A pulse given by any function of time.

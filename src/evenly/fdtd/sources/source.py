@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evenly.arguments import explained
 from evenly.errors import InputError
 from evenly.fdtd.cell.boundaries import Phases
 from evenly.fdtd.cell.box import Box
@@ -49,6 +50,7 @@ class SourcePatch:
     weights: NDArray[Any]
 
 
+@explained
 @dataclass(frozen=True)
 class Source:
     """A current that drives one field component.

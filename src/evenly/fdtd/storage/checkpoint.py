@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evenly.arguments import explained
 from evenly.errors import InputError
 from evenly.fdtd.monitors.monitor import FourierMonitor
 from evenly.fdtd.ranks.launch_output import tell_supervisor
@@ -167,6 +168,7 @@ def _manifest(sim: Fields, data: str, tables: list[dict[str, Any]], extra: Any) 
     }
 
 
+@explained
 class Checkpoints(Callback):
     """Saves a checkpoint now and then during a run, in one folder; whether that can be is checked before the run.
 

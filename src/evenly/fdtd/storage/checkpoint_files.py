@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenly.errors import InputError, ReadError
+from evenly.memory import DAMAGE, check_file, read_array
 
 if TYPE_CHECKING:
     from evenly.fdtd.ranks.communicators import Communicator
@@ -84,7 +85,7 @@ class PartReader:
     """
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self._path = check_file(path)
         self._archive: zipfile.ZipFile = self._try(lambda: zipfile.ZipFile(path))
 
     def read(self, name: str) -> Array:
@@ -102,16 +103,12 @@ class PartReader:
         self._archive.close()
 
     def _read(self, name: str) -> Array:
-        with self._archive.open(name) as entry:
-            values: Array = np.lib.format.read_array(entry, allow_pickle=False)
-            # Only the end of an entry tells whether its checksum is right.
-            entry.read()
-        return values
+        return read_array(self._archive, name)
 
     def _try(self, work: Callable[[], Any]) -> Any:
         try:
             return work()
-        except (OSError, KeyError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        except (OSError, ValueError, *DAMAGE) as error:
             raise ReadError(self._path, f"{BROKEN} ({error})") from error
 
 

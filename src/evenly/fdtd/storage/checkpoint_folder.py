@@ -16,16 +16,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 import secrets
 import shutil
-import socket
+import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from evenly.errors import InputError, ReadError
 from evenly.fdtd.storage.checkpoint_files import BROKEN
+from evenly.processes import is_gone, this_process
+from evenly.writing import put
 
 __all__ = ["FORMAT", "VERSION", "check_place", "commit", "discard", "new_data", "read_manifest"]
 
@@ -93,9 +95,9 @@ def check_place(folder: Path, needed: float, last: str | None = None) -> None:
     try:
         _check_content(folder, last)
         folder.mkdir(parents=True, exist_ok=True)
-        probe = folder / f"probe-{secrets.token_hex(4)}"
-        probe.touch(exist_ok=False)
-        probe.unlink()
+        # Without a name where the system can: nothing is left if the process is killed now.
+        with tempfile.TemporaryFile(dir=folder):
+            pass
         free = shutil.disk_usage(folder).free
     except OSError as error:
         raise InputError(
@@ -140,8 +142,12 @@ def new_data(folder: Path, step: int) -> str:
     """
     name = f"data-{step:09d}-{secrets.token_hex(4)}"
     (folder / name).mkdir()
-    mark = {"format": FORMAT, "host": socket.gethostname(), "pid": os.getpid()}
-    (folder / name / _MARK).write_text(json.dumps(mark), encoding="utf-8")
+    mark = {"format": FORMAT, **this_process()}
+    try:
+        (folder / name / _MARK).write_text(json.dumps(mark), encoding="utf-8")
+    except OSError:
+        discard(folder / name)
+        raise
     return name
 
 
@@ -158,15 +164,12 @@ def commit(folder: Path, manifest: dict[str, Any]) -> None:
     kept = json.loads(json.dumps(manifest))
     # It is made in the new data folder, where nothing can have its name.
     partial = folder / manifest["data"] / _MANIFEST
-    with partial.open("w", encoding="utf-8") as file:
-        json.dump({**kept, "checksum": _checksum(kept)}, file)
-        file.flush()
-        os.fsync(file.fileno())
-    partial.replace(folder / _MANIFEST)
+    partial.write_text(json.dumps({**kept, "checksum": _checksum(kept)}), encoding="utf-8")
+    put(partial, folder / _MANIFEST)
     # Times are those of the file system, whose clock need not be this machine's.
     now = (folder / _MANIFEST).stat().st_mtime
     for old in folder.glob("data-*"):
-        if old.name != manifest["data"] and (old.name == before or _last_written(old) < now - _LEFT_S):
+        if old.name != manifest["data"] and (old.name == before or _is_left(old, now)):
             discard(old)
 
 
@@ -189,13 +192,17 @@ def _is_own(entry: Path) -> bool:
     if entry.is_symlink() or not entry.is_dir() or not _DATA.fullmatch(entry.name):
         return False
     try:
+        if all(file.name == _MARK and file.stat().st_size == 0 for file in entry.iterdir()):
+            return True
         mark = json.loads((entry / _MARK).read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return not any(entry.iterdir())
     except (OSError, ValueError):
         return False
     return isinstance(mark, dict) and mark.get("format") == FORMAT
 
 
-def _last_written(data: Path) -> float:
-    return max((file.stat().st_mtime for file in (data, *data.glob("*")) if file.exists()), default=0.0)
+def _is_left(data: Path, now: float) -> bool:
+    """Return whether the process that made a data folder is gone, or has written nothing for long."""
+    with suppress(OSError, ValueError, AttributeError):
+        if is_gone(json.loads((data / _MARK).read_text(encoding="utf-8"))):
+            return True
+    return max((file.stat().st_mtime for file in (data, *data.glob("*")) if file.exists()), default=0.0) < now - _LEFT_S

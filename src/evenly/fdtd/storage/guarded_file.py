@@ -41,7 +41,11 @@ def guarded(path: Path) -> Iterator[GuardedFile]:
     try:
         yield file
     finally:
-        # Some file systems tell only here.
+        # Some file systems tell only here that they are full.
+        try:
+            os.fsync(descriptor)
+        except OSError as error:
+            file.failure = file.failure or error
         os.close(descriptor)
     if file.failure is not None:
         raise file.failure

@@ -38,7 +38,6 @@ from evenly.fdtd.storage.output_places import (
     Region,
     check_writable,
     part_path,
-    partial_path,
     region_box,
     with_suffix,
 )
@@ -51,6 +50,7 @@ from evenly.fdtd.storage.output_values import (
     media_slabs,
     place,
 )
+from evenly.writing import new_beside, put
 
 if TYPE_CHECKING:
     from evenly.fdtd.fields import Fields
@@ -135,6 +135,7 @@ class _Target:
         self.sim, self.path, self.names, self.box, self.average, self.h5py = sim, path, names, box, average, h5py
         self.rank, self.size = sim.communicator.rank, sim.communicator.size
         self.pieces = [(i, c, c.box & box) for i, c in enumerate(sim.chunk_boxes) if not (c.box & box).empty]
+        self.new: list[Path] = []
         self.shared = self.size > 1 and h5py.get_config().mpi and hasattr(sim.communicator, "comm")
 
     def prepare(self) -> None:
@@ -146,49 +147,59 @@ class _Target:
                 exchange_for_nodes(self.sim, fields)
 
     def write(self) -> None:
-        if self.size == 1 or self.shared:
-            self._one_file()
-        else:
-            self._parts()
+        try:
+            if self.size == 1 or self.shared:
+                self._one_file()
+            else:
+                self._parts()
+        finally:
+            for path in self.new:
+                path.unlink(missing_ok=True)
         self._remove_stale()
 
     def _one_file(self) -> None:
         """All ranks write into the file itself."""
-        partial = partial_path(self.path)
-        with self._together([partial]):
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+        with self._together():
+            partial = self._beside(self.path)
+        partial = self.sim.communicator.bcast(partial)
+        with self._together():
             shared = {"driver": "mpio", "comm": getattr(self.sim.communicator, "comm", None)}
             with self.h5py.File(partial, "w", **shared) if self.shared else self._new(partial) as file:
                 for name in self.names:
                     self._describe(file, name, file.create_dataset(name, self.box.shape, _type(self.sim, name)))
                 for name in self.names:
                     _fill(file[name], self.box, self._shares(name) if self.shared else self._planes(name))
-        with self._together([partial]):
+        with self._together():
             if self.rank == 0:
-                partial.replace(self.path)
+                put(partial, self.path)
 
     def _parts(self) -> None:
         """Each rank writes a file of its own, and the master one that shows them all as one array."""
-        part, partial = part_path(self.path, self.rank), partial_path(part_path(self.path, self.rank))
+        part = part_path(self.path, self.rank)
         own = any(chunk.owner == self.rank for _, chunk, _ in self.pieces)
-        with self._together([partial]):
-            if self.rank == 0:
-                self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self._together([partial]):
+        with self._together():
+            partial, whole = self._beside(part), self._beside(self.path)
             if own:
                 self._write_part(partial)
-        with self._together([partial]):
+            if self.rank == 0:
+                self._write_whole(whole)
+        # From here on, nothing needs space on the disk.
+        with self._together():
             # The old file must not show a mixture of old and new parts, whatever happens now.
             if self.rank == 0:
                 self.path.unlink(missing_ok=True)
-        with self._together([partial]):
+        with self._together():
             if own:
-                partial.replace(part)
-        whole = partial_path(self.path)
-        with self._together([whole] if self.rank == 0 else []):
+                put(partial, part)
+        with self._together():
             if self.rank == 0:
-                self._write_whole(whole)
-                whole.replace(self.path)
+                put(whole, self.path)
+
+    def _beside(self, path: Path) -> Path:
+        """Return where a file is written before it is complete."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.new.append(new_beside(path))
+        return self.new[-1]
 
     def _write_part(self, path: Path) -> None:
         with self._new(path) as file:
@@ -262,8 +273,8 @@ class _Target:
                 if old not in used:
                     old.unlink(missing_ok=True)
 
-    def _together(self, leftovers: Sequence[Path]) -> Any:
-        return _together(self.sim, f"{self.path} can't be written", leftovers)
+    def _together(self) -> Any:
+        return _together(self.sim, f"{self.path} can't be written")
 
 
 def _fill(data: Any, box: Box, slabs: Slabs) -> None:
@@ -273,8 +284,8 @@ def _fill(data: Any, box: Box, slabs: Slabs) -> None:
 
 
 @contextmanager
-def _together(sim: Fields, what: str, leftovers: Sequence[Path] = ()) -> Iterator[None]:
-    """Raise on all ranks what went wrong on any, once `leftovers` are gone; every rank must come here."""
+def _together(sim: Fields, what: str) -> Iterator[None]:
+    """Raise on all ranks what went wrong on any; every rank must come here."""
     failure: str | None = None
     try:
         yield
@@ -284,8 +295,6 @@ def _together(sim: Fields, what: str, leftovers: Sequence[Path] = ()) -> Iterato
         failure = f"{what} by rank {sim.communicator.rank}: {_reason(error)}"
     failures = [text for text in sim.communicator.allgather(failure) if text]
     if failures:
-        for path in leftovers:
-            path.unlink(missing_ok=True)
         raise InputError(failures[0])
 
 

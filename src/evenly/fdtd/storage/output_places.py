@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from evenly.arguments import explained
 from evenly.errors import InputError
 from evenly.fdtd.cell.box import Box
 from evenly.fdtd.cell.grid import vector
@@ -15,13 +16,14 @@ from evenly.fdtd.cell.grid import vector
 if TYPE_CHECKING:
     from evenly.fdtd.fields import Fields
 
-__all__ = ["Existing", "Region", "check_writable", "part_path", "partial_path", "region_box", "with_suffix"]
+__all__ = ["Existing", "Region", "check_writable", "part_path", "region_box", "with_suffix"]
 
 Existing = Literal["replace", "error"]
 #: A Box of global indices, or (center, size) in a.
 Region = Box | tuple[Sequence[float], Sequence[float]] | None
 
 
+@explained
 def check_writable(path: Path | str, bytes: float = 0, *, existing: Existing = "replace") -> None:  # noqa: A002
     """Check, before a long run, that a file of so many bytes can be written.
 
@@ -132,17 +134,6 @@ def with_suffix(path: Path) -> Path:
     'fields.h5'
     """
     return path if path.suffix else path.with_name(f"{path.name}.h5")
-
-
-def partial_path(path: Path) -> Path:
-    """Return where a file is written before it is complete.
-
-    Examples
-    --------
-    >>> partial_path(Path("fields.h5")).name
-    'fields.h5.partial'
-    """
-    return path.with_name(f"{path.name}.partial")
 
 
 def _size(number: float) -> str:

@@ -160,6 +160,10 @@ class Recipe(ABC):
 
     def nodes(self, length: float) -> int:
         """Return a length in grid points, rounded."""
+        if not length * self.resolution < 2**31:
+            raise InputError(
+                f"`resolution` gives 2^31 points or more along a length of {length:g}: lower {self.resolution!r}"
+            )
         return round(length * self.resolution)
 
     def whole(self, length: float) -> float:

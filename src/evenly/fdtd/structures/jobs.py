@@ -26,6 +26,7 @@ from evenly.fdtd.simulation import Options, Simulation
 from evenly.fdtd.structures.example import Look
 from evenly.fdtd.structures.programs import Program, load
 from evenly.fdtd.structures.views import View, take_view
+from evenly.writing import replacing
 
 __all__ = ["Job", "Spectrum", "read_spectra", "run_job"]
 
@@ -156,7 +157,7 @@ class Spectrum:
         with np.errstate(divide="ignore"):
             columns = {"frequency": self.frequencies, "wavelength": 1 / self.frequencies, **self.curves}
         try:
-            with path.open("w", newline="", encoding="utf-8") as file:
+            with replacing(path) as new, new.open("w", newline="", encoding="utf-8") as file:
                 file.write(f"# {self.what}; lengths in {self.unit}, frequencies in c/{self.unit}\n")
                 writer = csv.writer(file, lineterminator="\n")
                 writer.writerow(columns)

@@ -28,6 +28,8 @@ from evenly.fdtd.monitors.monitor import FourierMonitor
 from evenly.fdtd.monitors.near_to_far import NearToFar
 from evenly.fdtd.simulation import Simulation
 from evenly.fdtd.structures.example import Look
+from evenly.memory import read_arrays
+from evenly.writing import replacing
 
 __all__ = ["Area", "View", "take_view"]
 
@@ -119,7 +121,7 @@ class View:
         arrays = {"index": self.index, "snapshot": np.zeros((0, 0)) if self.snapshot is None else self.snapshot}
         about = {name: value for name, value in asdict(self).items() if name not in arrays}
         try:
-            with path.open("wb") as file:
+            with replacing(path) as new, new.open("wb") as file:
                 np.savez_compressed(file, about=np.array(json.dumps(about)), **arrays)  # type: ignore[arg-type]
         except OSError as error:
             raise InputError(f"A view can't be written to {path}: {error.strerror or error}.") from None
@@ -135,11 +137,13 @@ class View:
             If there is none or it is something else.
         """
         try:
-            with np.load(path, allow_pickle=False) as file:
-                about = json.loads(str(file["about"]))
-                shown = file["snapshot"]
-                index = file["index"]
-        except (OSError, ValueError, KeyError) as error:
+            file = read_arrays(path)
+            about = json.loads(str(file["about"]))
+            shown = file["snapshot"]
+            index = file["index"]
+        except ReadError:
+            raise
+        except (OSError, ValueError, KeyError, RecursionError) as error:
             raise ReadError(Path(path), f"it is no view of a simulation: {error}") from None
         for name in ("chunks", "layers", "monitors", "sources"):
             about[name] = [Area(**{**one, "corners": tuple(one["corners"])}) for one in about[name]]

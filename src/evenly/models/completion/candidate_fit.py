@@ -37,9 +37,9 @@ class Settings:
     Attributes
     ----------
     rank : int
-        Number of products in the sum; 0 leaves it to the fit, like `count`.
+        Number of products in the sum.
     count : int
-        Number of grid points of numbers that aren't in `grid_specs`.
+        Number of grid points of numbers for which `grid_specs` has none.
     grid_specs : mapping of str to GridSpec
         The user's grid settings by parameter.
     basis, optimizer
@@ -54,8 +54,8 @@ class Settings:
         Maximum number of sweeps.
     """
 
-    rank: int
-    count: int
+    rank: int = 2
+    count: int = 4
     grid_specs: Mapping[str, GridSpec] = field(default_factory=dict)
     basis: Basis = "hat"
     optimizer: Optimizer = "variational"

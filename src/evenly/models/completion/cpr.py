@@ -48,7 +48,10 @@ class _Completion(Regressor):
 
     def fit(self, inputs: Inputs, logs: Floats, weights: Floats) -> None:
         n, settings = len(logs), self.settings
-        settings = replace(settings, rank=settings.rank or usual_rank(n), count=settings.count or usual_count(n))
+        if self.free.rank:
+            settings = replace(settings, rank=usual_rank(n))
+        if self.free.count:
+            settings = replace(settings, count=usual_count(n))
         self.settings = choose(settings, self.free, inputs, logs, weights, self.coding)
         starts = self.starts or (4 if n < 64 else 8 if n < 1000 else 4 if n < 8000 else 3)
         self.members = [Member(self.settings) for _ in range(starts)]
@@ -176,15 +179,15 @@ class CPR(RegressionModel[_Completion]):
             for n in coding.numeric
             if n not in grid_specs or (grid_specs[n].count is None and grid_specs[n].points is None)
         ]
-        # An ordinal parameter with at most 64 values has one row per value.
+        # An ordinal parameter with at most 64 values has one row per value. Before `fit`, none is known to be ordinal.
+        known = self.space_.parameters if hasattr(self, "space_") else {}
         for name in coding.numeric:
-            values = self.space_.parameters[name].values() if self.space_.parameters[name].kind == "ordinal" else None
+            values = known[name].values() if name in known and known[name].kind == "ordinal" else None
             if name not in grid_specs and values is not None and 2 <= len(values) <= 64:
                 grid_specs[name] = GridSpec(points=tuple(float(v) for v in values))
         settings = Settings(
-            rank=self.rank or 0, count=self.grid if isinstance(self.grid, int) else 0, grid_specs=grid_specs,
-            basis=self.basis, optimizer=self.optimizer, penalty=penalty, degree=self.degree,
-            tolerance=self.tolerance,
+            rank=self.rank or Settings.rank, grid_specs=grid_specs, basis=self.basis, optimizer=self.optimizer,
+            penalty=penalty, degree=self.degree, tolerance=self.tolerance,
         )  # fmt: skip
         free_settings = FreeSettings(
             rank=self.rank is None,

@@ -181,7 +181,10 @@ def objective(problem: Problem, factors: Factors, penalty: Penalty) -> float:
 def sweep_until_converged(
     problem: Problem, factors: Factors, penalty: Penalty, sweep: Callable[[], None], *, tolerance: float, sweeps: int
 ) -> list[float]:
-    """Call `sweep` until the objective's relative decrease is at most `tolerance`; return the objective after each."""
+    """Call `sweep` at most `sweeps` times, until it lowers the objective by no more than the share `tolerance`.
+
+    Return the objective before the first sweep and after each.
+    """
     history = [objective(problem, factors, penalty)]
     for _ in range(sweeps):
         sweep()

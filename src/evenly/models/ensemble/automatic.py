@@ -6,6 +6,7 @@ Outside, the weight moves to a method that extrapolates, within a distance of a 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -14,7 +15,7 @@ from typing import Any, ClassVar, final
 import numpy as np
 import pandas as pd
 
-from evenly.errors import InputError
+from evenly.errors import EvenlyWarning, InputError
 from evenly.models.array_types import Floats, Ints
 from evenly.models.base import Model, check_effort
 from evenly.models.ensemble.learning_curves import learning_curve
@@ -109,28 +110,46 @@ class Automatic(Model):
         runs, inputs = Table(table, logs[order], weights, self.space_), inputs.rows(order)
         folds = fold_numbers(inputs, next(count for most, count in _FOLDS if len(runs) <= most))
         entrants = candidates(runs, self.effort, among=self.methods)
-        if folds is None:
-            self._learn_one(runs, inputs)
+        entries = [] if folds is None else race(runs, entrants, folds, self.effort, self.progress)
+        if folds is None or not any(np.isfinite(e.error) for e in entries):
+            self._learn_alone(runs, inputs, entrants, entries)
             return
-        without = self._blend(runs, inputs, folds, race(runs, entrants, folds, self.effort, self.progress))
+        without = self._blend(runs, inputs, folds, entries)
         self.left_out_predictions_ = np.full(rows, np.nan)
         self.left_out_predictions_[counted[order]] = np.exp(without + self._known(table))
 
-    def _learn_one(self, runs: Table, inputs: Inputs) -> None:
-        """Learn from runs of a single configuration."""
-        only = model_class("power-law")().fit(runs.frame, np.exp(runs.logs), runs.weights, space=runs.space)
+    def _learn_alone(
+        self, runs: Table, inputs: Inputs, entrants: Sequence[MethodCandidate], entries: list[Entry]
+    ) -> None:
+        """Learn by the first method that can, where no configuration can be predicted from the others.
+
+        `entries` are the results of the race; there was none if all runs are of one configuration.
+        """
+        able = [e.model for e in entries if e.model is not None]
+        if entries and not able:
+            reasons = "; ".join(f"{e.candidate.method}: {e.note}" for e in entries)
+            raise InputError(f"no method could learn from these runs ({reasons})")
+        if not able:
+            first = entrants[0].model(self.effort)
+            able = [first.fit(runs.frame, np.exp(runs.logs), runs.weights, space=runs.space)]
+        only = able[0]
+        warnings.warn(
+            "methods can't be compared, since no configuration can be predicted from the others: so "
+            f"{only.method} was taken, and its intervals assume a usual error. Measure more configurations, each label "
+            "in at least two of them",
+            EvenlyWarning,
+            stacklevel=4,
+        )
         self._members, self._shares, self.error_ = [only], np.ones(1), float("nan")
         self._correction = Correction()
         self._beyond, self.beyond_ = only, only.method
         self._conformal = LocalConformal.learn(inputs, np.full(len(runs), np.nan), freedom=float(len(runs) - 1))
-        self.choice_, self.learning_curve_ = _choice([], {}), pd.DataFrame({"runs": [], "error": [], "measured": []})
+        self.choice_ = _choice(entries, {only.method: 1.0})
+        self.learning_curve_ = pd.DataFrame({"runs": [], "error": [], "measured": []})
 
     def _blend(self, runs: Table, inputs: Inputs, folds: Ints, entries: list[Entry]) -> Floats:
         """Blend the models of the race; return each run's left-out prediction by the blend, (n,) logs."""
         able = [(e, e.model) for e in entries if e.model is not None and np.isfinite(e.error)]
-        if not able:
-            reasons = "; ".join(f"{e.candidate.method}: {e.note}" for e in entries)
-            raise InputError(f"no method could learn from these runs ({reasons})")
         best = min(e.error for e, _ in able)
         able = [(e, model) for e, model in able if e.error <= _HOPELESS * best + 1e-9]
         # Weights are learned from the runs for which all models have a left-out prediction.

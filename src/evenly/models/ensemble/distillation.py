@@ -69,7 +69,7 @@ def distil(model: Automatic, *, most_bytes: int = 100_000) -> CPR:
         raise InputError("this model has not learned anything yet: fit it before distilling it")
     places = model._conformal.places
     if len(places) < 2:
-        raise InputError("a model that learned from one configuration can't be distilled: it is small already")
+        raise InputError("a model of too few configurations to compare methods can't be distilled: it is small already")
     size = int(np.clip(16 * len(places), _LEAST, _MOST))
     table = _like(places, model, size + _COMPARED)
     targets = model._predict(table)

@@ -144,6 +144,8 @@ class Entry:
 
 def candidates(table: Table, effort: str, *, among: Sequence[str] | None = None) -> list[MethodCandidate]:
     """Return the methods to try on a table, cheap ones first; those named in `among`, where it is given."""
+    if among is not None and not among:
+        raise InputError("methods must name at least one method: name some, or leave the argument out to try all")
     known = set(method_names())
     unknown = [name for name in among or () if name not in known]
     if unknown:

@@ -68,9 +68,9 @@ class _Beyond(Regressor):
         }
 
     def result_for(self, signs: Ints) -> RaceResult:
-        """Return the results of a side's race, or the default candidate where there was no race."""
+        """Return the result of a side's race, or the default candidate where there was no race, as inside the range."""
         usual = RaceResult([USUAL], float("nan"), 3.0)
-        return self.results.get(_side_name(signs)) or usual
+        return self.results.get(_side_name(signs), usual) if signs.any() else usual
 
     def predict(self, inputs: Inputs) -> Floats:
         found = np.zeros(len(inputs))
@@ -127,7 +127,7 @@ class _Beyond(Regressor):
         return {
             "numbers": self._runs.inputs.numbers, "labels": self._runs.inputs.labels,
             "logs": self._runs.logs, "weights": self._runs.weights,
-            "winners": {name: results.to_state() for name, results in self.results.items()},
+            "winners": {name: result.to_state() for name, result in self.results.items()},
         }  # fmt: skip
 
     def set_state(self, state: Mapping[str, Any]) -> None:
@@ -201,10 +201,10 @@ class Beyond(RegressionModel[_Beyond]):
                  for s in (1, -1)}  # fmt: skip
         rows = [
             {
-                "side": names.get(name, name), "candidates": ", ".join(c.name for c in results.candidates),
-                "error": results.error, "growth": results.growth,
+                "side": names.get(name, name), "candidates": ", ".join(c.name for c in result.candidates),
+                "error": result.error, "growth": result.growth,
             }
-            for name, results in self._fitted.results.items()
+            for name, result in self._fitted.results.items()
         ]  # fmt: skip
         return pd.DataFrame(rows, columns=["side", "candidates", "error", "growth"])
 

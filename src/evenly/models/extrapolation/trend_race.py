@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+from threadpoolctl import threadpool_limits
 
 from evenly.models.array_types import Floats, Ints
 from evenly.models.extrapolation.edge_shells import Shell, outer_shells

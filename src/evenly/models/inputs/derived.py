@@ -6,8 +6,7 @@ input at a time, so it would need many splits to represent any of these.
 
 * ``"products"``: sums and differences of the logarithms of two parameters, and the sum of all.
 * ``"remainders"``: for whole numbers and each suitable block size, the filled share of the last block, and the
-logarithm
-  of the ratio of the padded size to the size.
+  logarithm of the ratio of the padded size to the size.
 * ``"powers"``: for whole numbers, the distance from the nearest power of two in octaves, and the number of factors of
   two.
 

@@ -193,7 +193,7 @@ class PMNF(Model):
         self.members_ = model_averaging.weigh(problem, members, counts, conditions, self.search_, unit=unit)
         self.search_.notes += notes + model_averaging.who_leads(self.members_)
         # Conformal scores: leave-out residuals, divided by sqrt(1 + the leverage of the run on a power law).
-        self._coordinates = Coordinates.of(table)
+        self._coordinates = Coordinates.from_table(table)
         design = np.column_stack([np.ones(len(table)), self._coordinates.columns(table)[0]])
         self._local = LogLinear.learn(design, np.log(values * unit), weights)
         effective = sum(member.weight * member.coefficients for member in self.members_) + _CHOSEN

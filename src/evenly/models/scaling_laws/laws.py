@@ -107,7 +107,8 @@ def fit_laws(table: pd.DataFrame, values: Floats, weights: Floats) -> list[Law]:
     # Sort the runs, so that rounding errors of sums don't depend on the order passed in.
     order = np.lexsort((values, x))
     back = np.argsort(order)
-    found: dict[Formula, Law] = {}
+    # Laws that end at the same terms are the same fit, though rounding errors of their coefficients may differ.
+    found: dict[frozenset[Factor], Law] = {}
     for kind, sets in _KINDS.items():
         for factors in sets:
             # Leave-one-out errors need one configuration more than there are coefficients.
@@ -115,7 +116,7 @@ def fit_laws(table: pd.DataFrame, values: Floats, weights: Floats) -> list[Law]:
                 law = _fit(str(table.columns[0]), kind, factors, 1 / len(sets), x[order], values[order], weights[order])
                 if law is not None:
                     law.left_out[:] = law.left_out[back]
-                    found.setdefault(law.formula, law)
+                    found.setdefault(frozenset((t.powers[0], t.logs[0]) for t in law.formula.terms), law)
     return list(found.values())
 
 
@@ -159,12 +160,12 @@ def _non_negative(design: Floats, target: Floats) -> Floats:
     Some of the columns have coefficients above zero, and these are the columns' ordinary least squares: all sets of
     columns are tried. `scipy.optimize.nnls` needs fewer steps, but importing it takes longer than a small fit.
     """
-    best, least = np.zeros(design.shape[1]), np.inf
+    best, lowest = np.zeros(design.shape[1]), np.inf
     for size in range(1, design.shape[1] + 1):
         for used in map(list, itertools.combinations(range(design.shape[1]), size)):
             found = np.linalg.lstsq(design[:, used], target)[0]
             squares = float(np.sum((design[:, used] @ found - target) ** 2))
-            if (found > 0).all() and squares < least:
-                best, least = np.zeros(design.shape[1]), squares
+            if (found > 0).all() and squares < lowest:
+                best, lowest = np.zeros(design.shape[1]), squares
                 best[used] = found
     return best

@@ -50,7 +50,7 @@ class LogModel(Model):
     def _learn_itself(self, table: pd.DataFrame, values: Floats, weights: Floats) -> None:
         """Fit this model alone, without its rival laws."""
         self._rivals = RivalLaws(1.0, [])
-        self._coordinates = Coordinates.of(table)
+        self._coordinates = Coordinates.from_table(table)
         z, indicators = self._coordinates.columns(table)
         # A square needs three different values of the coordinate, so counting stops at three.
         self._values = [min(len(np.unique(column)), 3) for column in z.T]

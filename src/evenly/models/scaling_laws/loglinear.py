@@ -36,8 +36,12 @@ class Coordinates(Coding):
     """
 
     @classmethod
-    def of(cls, table: pd.DataFrame) -> Coordinates:
-        """Choose the kind, centre and scale of each parameter's coordinate from the measured values."""
+    def from_table(cls, table: pd.DataFrame) -> Coordinates:
+        """Choose the kind, centre and scale of each parameter's coordinate from the measured values.
+
+        Unlike `Coding.learn` it needs no space, since rivals of other models are fitted to a table alone; and it keeps
+        the order of the columns, which is the order of the factors in formulas.
+        """
         found = cls([str(name) for name in table.columns], [], [], [], [])
         for name in table.columns:
             column = table[name]

@@ -2,8 +2,8 @@
 
 A point may be added once all its parents are in the grid. Pflüger's criterion for regression refines points of large
 surplus and coverage, and adds all children of a point [Pflüger, Spatially Adaptive Sparse Grids for High-Dimensional
-Problems, 2010, section 4.3]. Here each child is judged by itself. So no points are spent on sides and parameters in
-which the function is already smooth.
+Problems, 2010]. Here each child is judged by itself. So no points are spent on sides and parameters in which the
+function is already smooth.
 
 Two thirds of a round's points are added for their gain: the decrease of the penalised sum of squares with the child's
 best surplus, ``(φ·r)² / (φ·φ + λ n d)``, with residuals r and the ridge weight d of the child. This is surplus times

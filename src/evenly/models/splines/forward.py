@@ -4,7 +4,7 @@ Algorithm 2 of Friedman, *Multivariate Adaptive Regression Splines*, Annals of S
 sum of squares. A step tries the existing terms (the parents) with each input and each of its knots or labels. It adds
 the parent times the two hinges at the best knot, or times the indicator of the best label. To save time, a step tries
 only the first parents of a priority queue. The queue is ordered by the gain that a parent had when it was last tried,
-and by how long ago that was [Friedman, *Fast MARS*, 1993, section 3.1].
+and by how long ago that was [Friedman, *Fast MARS*, 1993].
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Q (n, M) is an orthonormal basis of the columns found so far. A pair of hinges a
 ``p·x`` for every t, and ``h_t = p·(x - t)+``. The gain of a knot follows from the inner products of h_t with Q, with
 the part of ``p·x`` orthogonal to Q, with the residual, and with itself. All are sums over the rows right of t, which
 are updated as t moves left. So one sweep in the order of x costs O(n M) for any number of knots [Friedman 1991,
-equations 52; here with an orthonormal basis, which keeps the sums well-conditioned].
+equation 52; here with an orthonormal basis, which keeps the sums well-conditioned].
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ import pandas as pd
 
 from evenly.errors import InputError, ReadError
 from evenly.readers.base import Reader
-from evenly.readers.files import count, head, lines, number
+from evenly.readers.files import UNENDED, count, head, is_unended, lines, number
 from evenly.readers.registry import Skipped
 from evenly.runs.runs import BOOKKEEPING, Runs
 
@@ -142,6 +142,8 @@ class ApesTimingReader(Reader):
                     nameless.setdefault((cells[0], len(cells)), []).append(at)
                 else:
                     yield match, at, cells
+        if is_unended(content):
+            self.notes.append(UNENDED)
         if not headers:
             raise ReadError(path, "there is no header line that names the columns")
         for (revision, width), found in nameless.items():

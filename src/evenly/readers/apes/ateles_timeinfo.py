@@ -18,7 +18,7 @@ import pandas as pd
 
 from evenly.errors import ReadError
 from evenly.readers.base import Reader
-from evenly.readers.files import head, lines, number
+from evenly.readers.files import UNENDED, head, is_unended, lines, number
 from evenly.runs.runs import BOOKKEEPING, Runs
 
 __all__ = ["AtelesTimeinfoReader"]
@@ -82,7 +82,10 @@ class AtelesTimeinfoReader(Reader):
 
     def read(self, path: Path) -> dict[str, Runs]:
         self.notes = []
-        runs = self._parse(path, lines(path))
+        content = lines(path)
+        runs = self._parse(path, content)
+        if is_unended(content):
+            self.notes.append(UNENDED)
         wanted = self.timer or "simLoop"
         rows = [self._row(path, run, wanted, nth) for nth, run in enumerate(runs)]
         table = pd.DataFrame(rows)
@@ -126,7 +129,10 @@ class AtelesTimeinfoReader(Reader):
         beside = path.parent / Path(name).name
         found: dict[str, float] = {}
         try:
-            for at, line in enumerate(lines(beside), start=1):
+            content = lines(beside)
+            if is_unended(content):
+                self.notes.append(f"{beside}: {UNENDED}")
+            for at, line in enumerate(content, start=1):
                 key, _, value = line.partition(":")
                 if key.strip() in _COLUMNS[1:] and value.strip():
                     found[key.strip()] = number(beside, _TIME, value.strip(), at)

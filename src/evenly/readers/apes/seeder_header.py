@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evenly.errors import ReadError
-from evenly.readers.files import count, lines
+from evenly.readers.files import count, is_unended, lines
 
 __all__ = ["MeshHeader", "read_mesh_header"]
 
+_USED = ("nElems", "minLevel", "maxLevel")
 _ASSIGNMENT = re.compile(r"\s*(?P<name>[A-Za-z_]\w*)\s*=\s*(?P<value>[^,;{}]*)")
 _NOT_CODE = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|--.*")
 
@@ -56,7 +57,7 @@ def read_mesh_header(path: Path) -> MeshHeader:
     Raises
     ------
     ReadError
-        If there is no top-level ``nElems``, it isn't a positive whole number, or the file ends within a table.
+        If there is no top-level ``nElems``, it isn't a positive whole number, or the file ends in it or in a table.
 
     Examples
     --------
@@ -67,12 +68,15 @@ def read_mesh_header(path: Path) -> MeshHeader:
     512
     """
     found: dict[str, tuple[str, int]] = {}
-    for line, name, value in _top_level(path, lines(path)):
+    content = lines(path)
+    for line, name, value in _top_level(path, content):
+        if name in _USED and line == len(content) and is_unended(content):
+            raise ReadError(path, f"the file ends within {name}, in a line without its end: it was cut off", line=line)
         found.setdefault(name, (value, line))
     if "nElems" not in found:
         raise ReadError(path, "there is no top-level nElems, so this is not a mesh header of Seeder")
     elements = count(path, "nElems", *found["nElems"])
-    levels = [count(path, name, *found[name]) if name in found else None for name in ("minLevel", "maxLevel")]
+    levels = [count(path, name, *found[name]) if name in found else None for name in _USED[1:]]
     return MeshHeader(elements, levels[0], levels[1])
 
 

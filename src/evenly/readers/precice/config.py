@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenly.errors import ReadError
+from evenly.readers.files import is_unended
 from evenly.readers.precice.schemes import Coupling, Kind, Scheme
 from evenly.readers.precice.steps import reading
 
@@ -109,6 +110,8 @@ def read_iterations(path: str | Path) -> NDArray[np.int64]:
     file = Path(path)
     with reading(file):
         head, *lines = file.read_text(encoding="utf-8").split("\n")
+        if is_unended(lines):
+            raise ReadError(file, "the last line has no line end: the file was cut off there", line=len(lines) + 1)
         if "Iterations" not in head.split():
             raise ReadError(file, "the first line must name a column 'Iterations'", line=1)
         column = head.split().index("Iterations")

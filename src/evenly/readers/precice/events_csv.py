@@ -80,7 +80,9 @@ class PreciceEventsCsvReader(StepReader):
             raise ReadError(path, "the first line must name preCICE's columns: this is another format", line=1)
         rows = list(_rows(text, path))
         if columns >= _EVENTS:
-            return self._runs([log.execution(path) for log in _event_logs(rows, path)])
+            logs = _event_logs(rows, path)
+            self.notes += [note for log in logs if (note := log.cut())]
+            return self._runs([log.execution(path) for log in logs])
         return {solver_of(path): Runs.concat(self._summaries(rows, path))}
 
     def _summaries(self, rows: Sequence[_Row], path: Path) -> list[Runs]:
@@ -169,6 +171,19 @@ class _EventLog:
 
     finished: datetime
     ranks: dict[int, dict[str, list[Change]]] = field(default_factory=dict)
+
+    def cut(self) -> str:
+        """Return what tells that the file was cut off in this run; a run is written when it ends, names in order."""
+        for rank, changes in self.ranks.items():
+            work, calls, begun = (
+                sum(state == 0 for state, _ in changes.get(name, ()))
+                for name in ("solver.advance", "advance", "solver.initialize")
+            )
+            if work != calls or not begun:
+                when, first = self.finished.isoformat(timespec="seconds"), "" if begun else " without the first"
+                told = f"rank {rank} has {calls} coupling calls and {work} times of work{first}"
+                return f"the run of {when} seems to be cut off: {told}"
+        return ""
 
     def execution(self, path: Path) -> Execution:
         cores = max(self.ranks) + 1

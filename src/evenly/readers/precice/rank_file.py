@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from evenly.errors import ReadError
+from evenly.memory import TEXT_MIB, check_unpacked, unpacked_limit
 from evenly.readers.precice.steps import Interval, reading
 
 __all__ = ["RankFile", "has_rank_file_name", "looks_like_rank_file", "read_rank_file"]
@@ -112,13 +113,16 @@ def read_rank_file(path: Path) -> RankFile:
 
 def _inflate(data: bytes, path: Path) -> bytes:
     """Decompress as far as the data go."""
-    parts = []
+    parts: list[bytes] = []
+    left = unpacked_limit(path, TEXT_MIB) + 1
     while data.strip(b"\x00"):
         decompressor = lzma.LZMADecompressor()
         try:
-            parts.append(decompressor.decompress(data))
+            parts.append(decompressor.decompress(data, max_length=left))
         except lzma.LZMAError as error:
             raise ReadError(path, f"the compressed part is damaged ({error})") from None
+        left -= len(parts[-1])
+        check_unpacked(path, sum(map(len, parts)), TEXT_MIB)
         if not decompressor.eof:
             break
         data = decompressor.unused_data

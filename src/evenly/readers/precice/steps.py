@@ -25,7 +25,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evenly.errors import InputError, ReadError
+from evenly.memory import check_file, check_room
 from evenly.readers.base import Reader
+from evenly.readers.files import TEXT_TO_TABLE
 from evenly.readers.registry import Skipped
 from evenly.runs.runs import Runs
 
@@ -46,6 +48,8 @@ Ticks = NDArray[np.int64]
 
 #: If the mean step is shorter than this many ticks of the clock, several steps are averaged to one row.
 RESOLUTION = 10
+#: So many steps tell a run from others.
+_TELLING = 2
 #: Tolerance in ticks: the clock is read separately for each event, so adjacent events may overlap by a tick or two.
 _SLACK = 2
 
@@ -111,15 +115,18 @@ class Execution:
 
 
 def identity(solver: str, cores: int, ranks: Sequence[RankSteps]) -> str:
-    """Return a name of a run from a hash of its step times: conversions of files keep them, but may shift time stamps.
+    """Return a name of a run from a hash of its first steps: conversions of files keep their ticks, but shift stamps.
+
+    Two steps, since a file that was cut off holds the first steps of the run only, and it is the same run. They tell
+    runs apart: the first step of a run is seldom like another, and calls wait for the partner.
 
     Examples
     --------
     >>> identity("Fluid", 1, [RankSteps(np.array([45459, 45459]))])
     'Fluid-1-4ad11dcc91'
     """
-    n_steps = min(len(rank.work) for rank in ranks)
-    digest = hashlib.sha256(b"".join(rank.work[:n_steps].astype("<i8").tobytes() for rank in ranks))
+    first = [ticks[:_TELLING] for rank in ranks for ticks in (rank.work, rank.phases.get("coupling", rank.work[:0]))]
+    digest = hashlib.sha256(b"".join(ticks.astype("<i8").tobytes() for ticks in first))
     return f"{solver}-{cores}-{digest.hexdigest()[:10]}"
 
 
@@ -227,6 +234,7 @@ class StepReader(Reader):
 
 def text_of(path: Path) -> str:
     """Return the text of a file; an empty file is a `ReadError`."""
+    check_room(f"reading {path}", TEXT_TO_TABLE * path.stat().st_size, "give a smaller part of it")
     text = path.read_text(encoding="utf-8")
     if not text.strip():
         raise ReadError(path, "the file is empty")
@@ -347,6 +355,7 @@ def _average(durations: Ticks, starts: NDArray[np.int64]) -> NDArray[np.float64]
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
     """Convert every error that a damaged file causes in the parser to a `ReadError` that names the file."""
+    check_file(path)
     try:
         yield
     except ReadError:

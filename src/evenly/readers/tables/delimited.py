@@ -1,7 +1,7 @@
 """Delimited text as people and programs write it: into columns of text, with the line that each row comes from.
 
 The delimiter is found (tab, semicolon, bar, comma, or runs of spaces); comment lines, a byte-order mark, spaces around
-cells, a trailing delimiter and a decimal comma are understood.
+cells, a trailing delimiter, a decimal comma and an apostrophe before what is no formula are understood.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import math
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evenly.errors import ReadError
+from evenly.readers.files import is_unended
+from evenly.runs.files import FORMULA
 
 __all__ = ["Decimal", "Delimited", "numbers", "parse"]
 
@@ -28,6 +31,8 @@ _SEPARATOR_LINE = re.compile(r"sep=(?P<mark>[,;|\t])", re.IGNORECASE)
 _DELIMITERS = ("\t", ";", "|", ",")
 _COMMENTS = ("#", "%", "//")
 _SAMPLE = 40
+#: Of a table of runs.
+_MOST_COLUMNS = 5000
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
 _MAYBE_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+")
 
@@ -44,11 +49,14 @@ class Delimited:
         The line of the file, counted from 1, on which each row starts.
     delimiter : str
         What separates the cells; a space stands for any run of spaces.
+    cut : str
+        What the last line lacks if the file seems to be cut off in it; the line is left out of the frame then.
     """
 
     frame: pd.DataFrame
     lines: NDArray[np.int64]
     delimiter: str
+    cut: str = ""
 
 
 def parse(path: Path, text_lines: Sequence[str]) -> Delimited:
@@ -73,14 +81,17 @@ def parse(path: Path, text_lines: Sequence[str]) -> Delimited:
     if told is not None:  # spreadsheets write it
         content = content[1:] or content
     delimiter = told["mark"] if told is not None else _find_delimiter([line for _, line in content[:_SAMPLE]])
-    rows = [(number, _cells(line, delimiter)) for number, line in content]
+    rows = [(number, [_unmarked(cell) for cell in _cells(line, delimiter)]) for number, line in content]
     header_line, header = rows[0]
     names = _check_header(path, header, header_line)
-    body = [(line, _fit(path, cells, len(names), line)) for line, cells in rows[1:]]
+    cut = _cut(text_lines, rows[1:], len(names))
+    body = [(line, _fit(path, cells, len(names), line)) for line, cells in (rows[1:-1] if cut else rows[1:])]
+    if cut and not body:
+        raise ReadError(path, cut, line=rows[-1][0])
     if not body:
         raise ReadError(path, "the table has a header but no rows", line=header_line)
     frame = pd.DataFrame([cells for _, cells in body], columns=names, dtype=object)
-    return Delimited(frame, np.array([line for line, _ in body], dtype=np.int64), delimiter)
+    return Delimited(frame, np.array([line for line, _ in body], dtype=np.int64), delimiter, cut)
 
 
 def numbers(
@@ -191,20 +202,38 @@ def _cells(line: str, delimiter: str) -> list[str]:
         return [cell.strip() for cell in line.split(delimiter)]
 
 
+def _cut(text_lines: Sequence[str], rows: Sequence[tuple[int, list[str]]], width: int) -> str:
+    """Return what a last line without its end lacks; empty if nothing is missing in it for certain."""
+    if not rows or rows[-1][0] != len(text_lines):
+        return ""
+    *others, last = (cells for _, cells in rows)
+    there = len(last) - (not last[-1] and all(cells[-1] for cells in others))
+    if there >= width or not is_unended(text_lines):
+        return ""
+    return f"the file seems to be cut off in its last line, which has {there} of {width} values"
+
+
+def _unmarked(cell: str) -> str:
+    """Leave out the apostrophe that keeps spreadsheets from taking a label for a formula."""
+    return cell[1:] if cell[:1] == "'" and cell[1:].startswith(FORMULA) else cell
+
+
 def _check_header(path: Path, header: list[str], line: int) -> list[str]:
-    while len(header) > 1 and not header[-1]:
-        header = header[:-1]
+    named = [place for place, name in enumerate(header) if name]
+    header = header[: max(1, named[-1] + 1 if named else 0)]
     if header and all(_is_number(cell) for cell in header):
         raise ReadError(path, "the first line must name the columns, but it holds only numbers", line=line)
-    twice = sorted({name for name in header if header.count(name) > 1})
+    if len(header) > _MOST_COLUMNS:
+        raise ReadError(path, f"a table may have {_MOST_COLUMNS:,} columns, but this has {len(header):,}", line=line)
+    twice = sorted(name for name, times in Counter(header).items() if times > 1)
     if twice:
         raise ReadError(path, f"column names must differ, but {twice[0]!r} occurs more than once", line=line)
     return header
 
 
 def _fit(path: Path, cells: list[str], width: int, line: int) -> list[str]:
-    while len(cells) > width and not cells[-1]:
-        cells = cells[:-1]
+    if len(cells) > width and not any(cells[width:]):
+        cells = cells[:width]
     if len(cells) != width:
         raise ReadError(path, f"the header has {width} columns, but this row has {len(cells)}", line=line)
     return cells

@@ -18,7 +18,7 @@ from evenly.errors import ReadError, did_you_mean
 from evenly.readers.tables import columns as words
 from evenly.readers.tables.delimited import numbers
 from evenly.readers.tables.options import TableOptions
-from evenly.readers.tables.repetitions import are_whole, name_runs, number_steps
+from evenly.readers.tables.repetitions import NUMBERS, are_whole, name_runs, number_steps
 from evenly.readers.tables.rows import runs_of
 from evenly.runs.runs import Runs
 from evenly.runs.units import SECONDS_PER, base_unit, to_base
@@ -130,7 +130,7 @@ class Interpretation:
             role = words.ALIASES.get(column.strip().lower())
             if not role or role in found or column in asked or column in self._settled:
                 continue
-            if role == "step" and not are_whole(self._numbers(column)):
+            if role == "step" and not are_whole(self._numbers(column), below=NUMBERS):
                 continue  # the size of a time step, say
             found[role] = column
         self._taken |= set(found.values())
@@ -362,7 +362,7 @@ class Interpretation:
         if column is None:
             return None
         values = self._numbers(column)
-        if not are_whole(values):
+        if not are_whole(values, below=NUMBERS):
             raise ReadError(self.path, f"the column {column!r} must hold the number of the repetition")
         return values.astype(np.int64)
 

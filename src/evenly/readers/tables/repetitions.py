@@ -10,11 +10,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-__all__ = ["are_whole", "name_runs", "number_steps"]
+__all__ = ["NUMBERS", "are_whole", "name_runs", "number_steps"]
+
+#: Numbers of steps and repetitions lie below; time stamps in nanoseconds may stand for them.
+NUMBERS = 2**62
 
 
-def are_whole(values: NDArray[np.float64]) -> bool:
-    """Tell whether all values, shape (n,), are whole numbers that a float64 holds exactly.
+def are_whole(values: NDArray[np.float64], *, below: int = 2**53) -> bool:
+    """Tell whether all values, shape (n,), are whole numbers; below 2^53, a float64 holds them exactly.
 
     Examples
     --------
@@ -25,7 +28,7 @@ def are_whole(values: NDArray[np.float64]) -> bool:
         len(values)
         and np.isfinite(values).all()
         and np.all(values == np.round(values))
-        and np.abs(values).max() < 2**53
+        and np.abs(values).max() < below
     )
 
 
@@ -38,7 +41,8 @@ def number_steps(values: NDArray[np.float64]) -> bool:
     (True, False)
     """
     between = np.diff(values)
-    return are_whole(values) and len(between) > 0 and bool(np.all(between > 0)) and not bool(np.all(between == 1))
+    grow = len(between) > 0 and bool(np.all(between > 0)) and not bool(np.all(between == 1))
+    return grow and are_whole(values, below=NUMBERS)
 
 
 def name_runs(

@@ -20,13 +20,14 @@ from numpy.typing import NDArray
 
 from evenly.errors import EvenlyError, InputError, MissingExtraError, ReadError
 from evenly.readers.base import Reader
-from evenly.readers.files import head, is_file, lines, plain_suffix
-from evenly.readers.registry import name_list
+from evenly.readers.files import UNENDED, head, is_file, is_unended, lines, plain_suffix
+from evenly.readers.registry import Skipped, name_list
 from evenly.readers.tables.columns import time_candidates
 from evenly.readers.tables.delimited import Decimal, numbers, parse
 from evenly.readers.tables.interpretation import Interpretation
 from evenly.readers.tables.options import TableOptions
 from evenly.readers.tables.wide import narrowed
+from evenly.runs.files import check_parquet
 from evenly.runs.runs import Runs
 
 __all__ = ["TableReader"]
@@ -109,6 +110,7 @@ class TableReader(Reader):
             decimal=decimal,
         )
         self.notes: list[str] = []
+        self.skipped: list[Skipped] = []
 
     def recognises(self, path: Path) -> bool:
         suffix = plain_suffix(path)
@@ -117,14 +119,20 @@ class TableReader(Reader):
         return suffix in _LOOSE_SUFFIXES and _looks_like_table(path)
 
     def read(self, path: Path) -> dict[str, Runs]:
-        self.notes = []
+        self.notes, self.skipped = [], []
         try:
             if plain_suffix(path) in _PARQUET_SUFFIXES:
                 return self._read_parquet(path)
             if head(path).startswith(_RUNS_HEADER):
                 return {"": _load_runs(path)}
-            table = parse(path, lines(path))
-            return self._interpret(path, table.frame, table.lines)
+            content = lines(path)
+            table = parse(path, content)
+            runs = self._interpret(path, table.frame, table.lines)
+            if table.cut:
+                self.skipped = [Skipped(path, f"{table.cut}: that row is left out", line=len(content))]
+            elif is_unended(content):
+                self.notes.append(UNENDED)
+            return runs
         except (ReadError, MissingExtraError):
             raise
         except EvenlyError as error:
@@ -137,10 +145,13 @@ class TableReader(Reader):
         except ImportError:
             raise MissingExtraError("reading Parquet", extra="parquet") from None
         try:
+            check_parquet(path)
             arrow = pq.read_table(path)
             if b"evenly" in (arrow.schema.metadata or {}):
                 return {"": _load_runs(path)}
             frame = arrow.to_pandas()
+        except ReadError:
+            raise
         except (OSError, ValueError, pa.ArrowException) as error:
             raise ReadError(path, f"not a readable Parquet file: {error}") from None
         if not len(frame):

@@ -1,4 +1,4 @@
-"""An assignment of cores: time and cost against total cores, and what every core does before and after."""
+"""Figures of an assignment of cores: time and cost against total cores, and a timeline of all cores."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ __all__ = ["plot_curve", "plot_plan", "steps_of"]
 
 Floats = NDArray[np.float64]
 _INTERVALS = 48
-#: Lines closer than this, in per cent of the cores, hide each other.
+#: Two lines closer than this hide each other; in per cent of the cores.
 _SAME = 2.0
-#: Of what belongs to no single solver.
+#: The colour of things that belong to no single solver.
 _TIME = PALETTE[6]
 _DASHES = (0, (4, 2))
 _DOTS = (0, (1, 1.5))
@@ -58,17 +58,17 @@ def plot_curve(plan: Plan, *, first: int | None = None, log: Scaling = "auto") -
     Parameters
     ----------
     plan : Plan
-        From `evenly.allocate`; its own total, the knee and what it was compared with are marked.
+        From `evenly.allocate`. Marks show its own total, the knee, and the assignments that it was compared with.
     first : int, optional
-        Fewest total cores to show; by default a sixteenth of what the plan could use.
+        The smallest total number of cores. By default, it is a sixteenth of the cores that the plan could use.
     log : {"auto", "linear", "log"}
-        Scale of cores, time and core-hours; by default logarithmic where the cores span a factor of four or more.
+        The scale of cores, time and core-hours. ``"auto"`` is logarithmic if the cores span a factor of four or more.
 
     Returns
     -------
     Figure
-        Where a solver's model is asked outside its learned range, the line of time is dashed. With several uncertain
-        solvers side by side it runs along the lower part of its band: see `Plan.interval`.
+        The line of time is dashed where a solver's model is outside its training range. If several uncertain solvers
+        run at the same time, the line lies in the lower part of its band: see `Plan.interval`.
 
     Examples
     --------
@@ -140,10 +140,10 @@ def _draw_time(axes: Axes, plan: Plan, curve: pd.DataFrame, *, log: bool) -> dic
 
 
 def _draw_line(axes: Axes, plan: Plan, curve: pd.DataFrame) -> Line2D:
-    """Draw time against cores, dashed where some model is extrapolated."""
+    """Draw time against cores. The line is dashed where a model extrapolates."""
     totals, seconds = curve["cores"].to_numpy(dtype=np.float64), curve["seconds"].to_numpy(dtype=np.float64)
     outside = _outside(plan, curve)
-    # The dashed piece starts at the last point inside, so that the line has no gap.
+    # The dashed part starts at the last point inside the range, so that the line has no gap.
     near = np.r_[outside[1:], False] | np.r_[False, outside[:-1]]
     dashed, solid = np.where(outside | near, seconds, np.nan), np.where(outside, np.nan, seconds)
     axes.plot(totals, dashed, color=_TIME, linewidth=1.8, linestyle=_DASHES, gid="extrapolated time")
@@ -152,7 +152,7 @@ def _draw_line(axes: Axes, plan: Plan, curve: pd.DataFrame) -> Line2D:
 
 
 def _outside(plan: Plan, curve: pd.DataFrame) -> NDArray[np.bool_]:
-    """Tell for which rows some solver's model is asked outside the range it was learned on, shape (n,)."""
+    """Return for each row whether a solver's model is outside its training range, shape (n,)."""
     beyond = np.zeros(len(curve), dtype=np.bool_)
     for name, solver in plan.problem.curves.items():
         space = getattr(solver.source, "space_", None)
@@ -166,7 +166,7 @@ def _outside(plan: Plan, curve: pd.DataFrame) -> NDArray[np.bool_]:
 
 
 def _mark_others(axes: Axes, plan: Plan) -> dict[str, Any]:
-    """Mark what the plan was compared with, at the total that it uses."""
+    """Mark the assignments that the plan was compared with, at the plan's total number of cores."""
     handles = {}
     for name, other in plan.versus.items():
         label, marker = _OTHERS.get(name, (name, "v"))
@@ -179,9 +179,10 @@ def _mark_others(axes: Axes, plan: Plan) -> dict[str, Any]:
 
 
 def _intervals(plan: Plan, curve: pd.DataFrame) -> tuple[Floats, Floats] | None:
-    """Return bounds (n,) of the time for the rows of the curve; None where no uncertainty is known.
+    """Return bounds (n,) of the time for the rows of the curve; None if no uncertainty is known.
 
-    Some rows are asked for theirs; in between, bounds follow the time, which so never leaves them.
+    Bounds are computed for a few rows. Between these rows, their ratio to the time is interpolated. So the time always
+    lies within its bounds.
     """
     if plan.interval is None:
         return None
@@ -206,7 +207,7 @@ def _draw_cost(axes: Axes, curve: pd.DataFrame, *, log: bool) -> None:
 
 
 def _draw_shares(axes: Axes, plan: Plan, curve: pd.DataFrame) -> dict[str, Any]:
-    """Stack the solvers' shares where they add up to all cores; draw lines where some cores are shared."""
+    """Stack the solvers' shares if they add up to all cores; draw lines if solvers share cores."""
     tidy(axes)
     colours = solver_colours(plan.problem.names)
     totals = curve["cores"].to_numpy(dtype=np.float64)
@@ -228,7 +229,7 @@ def _draw_shares(axes: Axes, plan: Plan, curve: pd.DataFrame) -> dict[str, Any]:
 
 
 def _widths(lines: list[Floats]) -> list[float]:
-    """Return widths that leave each line visible under those drawn on top of it, after it."""
+    """Return line widths such that each line is visible below the lines that are drawn later."""
     covering = [
         sum(np.mean(np.abs(line - later) < _SAME) > 0.25 for later in lines[i + 1 :]) for i, line in enumerate(lines)
     ]
@@ -246,10 +247,10 @@ def plot_plan(plan: Plan, before: Mapping[str, int] | str = "auto", *, count: in
     plan : Plan
         From `evenly.allocate`.
     before : mapping of str to int, or word
-        The other assignment: ``"current"`` or ``"proportional"`` of the plan's comparisons, ``"equal"`` shares, cores
-        per solver, or ``"auto"``: the first of the three words that there is.
+        The other assignment: the cores of each solver; ``"current"`` or ``"proportional"``, if the plan was compared
+        with them; ``"equal"`` shares; or ``"auto"``, the first of these three words that is available.
     count : int
-        How many steps to draw.
+        The number of steps to draw.
 
     Returns
     -------
@@ -266,7 +267,7 @@ def plot_plan(plan: Plan, before: Mapping[str, int] | str = "auto", *, count: in
 
 
 def steps_of(plan: Plan, before: Mapping[str, int] | str = "auto") -> list[CoupledStep]:
-    """Return the assignment before, see `plot_plan`, and the plan's, with what they take."""
+    """Return the assignment `before` (see `plot_plan`) and that of the plan, with their times."""
     label, cores = _before(plan, before)
     times = plan.problem.times(cores)
     earlier = CoupledStep(label, cores, {name: float(seconds) for name, seconds in times.items()})
@@ -283,4 +284,4 @@ def _before(plan: Plan, before: Mapping[str, int] | str) -> tuple[str, Mapping[s
         alike = dataclasses.replace(plan.problem, degrees_of_freedom=dict.fromkeys(plan.cores, 1.0))
         return "equal shares", ProportionalBalancer().assign(alike)
     known = ", ".join(["auto", "equal", *plan.versus])
-    raise InputError(f"before must be one of {known}, or cores per solver, but got {before!r}: give it to allocate")
+    raise InputError(f"before must be one of {known}, or the cores of each solver, but got {before!r}")

@@ -35,7 +35,7 @@ def plot_cost(cost: CostModel) -> dict[str, Figure]:
     Parameters
     ----------
     cost : CostModel
-        With its calibration runs.
+        It must hold its calibration runs.
     """
     figures = {f"{cost.program}-cost-predictions": plot_predictions(cost)}
     groups = dict.fromkeys(row["group"] for row in cost.measured if row.get("purpose") != "cell")
@@ -52,13 +52,13 @@ def plot_feature(cost: CostModel, group: str) -> Figure:
     ----------
     cost : CostModel
     group : str
-        The feature, as the calibration named it.
+        The name of the feature in the calibration.
     """
     rows = [row for row in cost.measured if row["group"] == group]
     sizes, seconds, predicted = _numbers(cost, rows)
     figure, axes = one_panel(6.4, 4.4, grid="both")
     order = np.argsort(sizes, kind="stable")
-    # Where runs of one size differ otherwise, a line between their predictions would mean nothing.
+    # Runs of equal size differ in something else, so a line through their predictions would mean nothing.
     joined = len(np.unique(sizes)) == len(sizes)
     (line,) = axes.plot(
         sizes[order], predicted[order], "-" if joined else "_", color=PALETTE[1], linewidth=1.6, markersize=14,
@@ -75,7 +75,7 @@ def plot_feature(cost: CostModel, group: str) -> Figure:
 
 
 def plot_predictions(cost: CostModel) -> Figure:
-    """Show predicted over measured time of all runs, cells that were left out marked."""
+    """Show the ratio of predicted to measured time of all runs. Left-out cells have their own marks."""
     figure, axes = one_panel(7.2, 4.6, grid="both")
     handles: dict[str, Any] = {}
     kinds = (("feature", "features", PALETTE[0], "o"), ("cell", "cells (each left out once)", PALETTE[1], "D"))

@@ -24,14 +24,14 @@ _MARKERS = "os^Dvp"
 
 
 def plot_spectrum(spectrum: Spectrum, *, name: str = "") -> Figure:
-    """Show curves against wavelength.
+    """Show the curves of a spectrum against wavelength.
 
     Parameters
     ----------
     spectrum : Spectrum
-        Shares of a power are shown from 0 to 1, with their sum where it should be 1.
+        Shares of a power are shown from 0 to 1, together with their sum if it should be 1.
     name : str
-        What was simulated.
+        The name of the structure.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def plot_ranks(measurement: Measurement) -> Figure:
     Parameters
     ----------
     measurement : Measurement
-        Of a run.
+        The measurement of a run.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """How an FDTD simulation scales: run time, communication, the time of each rank, rates.
 
-The figures are those that the scaling of parallel FDTD is usually judged by: run time against the number of ranks with
-the ideal beside it; the ratio of communication to computation and where it crosses one; stepping, Fourier transforms
-and waiting of each rank; and mean inverse times, which grow linearly where all is well.
+The figures are the usual ones for the scaling of parallel FDTD: run time against the number of ranks, beside the
+ideal; the ratio of communication to computation, and where it crosses one; the time of each rank for stepping, Fourier
+transforms and waiting; and mean inverse times. Mean inverse times grow linearly if the scaling is ideal.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def plot_scaling(study: ScalingStudy) -> dict[str, Figure]:
 
 
 def plot_run_time(study: ScalingStudy) -> Figure:
-    """Show the time of a run against the number of ranks, with the ideal: inverse to the ranks."""
+    """Show the time of a run against the number of ranks, beside the ideal time, which is inverse to the ranks."""
     figure, axes = _figure(study)
     ranks = np.array(study.ranks, dtype=np.float64)
     values = [point.run_s for point in study.points]
@@ -76,7 +76,7 @@ def plot_run_time(study: ScalingStudy) -> Figure:
 
 
 def plot_ratio(study: ScalingStudy) -> Figure:
-    """Show the mean time of communication over that of computation, and where it crosses one."""
+    """Show the ratio of the mean times of communication and computation, and where it crosses one."""
     figure, axes = _figure(study)
     points = [p for p in study.points if p.ratio.count and p.ratio.mean > 0]
     values = [point.ratio for point in points]
@@ -101,13 +101,13 @@ def plot_ratio(study: ScalingStudy) -> Figure:
 
 
 def plot_per_rank(study: ScalingStudy, ranks: int | None = None) -> Figure:
-    """Show stepping, Fourier transforms and waiting of each rank.
+    """Show the time of each rank for stepping, Fourier transforms and waiting.
 
     Parameters
     ----------
     study : ScalingStudy
     ranks : int, optional
-        Of the run on so many ranks; the most when left out.
+        The run with this number of ranks is shown; by default, the run with the most ranks.
     """
     chosen = study.ranks[-1] if ranks is None else ranks
     times = study.per_rank(chosen)
@@ -135,7 +135,7 @@ def plot_per_rank(study: ScalingStudy, ranks: int | None = None) -> Figure:
 
 
 def _in_unit(axes: Axes, name: str, largest: float) -> None:
-    """Give all panels the unit of the largest value, so that their heights compare."""
+    """Give all panels the unit of the largest value, so that their heights can be compared."""
     from matplotlib.ticker import FuncFormatter
 
     from evenly.report.formatting import prefix_for
@@ -153,7 +153,7 @@ def _uneven(study: ScalingStudy, ranks: int) -> str:
 
 
 def plot_rates(study: ScalingStudy) -> Figure:
-    """Show mean inverse times of stepping and of Fourier transforms, over ranks and repeats, with their spread."""
+    """Show inverse times of stepping and of Fourier transforms: mean and spread over ranks and repeats."""
     figure = new_figure(6.4, 6.0)
     panels = figure.subplots(2, 1, sharex=True)
     ranks = np.array(study.ranks, dtype=np.float64)
@@ -200,7 +200,7 @@ def _figure(study: ScalingStudy) -> tuple[Figure, Axes]:
 
 
 def _draw(axes: Axes, ranks: Any, values: Sequence[Statistic], colour: str, gid: str) -> Any:
-    means, spread = (np.array([getattr(v, name) for v in values]) for name in ("mean", "deviation"))
+    means, spread = np.array([v.mean for v in values]), np.array([v.deviation for v in values])
     return points_with_bars(axes, ranks, means, spread, colour=colour, gid=gid, marks="o-")
 
 

@@ -37,16 +37,16 @@ METAL = "#4A4A4A"
 MEDIA = LinearSegmentedColormap.from_list("media", ["#FFFFFF", "#DCE9F5", "#A9CBE3", "#6BA3CE"])
 HATCHES = {"PML": "////", "absorber": "...."}
 MONITOR, SOURCE = "#D55E00", "#009E73"
-#: More numbers on chunks than this are not read.
+#: With more chunks than this, their numbers are not written: nobody could read them.
 MOST_NUMBERS = 80
-#: Change of the index from one grid point to the next that is drawn as an outline.
+#: An outline is drawn where the index changes by more than this between neighbouring grid points.
 SEEN_JUMP = 0.05
-#: Share of a field's points that its colours tell apart; around a point source fields grow without bound.
+#: This percentile of a field gets the last colour. Around a point source, fields grow without bound.
 SHOWN_SHARE = 99.5
 
 
 def plot_geometry(view: View) -> Figure:
-    """Show media with layers, monitors and sources, and beside it the chunks with their owners.
+    """Show a slice with media, layers, monitors and sources, and beside it the chunks and their owners.
 
     Parameters
     ----------
@@ -73,12 +73,12 @@ def plot_geometry(view: View) -> Figure:
 
 
 def plot_field(view: View) -> Figure:
-    """Show a snapshot of a field component over the outlines of media and the borders of chunks.
+    """Show a snapshot of a field component, with the outlines of media and the borders of chunks.
 
     Raises
     ------
     InputError
-        If the view holds none.
+        If the view holds no field.
     """
     if view.snapshot is None:
         raise InputError("A picture of a field needs a view with one: take it `with_field`.")
@@ -101,9 +101,9 @@ def plot_field(view: View) -> Figure:
 
 
 def _panels(view: View, count: int) -> tuple[Figure, Sequence[Axes]]:
-    """Return panels beside each other for tall slices, one above the other for wide ones; the first has room for a bar.
+    """Return panels side by side for tall slices, or one below the other for wide slices.
 
-    A figure as large as its panels need leaves no gaps around pictures whose shape is fixed.
+    Each panel has room for a colour bar. The figure is as large as its panels, so there are no gaps around them.
     """
     width, height = view.extent[1] - view.extent[0], view.extent[3] - view.extent[2]
     aspect = min(6.0, max(0.15, height / width))
@@ -135,16 +135,16 @@ def _draw_media(figure: Figure, axes: Axes, view: View) -> dict[str, Any]:
 
 
 def _colour_bar(figure: Figure, axes: Axes, image: Any, label: str, **options: Any) -> None:
-    """Put a bar as tall as the panel beside it."""
+    """Put a colour bar beside a panel, as tall as the panel."""
     x0, x1, y0, y1 = image.get_extent()
-    # Of one width whatever the panel's shape.
+    # All bars have the same width, whatever the shape of the panel.
     width = 0.035 * max(1.0, (y1 - y0) / (x1 - x0))
     bar = colour_bar(figure, image, label, cax=axes.inset_axes((1.0 + width, 0.0, width, 1.0)), **options)
     bar.ax.yaxis.set_major_locator(MaxNLocator(5))
 
 
 def _draw_outlines(axes: Axes, view: View) -> None:
-    """Draw where media change, as lines between grid points."""
+    """Draw lines between grid points where the medium changes."""
     index = np.abs(view.index)
     x0, x1, y0, y1 = view.extent
     edges = [np.linspace(x0, x1, index.shape[0] + 1), np.linspace(y0, y1, index.shape[1] + 1)]
@@ -162,7 +162,7 @@ def _draw_outlines(axes: Axes, view: View) -> None:
 
 
 def _steepest(index: Any, axis: int) -> Any:
-    """Return where, between neighbours along an axis, the index jumps most: one place for each averaged interface."""
+    """Return where the index jumps most between neighbours along an axis: one place per averaged interface."""
     jumps = np.moveaxis(np.abs(np.diff(index, axis=axis)), axis, 0)
     none = np.zeros((1, *jumps.shape[1:]))
     before, after = np.concatenate([none, jumps])[:-1], np.concatenate([jumps, none])[1:]
@@ -185,7 +185,7 @@ def _draw_owners(axes: Axes, view: View) -> None:
         add_box(axes, chunk.corners, facecolor=colour, edgecolor="white", linewidth=1.0, gid="owner")
         wide = (x1 - x0) / cell[0] > 0.035 * len(str(chunk.owner)) + 0.02 and (y1 - y0) / cell[1] > 0.06
         if numbered and wide:
-            # On the layers' hatches a number needs a ground of its own.
+            # A number needs its own background, because the layers are hatched.
             ground = {"boxstyle": "round,pad=0.15", "facecolor": colour, "edgecolor": "none"}
             axes.text(
                 (x0 + x1) / 2, (y0 + y1) / 2, str(chunk.owner), ha="center", va="center", fontsize=8, bbox=ground,

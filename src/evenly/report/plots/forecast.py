@@ -22,7 +22,7 @@ def plot_forecast(found: Forecast) -> dict[str, Figure]:
 
 
 def plot_time(found: Forecast) -> Figure:
-    """Show seconds per step with their interval, and what of them is computing and communicating."""
+    """Show the seconds per step with their interval, and how many of them are computing."""
     curve, best = found.curve, found.best
     ranks = curve["ranks"].to_numpy(dtype=np.float64)
     figure, axes = one_panel(6.4, 4.4, grid="both")
@@ -47,7 +47,7 @@ def plot_time(found: Forecast) -> Figure:
 
 
 def plot_cost(found: Forecast) -> Figure:
-    """Show core-hours (or money) of the run against how long it takes, one point per number of ranks."""
+    """Show the core-hours (or the price) of the run against its time, with one point per number of ranks."""
     curve, best = found.curve, found.best
     priced = "money" in curve
     column, unit = ("money", found.machine.currency) if priced else ("core_hours", "core-hours")
@@ -81,6 +81,6 @@ def _axis(axes: Axes, ranks: np.ndarray) -> bool:
 
 
 def _labelled(ranks: list[float], best: int) -> list[int]:
-    """Return the places that are named: about eight, and the recommended one."""
+    """Return the indices of the points that get a label: about eight, and the recommended one."""
     each = max(1, len(ranks) // 8)
     return sorted({*range(0, len(ranks), each), len(ranks) - 1, ranks.index(best)})

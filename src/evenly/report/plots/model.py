@@ -1,4 +1,4 @@
-"""A model beside the measurements it was learned from, along one parameter at a time.
+"""Figures of a model and the measurements that it was fitted to, along one parameter at a time.
 
 Faint points are single runs. Larger points are the median of each configuration, with the standard deviation over its
 repetitions. The line is the model; the band is the prediction interval of a new measurement. Outside the range of the
@@ -35,7 +35,7 @@ __all__ = ["plot_model", "plot_models", "plot_slices"]
 
 _PANEL = (4.1, 3.1)
 _LONGEST_FORMULA = 70
-#: A share above which one formula is the whole model.
+#: With a larger weight than this, one formula counts as the whole model.
 _ALONE = 0.9999
 _EXPONENT = re.compile(r"\^(-?[0-9.]+)")
 
@@ -59,19 +59,20 @@ def plot_model(
     model : Model
         Fitted.
     runs : Runs, optional
-        What it was learned from.
+        The runs that the model was fitted to.
     parameter : str, optional
-        On the horizontal axis; the first numeric one that varies by default.
+        The parameter on the horizontal axis. By default, it is the first numeric parameter that varies.
     at : mapping of str to value, optional
-        The other parameters; by default the combination measured most often. The picture says which.
+        The values of the other parameters. By default, they are the combination that was measured most often. The
+        picture shows them.
     level : float
-        Of the interval.
+        The probability of the interval.
     test : Runs, optional
-        Measurements that were held out, drawn apart.
+        Held-out measurements. They have their own marks.
     log : {"auto", "linear", "log"}
-        Scale of both axes; by default logarithmic where values span a factor of four or more.
+        The scale of both axes. ``"auto"`` is logarithmic if the values span a factor of four or more.
     extend_to : float, optional
-        How far beyond the range learned on to draw; by default as far as there are measurements.
+        The line includes this value. It always covers the training range and all measurements.
     name : str
         The solver's name, for the title.
 
@@ -114,9 +115,10 @@ def plot_models(
     log: Scaling = "auto",
     extend_to: float | None = None,
 ) -> Figure:
-    """Show several solvers' models side by side, one panel each, on one time axis unless they are decades apart.
+    """Show the models of several solvers side by side, with one panel each.
 
-    Parameters are those of `plot_model`, with runs and held-out runs per solver.
+    The panels share one time axis unless the times are decades apart. The parameters are those of `plot_model`, with
+    `runs` and `test` per solver.
 
     Examples
     --------
@@ -149,16 +151,16 @@ def plot_slices(
     log: Scaling = "auto",
     name: str = "",
 ) -> Figure:
-    """Show a model along each of its parameters, one panel each; the others stay fixed.
+    """Show a model along each of its parameters, with one panel each. The other parameters are fixed.
 
     Parameters
     ----------
     model, runs, level, test, log, name
         As in `plot_model`.
     parameters : sequence of str, optional
-        Which ones; all by default.
+        The parameters with a panel; by default, all.
     at : mapping of str to value, optional
-        The point through which all slices go; by default the combination measured most often.
+        The point that lies on all slices. By default, it is the combination that was measured most often.
 
     Examples
     --------

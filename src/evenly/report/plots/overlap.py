@@ -30,24 +30,26 @@ from evenly.report.plots.style import (
 __all__ = ["plot_overlap"]
 
 Array = NDArray[np.float64]
-# The histogram of the training rows is this many strips high.
+# The histogram of the training rows is as high as this many strips.
 _HEIGHT = 3.0
 
 
 def plot_overlap(
     training: pd.DataFrame, asked: Mapping[str, pd.DataFrame], overlap: Overlap, *, what: str = "random cells"
 ) -> Figure:
-    """Show each input, and the distance, of training rows as a histogram, and of others as strips of dots below it.
+    """Compare simulations with the training rows, with one panel per input and one for the distance.
+
+    In each panel, a histogram shows the training rows. Strips of dots below it show the other simulations.
 
     Parameters
     ----------
     training : DataFrame
-        What `overlap` was learned from; columns as there.
+        The rows that `overlap` was learned from, with the columns that `Overlap` describes.
     asked : mapping of str to DataFrame
-        Others, by name.
+        The other simulations, by name.
     overlap : Overlap
     what : str
-        How the training rows are called.
+        The name of the training rows.
 
     Examples
     --------
@@ -107,7 +109,7 @@ def _panel(axes: Axes, training: Array, asked: Mapping[str, Array], colours: Map
 
 
 def _edges(values: Array, *, log: bool) -> Array:
-    """Return the ends of a histogram's bars; of small whole numbers each has one of its own."""
+    """Return the edges of the bars of a histogram. Each value has its own bar if all are small whole numbers."""
     low, high = float(values.min()), float(values.max())
     if not log:
         return np.linspace(low, high, 31)

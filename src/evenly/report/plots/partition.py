@@ -1,6 +1,7 @@
-"""How a cell is cut: chunks by rank and by load, where the work is, what each rank takes, the tree, several numbers.
+"""Figures of how a cell is cut.
 
-Everything shown is predicted by a cost model; nothing is run.
+They show the chunks by rank and by load, the work per grid point, the time of each rank, the tree of cuts, and the
+speedup against the number of ranks. A cost model predicts all of it. No simulation is run.
 """
 
 from __future__ import annotations
@@ -56,35 +57,35 @@ from evenly.report.tables.partition import BALANCED, EVEN
 __all__ = ["plot_chunks", "plot_counts", "plot_plan", "plot_shares", "plot_where"]
 
 Array = NDArray[np.float64]
-#: Below the mean blue, above it red, the mean itself nearly white.
+#: Loads below the mean are blue, loads above it are red, and the mean is nearly white.
 LOAD = LinearSegmentedColormap.from_list("load", ["#08519C", "#6BAED6", "#F3F1EC", "#F4975F", "#A50F15"])
 WORK = LinearSegmentedColormap.from_list("work", ["#FFFFFF", "#FCE8C5", "#F3B562", "#D9772B"])
 HATCHES = {"pml": "////", "absorber": "...."}
 _LAYERS = {"pml": "PML", "absorber": "absorber"}
-#: Work in the colour that pictures of runs have for it, borders in that of sends.
+#: The colours of stepping and of sends in the figures of runs.
 _WORK, _BORDERS = PALETTE[0], PALETTE[3]
-#: Terms that are proportional to one of these say what points take.
+#: A term is the cost of grid points if it is proportional to one of these.
 _POINTWISE = frozenset({"point", "node", "value", "value and frequency", "product"})
-#: Of a bar beside all panels.
+#: The place of a colour bar beside all panels.
 _BAR: dict[str, Any] = {"fraction": 0.03, "pad": 0.015, "aspect": 25, "shrink": 0.85}
-#: Loads closer to the mean than this are drawn alike.
+#: The colours span at least this much on both sides of the mean.
 LEAST_SPREAD = 0.05
-#: Blocks along the longest axis of a slice.
+#: Number of blocks along the longest axis of a slice.
 BLOCKS = 72
-#: More bars than this are drawn as one outline.
+#: If there are more bars than this, they are drawn as one outline.
 MOST_BARS = 64
 
 
 def plot_plan(plan: CutPlan, cost: CostModel, *, unit: str = "a") -> dict[str, Figure]:
-    """Return all pictures of a plan by what they show: "chunks", "work", "ranks", "tree".
+    """Return all pictures of a plan by name: "chunks", "work", "ranks", "tree".
 
     Parameters
     ----------
     plan : CutPlan
     cost : CostModel
-        With which it was predicted.
+        The cost model of the plan's predictions.
     unit : str
-        Of lengths.
+        The unit of lengths.
     """
     return {
         "chunks": plot_chunks(plan, unit=unit),
@@ -98,13 +99,15 @@ def plot_plan(plan: CutPlan, cost: CostModel, *, unit: str = "a") -> dict[str, F
 
 
 def plot_chunks(plan: CutPlan, *, unit: str = "a") -> Figure:
-    """Show the chunks by rank, and by predicted time over the mean beside those of equal volume.
+    """Show the chunks coloured by rank, then coloured by load, beside chunks of equal volume coloured by load.
+
+    The load is the predicted time of a rank over the mean of all ranks.
 
     Parameters
     ----------
     plan : CutPlan
     unit : str
-        Of lengths.
+        The unit of lengths.
     """
     chosen = plan.prediction
     loads = {_name(plan): chosen} | ({EVEN: plan.even} if plan.chosen == "balanced" else {})
@@ -129,7 +132,7 @@ def _finding(plan: CutPlan) -> str:
     text = f"{ranks_text(chosen.ranks)}, {quantity(chosen.step_s, digits=3)} per step"
     if plan.chosen == "balanced":
         return f"{text}, {plan.gain:.2f} times as fast as equal volumes"
-    return f"{text}; equal volumes are the answer" if chosen.ranks > 1 else text
+    return f"{text}; equal volumes are chosen" if chosen.ranks > 1 else text
 
 
 def _name(plan: CutPlan) -> str:
@@ -174,9 +177,9 @@ def _draw_chunks(axes: Axes, cell: Cell, one: Prediction, colour: Any, unit: str
 
 
 def plot_where(plan: CutPlan, cost: CostModel, *, unit: str = "a") -> Figure:
-    """Show in slices through the middle what points are predicted to take, with the cuts and the absorbing layers.
+    """Show slices through the middle with the predicted time per grid point, the cuts and the absorbing layers.
 
-    Blocks of a slice are charged as chunks would be, without what borders and chunks as such take.
+    The time of a block of a slice is predicted as for a chunk, but without the costs per chunk and of borders.
     """
     cell, grid = plan.cell, plan.cell.grid
     planes = [plane_of(cell, axis) for axis in (2, 1, 0)] if grid.dimensions == 3 else [plane_of(cell)]
@@ -208,7 +211,7 @@ def _slice_panels(planes: Sequence[Plane]) -> tuple[Figure, list[Axes]]:
         across = min(5.4, 6.0 / aspects[0])
         figure = new_figure(max(5.6, across + 1.8), max(2.4, across * aspects[0] + 1.4))
         return figure, [figure.subplots()]
-    # To one scale: the longest edge of the cell is 3.2 inches.
+    # All panels have the same scale: the longest edge of the cell is 3.2 inches.
     edges = [plane.extent for plane in planes]
     scale = 3.3 / max(max(e[1] - e[0], e[3] - e[2]) for e in edges)
     widths = [max(0.6, (e[1] - e[0]) * scale) for e in edges]
@@ -218,7 +221,7 @@ def _slice_panels(planes: Sequence[Plane]) -> tuple[Figure, list[Axes]]:
 
 
 def _work_per_point(cell: Cell, cost: CostModel, plane: Plane) -> tuple[Array, Array, Array]:
-    """Return block corners across and up in a, and seconds per point and step of the blocks of a slice, (n1, n2)."""
+    """Return the blocks of a slice: corners across and up, in a, and seconds per point and step, shape (n1, n2)."""
     grid, (first, second) = cell.grid, plane.axes
     side = max(1, -(-max(grid.shape[first], grid.shape[second]) // BLOCKS))
     edges = [_edges(cell, axis, side) for axis in (first, second)]
@@ -235,13 +238,13 @@ def _work_per_point(cell: Cell, cost: CostModel, plane: Plane) -> tuple[Array, A
 
 
 def _of_points(cost: CostModel) -> CostModel:
-    """Return the costs of what points do, without those of chunks, rows and borders as such."""
+    """Return the costs of grid points, without the costs per chunk, per row and of borders."""
     own = {term.name for term in program_named(cost.program).all_terms if term.per in _POINTWISE}
     return dataclasses.replace(cost, coefficients={n: c for n, c in cost.coefficients.items() if n in own})
 
 
 def _edges(cell: Cell, axis: int, side: int) -> NDArray[np.int64]:
-    """Return corners of blocks along an axis, layers' borders among them, all about as long as `side`."""
+    """Return the corners of blocks of about `side` points along an axis. Borders of layers are corners, too."""
     n = cell.grid.shape[axis]
     borders = {0, n}
     for depths in (cell.pml[axis], cell.absorber[axis]):
@@ -273,7 +276,7 @@ def _draw_layers(axes: Axes, cell: Cell, plane: Plane) -> None:
 
 
 def plot_shares(plan: CutPlan) -> Figure:
-    """Show the predicted seconds of each rank, work and borders, beside those of chunks of equal volume."""
+    """Show the predicted seconds of each rank for work and for borders, beside those of chunks of equal volume."""
     cuts = {_name(plan): plan.prediction} | ({EVEN: plan.even} if plan.chosen == "balanced" else {})
     ranks = plan.prediction.ranks
     width = min(6.0, max(2.9, 1.2 + 0.2 * ranks))
@@ -312,12 +315,14 @@ def _bars(axes: Axes, one: Prediction) -> None:
 
 
 def plot_counts(plans: Sequence[CutPlan], serial_s: float) -> Figure:
-    """Show predicted speedup against the number of ranks, of the answers, of equal volumes, and of perfect balance.
+    """Show the predicted speedup against the number of ranks.
+
+    The lines show the chosen cuts, chunks of equal volume, and the ideal: a speedup equal to the number of ranks.
 
     Parameters
     ----------
     plans : sequence of CutPlan
-        Of one cell.
+        Plans of one cell.
     serial_s : float
         Predicted seconds per step of one rank.
     """
@@ -326,7 +331,7 @@ def plot_counts(plans: Sequence[CutPlan], serial_s: float) -> Figure:
     curves = {
         "answer": (serial_s / np.array([p.prediction.step_s for p in plans]), PALETTE[0], "o", "-"),
         EVEN: (serial_s / np.array([p.even.step_s for p in plans]), PALETTE[1], "s", "-"),
-        "as many times as ranks": (ranks, GREY, None, (0, (4, 2))),
+        "ideal (number of ranks)": (ranks, GREY, None, (0, (4, 2))),
     }
     handles = {}
     for name, (values, colour, marker, style) in curves.items():
@@ -342,7 +347,7 @@ def plot_counts(plans: Sequence[CutPlan], serial_s: float) -> Figure:
         axes.yaxis.set_minor_locator(NullLocator())
     axes.set_ylabel("predicted speedup over one rank", fontsize=10, color=INK)
     best = max(plans, key=lambda plan: plan.gain)
-    gain = f"up to {best.gain:.2f} times as fast as equal volumes" if best.gain > 1 else "equal volumes are the answer"
+    gain = f"up to {best.gain:.2f} times as fast as equal volumes" if best.gain > 1 else "equal volumes are chosen"
     set_title(figure, f"{plans[0].cell.name}: {gain}")
     legend_below(figure, handles)
     return figure

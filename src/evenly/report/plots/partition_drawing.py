@@ -1,8 +1,9 @@
-"""Chunks of a cell as shapes: rectangles of a slice, or boxes pulled apart and seen from a corner.
+"""Drawings of chunks: as rectangles of a slice, or as separated boxes that are seen from a corner.
 
-Boxes are drawn from the farthest to the nearest. The tree of cuts gives that order exactly: of two halves the one that
-lies on the camera's side of the cut can hide the other, never the other way round (H. Fuchs, Z. Kedem, B. Naylor,
-SIGGRAPH 14, 124 (1980)); pulling boxes away from the centre keeps them on their sides of every cut.
+Boxes are drawn from the farthest to the nearest. The tree of cuts gives this order exactly: the half on the camera's
+side of a cut can hide the other half, but never the reverse (H. Fuchs, Z. M. Kedem, B. F. Naylor, "On visible surface
+generation by a priori tree structures", SIGGRAPH Comput. Graph. 14, 124 (1980)). Boxes are moved away from the centre,
+so each stays on its side of every cut.
 """
 
 from __future__ import annotations
@@ -34,21 +35,21 @@ __all__ = [
 
 Array = NDArray[np.float64]
 Colour = Callable[[int], str]
-#: More numbers on chunks than this are not read.
+#: With more chunks than this, their numbers are not written: nobody could read them.
 MOST_NUMBERS = 80
-#: Of the longest edge: a shorter one is drawn as long as this.
+#: A shorter edge is drawn with this share of the length of the longest edge.
 LEAST_EDGE = 0.15
-#: Where boxes are seen from: right of the low y side, from above.
+#: The direction of the camera: to the right of the low y side, and above.
 AZIMUTH, ELEVATION = np.radians(-58.0), np.radians(24.0)
-#: Inches that a digit of a chunk's number takes.
+#: Width of a digit of a chunk's number, in inches.
 DIGIT = 0.075
-#: Inches that slices are about as wide, or as tall.
+#: Approximate width or height of slices, in inches.
 WIDTH = 3.0
 _TIERS = ((None, 0.0), ("white", 0.38), ("black", 0.32), ("white", 0.62))
 
 
 def rank_colour(rank: int) -> str:
-    """Return the colour of a rank; ranks that follow each other differ, 32 of them are told apart.
+    """Return the colour of a rank. There are 32 colours, and successive ranks have different ones.
 
     Examples
     --------
@@ -76,11 +77,11 @@ class Plane:
     ----------
     grid : Grid
     across : 0, 1 or 2
-        The axis that it lies across.
+        The axis perpendicular to the slice.
     at : int
-        Grid index of its points along that axis.
+        The grid index of the slice's points along this axis.
     center : three floats
-        Where the middle of the grid is.
+        The coordinates of the middle of the grid.
     """
 
     grid: Grid
@@ -90,7 +91,7 @@ class Plane:
 
     @property
     def position(self) -> float:
-        """Where it is along the axis that it lies across, in a."""
+        """The coordinate of the slice along the axis perpendicular to it, in a."""
         return self._place(self.across, self.at)
 
     def _place(self, axis: int, index: int) -> float:
@@ -104,11 +105,11 @@ class Plane:
 
     @property
     def extent(self) -> tuple[float, float, float, float]:
-        """The cell's ends, low and high across, low and high up; thin axes are drawn one eighth as tall."""
+        """The cell's limits in the picture: left, right, bottom, top. A thin axis has an eighth of the longest edge."""
         return self.corners(self.grid.box)
 
     def corners(self, box: Box) -> tuple[float, float, float, float]:
-        """Return the ends of a box in the picture, in a."""
+        """Return the limits of a box in the picture, in a: left, right, bottom, top."""
         ends: list[float] = []
         for axis in self.axes:
             if self.grid.thin[axis]:
@@ -119,12 +120,12 @@ class Plane:
         return ends[0], ends[1], ends[2], ends[3]
 
     def holds(self, box: Box) -> bool:
-        """Return whether the slice goes through a box."""
+        """Return whether the slice intersects a box."""
         return box.lo[self.across] <= self.at < box.hi[self.across]
 
 
 def plane_of(cell: Cell, across: int | None = None) -> Plane:
-    """Return the slice through the middle across an axis; that of all points where the cell is thin.
+    """Return the slice through the middle that is perpendicular to an axis, by default to the thin axis of a 2D cell.
 
     Examples
     --------
@@ -142,7 +143,7 @@ def plane_of(cell: Cell, across: int | None = None) -> Plane:
 
 
 def draw_plane(axes: Axes, plane: Plane, boxes: Sequence[Box], labels: Sequence[str], colour: Colour | None) -> None:
-    """Draw the chunks that a slice goes through, filled or as outlines, with their labels where there is room."""
+    """Draw the chunks that a slice intersects, filled or as outlines, with labels if there is room."""
     x0, x1, y0, y1 = plane.extent
     shown = [n for n, box in enumerate(boxes) if plane.holds(box)]
     for n in shown:
@@ -159,7 +160,7 @@ def draw_plane(axes: Axes, plane: Plane, boxes: Sequence[Box], labels: Sequence[
 
 
 def frame_plane(axes: Axes, plane: Plane, unit: str) -> None:
-    """Show the whole slice, to scale, with its axes."""
+    """Set the limits, the scale and the labels of the axes of a slice."""
     x0, x1, y0, y1 = plane.extent
     axes.set_xlim(x0, x1)
     axes.set_ylim(y0, y1)
@@ -180,7 +181,7 @@ def frame_plane(axes: Axes, plane: Plane, unit: str) -> None:
 
 
 def _two_ticks(low: float, high: float) -> list[float]:
-    """Return two round places on both sides of the middle of a short axis, where more would run into each other.
+    """Return two round values, one on each side of the middle of a short axis. More ticks would overlap.
 
     Examples
     --------
@@ -194,7 +195,7 @@ def _two_ticks(low: float, high: float) -> list[float]:
 
 
 def aspect_of(plane: Plane) -> float:
-    """Return height over width of a slice as it is drawn."""
+    """Return the ratio of height to width of a slice in the picture."""
     x0, x1, y0, y1 = plane.extent
     return float(min(5.0, max(0.125, (y1 - y0) / (x1 - x0))))
 
@@ -203,7 +204,7 @@ def aspect_of(plane: Plane) -> float:
 
 
 def back_to_front(layout: BinaryPartition, towards: Array) -> list[int]:
-    """Return the numbers of the leaves, those first that others may hide from a camera in the direction `towards`.
+    """Return the leaves in the order of drawing: seen from the direction `towards`, a leaf hides only earlier ones.
 
     Examples
     --------
@@ -220,7 +221,7 @@ def back_to_front(layout: BinaryPartition, towards: Array) -> list[int]:
             continue
         prefix = "" if where == "root" else f"{where}."
         halves = [(f"{prefix}left", node.left), (f"{prefix}right", node.right)]
-        # What is on top of the stack is drawn first.
+        # The leaf on top of the stack is drawn first.
         stack += halves[::-1] if towards[node.axis] > 0 else halves
     return order
 
@@ -237,12 +238,12 @@ class _Camera:
         return cls(np.array([-sa, ca, 0.0]), np.array([-se * ca, -se * sa, ce]), np.array([ce * ca, ce * sa, se]))
 
     def flat(self, points: Array) -> Array:
-        """Return where points (..., 3) are seen, (..., 2)."""
+        """Return the places (..., 2) of points (..., 3) in the picture."""
         return np.stack([points @ self.right, points @ self.up], axis=-1)
 
 
 def boxes_aspect(cell: Cell) -> float:
-    """Return height over width of the boxes' picture.
+    """Return the ratio of height to width of the picture of boxes.
 
     Examples
     --------
@@ -265,7 +266,7 @@ def _drawn(cell: Cell) -> Array:
 def draw_boxes(
     axes: Axes, cell: Cell, layout: BinaryPartition, labels: Sequence[str], colour: Colour, unit: str
 ) -> None:
-    """Draw all chunks of a three-dimensional cell as boxes, pulled apart so that each is seen.
+    """Draw all chunks of a three-dimensional cell as boxes with gaps, so that each is visible.
 
     Parameters
     ----------
@@ -273,11 +274,11 @@ def draw_boxes(
     cell : Cell
     layout : BinaryPartition
     labels : sequence of str
-        Per leaf, written on a side that is in sight.
+        One per leaf, written on a visible side.
     colour : callable
-        Takes the number of a leaf.
+        Returns the colour of the leaf with a given number.
     unit : str
-        Of lengths.
+        The unit of lengths.
     """
     camera = _Camera.usual()
     shape = np.array(cell.grid.shape, dtype=float)
@@ -303,12 +304,12 @@ def draw_boxes(
 
 
 def _apart(count: int) -> float:
-    """Return how far boxes are pulled apart, as a share of the distance between their centres."""
+    """Return how far boxes are moved apart, as a share of the distance between their centres."""
     return 0.22 if count <= 16 else 0.3 if count <= 64 else 0.15 if count <= 300 else 0.0
 
 
 def _faces(ends: Array, camera: _Camera) -> Array:
-    """Return the corners (n, 3 sides, 4, 2) of the sides in sight, across x, y, z, of boxes (n, 2 ends, 3)."""
+    """Return the corners (n, 3, 4, 2) of the three visible sides, perpendicular to x, y, z, of boxes (n, 2 ends, 3)."""
     sides = []
     for axis in range(3):
         others = [a for a in range(3) if a != axis]
@@ -321,7 +322,7 @@ def _faces(ends: Array, camera: _Camera) -> Array:
 
 
 def _shades(colour: str) -> tuple[str, str, str]:
-    """Return the colours of the sides across x, y, z: light comes from above."""
+    """Return the colours of the sides perpendicular to x, y, z. Light comes from above."""
     return _mixed(colour, "black", 0.16), colour, _mixed(colour, "white", 0.28)
 
 
@@ -360,7 +361,7 @@ def _area(polygon: Array) -> float:
 
 
 def _name_edges(axes: Axes, grid: Grid, unit: str, camera: _Camera, ends: tuple[Array, Array]) -> None:
-    """Write the axes with the cell's sizes along three edges of the outline."""
+    """Write the names of the axes and the sizes of the cell along three edges of the outline."""
     (x0, y0, z0), (x1, y1, z1) = ends
     edges = {
         0: ((x0, y0, z0), (x1, y0, z0), (0.0, -1.0)),

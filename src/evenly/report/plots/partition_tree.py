@@ -1,4 +1,4 @@
-"""The tree of cuts of a layout: from the whole cell at the left to the ranks' chunks at the right."""
+"""A figure of the tree of cuts of a layout: from the whole cell on the left to the chunks of ranks on the right."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from evenly.report.plots.style import GREY, INK, new_figure, readable_on, set_ti
 
 __all__ = ["plot_tree"]
 
-#: More ends than this are not read: deeper parts are summarised.
+#: If the tree has more ends than this, its deeper parts are summarised: nobody could read them.
 MOST_ENDS = 64
 #: Inches between the levels and between ends.
 LEVEL, END = 1.05, 0.235
@@ -29,7 +29,7 @@ _AXIS_COLOURS = ("#E8EFF7", "#EDF5E9", "#FBEFE2")
 
 @dataclass
 class _Node:
-    """A cut or an end of the drawn tree; `ranks` are the first and last leaf and all their owners."""
+    """A cut or an end of the drawn tree. `leaves` are its first and its last leaf."""
 
     text: str
     level: int
@@ -46,9 +46,9 @@ def plot_tree(plan: CutPlan, *, unit: str = "a", most: int = MOST_ENDS) -> Figur
     ----------
     plan : CutPlan
     unit : str
-        Of lengths.
+        The unit of lengths.
     most : int
-        Of more chunks, the deepest parts of the tree are drawn as one end each.
+        If there are more chunks than this, each of the deepest parts of the tree is drawn as one end.
     """
     chosen = plan.prediction
     layout = plan.in_program
@@ -73,7 +73,7 @@ def plot_tree(plan: CutPlan, *, unit: str = "a", most: int = MOST_ENDS) -> Figur
 
 
 def _deepest_drawn(layout: BinaryPartition, most: int) -> int:
-    """Return the level at which the tree is drawn with at most so many ends."""
+    """Return the deepest level up to which the drawn tree has at most `most` ends; at least 1."""
     depths = np.array([0 if where == "root" else where.count(".") + 1 for where, _ in layout.walk()])
     inner = np.array([node.owner is None for _, node in layout.walk()])
     for level in range(int(depths.max()), 0, -1):
@@ -84,7 +84,7 @@ def _deepest_drawn(layout: BinaryPartition, most: int) -> int:
 
 
 def _grown(layout: BinaryPartition, deepest: int) -> _Node:
-    """Return the drawn part of a tree; leaves are counted depth first."""
+    """Return the part of a tree that is drawn. Leaves are numbered depth-first."""
     count = _counted(layout)
 
     def grow(node: BinaryPartition, level: int, first: int) -> _Node:
@@ -100,7 +100,7 @@ def _grown(layout: BinaryPartition, deepest: int) -> _Node:
 
 
 def _counted(layout: BinaryPartition) -> dict[int, int]:
-    """Return the leaves below each node."""
+    """Return the number of leaves below each node."""
     count: dict[int, int] = {}
     for _, node in reversed(list(layout.walk())):
         own = node.left is None or node.right is None
@@ -109,7 +109,7 @@ def _counted(layout: BinaryPartition) -> dict[int, int]:
 
 
 def _placed(root: _Node) -> list[_Node]:
-    """Give every node its height, ends one below the other, and return the ends."""
+    """Set the vertical position of every node, with the ends one below the other, and return the ends."""
     ends: list[_Node] = []
 
     def place(node: _Node) -> None:
@@ -130,7 +130,7 @@ def _all(node: _Node) -> list[_Node]:
 
 
 def _x(node: _Node, levels: int) -> float:
-    """Return where a node is drawn: cuts by their level, ends all at the right."""
+    """Return the horizontal position of a node: the level of a cut; all ends are on the right."""
     return float(node.level if node.below else levels)
 
 

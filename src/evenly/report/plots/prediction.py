@@ -38,18 +38,18 @@ _FACTORS = ((2.0, "#F1F1F1"), (1.1, "#DADADA"))
 def plot_predictions(
     model: Model, runs: Runs | None = None, test: Runs | None = None, *, level: float = 0.9, name: str = ""
 ) -> Figure:
-    """Show predictions over measurements, with bands of a factor of 1.1 and 2.
+    """Show predictions against measurements, with bands for errors of a factor of 1.1 and 2.
 
     Parameters
     ----------
     model : Model
         Fitted.
     runs : Runs, optional
-        What it was learned from.
+        The runs that the model was fitted to.
     test : Runs, optional
-        Measurements that were held out; they get the model's interval as bars and decide the title.
+        Held-out measurements. Bars show the model's intervals for them, and the title tells how well they fit.
     level : float
-        Of the interval.
+        The probability of the interval.
     name : str
         The solver's name, for the title.
 
@@ -60,7 +60,7 @@ def plot_predictions(
     Raises
     ------
     InputError
-        If neither holds a run that went well.
+        If neither `runs` nor `test` holds a successful run.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def plot_predictions(
         if given is not None and (measured := _pairs(model, given, level)) is not None:
             sets[label] = measured
     if not sets:
-        raise InputError("there are no runs that went well to compare predictions with: pass runs or test")
+        raise InputError("there are no successful runs to compare with predictions: pass `runs` or `test`")
     figure = new_figure(5.4, 5.4)
     axes = figure.subplots()
     handles = _bands(axes, model, np.concatenate([np.concatenate(one[:2]) for one in sets.values()]))

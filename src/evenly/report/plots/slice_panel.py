@@ -1,4 +1,4 @@
-"""Draws one panel of a model along one parameter; `evenly.report.plots.model` puts panels together."""
+"""One panel of a model along one parameter. `evenly.report.plots.model` combines panels into figures."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from evenly.space.parameters import Categorical, Parameter
 __all__ = ["Slice", "comparable", "draw_slice", "share_limits", "slice_through"]
 
 _TEST_COLOUR = "#000000"
-#: More points than this are pixels in vector formats, so that files stay small.
+#: If there are more points than this, they are drawn as pixels also in vector formats, so that files stay small.
 _RASTER = 2000
 _DECADES_APART = 1e3
 
@@ -51,19 +51,19 @@ class Slice:
         return quantity_name(self.model.response_)
 
     def shown(self) -> NDArray[np.float64]:
-        """Return every value on the panel, for its scale."""
+        """Return all values on the panel. They determine its scale."""
         points = [p.value for p in (self.points, self.test) if p is not None]
         return np.concatenate([self.line.value, *points])
 
 
 def comparable(slices: Sequence[Slice]) -> bool:
-    """Tell whether values of all panels can be read on one axis: their middles lie within three decades."""
+    """Return whether the values of all panels can share one axis: their medians lie within three decades."""
     middles = [abs(float(np.median(one.shown()))) for one in slices]
     return max(middles) <= _DECADES_APART * min(middles)
 
 
 def share_limits(panels: list[Axes]) -> None:
-    """Give panels of the same quantity the same vertical limits, so that heights compare."""
+    """Give panels of the same quantity the same vertical limits, so that heights can be compared."""
     limits = [axes.get_ylim() for axes in panels]
     for axes in panels:
         axes.set_ylim(min(low for low, _ in limits), max(high for _, high in limits))
@@ -79,9 +79,9 @@ def slice_through(
     test: Runs | None = None,
     extend_to: float | None = None,
 ) -> Slice:
-    """Evaluate a model along one parameter and find the measurements beside it.
+    """Evaluate a model along one parameter, and select the measurements to show with it.
 
-    Parameters are those of `evenly.report.plots.model.plot_model`.
+    The parameters are those of `evenly.report.plots.model.plot_model`.
     """
     chosen = choose_parameter(model, parameter)
     runs, test = (None if one is None else of_response(model, one) for one in (runs, test))
@@ -102,7 +102,7 @@ def _reach(kind: Parameter, points: list[Points], extend_to: float | None) -> tu
 
 
 def draw_slice(axes: Axes, shown: Slice, colour: str, log: Scaling, *, together: Sequence[Slice] = ()) -> None:
-    """Draw one panel; the panels `together` share the choice of scales."""
+    """Draw one panel. The scales are chosen for all panels in `together`."""
     tidy(axes)
     family = together or [shown]
     values = np.concatenate([one.shown() for one in family])
@@ -145,7 +145,7 @@ def _draw_line(axes: Axes, shown: Slice, colour: str) -> None:
 
 
 def _pieces(beyond: NDArray[np.intp], inside: NDArray[np.bool_]) -> list[NDArray[np.intp]]:
-    """Split the points beyond the range into left and right, each joined to the range's end."""
+    """Split the points outside the training range into left and right, each with the nearest point of the range."""
     if not len(beyond):
         return []
     parts = np.split(beyond, np.flatnonzero(np.diff(beyond) > 1) + 1)
@@ -167,7 +167,7 @@ def _draw_extrapolation(axes: Axes, shown: Slice, part: NDArray[np.intp], colour
 
 
 def _draw_labels(axes: Axes, shown: Slice, colour: str) -> None:
-    """Show a model over a categorical parameter: a dash per label, a bar for the interval."""
+    """Show a model along a categorical parameter: each label has a dash for the value, and a bar for the interval."""
     line, places = shown.line, np.arange(len(shown.line.x))
     bars = axes.bar(places, line.upper - line.lower, bottom=line.lower, width=0.6, color=colour, alpha=0.18, gid="band")
     axes.hlines(line.value, places - 0.3, places + 0.3, color=colour, linewidth=1.8, gid="model")
@@ -207,13 +207,13 @@ def _draw_points(axes: Axes, shown: Slice, points: Points, colour: str, *, held_
 
 
 def _repeated(x: NDArray[Any]) -> NDArray[np.bool_]:
-    """Tell which single runs (m,) share their place with others; the others are already drawn as medians."""
+    """Return which single runs (m,) have the same x as others. The remaining runs are already drawn as medians."""
     _, place, count = np.unique(x, return_inverse=True, return_counts=True)
     return np.asarray(count[place.ravel()] > 1, dtype=np.bool_)
 
 
 def _beside(axes: Axes) -> Transform:
-    """Move single runs a little to the right, out from under their median."""
+    """Return a shift to the right, so that the median does not hide single runs."""
     figure: Any = axes.get_figure()
     return offset_copy(axes.transData, figure, x=6, units="points")
 
@@ -222,4 +222,4 @@ def _points_label(points: Points, *, held_out: bool) -> str:
     label = "held out" if held_out else "measured"
     if len(points.raw) > len(points.x) or points.spread.any():
         label += ", median ± std. dev."
-    return f"{label}, carried to this slice by the model" if points.carried else label
+    return f"{label}, scaled to this slice by the model" if points.carried else label

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from evenly.errors import InputError
 from evenly.report.formatting import compact, prefix_for
+from evenly.writing import replacing
 
 __all__ = [
     "FORMATS",
@@ -63,14 +64,14 @@ _MARKUP = re.compile(r"[$^{}]")
 
 
 def new_figure(width: float = 6.4, height: float = 4.2) -> Figure:
-    """Return an empty figure, sizes in inches, that keeps its labels from overlapping."""
+    """Return an empty figure without overlapping labels; sizes are in inches."""
     return Figure(figsize=(width, height), layout="constrained", facecolor="white", dpi=110)
 
 
 def one_panel(
     width: float = 6.4, height: float = 4.2, *, grid: Literal["x", "y", "both", "none"] = "y"
 ) -> tuple[Figure, Axes]:
-    """Return a figure with one tidy panel, sizes in inches."""
+    """Return a figure with one tidy panel; sizes are in inches."""
     figure = new_figure(width, height)
     axes = figure.subplots()
     tidy(axes, grid=grid)
@@ -78,7 +79,7 @@ def one_panel(
 
 
 def headed(name: str, finding: str) -> str:
-    """Return a title: the finding after the name of what it is about, if it has one.
+    """Return a title: the name of the subject, if it has one, and the finding.
 
     Examples
     --------
@@ -89,15 +90,15 @@ def headed(name: str, finding: str) -> str:
 
 
 def solver_colours(names: Iterable[str]) -> dict[str, str]:
-    """Give each solver a colour, the same in every picture that shows the same solvers in this order."""
+    """Return a colour for each solver. The same names in the same order get the same colours in every picture."""
     return {name: PALETTE[i % len(PALETTE)] for i, name in enumerate(names)}
 
 
 def readable_on(colour: str) -> str:
-    """Return white or dark ink, whichever stands out more on a colour given as ``#RRGGBB``.
+    """Return white or dark ink: the colour with more contrast to a colour given as ``#RRGGBB``.
 
-    The contrast is that of the Web Content Accessibility Guidelines: (lighter + 0.05) / (darker + 0.05), in relative
-    luminance.
+    The contrast is that of the Web Content Accessibility Guidelines: (lighter + 0.05) / (darker + 0.05), where
+    ``lighter`` and ``darker`` are relative luminances.
 
     Examples
     --------
@@ -115,7 +116,7 @@ def _luminance(colour: str) -> float:
 
 
 def tidy(axes: Axes, *, grid: Literal["x", "y", "both", "none"] = "y") -> None:
-    """Leave of the frame what carries information: two spines, a faint grid behind the data."""
+    """Keep only two spines of the frame, and draw a faint grid behind the data."""
     axes.spines[["top", "right"]].set_visible(False)
     axes.spines[["left", "bottom"]].set_color(GREY)
     axes.tick_params(which="both", color=GREY, labelcolor=INK, labelsize=9)
@@ -125,7 +126,7 @@ def tidy(axes: Axes, *, grid: Literal["x", "y", "both", "none"] = "y") -> None:
 
 
 def set_title(figure: Figure, finding: str, detail: str = "") -> None:
-    """Write what the picture shows above it, and in grey how it came about."""
+    """Write the finding above the picture, and the details in grey below the finding."""
     title = wrapped(finding, figure.get_figwidth(), 0.104)
     figure.suptitle(title, x=0.012, ha="left", fontsize=12, fontweight="bold", color=INK)
     if detail and figure.axes:
@@ -154,12 +155,12 @@ def wrapped(text: str, width: float, letter: float) -> str:
 
 
 def escape(text: str) -> str:
-    """Keep a user's names from being read as mathematics."""
+    """Escape a user's names, so that matplotlib does not read them as mathematics."""
     return text if "$^{" in text else text.replace("$", r"\$")
 
 
 def points_with_bars(axes: Axes, x: Any, y: Any, spread: Any, *, colour: str, gid: str, marks: str = "o") -> Any:
-    """Draw points with bars of their spread, above and below; return what a legend shows of them."""
+    """Draw points with bars for their spread, above and below. Return the handle for a legend."""
     bars = axes.errorbar(
         x, y, yerr=above_zero(y, spread), fmt=marks, color=colour, markersize=6, markeredgecolor="white",
         markeredgewidth=0.6, linewidth=1.6, ecolor=colour, elinewidth=1.1, capsize=3, zorder=3,
@@ -169,7 +170,9 @@ def points_with_bars(axes: Axes, x: Any, y: Any, spread: Any, *, colour: str, gi
 
 
 def above_zero(values: Any, spread: Any) -> Any:
-    """Return lengths of bars (2, n), down and up; a log axis shows no zero, so bars end at a tenth of the value.
+    """Return the lengths of bars (2, n), downwards and upwards. Bars end above zero, which a log axis can't show.
+
+    The lower end is at least a tenth of the value.
 
     Examples
     --------
@@ -180,14 +183,14 @@ def above_zero(values: Any, spread: Any) -> Any:
 
 
 def rank_axis(axes: Axes, ranks: int) -> None:
-    """Label an axis of which each whole number is a rank."""
+    """Label an axis on which each whole number is a rank."""
     axes.set_xlabel("rank", fontsize=10, color=INK)
     axes.xaxis.set_major_locator(MaxNLocator(16, integer=True))
     axes.set_xlim(-0.6, ranks - 0.4)
 
 
 def colour_bar(figure: Figure, image: Any, label: str, **place: Any) -> Any:
-    """Put a bar of colours with a label beside panels; `place` says where, as for `Figure.colorbar`."""
+    """Add a labelled colour bar beside panels. The options in `place` are those of `Figure.colorbar`."""
     bar = figure.colorbar(image, **place)
     bar.set_label(label, fontsize=9, color=INK)
     bar.ax.tick_params(labelsize=9, color=GREY, labelcolor=INK)
@@ -202,7 +205,7 @@ def add_box(axes: Axes, corners: tuple[float, float, float, float], **look: Any)
 
 
 def legend_below(figure: Figure, handles: Mapping[str, Any]) -> None:
-    """Put one legend for all panels below them, from what is drawn by its label."""
+    """Put one legend for all panels below them. `handles` maps labels to artists."""
     if not handles:
         return
     count = _columns([len(label) for label in handles], figure.get_figwidth(), len(handles))
@@ -218,7 +221,7 @@ def legend_below(figure: Figure, handles: Mapping[str, Any]) -> None:
 
 
 def _columns(letters: list[int], width: float, most: int) -> int:
-    """Return how many columns of a legend fit beside each other; it is filled column by column."""
+    """Return the number of columns of a legend that fit side by side. A legend is filled column by column."""
     for count in range(min(most, len(letters)), 1, -1):
         rows = -(-len(letters) // count)
         columns = [max(letters[i : i + rows]) for i in range(0, len(letters), rows)]
@@ -249,25 +252,25 @@ class _InUnit(Locator):
 def quantity_axis(
     axes: Axes, which: Literal["x", "y"], name: str, unit: str, values: Iterable[float], *, log: bool = False
 ) -> None:
-    """Label an axis that holds a measured quantity; data stay in the base unit, ticks read in a fitting one.
+    """Label an axis of a measured quantity. Data stay in the base unit, and tick labels use a suitable unit.
 
     Parameters
     ----------
     axes : Axes
-        Where.
+        The panel.
     which : {"x", "y"}
         The axis.
     name : str
-        What it holds, e.g. ``"time per step"``.
+        The name of the quantity, e.g. ``"time per step"``.
     unit : {"s", "B", "J", "1"}
         The base unit of the data.
     values : iterable of float
-        What will be shown; decides the prefix.
+        The values that will be shown. They determine the prefix of the unit.
     log : bool
         Whether the axis is logarithmic.
     """
     shown = np.array([v for v in values if math.isfinite(v)], dtype=np.float64)
-    # On a log axis the middle decides, so that neither end is written with many zeros.
+    # On a log axis, the middle determines the unit, so that neither end has many zeros.
     middle = [float(np.sqrt(shown.min() * shown.max()))] if log and len(shown) else shown.tolist()
     factor, prefix = prefix_for(middle, unit)
     _scale(axes, which, log=log)
@@ -281,7 +284,7 @@ def quantity_axis(
 def value_axis(
     axes: Axes, which: Literal["x", "y"], name: str, unit: str, measured: NDArray[np.float64], *, log: bool = False
 ) -> None:
-    """Label an axis that holds a parameter; on a log scale ticks stand at powers of two if all measured values are."""
+    """Label an axis of a parameter. A log scale has ticks at powers of two if all measured values are such powers."""
     _scale(axes, which, log=log)
     axis = axes.xaxis if which == "x" else axes.yaxis
     axis.set_major_locator(_parameter_locator(measured, log=log))
@@ -291,7 +294,7 @@ def value_axis(
 
 
 def nice_ticks(low: float, high: float, *, log: bool, most: int = 8) -> list[float]:
-    """Return round numbers between two ends, both included where they are round.
+    """Return round numbers from `low` to `high`. Both ends are included if they are round.
 
     Examples
     --------
@@ -343,19 +346,19 @@ def _parameter_locator(measured: NDArray[np.float64], *, log: bool) -> Locator:
 
 
 def save_figure(figure: Figure, path: str | Path) -> Path:
-    """Write a figure to a file; the file is replaced only once all is written.
+    """Write a figure to a file. An existing file is replaced only when the new one is complete.
 
     Parameters
     ----------
     figure : Figure
-        What any of the plotting functions returned.
+        The result of a plotting function.
     path : str or Path
-        Ends in ``.png`` (200 dots per inch), ``.svg`` or ``.pdf``.
+        It ends in ``.png`` (200 dots per inch), ``.svg`` or ``.pdf``.
 
     Returns
     -------
     Path
-        Where it is.
+        The file.
 
     Raises
     ------
@@ -373,17 +376,13 @@ def save_figure(figure: Figure, path: str | Path) -> Path:
     suffix = target.suffix.lower()
     if suffix not in FORMATS:
         raise InputError(f"pictures are saved as {', '.join(FORMATS[:-1])} or {FORMATS[-1]}, but got {target.name!r}")
-    partial = target.with_name(f".{target.name}.part")
     # No date and a fixed salt: the same picture gives the same file.
     undated: dict[str, Any] = {".png": {}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}[suffix]
     try:
-        with mpl.rc_context({"svg.hashsalt": "evenly"}), partial.open("wb") as stream:
-            figure.savefig(stream, format=suffix[1:], dpi=_DPI, metadata=undated)
-        partial.replace(target)
+        with mpl.rc_context({"svg.hashsalt": "evenly"}), replacing(target) as new:
+            figure.savefig(new, format=suffix[1:], dpi=_DPI, metadata=undated)
     except OSError as error:
         raise InputError(
-            f"the picture can't be written to {target}: {error.strerror or error}; give a folder that exists"
+            f"the picture can't be written to {target}: {error.strerror or error}; choose another folder"
         ) from None
-    finally:
-        partial.unlink(missing_ok=True)
     return target

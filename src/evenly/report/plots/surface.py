@@ -1,4 +1,4 @@
-"""A model over two parameters: a map with contour lines, or a surface in three dimensions."""
+"""Figures of a model over two parameters: a map with contour lines, or a surface in three dimensions."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from evenly.space.parameters import Categorical, Parameter
 __all__ = ["plot_surface"]
 
 Floats = NDArray[np.float64]
-#: x, y and value: of a grid, each (n, n), or of points, each (n,).
+#: x, y and value of a grid, shape (n, n) each, or of points, shape (n,) each.
 Surface = tuple[Floats, Floats, Floats]
 _CELLS = 121
 _COLOURS = "viridis"
@@ -55,19 +55,19 @@ def plot_surface(
 ) -> Figure:
     """Show a model over two numeric parameters.
 
-    Measured configurations are circles filled with the colour of what was measured: where the model is right, they
-    vanish in the map. Where none lies on the slice, rings show where all others are.
+    Circles show the measured configurations. Their colours show the measured values: where the model is right, a circle
+    has the colour of the map around it. If no configuration lies on the slice, rings show the places of all others.
 
     Parameters
     ----------
     model : Model
         Fitted on two numeric parameters or more.
     runs : Runs, optional
-        What it was learned from.
+        The runs that the model was fitted to.
     x, y : str, optional
-        Parameters on the axes; the first two numeric ones by default.
+        The parameters on the axes. By default, they are the first two numeric parameters.
     at : mapping of str to value, optional
-        The other parameters; by default the combination measured most often.
+        The values of the other parameters. By default, they are the combination that was measured most often.
     view : {"map", "3d"}
         Filled contours, or a surface.
     name : str
@@ -80,7 +80,7 @@ def plot_surface(
     Raises
     ------
     InputError
-        If the model lacks two numeric parameters, or `x`, `y` or `at` names none.
+        If the model has fewer than two numeric parameters, or if `x`, `y` or `at` names something else.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def plot_surface(
 
 
 def _finding(names: tuple[str, str], surface: Surface, quantity: str) -> str:
-    """Say how the quantity goes along each axis, through the middle of the map."""
+    """Describe how the quantity depends on each parameter, along a line through the middle of the map."""
     middle = _CELLS // 2
     inside = np.ones(_CELLS, dtype=np.bool_)
     said = []
@@ -132,7 +132,7 @@ def _choose(model: Model, x: str | None, y: str | None) -> tuple[str, str]:
     if "" in chosen or chosen[0] == chosen[1]:
         raise InputError(
             f"a surface needs two different numeric parameters, but the model has {', '.join(numeric) or 'none'} "
-            f"and x = {x!r}, y = {y!r}: use plot_model for one"
+            f"and x = {x!r}, y = {y!r}: use plot_model for a single parameter"
         )
     return chosen[0], chosen[1]
 
@@ -152,7 +152,7 @@ def _grid(kind: Parameter) -> Floats:
 
 
 def _on_slice(runs: Runs | None, names: tuple[str, str], fixed: Mapping[str, Any]) -> tuple[Floats, Floats, Floats]:
-    """Return x, y and value of the measured configurations; values are NaN where none lies on the slice."""
+    """Return x, y and value of the measured configurations. All values are NaN if none lies on the slice."""
     if runs is None:
         return np.empty(0), np.empty(0), np.empty(0)
     table = runs.ok.aggregate()
@@ -195,7 +195,7 @@ def _map(figure: Figure, model: Model, names: tuple[str, str], surface: Surface,
 
 
 def _padded(values: Floats, scale: str) -> tuple[float, float]:
-    """Leave room for points that lie on the edge."""
+    """Return wider limits, with room for points on the edge."""
     low, high = float(values.min()), float(values.max())
     if scale == "log":
         room = (high / low) ** 0.03
@@ -223,7 +223,7 @@ def _levels(values: Floats, factor: float) -> list[float]:
 
 
 def _surface(figure: Figure, model: Model, names: tuple[str, str], surface: Surface, points: Surface) -> None:
-    # Imported here: only this view needs it. Registers the projection.
+    # Imported here, because only this view needs it. The import registers the projection.
     from mpl_toolkits.mplot3d import Axes3D  # type: ignore[import-untyped]
 
     axes = cast("Axes3D", figure.add_subplot(projection="3d"))
@@ -246,13 +246,13 @@ def _surface(figure: Figure, model: Model, names: tuple[str, str], surface: Surf
 
 
 def _towards_lowest(values: Floats) -> float:
-    """Return the azimuth, in degrees, that brings the lowest corner to the front: nothing hides behind the highest."""
+    """Return the azimuth in degrees with the lowest corner in front, so that the highest corner hides nothing."""
     corners = {-123: values[0, 0], -57: values[0, -1], 33: values[-1, -1], 147: values[-1, 0]}
     return float(min(corners, key=lambda azimuth: float(corners[azimuth])))
 
 
 def _axis_3d(axis: Any, values: Floats, label: str, factor: float, *, log: bool) -> None:
-    """Label an axis of a 3-d view, which knows no log scale: logarithms are drawn, numbers written."""
+    """Label an axis of a 3-d view. It has no log scale, so logarithms are drawn, and the labels show the numbers."""
     ticks = np.array(nice_ticks(float(values.min()) / factor, float(values.max()) / factor, log=log, most=6)) * factor
     axis.set_major_locator(FixedLocator((np.log10(ticks) if log else ticks).tolist()))
     axis.set_major_formatter(FuncFormatter(lambda place, _=None: compact((10**place if log else place) / factor, 3)))

@@ -1,6 +1,6 @@
-"""What every core does during a few coupled steps, before and after: work in colour, waiting hatched.
+"""Figures of all cores during a few coupled steps, under one assignment or several.
 
-Width is time, height is cores, so an area is what it costs.
+Work is coloured, and waiting is hatched. Width is time and height is cores, so an area is a cost in core-seconds.
 """
 
 from __future__ import annotations
@@ -33,22 +33,22 @@ from evenly.report.plots.style import tidy as tidy_axes
 __all__ = ["Bar", "CoupledStep", "bars_of", "plot_timeline"]
 
 _MOST_ITERATIONS = 12
-#: Inches: of the panels, of a letter, of a line of text with room around it.
+#: In inches: the width of the panels, the width of a letter, and the height of a line of text with space around it.
 _WIDTH, _LETTER, _LINE = 6.6, 0.083, 0.19
 
 
 @dataclass(frozen=True)
 class CoupledStep:
-    """An assignment and what it takes.
+    """An assignment of cores, and the times of the solvers with it.
 
     Parameters
     ----------
     label : str
-        How the picture calls it: ``"now"``, ``"cores ∝ degrees of freedom"``, ``"evenly"``.
+        The name of the assignment in the picture: ``"now"``, ``"cores ∝ degrees of freedom"``, ``"evenly"``.
     cores : mapping of str to int
-        Per solver.
+        The cores of each solver.
     seconds : mapping of str to float
-        Time of each solver's own work in one step (one iteration, where the layout repeats it).
+        The time of each solver's own work in one step, or in one iteration if the layout repeats the solver.
     """
 
     label: str
@@ -58,7 +58,7 @@ class CoupledStep:
 
 @dataclass(frozen=True)
 class Bar:
-    """Work of one solver: from `start` for `seconds`, on cores `first` to `first + cores`."""
+    """The work of one solver. It begins at `start`, takes `seconds`, and uses `cores` cores from `first` on."""
 
     solver: str
     start: float
@@ -80,7 +80,7 @@ def bars_of(layout: Layout, step: CoupledStep) -> list[Bar]:
     Returns
     -------
     list of Bar
-        In the order of the layout; a repeated part gives one bar per iteration (one in all, where there are many).
+        In the order of the layout. A repeated part has one bar per iteration, or a single bar for many iterations.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def _check(layout: Layout, step: CoupledStep) -> None:
 def _turns(
     node: Layout, seconds: Mapping[str, float], start: float, times: float
 ) -> Iterator[tuple[str, float, float]]:
-    """Yield solver, start and duration; `times` stretches what repeats too often to be drawn apart."""
+    """Yield solver, start and duration. `times` stretches a part with too many iterations to draw each of them."""
     match node:
         case Solver():
             yield node.name, start, times * float(seconds[node.name])
@@ -123,16 +123,16 @@ def _turns(
 
 
 def plot_timeline(layout: Layout | str, *steps: CoupledStep, count: int = 3) -> Figure:
-    """Show a few coupled steps of one assignment or several on one time axis.
+    """Show a few coupled steps on one time axis, for one assignment or several.
 
     Parameters
     ----------
     layout : Layout or str
         How the solvers wait for each other and share cores.
     *steps : CoupledStep
-        From the earliest to the latest, for instance today's assignment and the planned one.
+        From the first to the last panel, for example today's assignment and the planned one.
     count : int
-        How many steps to draw.
+        The number of steps to draw.
 
     Returns
     -------
@@ -141,7 +141,7 @@ def plot_timeline(layout: Layout | str, *steps: CoupledStep, count: int = 3) -> 
     Raises
     ------
     InputError
-        If there is nothing to draw or a solver has no cores or seconds.
+        If there is nothing to draw, or if a solver has no cores or seconds.
 
     Examples
     --------
@@ -222,7 +222,7 @@ def _draw(
 def _name_bars(
     axes: Axes, bars: list[Bar], colours: Mapping[str, str], *, total: int, inches: float, span: float
 ) -> None:
-    """Write solver and cores into the first step's bars that are large enough; the legend names the others."""
+    """Write solver and cores into the large bars of the first step. The legend names the others."""
     seen: set[str] = set()
     for bar in sorted(bars, key=lambda one: -one.seconds):
         text = f"{bar.solver} {bar.cores}"

@@ -18,7 +18,7 @@ _LEVEL = 0.05
 
 
 def quantity_name(response: dict[str, str]) -> str:
-    """Return what people call the response of a model.
+    """Return the name of a model's response for people.
 
     Examples
     --------
@@ -29,14 +29,14 @@ def quantity_name(response: dict[str, str]) -> str:
 
 
 def trend(line: Line, parameter: str, quantity: str = "time") -> str:
-    """Say in words what a line does over the range learned on.
+    """Describe in words how a line depends on a parameter over the training range.
 
     Parameters
     ----------
     line : Line
         A model along one parameter.
     parameter, quantity : str
-        What lies on the axes.
+        The names of the axes.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def _of_labels(x: NDArray[Any], value: NDArray[np.float64], parameter: str, quan
 
 
 def _powers(log_x: NDArray[np.float64], log_value: NDArray[np.float64], parameter: str) -> str:
-    """Write the exponent; two where it changes from one end to the other."""
+    """Return the power law as text, with two exponents if the exponent changes from one end to the other."""
     name = parameter.replace("$", r"\$")
     part = max(2, len(log_x) // 5)
     first = float(np.polyfit(log_x[:part], log_value[:part], 1)[0])

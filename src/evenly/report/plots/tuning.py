@@ -1,4 +1,4 @@
-"""Pictures of a search, and of which parameters matter."""
+"""Figures of a search, and of the sensitivity to each parameter."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ from evenly.tuning.sensitivity import Sensitivity
 
 __all__ = ["plot_search", "plot_sensitivity", "plot_sensitivity_over_tasks"]
 
-#: Measures of sensitivity: columns, deviations, and what they are called.
+#: Measures of sensitivity: column, column of the standard deviation, and label.
 _MEASURES = (
     ("refitted", "refitted_sd", "error without it, refitted (+%)"),
     ("left_out", "left_out_sd", "error on runs left out (+%)"),
 )
-#: Tasks that get a line of their own.
+#: If there are more tasks than this, they have no colours of their own.
 _MOST_TASKS = len(PALETTE)
 
 
 def plot_search(result: Result) -> Figure:
-    """Show what each run took, and the fastest so far.
+    """Show the time of each run, and the fastest time so far.
 
-    Failed runs are crosses at the top, those that were ended early stand as triangles at what they had taken. Where
-    tasks are searched together, each has its colour.
+    Crosses at the top are failed runs. Triangles are runs that were ended early, at the time that they had taken. If
+    several tasks are searched together, each has its own colour.
 
     Parameters
     ----------
@@ -118,13 +118,15 @@ def _legend(table: pd.DataFrame, groups: list[str]) -> dict[str, Any]:
 
 
 def plot_sensitivity(found: Sensitivity, task: Hashable = "all") -> Figure:
-    """Show how much each parameter matters to one task: permuted before learning, in runs left out, Sobol indices.
+    """Show how strongly each parameter affects the time of one task, with one panel per measure.
+
+    The measures are those of `Sensitivity`: two permutation importances, and Sobol indices.
 
     Parameters
     ----------
     found : Sensitivity
     task : hashable
-        As in its table; ``"all"`` where runs weren't taken apart.
+        A task of its table; ``"all"`` if the runs weren't separated by task.
     """
     table = found.table[found.table["task"] == task].sort_values("total")
     figure = new_figure(8.4, 1.9 + 0.34 * len(table))
@@ -150,7 +152,7 @@ def plot_sensitivity(found: Sensitivity, task: Hashable = "all") -> Figure:
 
 
 def plot_sensitivity_over_tasks(found: Sensitivity) -> Figure:
-    """Show how much each parameter matters to each of the tasks that runs were taken apart by."""
+    """Show how strongly each parameter affects the time of each task."""
     task = str(found.task)
     table, order = found.table, found.ranked().index.tolist()
     figure = new_figure(8.4, 4.2)

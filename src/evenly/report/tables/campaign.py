@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
+from evenly.campaign.checking import Check
 from evenly.campaign.noise import half_width
 from evenly.campaign.store import Record
 from evenly.report.formatting import compact
-from evenly.report.tables.run import add_row, new_table
+from evenly.report.tables.run import add_row, add_texts, new_table
 
-__all__ = ["campaign_as_dict", "campaign_table", "failed_table"]
+__all__ = ["campaign_as_dict", "campaign_table", "check_as_dict", "damages_table", "failed_table"]
 
 Configurations = Mapping[int, Mapping[str, Any]]
 
@@ -21,20 +22,20 @@ Configurations = Mapping[int, Mapping[str, Any]]
 def campaign_table(
     configurations: Configurations, records: Sequence[Record], *, title: str = "", most: int | None = None
 ) -> Table:
-    """Return a row per configuration that was run: its parameters, runs, median time, error and what went wrong.
+    """Return a table of the configurations that were run: parameters, number of runs, median time, error, status.
 
     Parameters
     ----------
     configurations : mapping of int to mapping
-        By number.
+        From the number of a configuration to its values.
     records : sequence of Record
-        In the order they were run.
+        In the order of the runs.
     most : int, optional
-        Show only so many, those that were run last.
+        Show only this many configurations: those with the latest runs.
     """
     groups: dict[int, list[Record]] = {}
     for record in records:
-        # Taken out and put in again: the one that was run last stands last.
+        # Each group is moved to the end, so the configuration with the latest run is the last one.
         groups[record.configuration] = [*groups.pop(record.configuration, ()), record]
     latest = list(reversed(groups))
     shown = latest if most is None else latest[:most]
@@ -67,7 +68,7 @@ def _cells(records: Sequence[Record]) -> tuple[str, str, str, str]:
 
 
 def failed_table(configurations: Configurations, records: Sequence[Record], *, title: str = "") -> Table:
-    """Return a row per run that failed: how, and the last line it printed."""
+    """Return a table of failed runs: configuration, status, exit code, and the last line of the output."""
     table = new_table(title)
     for column in ("configuration", "status", "exit", "last words"):
         table.add_column(column)
@@ -80,7 +81,7 @@ def failed_table(configurations: Configurations, records: Sequence[Record], *, t
 
 
 def campaign_as_dict(configurations: Configurations, records: Sequence[Record]) -> list[dict[str, Any]]:
-    """Return all runs, for machines."""
+    """Return all runs as plain values for JSON."""
     return [
         {
             "configuration": dict(configurations[r.configuration]), "repetition": r.repetition, "status": r.status,
@@ -89,3 +90,20 @@ def campaign_as_dict(configurations: Configurations, records: Sequence[Record]) 
         }
         for r in records
     ]  # fmt: skip
+
+
+def damages_table(check: Check, *, title: str = "") -> Table:
+    """Return a table of what is damaged in a campaign's file."""
+    table = new_table(title)
+    add_texts(table, "what", "how")
+    for damage in check.damages:
+        add_row(table, damage.what, damage.how)
+    return table
+
+
+def check_as_dict(check: Check) -> dict[str, Any]:
+    """Return what a check found as plain values for JSON."""
+    return {
+        "file": str(check.path), "whole": not check.damages, "runs": check.runs, "stored": check.stored,
+        "checksums": check.has_checksums, "damages": [vars(damage) for damage in check.damages],
+    }  # fmt: skip

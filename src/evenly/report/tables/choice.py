@@ -1,4 +1,4 @@
-"""What a model that picked itself tried, what it took, and what more runs would bring."""
+"""Tables of an automatic choice of a model: the methods that were tried, the chosen ones, and the learning curve."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ __all__ = ["blend_of", "choice_as_dict", "choice_table", "chose_itself"]
 
 
 def chose_itself(model: Model) -> TypeGuard[Automatic]:
-    """Tell whether a model is one that tried several methods and chose among them."""
-    # Known without importing all methods, which takes long.
+    """Return whether a model tried several methods and chose among them."""
+    # This test does not import the class, because the import of all methods takes long.
     return hasattr(model, "choice_")
 
 
@@ -41,19 +41,22 @@ def blend_of(model: Automatic) -> str:
 
 
 def choice_table(model: Automatic, *, title: str = "") -> Table:
-    """Show what was tried: error on left-out runs, time to learn, size, share, and why something was left out.
+    """Return a table of the methods that were tried.
+
+    The columns are the error on left-out runs, the time of the fit, the size, the share in the blend, and the reason
+    why a method was left out.
 
     Parameters
     ----------
     model : Automatic
-        Fitted.
+        The fitted model.
     title : str, optional
-        Above the table.
+        The title above the table.
 
     Returns
     -------
     rich.table.Table
-        The learning curve stands below it.
+        The learning curve is below the table.
     """
     table = new_table(title, "\n".join(_below(model)))
     table.add_column("method", no_wrap=True)
@@ -79,11 +82,11 @@ def choice_table(model: Automatic, *, title: str = "") -> Table:
 def _below(model: Automatic) -> list[str]:
     lines = [f"beyond the measured range: {model.beyond_}"]
     if model.correction_:
-        lines.insert(0, f"trees on what the blend leaves lower its error by {percent(model.correction_, 2)}")
+        lines.insert(0, f"trees fitted to the blend's residuals reduce its error by {percent(model.correction_, 2)}")
     curve = model.learning_curve_
     if len(curve):
         measured, expected = curve[curve["measured"]], curve[~curve["measured"]]
-        lines.append("error by runs: " + ", ".join(_point(row) for row in measured.to_dict(orient="records")))
+        lines.append("error by number of runs: " + ", ".join(_point(row) for row in measured.to_dict(orient="records")))
         lines.append("more runs would bring: " + ", ".join(_point(row) for row in expected.to_dict(orient="records")))
     return lines
 
@@ -93,7 +96,7 @@ def _point(row: dict[Any, Any]) -> str:
 
 
 def choice_as_dict(model: Automatic) -> dict[str, Any]:
-    """Return the same as plain values that JSON can hold."""
+    """Return the choice as plain values for JSON."""
     told = {
         "error": model.error_,
         "beyond": model.beyond_,

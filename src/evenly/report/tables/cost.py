@@ -1,4 +1,4 @@
-"""Tables of cost models: what each term takes, how well it is known, what it makes of a typical cell."""
+"""Tables of cost models: the coefficient of each term, its standard error, and its share of a typical cell's time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["cost_as_dict", "cost_table", "errors_line", "typical_shares"]
 
 
 def typical_shares(cost: CostModel) -> dict[str, float]:
-    """Return which share of the predicted time of the calibration's cells each term makes; nan without any cells.
+    """Return each term's share of the predicted time of the calibration's cells; nan if there are no cells.
 
     Examples
     --------
@@ -37,15 +37,16 @@ def typical_shares(cost: CostModel) -> dict[str, float]:
 
 
 def cost_table(cost: CostModel, *, title: str = "") -> Table:
-    """Show each term: its coefficient with unit and standard error, and its share of a typical cell.
+    """Return a table of the terms: coefficient with unit and standard error, and share of a typical cell's time.
 
-    Where runs tell of some of the terms only, a column says which, and which costs are the shipped ones.
+    If only some of the terms were measured, a further column says which terms were measured, and which are the shipped
+    ones.
 
     Parameters
     ----------
     cost : CostModel
     title : str
-        Above it.
+        The title above the table.
     """
     table = new_table(title, errors_line(cost))
     shares, others = typical_shares(cost), unmeasured_terms(cost)
@@ -64,17 +65,17 @@ def cost_table(cost: CostModel, *, title: str = "") -> Table:
 
 
 def errors_line(cost: CostModel) -> str:
-    """Return how far predictions were off on cells that were left out, one line."""
+    """Return the errors of predictions of left-out cells, in one line."""
     if np.isnan(cost.share_error):
-        return "no cells were left out to learn how far predictions are off"
+        return "the errors of predictions are not known, because no cells were left out"
     return (
-        f"cells left out one by one: a rank's share is off by {percent(cost.share_error, 2)} in the mean, nine of ten "
-        f"by less than {percent(cost.share_error_p90, 2)}; the time of a step by {percent(cost.time_error, 2)}"
+        f"errors on cells left out one by one: a rank's share {percent(cost.share_error, 2)} in the mean and below "
+        f"{percent(cost.share_error_p90, 2)} in 90 % of cases, the time of a step {percent(cost.time_error, 2)}"
     )
 
 
 def cost_as_dict(cost: CostModel) -> dict[str, Any]:
-    """Return the table's numbers for machines: coefficients in ns, errors, shares; no calibration runs."""
+    """Return the cost model without its calibration runs as plain values for JSON, with shares of a typical cell."""
     values = {name: value for name, value in cost.to_dict().items() if name != "measured"}
     about = {term.name: term.about for term in program_named(cost.program).all_terms}
     told = {"about": about, "runs": len(cost.measured), "taken_over": unmeasured_terms(cost)}

@@ -1,4 +1,4 @@
-"""Tables of FDTD runs: what each rank held and did, points of each kind, how a simulation scales."""
+"""Tables of FDTD runs: chunks and times of each rank, grid points of each kind, spectra, and scaling."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = [
     "ranks_table", "run_as_dict", "scaling_table", "spectrum_table",
 ]  # fmt: skip
 
-#: What people call the counts of `evenly.fdtd.counting.counts.Counts`.
+#: Names for people of the counts of `evenly.fdtd.counting.counts.Counts`.
 KINDS = {
     "electric_poles": "poles of ε (points × poles)",
     "magnetic_poles": "poles of µ (points × poles)",
@@ -44,7 +44,7 @@ _SHORT = {
     "magnetic": "µ≠1", "electric_poles": "poles", "magnetic_poles": "poles of µ",
     "pml_1d": "PML 1d", "pml_2d": "PML 2d", "pml_3d": "PML 3d",
 }  # fmt: skip
-#: Phases as tables and bar charts show them.
+#: Groups of phases in tables and bar charts.
 PHASE_GROUPS: dict[str, tuple[str, ...]] = {
     "stepping": STEPPING,
     "Fourier": FOURIER,
@@ -56,7 +56,7 @@ PHASE_GROUPS: dict[str, tuple[str, ...]] = {
 
 
 def clock_note(measurement: Measurement) -> str:
-    """Return what the times are, where they are not wall times."""
+    """Return a note on the kind of times if they are not wall times, else an empty text."""
     if measurement.clock == "wall":
         return ""
     threads = "" if measurement.threads == 1 else f" of {measurement.threads} threads"
@@ -65,14 +65,14 @@ def clock_note(measurement: Measurement) -> str:
 
 
 def ranks_table(measurement: Measurement, *, title: str = "", most: int = 32) -> Table:
-    """Show per rank its chunks, points and seconds of each group of phases.
+    """Return a table of the ranks: chunks, points, and seconds of each group of phases.
 
     Parameters
     ----------
     measurement : Measurement
     title : str
     most : int
-        Of more ranks the first ones are shown.
+        Show only this many ranks, the first ones.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def ranks_table(measurement: Measurement, *, title: str = "", most: int = 32) ->
 
 
 def kinds_of(measurement: Measurement) -> dict[str, int]:
-    """Return the points of each kind of the whole cell, those there are.
+    """Return the number of points of each kind in the whole cell, without kinds that do not occur.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def kinds_of(measurement: Measurement) -> dict[str, int]:
 
 
 def kinds_table(counts: Mapping[str, int], points: int, *, title: str = "") -> Table:
-    """Show how many of a cell's points are of each kind.
+    """Return a table with the number of a cell's points of each kind.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def kinds_table(counts: Mapping[str, int], points: int, *, title: str = "") -> T
 
 
 def chunk_table(rows: Sequence[Mapping[str, Any]], *, title: str = "", most: int = 64) -> Table:
-    """Show what each chunk holds, from rows of `Simulation.chunk_counts`.
+    """Return a table with the points of each kind in each chunk. `rows` come from `Simulation.chunk_counts`.
 
     Examples
     --------
@@ -156,7 +156,7 @@ def _short(kind: str) -> str:
 
 
 def scaling_table(study: ScalingStudy, *, title: str = "") -> Table:
-    """Show run time, speedup and the ratio of communication to computation against the number of ranks.
+    """Return a table with run time, speedup and ratio of communication to computation for each number of ranks.
 
     Examples
     --------
@@ -186,7 +186,7 @@ def _spread(value: Statistic) -> str:
 
 
 def run_as_dict(measurement: Measurement) -> dict[str, Any]:
-    """Return a run as plain numbers: points, steps, rates, kinds, and per rank seconds of each group of phases."""
+    """Return a run as plain values: points, steps, rates, kinds, and for each rank the seconds of each phase group."""
     return {
         "name": measurement.name,
         "points": measurement.points,
@@ -230,7 +230,7 @@ def headline(measurement: Measurement) -> str:
 
 
 def spectrum_table(spectrum: Spectrum, *, most: int = 11) -> Table:
-    """Show curves over wavelength, at evenly spaced ones where there are many.
+    """Return a table of curves against wavelength. If there are many wavelengths, a few evenly spaced rows are shown.
 
     Examples
     --------
@@ -251,7 +251,7 @@ def spectrum_table(spectrum: Spectrum, *, most: int = 11) -> Table:
 
 
 def memory_line(bytes_per_rank: Sequence[int]) -> str:
-    """Say how much memory the ranks need.
+    """Return the memory of the ranks, in one line.
 
     Examples
     --------
@@ -263,7 +263,7 @@ def memory_line(bytes_per_rank: Sequence[int]) -> str:
 
 
 def parameters_table(parameters: Mapping[str, Any], *, title: str = "") -> Table:
-    """Show parameters with their defaults.
+    """Return a table of parameters with their defaults.
 
     Examples
     --------

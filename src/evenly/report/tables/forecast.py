@@ -1,4 +1,4 @@
-"""Tables of forecasts: what numbers of ranks would take and cost."""
+"""Tables of forecasts: predicted time and cost for each number of ranks."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ __all__ = ["forecast_headline", "forecast_table"]
 
 
 _CAPTION = (
-    "replayed on the machine's description; within: so far off at {level}\n"
-    "waits: share of messages and of waiting; used: against the first row"
+    "replayed on the machine's description; within: {level} interval\n"
+    "waits: share of messages and waiting; used: efficiency against the first row"
 )
 
 
 def forecast_headline(found: Forecast) -> str:
-    """Return what is predicted, in one line."""
+    """Return the simulation, the machine and the number of steps, in one line."""
     machine = found.machine
     about = f" ({machine.about})" if machine.about else ""
     return f"{found.name} on {machine.name}{about}, {found.steps} steps"
 
 
 def forecast_table(found: Forecast, *, level: float = 0.9) -> Table:
-    """Show the curve, one line per number of ranks, the recommended one marked.
+    """Return a table with a row per number of ranks. A star marks the recommended number.
 
     Parameters
     ----------
     found : Forecast
     level : float
-        That the intervals were made for.
+        The probability of the forecast's intervals.
     """
     curve, best = found.curve, found.best
     factor, prefix = common_prefix([best["step_s"]])

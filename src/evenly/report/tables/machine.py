@@ -1,4 +1,4 @@
-"""Tables of machines: what a node holds, how fast its memory is, how long messages take."""
+"""Tables of machines: cores and memory of a node, memory bandwidth, and times of messages."""
 
 from __future__ import annotations
 
@@ -13,18 +13,20 @@ from evenly.report.tables.run import add_row, new_table
 
 __all__ = ["machine_as_dict", "machine_table", "machines_table", "messages_table"]
 
-#: Messages of these bytes are shown.
+#: Sizes of the messages in the tables, in bytes.
 SHOWN = (8, 1024, 16 * 1024, 256 * 1024, 4 * 2**20)
 _UNKNOWN = "–"
 
 
 def machines_table(machines: Mapping[str, Machine]) -> Table:
-    """Show machines side by side, one line each: a node's memory bandwidth, messages between nodes where there are two.
+    """Return a table with a row per machine: its nodes, their memory bandwidth, and the times of messages.
+
+    The messages are those between nodes if the machine has several nodes, and else those within a node.
 
     Parameters
     ----------
     machines : mapping of str to Machine
-        By the names by which they are loaded.
+        From the name that loads a machine to the machine.
     """
     table = new_table()
     for name in ("machine", "nodes", "cores each", "memory", "latency", "bandwidth", "jitter"):
@@ -44,7 +46,7 @@ def machines_table(machines: Mapping[str, Machine]) -> Table:
 
 
 def machine_table(machine: Machine) -> Table:
-    """Show all that is known of a machine, one line per quantity; messages have a table of their own."""
+    """Return a table with all known quantities of a machine, except times of messages: see `messages_table`."""
     table = new_table(machine.name, machine.about)
     table.show_header = False
     table.add_column()
@@ -69,7 +71,7 @@ def machine_table(machine: Machine) -> Table:
 
 
 def messages_table(machine: Machine) -> Table:
-    """Show how long messages of a few sizes take, a column per link that is known."""
+    """Return a table with the times of messages of a few sizes, with a column for each known link."""
     links = _links(machine)
     table = new_table(caption="times one way")
     table.add_column("message")
@@ -84,7 +86,7 @@ def messages_table(machine: Machine) -> Table:
 
 
 def machine_as_dict(machine: Machine) -> dict[str, Any]:
-    """Return what a machine's file holds, and the messages that the table shows.
+    """Return the values of a machine's file, and the times of messages that the table shows.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Tables of what was learned and predicted, for the terminal and for machines."""
+"""Tables of models and predictions, for the terminal and as plain values for JSON."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ __all__ = [
     "predictions_table",
 ]
 
-#: A share above which one formula is the whole model.
+#: With a larger weight than this, one formula counts as the whole model.
 _ALONE = 0.9999
 _CANDIDATES = 5
 
 
 def errors_of(model: Model, runs: Runs) -> dict[str, float]:
-    """Return every error metric of a model's predictions of the condensed runs.
+    """Return all error metrics of a model's predictions, with one value per configuration of `runs`.
 
     Examples
     --------
@@ -57,17 +57,19 @@ def models_table(
     *,
     title: str = "",
 ) -> Table:
-    """Show what was learned, one line per solver, its formula below where it has one.
+    """Return a table of models with a row per solver. Formulas are below the table.
 
     Parameters
     ----------
     models : mapping of str to Model
-        Per solver.
-    runs, test : mapping of str to Runs, optional
-        What they were learned from, for the errors of each run by the fit without it ("left out", a dash where a
-        model keeps none or nothing is left to judge by), and what was held out.
+        The model of each solver.
+    runs : mapping of str to Runs, optional
+        The runs that the models were fitted to. The table shows the leave-one-out errors on them ("left out"), or a
+        dash if there are none: see `evenly.report.left_out_errors`.
+    test : mapping of str to Runs, optional
+        Held-out runs. The table shows the errors on them.
     title : str, optional
-        Above the table.
+        The title above the table.
 
     Returns
     -------
@@ -86,7 +88,7 @@ def models_table(
 
 
 def _formulas(models: Mapping[str, Model]) -> list[str]:
-    """Write formulas below the table, where they have room."""
+    """Return the formulas. They are below the table, because it has no room for them."""
     written = []
     for solver, model in models.items():
         formula, share = leading_of(model)
@@ -97,7 +99,7 @@ def _formulas(models: Mapping[str, Model]) -> list[str]:
 
 
 def method_of(model: Model) -> str:
-    """Return what a model's method is called, with what it is made of; its class where it has no name."""
+    """Return the name of a model's method, with the parts of a blend; the name of its class if it has no other."""
     return blend_of(model) if chose_itself(model) else _name_of(model)
 
 
@@ -138,18 +140,18 @@ def model_table(
     title: str = "",
     at: Mapping[str, Any] | None = None,
 ) -> Table:
-    """Show all about one model: formula, its terms by their share, range, and its errors by every metric.
+    """Return a table of one model: formula, terms with their shares, training range, and all error metrics.
 
     Parameters
     ----------
     model : Model
-        Fitted.
+        The fitted model.
     runs, test : Runs, optional
-        What it was learned from and what was held out.
+        The runs that the model was fitted to, and held-out runs.
     name, title : str
-        The solver, and what stands above the table.
+        The name of the solver, and the title above the table.
     at : mapping of str to float, optional
-        Where the terms are ranked; by default at the upper ends of the range learned on.
+        The configuration at which the terms are ranked. By default, it is the upper end of the training range.
 
     Returns
     -------
@@ -185,7 +187,7 @@ def _facts(model: Model) -> dict[str, str]:
 
 
 def _candidates(model: Model) -> list[tuple[str, str]]:
-    """Return the heaviest of the candidates that a model averages, with their shares."""
+    """Return the candidates with the largest weights in a model's average, with these weights."""
     members = getattr(model, "members_", ())
     if len(members) < 2:
         return []
@@ -198,7 +200,7 @@ def _candidates(model: Model) -> list[tuple[str, str]]:
 
 
 def _scale_of(model: Model, at: Mapping[str, Any] | None) -> dict[str, float]:
-    """Return where terms are ranked: `at`, and the upper ends of the range learned on for what it leaves open."""
+    """Return the configuration at which terms are ranked: `at`, completed by the upper ends of the training range."""
     known = {name: bounds(kind) for name, kind in model.space_.parameters.items()}
     upper = {name: ends[1] for name, ends in known.items() if ends is not None}
     strange = sorted(set(at or {}) - set(upper))
@@ -210,7 +212,7 @@ def _scale_of(model: Model, at: Mapping[str, Any] | None) -> dict[str, float]:
 
 
 def _terms(model: Model, at: Mapping[str, Any] | None) -> list[tuple[str, str]]:
-    """Return the terms of the leading formula by their share at a scale, and which of them wins in the limit."""
+    """Return the terms of the leading formula with their shares at a scale, and the one that dominates in the limit."""
     formula = _leading(model)
     if formula is None:
         return []
@@ -226,7 +228,7 @@ def models_as_dict(
     runs: Mapping[str, Runs] | None = None,
     test: Mapping[str, Runs] | None = None,
 ) -> dict[str, Any]:
-    """Return what is known of models as plain values that JSON can hold."""
+    """Return the models' formulas, ranges and errors as plain values for JSON."""
     return {
         solver: {
             "method": _name_of(model),
@@ -250,7 +252,7 @@ def models_as_dict(
 
 
 def _leading(model: Model) -> Any:
-    """Return the formula that people read: the heaviest of an average, else the only one; None without any."""
+    """Return the formula with the largest weight in an average, else the only formula; None if there is none."""
     return getattr(model, "leading_", None) or getattr(model, "formula_", None)
 
 
@@ -267,23 +269,23 @@ def _errors_or_none(
 def predictions_table(
     models: Mapping[str, Model], configurations: Configurations, *, level: float = 0.9, title: str = ""
 ) -> Table:
-    """Show predictions with their intervals, one line per configuration and solver.
+    """Return a table of predictions with their intervals, with a row per configuration and solver.
 
     Parameters
     ----------
     models : mapping of str to Model
-        Per solver.
+        The model of each solver.
     configurations : DataFrame, dict of columns or array (n, n_parameters)
-        What to predict.
+        The configurations to predict.
     level : float
-        Of the interval.
+        The probability of the interval.
     title : str, optional
-        Above the table.
+        The title above the table.
 
     Returns
     -------
     rich.table.Table
-        A star marks what lies outside the range learned on.
+        A star marks configurations outside the training range.
     """
     found = _predictions(models, configurations, level)
     starred = any(row["extrapolated"] for row in found)
@@ -305,7 +307,7 @@ def predictions_table(
 def predictions_as_dict(
     models: Mapping[str, Model], configurations: Configurations, *, level: float = 0.9
 ) -> dict[str, Any]:
-    """Return predictions as plain values that JSON can hold; values are in the unit beside them."""
+    """Return predictions as plain values for JSON, each with its unit."""
     return {"level": level, "predictions": _predictions(models, configurations, level)}
 
 

@@ -1,4 +1,4 @@
-"""Tables of how a cell is cut: what each rank gets, how cuts compare, what other numbers of ranks would do."""
+"""Tables of how a cell is cut: the share of each rank, a comparison of cuts, and other numbers of ranks."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ __all__ = [
     "answer", "cuts_as_dict", "cuts_counts_table", "cuts_headline", "cuts_table", "prediction_as_dict", "shares_table",
 ]  # fmt: skip
 
-#: What the two cuts of a plan are called.
+#: The names of the two cuts of a plan.
 EVEN, BALANCED = "equal volumes", "balanced"
 
 
 def cuts_headline(plan: CutPlan) -> str:
-    """Return what is cut and what a step is predicted to take, in one line.
+    """Return the cell, the number of ranks and the predicted time of a step, in one line.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def cuts_headline(plan: CutPlan) -> str:
 
 
 def answer(plan: CutPlan) -> str:
-    """Return which cut is the answer and why, one sentence."""
+    """Return the chosen cut and the reason, in one sentence."""
     return f"the answer is {_chosen(plan)}: {plan.why}"
 
 
@@ -52,20 +52,20 @@ def _chosen(plan: CutPlan) -> str:
 
 
 def shares_table(plan: CutPlan, *, title: str = "", most: int = 64) -> Table:
-    """Show per rank the grid of its chunk, its predicted work and borders, and its time over the mean.
+    """Return a table of the ranks: grid of the chunk, predicted time of work and borders, and total time over the mean.
 
     Parameters
     ----------
     plan : CutPlan
     title : str
     most : int
-        Of more ranks the first ones are shown.
+        Show only this many ranks, the first ones.
     """
     chosen = plan.prediction
     factor, prefix = common_prefix([chosen.step_s])
     left_out = chosen.ranks - min(most, chosen.ranks)
     notes = [
-        f"predicted {prefix} per step; faces: of points, shared with so many others",
+        f"predicted {prefix} per step; faces: point faces shared with other ranks; others: number of these ranks",
         f"and {left_out} more ranks (--json shows all)" if left_out else "",
     ]
     table = new_table(title, "\n".join(note for note in notes if note))
@@ -86,7 +86,7 @@ def _digits(value: float) -> str:
 
 
 def _grids(plan: CutPlan) -> tuple[list[str], list[int]]:
-    """Return per rank the points of its chunk along x, y, z (or how many chunks) and all its points."""
+    """Return for each rank the shape of its chunk (or the number of its chunks), and the number of its points."""
     boxes = _boxes(plan)
     shapes = ["×".join(map(str, own[0].shape)) if len(own) == 1 else f"{len(own)} chunks" for own in boxes]
     return shapes, [sum(box.volume for box in own) for own in boxes]
@@ -102,18 +102,18 @@ def _boxes(plan: CutPlan) -> list[list[Box]]:
 
 
 def cuts_table(plan: CutPlan, others: Mapping[str, Prediction] | None = None, *, title: str = "") -> Table:
-    """Compare the cuts of a plan with each other, and with others.
+    """Return a table that compares the cuts of a plan with each other and with other layouts.
 
     Parameters
     ----------
     plan : CutPlan
     others : mapping of str to Prediction, optional
-        Of layouts that the user has, by name.
+        The predictions for layouts of the user, by name.
     title : str
     """
     rows = _rows(plan, others or {})
     factor, prefix = common_prefix([one.step_s for one in rows.values()], own=plan.prediction.step_s)
-    table = new_table(title, "most: faces of the rank that has most; speed: relative to equal volumes")
+    table = new_table(title, "most: faces of the rank with the most faces; speed: relative to equal volumes")
     table.add_column("cut", overflow="fold", min_width=len(EVEN))
     add_numbers(table, f"{prefix} per step", "max/mean", "borders", "faces", "most", "speed")
     for name, one in rows.items():
@@ -126,7 +126,7 @@ def cuts_table(plan: CutPlan, others: Mapping[str, Prediction] | None = None, *,
 
 
 def times(factor: float) -> str:
-    """Return a factor in words.
+    """Return a factor as text.
 
     Examples
     --------
@@ -142,12 +142,12 @@ def _rows(plan: CutPlan, others: Mapping[str, Prediction]) -> dict[str, Predicti
 
 
 def cuts_counts_table(plans: Sequence[CutPlan], serial_s: float, *, title: str = "") -> Table:
-    """Show what several numbers of ranks are predicted to do.
+    """Return a table of the predictions for several numbers of ranks.
 
     Parameters
     ----------
     plans : sequence of CutPlan
-        Of one cell.
+        Plans of one cell.
     serial_s : float
         Predicted seconds per step of one rank.
     title : str
@@ -155,7 +155,7 @@ def cuts_counts_table(plans: Sequence[CutPlan], serial_s: float, *, title: str =
     factor, prefix = common_prefix([plan.prediction.step_s for plan in plans])
     notes = [
         f"predicted; one rank takes {quantity(serial_s, digits=3)} per step",
-        "even: max/mean of equal volumes; gain: how many times as fast as they are",
+        "even: max/mean of equal volumes; gain: speed relative to equal volumes",
     ]
     table = new_table(title, "\n".join(notes))
     add_numbers(table, "ranks")
@@ -174,7 +174,7 @@ def cuts_counts_table(plans: Sequence[CutPlan], serial_s: float, *, title: str =
 def cuts_as_dict(
     plan: CutPlan, serial_s: float, others: Mapping[str, Prediction] | None = None, *, layout: bool = True
 ) -> dict[str, Any]:
-    """Return a plan as plain numbers: the layout, per rank and as a whole, and how other cuts compare.
+    """Return a plan as plain values for JSON: the layout, each rank, the whole cell, and a comparison with other cuts.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ def cuts_as_dict(
         Predicted seconds per step of one rank.
     others : mapping of str to Prediction, optional
     layout : bool
-        Whether the layout and what each rank has are told too.
+        Whether to include the layout and the values of each rank.
     """
     chosen = plan.prediction
     told: dict[str, Any] = {
@@ -203,7 +203,7 @@ def cuts_as_dict(
 
 
 def prediction_as_dict(prediction: Prediction) -> dict[str, Any]:
-    """Return what a layout is predicted to take as a whole, in plain numbers."""
+    """Return the predictions for the whole layout as plain values for JSON."""
     told = {
         "seconds_per_step": prediction.step_s,
         "imbalance": prediction.imbalance,

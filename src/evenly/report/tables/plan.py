@@ -1,4 +1,4 @@
-"""Tables of an assignment of cores, for the terminal and for machines."""
+"""Tables of an assignment of cores, for the terminal and as plain values for JSON."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ if TYPE_CHECKING:
 __all__ = ["comparison_table", "curve_as_dict", "curve_table", "plan_as_dict", "plan_table"]
 
 _OTHERS = {"fastest": "fastest on these cores", "current": "now", "proportional": "cores ∝ degrees of freedom"}
-_SAVES = "saves: share of the time in the row above; efficiency: fewest core-hours of all rows over those of the row"
+_SAVES = "saves: share of the time in the row above; efficiency: fewest core-hours of any row over those of this row"
 #: Letters for the solvers' columns in a table of 80.
 _ROOM, _ROOM_BESIDE_INTERVALS = 38, 22
-#: Below this share of the interval's middle, a prediction lies clearly off it.
+#: A prediction below this share of the interval's middle is clearly not in the middle.
 _SKEWED = 0.95
-#: Bounds further apart than this say nothing.
+#: An interval whose bounds differ by a larger factor than this has no information.
 _TOO_WIDE, _UNKNOWN = 1e4, "any"
 _MEDIAN = "saves: the median, and the interval that follows from the uncertainty of the models"
 _ALIKE = "as good with: core counts whose step times differ by less than the noise"
 
 
 def plan_table(plan: Plan, *, title: str = "") -> Table:
-    """Show the assignment: per solver its cores, time and waiting, and below what that means for a step.
+    """Return a table of the assignment: cores, time and waiting of each solver, and the totals for a step.
 
     Parameters
     ----------
     plan : Plan
         From `evenly.allocate`.
     title : str, optional
-        Above the table.
+        The title above the table.
 
     Returns
     -------
@@ -87,7 +87,7 @@ def _notes(plan: Plan) -> list[str]:
 
 
 def comparison_table(plan: Plan, *, title: str = "") -> Table:
-    """Show the plan beside the assignments it was compared with and the runner-up that is within noise.
+    """Return a table of the plan, the assignments that it was compared with, and the runner-up within noise.
 
     Examples
     --------
@@ -135,10 +135,10 @@ def _between(bounds: tuple[float, float]) -> str:
 
 def _remark(plan: Plan, between: str) -> str:
     if between == _UNKNOWN:
-        return ", the models are asked too far from what was measured"
+        return ", the models extrapolate too far from the measurements"
     lower, upper = plan.interval or (plan.seconds, plan.seconds)
     skewed = plan.seconds < _SKEWED * np.sqrt(lower * upper)
-    return ", likelier longer than predicted: the slowest solver decides" if skewed else ""
+    return ", probably longer than predicted: the slowest solver determines the step" if skewed else ""
 
 
 def _listed(cores: Mapping[str, int]) -> str:
@@ -155,22 +155,22 @@ def _saving(gain: float, bounds: tuple[float, float] | None) -> str:
 
 
 def curve_table(plan: Plan, totals: Iterable[int], *, title: str = "") -> Table:
-    """Show the best assignment for several totals.
+    """Return a table of the best assignments for several total numbers of cores.
 
     Parameters
     ----------
     plan : Plan
         From `evenly.allocate`, for the largest total.
     totals : iterable of int
-        At most the plan's own.
+        Totals up to the plan's own.
     title : str, optional
-        Above the table.
+        The title above the table.
 
     Returns
     -------
     rich.table.Table
-        Where there are many solvers, their cores share one column. ``saves``: the time saved against the
-        row above; ``efficiency``: the fewest core-hours of any row over those of this one.
+        If there are many solvers, their cores share one column. ``saves`` is the time saved against the row above, and
+        ``efficiency`` is the fewest core-hours of any row over those of this row.
     """
     rows = curve_as_dict(plan, totals)["totals"]
     known = any(row["interval_seconds"] for row in rows)
@@ -195,7 +195,7 @@ def curve_table(plan: Plan, totals: Iterable[int], *, title: str = "") -> Table:
 
 
 def plan_as_dict(plan: Plan) -> dict[str, Any]:
-    """Return all about a plan as plain values that JSON can hold; times in seconds, cost in core-hours.
+    """Return a plan as plain values for JSON. Times are in seconds, and costs in core-hours.
 
     Examples
     --------
@@ -210,7 +210,7 @@ def plan_as_dict(plan: Plan) -> dict[str, Any]:
 
 
 def curve_as_dict(plan: Plan, totals: Iterable[int] | None = None) -> dict[str, Any]:
-    """Return the best assignments for several totals, or the whole curve, as plain values that JSON can hold.
+    """Return the best assignments for several totals, or the whole curve, as plain values for JSON.
 
     Examples
     --------
@@ -240,7 +240,7 @@ def _row(plan: Plan, total: int) -> dict[str, Any]:
 
 
 def _against_each_other(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Add to each row the share of time that it saves against the row before, and its efficiency among all."""
+    """Add to each row the share of time that it saves against the row before it, and its efficiency among all rows."""
     cheapest = min((row["core_hours"] for row in rows), default=1.0)
     before = [None, *(row["seconds"] for row in rows)]
     return [

@@ -1,4 +1,4 @@
-"""Tables of a rebalancing decision: what each rank took, and what it will take."""
+"""Tables of a rebalancing decision: the measured and the predicted time of each rank."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Array = NDArray[np.float64]
 
 
 def decision_headline(name: str, timings: Timings, decision: Decision) -> str:
-    """Return what was measured and what is predicted, in one line."""
+    """Return the measured time of a step, and the measured and the predicted imbalance, in one line."""
     predicted = _predicted(decision)
     after = "" if predicted is None else f", predicted {compact(float(predicted.max() / predicted.mean()))} × after"
     return (
@@ -33,7 +33,7 @@ def decision_headline(name: str, timings: Timings, decision: Decision) -> str:
 
 
 def decision_table(timings: Timings, decision: Decision, old: BinaryPartition, grid: Grid) -> Table:
-    """Return one row per rank: seconds and points, before and after."""
+    """Return a table with a row per rank: seconds and points before and after."""
     table = new_table()
     for column in ("rank", "measured", "predicted", "points", "points after"):
         table.add_column(column, justify="right")
@@ -47,7 +47,7 @@ def decision_table(timings: Timings, decision: Decision, old: BinaryPartition, g
 
 
 def decision_as_dict(name: str, timings: Timings, decision: Decision) -> dict[str, Any]:
-    """Return the decision as plain values."""
+    """Return the decision as plain values for JSON."""
     return {
         "name": name,
         "ranks": timings.ranks,

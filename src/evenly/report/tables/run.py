@@ -1,4 +1,4 @@
-"""Tables of what was measured, for the terminal and for machines."""
+"""Tables of runs, for the terminal and as plain values for JSON."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MOST_LABELS = 4
 
 
 class SkippedFile(Protocol):
-    """What `evenly.readers.scan` says about a file that was left out."""
+    """A file that `evenly.readers.scan` left out, and the reason."""
 
     @property
     def path(self) -> Path: ...
@@ -52,19 +52,19 @@ def new_table(title: str = "", caption: str = "") -> Table:
 
 
 def add_texts(table: Table, *headings: str) -> None:
-    """Add columns of text; what is too long for one line goes on in the next."""
+    """Add columns of text. Text that is too long for one line continues on the next line."""
     for heading in headings:
         table.add_column(heading, overflow="fold")
 
 
 def add_numbers(table: Table, *headings: str) -> None:
-    """Add columns of numbers: they stand on the right and are never broken."""
+    """Add columns of numbers. Numbers are aligned right and never wrapped."""
     for heading in headings:
         table.add_column(heading, justify="right", no_wrap=True)
 
 
 def add_row(table: Table, *cells: str) -> None:
-    """Add a row of plain text: brackets in names are no markup."""
+    """Add a row of plain text. Brackets in names are not read as markup."""
     table.add_row(*(Text(cell) for cell in cells))
 
 
@@ -75,18 +75,18 @@ def runs_table(
     title: str = "",
     details: bool = False,
 ) -> Table:
-    """Show what was measured, one line per solver.
+    """Return a table of the measured runs, with a row per solver.
 
     Parameters
     ----------
     runs : mapping of str to Runs
-        Per solver.
+        The runs of each solver.
     sources : sequence of (Path, str), optional
-        What was read, and in which format; counted below the table.
+        The files and their formats. The number of files of each format is below the table.
     title : str, optional
-        Above it.
+        The title above the table.
     details : bool
-        Whether quantities other than the response are shown too, and not only counted.
+        Whether to show all quantities. By default, the table shows the response and the number of other quantities.
 
     Returns
     -------
@@ -118,7 +118,7 @@ def runs_table(
 
 
 def skipped_table(skipped: Iterable[SkippedFile], *, title: str = "Left out") -> Table:
-    """Show which files were left out and why.
+    """Return a table of the files that were left out, and the reasons.
 
     Examples
     --------
@@ -141,7 +141,7 @@ def runs_as_dict(
     sources: Sequence[tuple[Path, str]] = (),
     skipped: Iterable[SkippedFile] = (),
 ) -> dict[str, Any]:
-    """Return what `runs_table` and `skipped_table` show as plain values that JSON can hold.
+    """Return the contents of `runs_table` and `skipped_table` as plain values for JSON.
 
     Examples
     --------
@@ -198,7 +198,7 @@ def _extremes(column: pd.Series[Any], unit: str) -> dict[str, Any]:
 
 
 def _spread(condensed: pd.DataFrame | None, response: str) -> float | None:
-    """Return the median over repeated configurations of standard deviation over value; None where none is repeated."""
+    """Return the median relative standard deviation of repeated configurations; None if none is repeated."""
     if condensed is None:
         return None
     repeated = condensed[(condensed["count"] > 1) & (condensed[response] > 0)]

@@ -1,4 +1,4 @@
-"""What a search found, for the terminal and for machines."""
+"""Tables of a search's result, for the terminal and as plain values for JSON."""
 
 from __future__ import annotations
 
@@ -27,25 +27,25 @@ __all__ = [
     "tasks_table",
 ]
 
-#: Configurations that can't be told from the fastest, shown at most.
+#: Tables of the fastest configurations have at most this many rows.
 _MOST = 10
 
 
 def configuration_text(configuration: Mapping[str, Any]) -> str:
-    """Write a configuration in a line."""
+    """Return a configuration as one line of text."""
     return ", ".join(f"{name} = {value_text(value)}" for name, value in configuration.items())
 
 
 def found_text(result: Result) -> str:
-    """Say what is fastest, in one line or two."""
+    """Return the fastest configuration, in one line or two."""
     sure = f", within {interval(*result.interval)}" if result.interval is not None else ""
     others = len(result.alike) - 1
-    ties = f"\n{others} other{'s' * (others != 1)} can't be told from it by these runs" if others else ""
+    ties = f"\n{others} other{'s' * (others != 1)} may be as fast: the difference is within noise" if others else ""
     return f"fastest: {configuration_text(result.best)}: {quantity(result.seconds)}{sure}{ties}"
 
 
 def alike_table(result: Result) -> Table:
-    """Return the fastest configurations that were run, those marked that can't be told from the first."""
+    """Return a table of the fastest configurations run. A ``≈`` marks those that may be as fast as the first."""
     names = result.space.names
     well = result.history[result.history["status"] == "ok"].sort_values("seconds", kind="stable")
     title = "the fastest" if len(well) > _MOST else ""
@@ -63,7 +63,7 @@ def alike_table(result: Result) -> Table:
 
 
 def tasks_table(result: Result) -> Table:
-    """Return the fastest configuration of each task that was run."""
+    """Return a table with the fastest configuration of each task that was run."""
     title, caption = "the fastest of each task", f"{len(result.history)} configurations were run"
     table = new_table(title, caption)
     table.min_width = len(caption) + 2
@@ -74,14 +74,14 @@ def tasks_table(result: Result) -> Table:
 
 
 def _add_columns(table: Table, parameters: Sequence[str], *others: str) -> None:
-    """Add columns of which nothing is cut off where a terminal is narrow: parameters get more lines instead."""
+    """Add columns that are never cut off. In a narrow terminal, the values of parameters use several lines instead."""
     for name in parameters:
         table.add_column(name, justify="right", overflow="fold")
     add_numbers(table, *others)
 
 
 def result_as_dict(result: Result) -> dict[str, Any]:
-    """Return the same for machines."""
+    """Return the result as plain values for JSON."""
     names = result.space.names
     history = [
         {"configuration": {name: row[name] for name in names}, **{key: row[key] for key in row if key not in names}}
@@ -94,8 +94,8 @@ def result_as_dict(result: Result) -> dict[str, Any]:
 
 
 def sensitivity_table(found: Sensitivity) -> Table:
-    """Return how much each parameter matters, the one that explains most first; apart for each task if there are."""
-    table = new_table("what matters", "errors grow by so much without a parameter's values; Sobol indices of a model")
+    """Return a table of the sensitivity to each parameter, the largest first, separately for each task."""
+    table = new_table("what matters", "growth of the error if values are permuted; Sobol indices alone, with others")
     task = found.task
     for name in (*([task] if task else []), "parameter", "refitted", "left out", "alone", "with others"):
         table.add_column(name, justify="left" if name == "parameter" else "right")
@@ -114,18 +114,18 @@ def _growth(percent_more: float, deviation: float) -> str:
 
 
 def advice_table(advice: pd.DataFrame, parameters: Sequence[str], *, per_core: bool) -> Table:
-    """Return proposals for runs: what each is expected to take, and how far off the model is with it.
+    """Return a table of proposed runs: the expected time of each, and the model's expected error after it.
 
     Parameters
     ----------
     advice : DataFrame
-        What `evenly.tuning.advisor.advise` returned.
+        The result of `evenly.tuning.advisor.advise`.
     parameters : sequence of str
     per_core : bool
         Whether hours are those of one core.
     """
     before = float(advice["error_before"].iloc[0])
-    table = new_table("worth running next", f"the model is off by {percent(before)} before them, as it sees itself")
+    table = new_table("worth running next", f"the model estimates its error before these runs as {percent(before)}")
     for name in (*parameters, "expected s", "hours" if per_core else "core-hours", "model off by"):
         table.add_column(name, justify="right")
     for row in advice.to_dict("records"):

@@ -119,7 +119,7 @@ def _best_logs(trials: Trials, table: pd.DataFrame, beliefs: Beliefs) -> Floats:
 
 
 def _alone(trials: Trials, candidates: Candidates, table: pd.DataFrame, random: np.random.Generator) -> Beliefs:
-    known, waiting = _finished(trials), trials.of("pending")
+    known, waiting = _timed(trials), trials.of("pending")
     # With tasks nothing is compressed: a slow task would be compressed as a whole.
     of_one_kind = bool(trials.tasks) or len(known) >= _MANY
     kind = SampledProcess if of_one_kind else PartlyCompressed
@@ -133,7 +133,7 @@ def _alone(trials: Trials, candidates: Candidates, table: pd.DataFrame, random: 
 def _from_others(
     trials: Trials, candidates: Candidates, table: pd.DataFrame, transfer: Transfer, random: np.random.Generator
 ) -> Beliefs:
-    known, waiting = _finished(trials), trials.of("pending")
+    known, waiting = _timed(trials), trials.of("pending")
     surrogate = TransferredProcess(candidates.placed, samples=_samples(len(known)))
     surrogate.learn(_observed(known, trials, candidates), transfer.expected(trials.table(known)), random)
     if waiting:
@@ -146,7 +146,8 @@ def _samples(runs: int) -> int:
     return _SAMPLES if runs < _MANY else _SAMPLES // 2
 
 
-def _finished(trials: Trials) -> list[Trial]:
+def _timed(trials: Trials) -> list[Trial]:
+    """Return trials whose time is known, or a lower bound of it."""
     return [*trials.of("ok"), *trials.of("timed out")]
 
 

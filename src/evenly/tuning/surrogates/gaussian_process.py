@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import final
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtr
 
 from evenly.models.array_types import Floats
 from evenly.models.gaussian_process.experts import Experts
@@ -153,6 +153,7 @@ def _mean_beyond(mean: Floats, deviation: Floats, threshold: Floats) -> Floats:
     # μ + σ λ(z) with the inverse Mills ratio λ(z) = φ(z) / (1 - Φ(z)).
     deviation = np.maximum(deviation, 1e-9)
     z = (threshold - mean) / deviation
+    density = np.exp(-0.5 * z**2) / np.sqrt(2 * np.pi)
     # Far in the tail λ(z) is z + 1 / z.
-    ratio = np.where(z > 8, z + 1 / np.maximum(z, 1), norm.pdf(z) / np.maximum(norm.sf(z), 1e-300))
+    ratio = np.where(z > 8, z + 1 / np.maximum(z, 1), density / np.maximum(ndtr(-z), 1e-300))
     return np.asarray(mean + deviation * ratio)

@@ -57,8 +57,8 @@ class ChunkBalancer(Base):  # type: ignore[misc]  # Meep's, where it can be impo
     Parameters
     ----------
     cost : CostModel or path, optional
-        Cost model of Meep's chunks; by default the one that ``evenly calibrate meep`` saved on this machine, or else
-        the one that comes with evenly.
+        The cost model of Meep's chunks. By default, it is the one that ``evenly calibrate meep`` saved on this machine,
+        or else the one that comes with evenly.
     steps_left : float
         Number of remaining time steps, if known: an adjustment must pay off within them.
 
@@ -78,7 +78,9 @@ class ChunkBalancer(Base):  # type: ignore[misc]  # Meep's, where it can be impo
         watch()
 
     def make_initial_chunk_layout(self, sim: Any = None) -> Any:
-        """Return the best layout by the cost model; None (Meep's own layout) without a cost model or a simulation.
+        """Return the best layout by the cost model.
+
+        Without a cost model or a simulation, the result is None, and Meep makes its own layout.
 
         Parameters
         ----------
@@ -90,18 +92,18 @@ class ChunkBalancer(Base):  # type: ignore[misc]  # Meep's, where it can be impo
         return to_meep(BinaryPartition(of_first(lambda: self._best_cut(sim).to_list())))
 
     def should_adjust_chunk_layout(self, sim: Any) -> bool:
-        """Tell whether another layout gains more than noise and model error, and pays off within the steps left."""
+        """Return whether the gain of another layout exceeds noise and model error, and pays off in the steps left."""
         return self.decide(sim).adjust
 
     def decide(self, sim: Any) -> Decision:
-        """Return the decision on adjusting the chunks of a simulation that ran, with the layout and the reason.
+        """Return the decision whether to adjust the chunks of a simulation that ran, with the layout and the reason.
 
         All processes must call this.
 
         Raises
         ------
         InputError
-            If the simulation made no step, or Meep's chunks are not those of a layout.
+            If the simulation made no step, or if Meep's chunks do not come from a layout.
         """
         timings, layout = latest_timings_of(sim), _layout_of(sim)
         chunks = _chunks(sim)
@@ -117,14 +119,16 @@ class ChunkBalancer(Base):  # type: ignore[misc]  # Meep's, where it can be impo
         chunk_owners: Any,
         **kwargs: Any,
     ) -> Any:
-        """Return a layout from times and chunk volumes alone, by Meep's algorithm; it gets `sensitivity`.
+        """Return a layout from times and chunk volumes alone, by Meep's algorithm.
+
+        Keyword arguments, such as `sensitivity`, are passed to this algorithm.
 
         Parameters
         ----------
         timing_measurements : MeepTimingMeasurements or Timings
         old_partition : meep.BinaryPartition
         chunk_volumes, chunk_owners
-            As returned by ``sim.structure``.
+            The values that ``sim.structure`` returns.
         """
         timings = timings_of_meep(timing_measurements)
         return to_meep(
@@ -139,7 +143,7 @@ class ChunkBalancer(Base):  # type: ignore[misc]  # Meep's, where it can be impo
         sim : meep.Simulation
             A simulation that ran on its present layout.
         **kwargs
-            ``sensitivity``, 0 to 1: move the cuts by Meep's algorithm with this sensitivity, whether or not it pays.
+            ``sensitivity``, from 0 to 1: Meep's algorithm moves the cuts with this sensitivity, even without a gain.
         """
         if kwargs:
             told = latest_timings_of(sim), _layout_of(sim), *_chunks(sim)

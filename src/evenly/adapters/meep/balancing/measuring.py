@@ -1,4 +1,4 @@
-"""CPU seconds that each process of a Meep run works; after `watch` was called, every run is measured.
+"""CPU seconds that each process of a Meep run works. After a call of `watch`, every run is measured.
 
 A balancer is called only after a run, too late to start a measurement. So `watch` makes Meep's simulations time each of
 their runs, step by step. The differences between windows of steps show the noise, which a decision needs.
@@ -23,7 +23,7 @@ from evenly.errors import InputError
 
 __all__ = ["PHASES", "forget", "latest_timings_of", "timings_of", "timings_of_meep", "volumes_of", "watch"]
 
-#: Phases in which a process works, by their names in ``meep.timing_measurements``; in all others it waits.
+#: Phases in which a process works, with their names in ``meep.timing_measurements``. In all others, it waits.
 PHASES = ("time_stepping", "boundaries_copying", "fourier_transform")
 _RECORD = "_evenly_measured"
 _MARK = "_evenly_watches"
@@ -32,7 +32,7 @@ _TOLD = "_evenly_told"
 
 @dataclass
 class _Record:
-    """Work of this process on a layout: all of it, and that since it was last asked for."""
+    """Work of this process on a layout: the total, and the work since the last call of `latest_timings_of`."""
 
     layout: Any
     whole: Windows = field(default_factory=Windows)
@@ -116,7 +116,7 @@ def timings_of(sim: Any) -> Timings:
 
 
 def latest_timings_of(sim: Any) -> Timings:
-    """Return the times of the steps since the last call; if no step was made since then, the last result again."""
+    """Return the times of the steps since the last call. If there was no step since then, return the last result."""
     record = vars(sim).get(_RECORD)
     if record is not None and record.latest.steps > 0:
         vars(sim)[_TOLD] = _timings(record.latest)
@@ -177,7 +177,7 @@ def _own_work(sim: Any) -> float:
 
 
 def _worked(sim: Any) -> NDArray[np.float64]:
-    """Return the seconds that each process has worked, by whatever clock Meep has now, (processes,)."""
+    """Return the seconds that each process has worked, by Meep's current clock, (processes,)."""
     from meep.timing_measurements import TIMING_MEASUREMENT_IDS
 
     parts = [np.asarray(sim.time_spent_on(TIMING_MEASUREMENT_IDS[name]), dtype=np.float64) for name in PHASES]

@@ -58,7 +58,7 @@ def cell_of(sim: Any, *, points: int = POINTS, blocks: int = BLOCKS, name: str =
     periodic = bool(sim.k_point)
     pml, absorber = (_depths(sim, grid, kind) for kind in ("PML", "Absorber"))
     kinds = ["periodic" if periodic or thin else "metal" for thin in grid.thin]
-    # The conductivity of absorbers isn't one of a medium, so the structure hears nothing of them.
+    # The structure is made without absorbers, because their conductivity does not belong to a medium.
     layers = Layers(grid, (kinds[0], kinds[1], kinds[2]), pml, NO_LAYERS)
     structure = structure_of(sim, grid, origin, layers)
     active = active_components(sim, grid)
@@ -79,7 +79,7 @@ def cell_of(sim: Any, *, points: int = POINTS, blocks: int = BLOCKS, name: str =
 
 
 def active_components(sim: Any, grid: Grid) -> tuple[str, ...]:
-    """Return the components of E and H that Meep steps: in two dimensions only those that the sources excite."""
+    """Return the components of E and H that Meep steps. In two dimensions, these are the ones that sources excite."""
     if grid.dimensions == 3 or (sim.dimensions == 3 and sim._infer_dimensions(sim.k_point) == 3):
         return (*ELECTRIC, *MAGNETIC)
     wanted = {_name(source.component) for source in sim.sources}
@@ -124,7 +124,7 @@ def _fitting(low: int, high: int, points: int) -> Pair:
 
 
 def _couples_z(sim: Any) -> bool:
-    """Whether a medium couples fields along z with those across."""
+    """Return whether a medium couples fields along z with fields along x or y."""
     media = [thing.material for thing in sim.geometry] + [sim.default_material, *sim.extra_materials]
     for medium in media:
         for name in ("epsilon_offdiag", "mu_offdiag"):
@@ -135,7 +135,7 @@ def _couples_z(sim: Any) -> bool:
 
 
 def _name(component: Any) -> str:
-    """Return the name of a source's component; "" where it is all of them."""
+    """Return the name of a source's component, or "" for all components."""
     code = int(component)
     if not 0 <= code < 10:
         return ""

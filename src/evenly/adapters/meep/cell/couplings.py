@@ -1,4 +1,4 @@
-"""Pairs of axes that the permittivity couples, by place: Meep allocates each pair in each chunk where it occurs.
+"""Pairs of axes that the permittivity couples, and where. Meep allocates a pair in each chunk where it occurs.
 
 Subpixel averaging at slanted interfaces couples axes, as an anisotropic medium does. The side of a rod along z couples
 only x and y, a sphere couples all three pairs.
@@ -22,9 +22,9 @@ Flags = NDArray[np.bool_]
 KINDS = ("off-diagonal yz", "off-diagonal xz", "off-diagonal xy")
 _FOUND_IN = "electric_anisotropic"
 _SLAB = 250_000
-#: Points of the coarser grid on which a large cell is looked at.
+#: Number of points of the coarser grid on which a large cell is sampled.
 COARSE = 200_000
-# At rims of faces evenly couples axes that Meep doesn't: a pair that is found at so few points is one of these.
+# At the rims of faces, evenly couples axes that Meep doesn't couple. A pair at so few points is such a case.
 _RIMS = 0.2
 
 
@@ -34,11 +34,11 @@ def with_couplings(survey: Survey, structure: Structure, coarse: Callable[[], St
     Parameters
     ----------
     survey : Survey
-        Of the structure.
+        The survey of `structure`.
     structure : Structure
-        It is sampled where axes are coupled at all, unless `coarse` is given.
+        It is sampled where the survey has anisotropic points, unless `coarse` is given.
     coarse : callable, optional
-        Gives the structure on a coarser grid, by which pairs are told for the whole cell.
+        A function that returns the structure on a coarser grid. This grid determines the pairs of the whole cell.
     """
     if _FOUND_IN not in survey.kinds:
         return survey
@@ -47,7 +47,7 @@ def with_couplings(survey: Survey, structure: Structure, coarse: Callable[[], St
         rough = coarse()
         pairs = [bool(mask.any()) for mask in _without_rims(_masks(rough, rough.grid.box))]
         column = blocks[..., survey.kinds.index(_FOUND_IN)]
-        # The survey says how many points of a block are anisotropic; the coarse grid says which pairs occur at all.
+        # The survey has the number of anisotropic points of each block. The coarse grid has the pairs that occur.
         counts = [column * pair for pair in pairs]
     else:
         box = _reach(survey, blocks)
@@ -60,7 +60,7 @@ def with_couplings(survey: Survey, structure: Structure, coarse: Callable[[], St
 
 
 def coarser(resolution: float, points: int, dimensions: int) -> float:
-    """Return the resolution at which a cell of so many points has `COARSE` of them.
+    """Return the resolution at which a cell with `points` points has only `COARSE` points.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def _reach(survey: Survey, blocks: NDArray[np.float64]) -> Box:
 
 
 def _masks(structure: Structure, box: Box) -> list[Flags]:
-    """Return the points of a box at whose node each pair is coupled."""
+    """Return for each pair the points of a box at whose node the pair is coupled."""
     found = [np.zeros(box.shape, dtype=bool) for _ in KINDS]
     longest = max(range(3), key=lambda axis: box.shape[axis])
     own = tuple(slice(None) if thin else slice(None, -1) for thin in structure.grid.thin)
@@ -108,7 +108,7 @@ def _without_rims(masks: list[Flags]) -> list[Flags]:
 
 
 def _summed(mask: Flags, box: Box, survey: Survey) -> NDArray[np.float64]:
-    """Return the points of each block of the survey."""
+    """Return the number of marked points in each block of the survey."""
     full = np.zeros([len(e) - 1 for e in survey.edges])
     if not mask.any():
         return full

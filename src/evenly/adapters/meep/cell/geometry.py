@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from evenly.fdtd.cell.grid import Grid, Vector
 from evenly.fdtd.media.materials import Medium, vacuum
 from evenly.fdtd.media.solids import Block, GeometricObject
 from evenly.fdtd.media.structure import Structure
+from evenly.memory import ARRAYS_MIB, check_unpacked
 
 __all__ = ["media_of", "structure_of"]
 
@@ -30,7 +32,7 @@ _NO_TIME_STEP = 1e-9
 
 
 def structure_of(sim: Any, grid: Grid, origin: Vector, layers: Layers) -> Structure:
-    """Return what the points of a simulation's cell are made of.
+    """Return the structure of a simulation's cell, which gives the medium at each point.
 
     Parameters
     ----------
@@ -39,7 +41,7 @@ def structure_of(sim: Any, grid: Grid, origin: Vector, layers: Layers) -> Struct
     origin : three floats
         Middle of the cell in Meep's coordinates.
     layers : Layers
-        Of the cell.
+        The absorbing layers of the cell.
     """
     background, objects = _background(sim, grid, origin)
     for thing in sim.geometry:
@@ -52,7 +54,7 @@ def structure_of(sim: Any, grid: Grid, origin: Vector, layers: Layers) -> Struct
 
 
 def media_of(sim: Any, structure: Structure) -> list[Medium]:
-    """Return all media that Meep makes room for: those of objects, hidden ones too, and the extra ones."""
+    """Return all media that Meep allocates memory for: those of all objects, also of hidden ones, and extra media."""
     found = [thing.material for thing in structure.objects if isinstance(thing.material, Medium)]
     return found + [medium_of(material) for material in sim.extra_materials if is_medium(material)]
 
@@ -97,13 +99,13 @@ def _varied(
 
         return from_function(material, grid, origin, solid.bounds(), meep.Vector3)
     raise InputError(
-        f"A material of the simulation is {material!r}: evenly knows media, material functions, material grids, arrays "
-        "and files of them."
+        f"A material of the simulation is {material!r}, which evenly doesn't know: it knows media, material functions, "
+        "material grids, arrays of permittivities, and files of such arrays."
     )
 
 
 def _frame(center: Sequence[float], axes: Any, size: Sequence[float]) -> Callable[..., Any]:
-    """Return what gives coordinates as shares 0 … 1 of a block."""
+    """Return a function from coordinates to shares 0 … 1 of a block along its axes."""
     inverse = np.linalg.inv(np.asarray(axes).T)
 
     def shares(x: Any, y: Any, z: Any) -> list[Any]:
@@ -115,23 +117,25 @@ def _frame(center: Sequence[float], axes: Any, size: Sequence[float]) -> Callabl
 
 
 def _read(name: str) -> Any:
-    """Return the data set that ``file.h5:name`` names, or the first one."""
+    """Return the data set of a name like ``file.h5:name``, or the first data set of the file if no name is given."""
     path, _, dataset = name.partition(".h5")
     path, dataset = path + ".h5", dataset.lstrip(":")
     try:
         import h5py
     except ImportError as error:
-        raise InputError(f"To see what is in {path}, h5py is needed in Meep's Python, where it is missing.") from error
+        raise InputError(f"To read {path}, Meep's Python needs h5py, which is missing there: install it.") from error
     try:
         with h5py.File(path) as file:
             names = [key for key, value in file.items() if hasattr(value, "shape")]
-            return np.asarray(file[dataset or names[0]])
-    except (OSError, KeyError, IndexError) as error:
+            found = file[dataset or names[0]]
+            check_unpacked(Path(path), found.size * found.dtype.itemsize, ARRAYS_MIB)
+            return np.asarray(found)
+    except (OSError, RuntimeError, KeyError, IndexError) as error:
         raise ReadError(path, f"no data set {dataset!r} can be read from it: {error}") from error
 
 
 def _repeated(objects: list[GeometricObject], grid: Grid) -> list[GeometricObject]:
-    """Return objects with those copies, a period away, that reach into the cell, as Meep makes them."""
+    """Return the objects, and their periodic copies that reach into the cell, as Meep creates them."""
     made = []
     for thing in objects:
         low, high = thing.bounds()

@@ -14,12 +14,12 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 from evenly.errors import InputError
+from evenly.processes import scratch_folder
 
 __all__ = ["VARIABLE", "environment", "find_mpirun", "find_python", "package_folder"]
 
@@ -60,7 +60,7 @@ def find_python(python: Path | str | None = None) -> Path:
 
 
 def find_mpirun(python: Path) -> Path | None:
-    """Return the MPI launcher that belongs to a Python with Meep: the one beside it; None where there is none."""
+    """Return the MPI launcher in the folder of a Python with Meep; None if there is none."""
     for name in ("mpirun", "mpiexec"):
         if (python.parent / name).exists():
             return python.parent / name
@@ -69,26 +69,26 @@ def find_mpirun(python: Path) -> Path | None:
 
 @contextmanager
 def package_folder() -> Iterator[Path]:
-    """Give a folder that holds evenly and nothing else, for as long as it is needed."""
+    """Yield a temporary folder that holds only a link to evenly."""
     import evenly
 
-    with tempfile.TemporaryDirectory(prefix="evenly-meep-") as folder:
-        (Path(folder) / "evenly").symlink_to(Path(evenly.__file__).parent, target_is_directory=True)
-        yield Path(folder)
+    with scratch_folder() as folder:
+        (folder / "evenly").symlink_to(Path(evenly.__file__).parent, target_is_directory=True)
+        yield folder
 
 
 def environment(folder: Path, **more: str) -> dict[str, str]:
-    """Return the variables of a process that has Meep.
+    """Return the environment variables for a process with Meep.
 
     Parameters
     ----------
     folder : Path
-        That of `package_folder`.
+        The folder of `package_folder`.
     **more
         Other variables.
     """
     own: Mapping[str, str] = {k: v for k, v in os.environ.items() if k not in ("PYTHONHOME", "VIRTUAL_ENV")}
-    # One thread: CPU time of several is no measure of one.
+    # One thread, because the CPU time of a process is the sum over its threads.
     return {**own, "PYTHONPATH": str(folder), "OMP_NUM_THREADS": "1", **more}
 
 

@@ -18,17 +18,17 @@ from evenly.fdtd.media.materials import DrudePole, LorentzPole, Medium, Pole
 
 __all__ = ["is_medium", "medium_of", "mixture", "poles_of"]
 
-# What stands for infinity: a perfect conductor has ε = -∞ in Meep.
+# This value replaces infinity: a perfect conductor has ε = -∞ in Meep.
 _LARGE = 1e6
 
 
 def is_medium(material: Any) -> bool:
-    """Whether something is one of Meep's homogeneous media."""
+    """Return whether a material is one of Meep's homogeneous media."""
     return hasattr(material, "epsilon_diag") and hasattr(material, "E_susceptibilities")
 
 
 def medium_of(material: Any) -> Medium:
-    """Return a medium of evenly that counts as one of Meep's does."""
+    """Return a medium of evenly that needs the same work as a medium of Meep."""
     nonlinear = _any_of(material, "H_chi2_diag", "H_chi3_diag")
     chi3 = _magnitudes(material.E_chi3_diag)
     epsilon, mu = (_response(material, name) for name in ("epsilon", "mu"))
@@ -47,7 +47,7 @@ def medium_of(material: Any) -> Medium:
 
 
 def mixture(first: Medium, second: Medium, *, lossy: bool) -> Medium:
-    """Return a medium that counts as one between two does; `lossy` gives it a conductivity of its own."""
+    """Return a medium that needs the same work as a mixture of two media. `lossy` adds a conductivity."""
     loss = tuple(max(a, b, float(lossy)) for a, b in zip(*_both(first, second, "electric_conductivity"), strict=True))
     middle = [
         tuple((a + b) / 2 for a, b in zip(*_both(first, second, name), strict=True)) for name in ("epsilon", "mu")
@@ -68,7 +68,7 @@ def mixture(first: Medium, second: Medium, *, lossy: bool) -> Medium:
 
 
 def poles_of(materials: Iterable[Medium]) -> tuple[int, int]:
-    """Return how many different electric and magnetic poles there are in some media; Meep keeps each everywhere."""
+    """Return the numbers of different electric and magnetic poles of some media. Meep stores each pole everywhere."""
     sides: tuple[set[Pole], set[Pole]] = (set(), set())
     for material in materials:
         sides[0].update(pole.unit() for pole in material.electric_poles)
@@ -94,7 +94,7 @@ def _any_of(material: Any, *names: str) -> bool:
 
 
 def _response(material: Any, name: str) -> tuple[Vector, Vector]:
-    """Return a positive diagonal, and off-diagonal elements that keep it positive definite, of ε or μ."""
+    """Return a diagonal and off-diagonal elements of ε or μ that make a positive definite matrix."""
     given = _magnitudes(getattr(material, f"{name}_diag"))
     real = numbers(getattr(material, f"{name}_diag"))
     diagonal = [g if r > 0 else max(2.0, g) for g, r in zip(given, real, strict=True)]
@@ -111,7 +111,7 @@ def _conductivity(material: Any, side: str) -> Vector:
 
 
 def _joined(diagonal: Vector, off: Vector) -> Vector:
-    """Return a diagonal that isn't 0 along axes which elements xy, xz, yz couple."""
+    """Return the diagonal without zeros along the axes that the elements xy, xz, yz couple."""
     xy, xz, yz = off
     x, y, z = (d or float(bool(a or b)) for d, a, b in zip(diagonal, (xy, xy, xz), (xz, yz, yz), strict=True))
     return x, y, z
@@ -122,7 +122,7 @@ def _pole(susceptibility: Any) -> Pole:
     frequency = abs(float(getattr(susceptibility, "frequency", 0.0) or _first_transition(susceptibility)))
     gamma = abs(float(getattr(susceptibility, "gamma", 0.0)))
     sigma = _joined(_magnitudes(susceptibility.sigma_diag), _magnitudes(susceptibility.sigma_offdiag))
-    # Meep allows 0, evenly doesn't.
+    # Meep allows 0, but evenly doesn't.
     return kind(frequency=max(frequency, 1e-12), gamma=gamma, sigma=sigma if any(sigma) else 1.0)
 
 

@@ -26,17 +26,17 @@ Ends = tuple[int, int]
 
 
 def transforms_of(sim: Any, grid: Grid, origin: Vector, active: Sequence[str]) -> tuple[Transform, ...]:
-    """Return what the monitors of a simulation transform.
+    """Return the Fourier transforms of the monitors of a simulation.
 
     Parameters
     ----------
     sim : meep.Simulation
     grid : Grid
-        Of the cell.
+        The grid of the cell.
     origin : three floats
-        Its middle in Meep's coordinates.
+        The middle of the cell in Meep's coordinates.
     active : sequence of str
-        Components that are stepped.
+        The components that Meep steps.
     """
     periodic = bool(sim.k_point)
     found: Counter[tuple[tuple[int, ...], tuple[int, ...], int]] = Counter()
@@ -52,17 +52,18 @@ def transforms_of(sim: Any, grid: Grid, origin: Vector, active: Sequence[str]) -
 
 
 def decimation(sim: Any, frequencies: Sequence[float], dt: float) -> int:
-    """Return every how many steps Meep transforms fields where it is left to it (its rule is Nyquist's).
+    """Return the number of steps from one transform to the next if Meep chooses it, by Nyquist's rule.
 
     Parameters
     ----------
     sim : meep.Simulation
-        Whose sources limit the band.
+        Its sources limit the band of the fields.
     frequencies : sequence of float
+        The frequencies of the monitor.
     dt : float
-        Time step.
+        The time step.
     """
-    # The highest frequency of the sources' band, and of the monitor: their sum must be sampled.
+    # The sum of the highest frequencies of the sources and of the monitor must be sampled.
     highest = 0.0
     for source in sim.sources:
         width = source.src.swigobj.get_fwidth()
@@ -76,7 +77,7 @@ def decimation(sim: Any, frequencies: Sequence[float], dt: float) -> int:
 
 
 def period_of(sim: Any, dt: float) -> int:
-    """Return after how many steps all monitors of a simulation have transformed equally often again.
+    """Return the number of steps after which the pattern of all monitors' transforms repeats.
 
     Parameters
     ----------
@@ -89,7 +90,7 @@ def period_of(sim: Any, dt: float) -> int:
 
 
 def _told(monitor: Any) -> tuple[str, list[float], int]:
-    """Return a monitor's kind, its frequencies, and every how many steps it was told to transform (0: Meep decides)."""
+    """Return a monitor's kind, its frequencies, and its number of steps per transform (0 if Meep chooses it)."""
     kind = type(monitor).__name__
     if kind == "DftFields":
         return kind, _floats(monitor.args[4]), int(monitor.args[6])
@@ -101,7 +102,7 @@ def _floats(values: Any) -> list[float]:
 
 
 def _regions(monitor: Any, kind: str, grid: Grid) -> Iterator[tuple[Vector, Vector, list[tuple[str, str]]]]:
-    """Yield centre and size, in Meep's coordinates, and the components with their lattices, of each region."""
+    """Yield for each region its centre and size, in Meep's coordinates, and its components with their lattices."""
     if kind == "DftFields":
         lattice = _CENTRED if monitor.args[5] else ""
         names = [_component(c) for c in monitor.args[0]]
@@ -121,9 +122,9 @@ def _where(region: Any) -> tuple[Vector, Vector]:
 
 
 def _of_region(kind: str, monitor: Any, region: Any, size: Vector, grid: Grid) -> Iterator[tuple[str, str]]:
-    """Yield the components, with the lattice they are taken on, that a region of a kind of monitor needs."""
+    """Yield the components that a region of a kind of monitor needs, each with the lattice of its values."""
     if kind == "DftEnergy":
-        # E, D, H and B of all directions: D and B are counted as E and H.
+        # E, D, H and B in all directions: D and B are counted as E and H.
         yield from ((name, _CENTRED) for name in (*ELECTRIC, *MAGNETIC) * 2)
         return
     across = _normal(size, grid)
@@ -142,16 +143,16 @@ def _of_region(kind: str, monitor: Any, region: Any, size: Vector, grid: Grid) -
 
 
 def _normal(size: Vector, grid: Grid) -> int:
-    """Return the axis across which a region has no extent; the first of those along which the cell has one."""
+    """Return the axis normal to a flat region, preferably an axis along which the cell has an extent."""
     flat = [axis for axis in range(3) if size[axis] == 0]
     inside = [axis for axis in flat if not grid.thin[axis]]
     return (inside or flat or [0])[0]
 
 
 def _component(code: int) -> str:
-    """Return the name of one of Meep's components, D and B as E and H.
+    """Return the name of one of Meep's components, with E for D and H for B.
 
-    Meep numbers x, y, r, p, z of E, then of H, D and B.
+    Meep numbers the directions x, y, r, p, z of E, then those of H, D and B.
     """
     family, axis = divmod(int(code), 5)
     return "EHEH"[min(family, 3)] + {0: "x", 1: "y", 4: "z"}.get(axis, "z")
@@ -171,10 +172,10 @@ def _boxes(
 def _runs(
     grid: Grid, origin: float, center: float, size: float, lattice: str, axis: int, *, periodic: bool
 ) -> Iterator[Ends]:
-    """Yield the ranges of grid points of a region along an axis; what sticks out of a periodic side comes in again."""
+    """Yield the ranges of grid points of a region along an axis. At periodic sides, a range is wrapped around."""
     shift = OFFSETS[lattice][axis]
     low, high = (grid.index(center - origin + side * size / 2, axis) - shift for side in (-1, 1))
-    # Meep's points are half a spacing above their node, or, where they sit on nodes, belong to the one below.
+    # Meep's points lie half a spacing above their node. Points on nodes belong to the node below.
     first, last = math.floor(low + 1e-9) - (shift == 0), math.ceil(high - 1e-9) + 1 - (shift == 0)
     n = grid.shape[axis]
     for period in (-1, 0, 1) if periodic else (0,):

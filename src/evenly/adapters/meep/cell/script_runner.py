@@ -1,8 +1,8 @@
 """Program for Meep's Python: runs an unchanged script up to its first time step and saves the cell to a file.
 
-``python -m evenly.adapters.meep.cell.script_runner REQUEST script.py [arguments]``, where REQUEST is a JSON file;
-`scripts` starts it. The script is not changed. Instead, ``meep.Simulation.run`` and the other methods that step are
-replaced.
+``python -m evenly.adapters.meep.cell.script_runner REQUEST script.py [arguments]``, where REQUEST is a JSON file. The
+module `scripts` starts it. The script is not changed. Instead, ``meep.Simulation.run`` and the other methods that step
+are replaced.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from evenly.errors import EvenlyError, EvenlyWarning
 
 __all__ = ["main"]
 
-#: What the process ends with, by what happened.
+#: Exit codes of the process.
 FOUND, NOTHING, FAILED, REFUSED = 0, 3, 4, 5
-#: Methods of a simulation that step it, or lead there.
+#: Methods of a simulation that make steps, or that call such methods.
 STEPPING = ("run", "run_k_point", "run_k_points", "solve_cw", "solve_eigfreq")
 
 
 class _Reached(BaseException):
-    """The step that was waited for; no ``except Exception`` of a script catches it."""
+    """Raised at the requested step. No ``except Exception`` of a script catches it."""
 
 
 class _Watch:
-    """Counts the simulations that run, and takes the cell of one.
+    """Counts the simulations that run, and saves the cell of one of them.
 
     Parameters
     ----------
     request : mapping
-        `cell`: where to save; `simulation`: which one that runs, from 1; `name`; `ranks`.
+        `cell`: the file of the cell; `simulation`: its number among the simulations that run, from 1; `name`; `ranks`.
     """
 
     def __init__(self, request: dict[str, Any]) -> None:
@@ -46,7 +46,7 @@ class _Watch:
         self.resets: dict[int, int] = {}
 
     def install(self) -> None:
-        """Replace what steps, and what depends on the number of processes."""
+        """Replace the methods that step, and the functions that depend on the number of processes."""
         import meep
 
         from evenly.adapters.meep import layouts
@@ -58,7 +58,7 @@ class _Watch:
         ranks = int(self.request["ranks"])
         meep.count_processors = lambda: ranks
         meep.divide_parallel_processes = lambda _groups: 0
-        # The script may name the layout that is only about to be made.
+        # The script may name a layout file that does not exist yet.
         layouts.layout = lambda source: None  # noqa: ARG005 - as the function it replaces
 
     def _instead(self, usual: Callable[..., Any]) -> Callable[..., Any]:
@@ -78,7 +78,7 @@ class _Watch:
         cell_of(sim, name=self.request["name"]).save(self.request["cell"])
 
     def _number(self, sim: Any) -> int:
-        """Return which simulation this is among those that ran, from 1; a reset makes another one of it."""
+        """Return the number of a simulation among those that ran, from 1. After a reset, it has a new number."""
         key = self.resets.get(id(sim), 0)
         for number, (other, resets) in enumerate(self.seen, 1):
             if other is sim and resets == key:
@@ -101,7 +101,7 @@ class _Watch:
 
 
 def main(arguments: list[str]) -> int:
-    """Run a script up to the step that was asked for; what happened goes to the request's `report`."""
+    """Run a script up to the requested step, and write the result to the request's `report`."""
     request = json.loads(Path(arguments[0]).read_text(encoding="utf-8"))
     script = arguments[1]
     watch = _Watch(request)
@@ -138,7 +138,7 @@ def _run(script: str, report: dict[str, Any]) -> int:
 
 
 def _trimmed(error: BaseException, script: str) -> str:
-    """Return the traceback from the script's own lines on."""
+    """Return the part of the traceback that begins with the script's own lines."""
     found = traceback.TracebackException.from_exception(error)
     own = [n for n, frame in enumerate(found.stack) if Path(frame.filename).name == Path(script).name]
     if own:
@@ -147,7 +147,7 @@ def _trimmed(error: BaseException, script: str) -> str:
 
 
 if __name__ == "__main__":
-    # No exit handlers: Meep's print statistics, and may wait for other processes.
+    # Exit handlers are skipped: those of Meep print statistics, and may wait for other processes.
     code = main(sys.argv[1:])
     sys.stdout.flush()
     sys.stderr.flush()

@@ -10,7 +10,6 @@ import ast
 import json
 import os
 import subprocess
-import tempfile
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,6 +19,7 @@ from evenly.adapters.meep.cell.interpreter import environment, find_python, pack
 from evenly.adapters.meep.cell.script_runner import FAILED, FOUND, NOTHING, REFUSED
 from evenly.decomposition.cells.cell import Cell
 from evenly.errors import EvenlyWarning, InputError, RunFailed
+from evenly.processes import scratch_folder
 
 __all__ = ["cell_of_script", "simulations_in"]
 
@@ -53,12 +53,12 @@ def cell_of_script(
         If there is no such script or Python, the script runs no (or not so many) simulations, or the simulation can't
         be cut.
     RunFailed
-        If the script fails before, with its own last lines.
+        If the script fails before the first step. The message has the last lines of its output.
 
     Warns
     -----
     EvenlyWarning
-        Where the script makes several simulations and none was chosen.
+        If the script makes several simulations and `simulation` is 1, so that the first was taken.
     """
     path = Path(script)
     if not path.is_file():
@@ -66,8 +66,7 @@ def cell_of_script(
     if simulation < 1:
         raise InputError(f"`simulation` counts from 1, but got {simulation}.")
     found = find_python(python)
-    with tempfile.TemporaryDirectory(prefix="evenly-") as name:
-        folder = Path(name)
+    with scratch_folder() as folder:
         request = {
             "cell": str(folder / "cell.npz"),
             "report": str(folder / "report.json"),
@@ -87,7 +86,7 @@ def cell_of_script(
 def _run(python: str, arguments: Sequence[str]) -> subprocess.CompletedProcess[str]:
     command = [python, "-m", "evenly.adapters.meep.cell.script_runner", *arguments]
     with package_folder() as package:
-        # The user's own modules stay where the script looks for them.
+        # The script must still find the user's own modules.
         path = os.pathsep.join(part for part in (str(package), os.environ.get("PYTHONPATH", "")) if part)
         variables = environment(package, PYTHONPATH=path)
         variables.pop("MEEP_STATS", None)
@@ -106,11 +105,11 @@ def _tell(path: Path, report: dict[str, Any], simulation: int) -> None:
 
 
 def simulations_in(path: Path) -> int:
-    """Return at how many places a script makes a simulation; 0 where it is no Python or does so elsewhere."""
+    """Return the number of places where a script makes a simulation; 0 if it isn't Python, or has no such place."""
     try:
         tree = ast.parse(path.read_bytes())
-    except (SyntaxError, ValueError):
-        return 0  # Python itself says what is wrong, where it runs
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return 0  # Python itself reports the error when it runs the script
     calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
     names = [call.attr if isinstance(call, ast.Attribute) else getattr(call, "id", "") for call in calls]
     return names.count("Simulation")
@@ -123,14 +122,14 @@ def _problem(path: Path, result: Any, report: dict[str, Any], simulation: int) -
             return InputError(f"{path} runs {ran} simulation(s), so there is no simulation {simulation}.")
         return InputError(
             f"{path} ended without running a simulation of Meep: give the script that calls `run`, with the arguments "
-            "that make it do so."
+            "that it needs for this."
         )
     if result.returncode == REFUSED:
         return InputError(f"{path}: {report['error']}")
     said = f"{result.stdout}\n{result.stderr}"
     text = str(report.get("error", "")) if result.returncode == FAILED else said
     if text.startswith("SystemExit"):
-        # What the script says of its own arguments, for example.
+        # For example, a message of the script about its own arguments.
         text = f"{said}\n{text}"
     last = "\n".join(text.strip().splitlines()[-_LINES:])
     return RunFailed(

@@ -1,7 +1,7 @@
-"""Meep's geometric objects as solids of evenly, exact in where they are.
+"""Meep's geometric objects as solids of evenly, with exact positions.
 
 Objects are moved so that the centre of the cell is the origin. Distances are signed, negative inside. Where the true
-distance is costly to compute, a bound is used: a smaller distance with the same sign, which is enough for painting.
+distance is expensive, a bound is used: a smaller distance with the same sign. It is enough to assign points to objects.
 
 >>> cone = Frustum(radius=1.0, tip=0.0, height=2.0)
 >>> cone.contains([0.4, 0.6], 0.0, [0.0, 0.0]).tolist()
@@ -36,14 +36,14 @@ def solid_of(thing: Any, material: Any, origin: Vector) -> GeometricObject:
     ----------
     thing : meep.GeometricObject
     material : Medium
-        What it is made of.
+        The medium of the object.
     origin : three floats
         Middle of the cell in Meep's coordinates.
 
     Raises
     ------
     InputError
-        If it is of a kind that isn't known.
+        If evenly doesn't know this kind of object.
     """
     kinds = [kind.__name__ for kind in type(thing).__mro__]
     for name, convert in _CONVERSIONS.items():
@@ -57,7 +57,7 @@ def solid_of(thing: Any, material: Any, origin: Vector) -> GeometricObject:
 
 
 def moved(solid: GeometricObject, by: Vector) -> GeometricObject:
-    """Return a solid that is moved."""
+    """Return a copy of a solid, moved by a vector."""
     if not any(by):
         return solid
     center = tuple(c + d for c, d in zip(solid.center, by, strict=True))  # type: ignore[attr-defined]
@@ -66,7 +66,7 @@ def moved(solid: GeometricObject, by: Vector) -> GeometricObject:
 
 @dataclass(frozen=True, kw_only=True)
 class _Framed(GeometricObject):
-    """A solid with a centre, three directions, of any length, not all in a plane, and its size along these."""
+    """A solid with a centre, three directions that aren't all in one plane, and its size along each of them."""
 
     size: Any
     center: Any = (0.0, 0.0, 0.0)
@@ -74,7 +74,7 @@ class _Framed(GeometricObject):
 
     @cached_property
     def _inverse(self) -> Array:
-        """Rows give coordinates along the unit directions, (3, 3)."""
+        """The matrix (3, 3) whose rows give the coordinates along the unit directions."""
         axes = np.array(self.axes, dtype=np.float64)
         return np.linalg.inv((axes / np.linalg.norm(axes, axis=1)[:, None]).T)
 
@@ -84,7 +84,7 @@ class _Framed(GeometricObject):
         return [sum(w * a for w, a in zip(row, away, strict=True)) for row in self._inverse]
 
     def bounds(self) -> tuple[Vector, Vector]:
-        # Of the box from -size/2 to size/2 along the directions.
+        # The bounds of the box from -size/2 to size/2 along the directions.
         reach = np.abs(np.linalg.inv(self._inverse) * [s / 2 for s in self.size]).sum(axis=1)
         return _around(self.center, -reach, reach)
 
@@ -94,7 +94,7 @@ class Parallelepiped(_Framed):
     """A block whose edges need not be at right angles."""
 
     def distance(self, x: ArrayLike, y: ArrayLike, z: ArrayLike) -> Array:
-        # The largest distance from the three pairs of faces; a coordinate changes by its row's norm per unit of length.
+        # The largest distance from the three pairs of faces. A coordinate changes by at most its row's norm per length.
         slopes = np.linalg.norm(self._inverse, axis=1)
         parts = zip(self._along(x, y, z), self.size, slopes, strict=True)
         return np.asarray(np.maximum.reduce(np.broadcast_arrays(*((np.abs(c) - s / 2) / m for c, s, m in parts))))
@@ -105,7 +105,7 @@ class Ellipsoid(_Framed):
     """The ellipsoid inscribed in a block."""
 
     def distance(self, x: ArrayLike, y: ArrayLike, z: ArrayLike) -> Array:
-        # |A x| - 1 with A the map to the unit sphere, over its largest singular value: a lower bound of the distance.
+        # |A x| - 1, where A maps to the unit sphere, over A's largest singular value: a lower bound of the distance.
         half = [max(s / 2, 1e-300) for s in self.size]
         scaled = [c / h for c, h in zip(self._along(x, y, z), half, strict=True)]
         reach = np.sqrt(sum(c * c for c in scaled))
@@ -144,7 +144,7 @@ class _Round(GeometricObject):
 
 @dataclass(frozen=True, kw_only=True)
 class Frustum(_Round):
-    """A cone or a truncated one: `radius` at its base, `tip` at the end that the axis points to."""
+    """A cone or a truncated cone, with `radius` at its base, and `tip` as the radius at the end of the axis."""
 
     tip: float = 0.0
 
@@ -154,7 +154,7 @@ class Frustum(_Round):
 
     def distance(self, x: ArrayLike, y: ArrayLike, z: ArrayLike) -> Array:
         along, (a, b, c) = self._split(x, y, z)
-        # The distance from the wall, across it, and that from the two ends.
+        # The distance normal to the wall, and the distance from the two ends.
         slope = (self.tip - self.radius) / self.height if self.height else 0.0
         side = np.sqrt(a * a + b * b + c * c) - (self.radius + slope * (along + self.height / 2))
         return np.asarray(np.maximum(side / math.hypot(1, slope), np.abs(along) - self.height / 2))
@@ -162,7 +162,7 @@ class Frustum(_Round):
 
 @dataclass(frozen=True, kw_only=True)
 class Wedge(_Round):
-    """A slice of a cylinder, from the direction `start` on by an angle, right-handed about the axis."""
+    """A sector of a cylinder. It begins at the direction `start` and turns by an angle, right-handed about the axis."""
 
     start: Any
     angle: float
@@ -173,7 +173,7 @@ class Wedge(_Round):
         rod = np.maximum(side, np.abs(along) - self.height / 2)
         if abs(self.angle) >= 2 * math.pi:
             return np.asarray(rod)
-        # The wedge is the rod and two half planes: their intersection up to half a turn, their union beyond.
+        # The wedge is the cylinder within two half spaces: their intersection up to half a turn, else their union.
         first = np.array(self.start) - self._direction * float(np.dot(self._direction, self.start))
         first /= np.linalg.norm(first)
         second = np.cross(self._direction, first) * math.copysign(1.0, self.angle)
@@ -186,17 +186,17 @@ class Wedge(_Round):
 
 @dataclass(frozen=True, kw_only=True)
 class Tapered(GeometricObject):
-    """A prism whose walls lean inward by an angle; corners in order, in one plane, the base.
+    """A prism whose walls lean inward by an angle.
 
     Parameters
     ----------
     corners : (n, 3)
-        Relative to `center`.
+        Corners of the base in order, in one plane, relative to `center`.
     axis : three floats
-        From the base upward.
+        The direction from the base upwards.
     height : float
     lean : float
-        In radians; above 0 the top is smaller than the base.
+        The angle in radians. If it is above 0, the top is smaller than the base.
     """
 
     center: Any = (0.0, 0.0, 0.0)
@@ -207,7 +207,7 @@ class Tapered(GeometricObject):
 
     @cached_property
     def _frame(self) -> tuple[Array, Array, Array]:
-        """Two directions of the base's plane and the axis, all of length 1, right-handed."""
+        """Two unit vectors in the plane of the base, and the unit vector of the axis; they are right-handed."""
         up = np.array(self.axis, dtype=np.float64)
         up /= np.linalg.norm(up)
         helper = np.eye(3)[int(np.argmin(np.abs(up)))]
@@ -217,7 +217,7 @@ class Tapered(GeometricObject):
 
     @cached_property
     def _outline(self) -> tuple[Array, Array, float]:
-        """Corners in the plane, counter-clockwise, (n, 2), outward normals of the edges, and where the plane is."""
+        """Corners (n, 2) in the plane, counter-clockwise; outward normals of the edges; coordinate of the plane."""
         first, second, up = self._frame
         corners = np.array(self.corners, dtype=np.float64)
         flat = np.stack([corners @ first, corners @ second], axis=1)
@@ -243,10 +243,10 @@ class Tapered(GeometricObject):
     def _from_outline(self, u: Any, v: Any) -> Any:
         flat, normals, _ = self._outline
         if self._convex:
-            # Convex: the largest distance from the lines through the edges.
+            # If it is convex: the largest distance from the lines through the edges.
             lines = [(u - a) * m + (v - b) * n for (a, b), (m, n) in zip(flat, normals, strict=True)]
             return np.maximum.reduce(lines)
-        # Else: the distance from the nearest edge, negative inside, as an even-odd ray along u counts.
+        # Else: the distance from the nearest edge. It is negative inside, by the even-odd rule for a ray along u.
         square, inside = np.inf, np.zeros(np.broadcast_shapes(np.shape(u), np.shape(v)), dtype=bool)
         for (a, b), (c, d) in zip(flat, np.roll(flat, -1, axis=0), strict=True):
             du, dv = c - a, d - b
@@ -259,7 +259,7 @@ class Tapered(GeometricObject):
     def bounds(self) -> tuple[Vector, Vector]:
         flat, normals, base = self._outline
         grown = max(0.0, -math.tan(self.lean)) * self.height
-        # A corner of an outline that grows moves out by at most so much for its angle.
+        # If the outline grows, each corner moves outwards by an amount that depends on its angle.
         sharp = np.sqrt(np.maximum(1e-3, (1 + (normals * np.roll(normals, 1, axis=0)).sum(axis=1)) / 2))
         reach = grown / float(sharp.min())
         first, second, up = self._frame
@@ -269,12 +269,12 @@ class Tapered(GeometricObject):
 
 
 def _from(center: Any, x: ArrayLike, y: ArrayLike, z: ArrayLike) -> list[Array]:
-    """Return points x, y, z as seen from a centre."""
+    """Return points x, y, z relative to a centre."""
     return [np.asarray(v, dtype=np.float64) - c for v, c in zip((x, y, z), center, strict=True)]
 
 
 def _around(center: Any, low: Array, high: Array) -> tuple[Vector, Vector]:
-    """Return the corners of a box that reaches from `low` to `high` as seen from a centre."""
+    """Return the corners of a box from `low` to `high`, both relative to a centre."""
     first, last = (tuple(float(c + e) for c, e in zip(center, end, strict=True)) for end in (low, high))
     return first, last  # type: ignore[return-value]
 
@@ -313,7 +313,8 @@ def _round(thing: Any, material: Any) -> dict[str, Any]:
 def _prism(thing: Any, material: Any) -> GeometricObject:
     corners = np.array([numbers(v) for v in thing.vertices])
     height, axis = min(float(thing.height), FAR), np.array(numbers(thing.axis))
-    # Meep leans walls by their edges' normals across z: not at all for an axis across z, outward for one along -z.
+    # Meep leans walls along the edges' normals in the xy plane. So walls don't lean if the axis is normal to z, and
+    # they lean outwards if it is along -z.
     lean = float(np.sign(axis[2])) * float(thing.sidewall_angle or 0.0)
     return Tapered(corners=corners.tolist(), axis=axis.tolist(), height=height, lean=lean, material=material)
 

@@ -26,7 +26,7 @@ __all__ = ["POINTS", "Varied", "from_array", "from_function", "from_grid", "part
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 _Classify = Callable[[Array, Array, Array], Ints]
-#: Points at which a function is looked at: a call takes some microseconds.
+#: Largest number of points at which a function is evaluated. A call takes some microseconds.
 POINTS = 100_000
 FAR = 1e20
 DIELECTRIC = Medium(epsilon=2.0, name="dielectric")
@@ -40,7 +40,7 @@ class Varied:
     ----------
     media : sequence of Medium
     classify : callable
-        Which of them is at points x, y, z (arrays that broadcast, from the middle of the cell).
+        Returns the index of the medium at points x, y, z: arrays that broadcast, relative to the middle of the cell.
     """
 
     media: Sequence[Medium]
@@ -49,7 +49,10 @@ class Varied:
 
 @dataclass(frozen=True, kw_only=True)
 class _Part(GeometricObject):
-    """Where one medium of a varied material is within a solid; its borders are never near, as Meep doesn't average."""
+    """The part of a solid with one medium of a varying material.
+
+    No point is near its borders, because Meep does not average there.
+    """
 
     solid: GeometricObject
     classify: _Classify
@@ -72,7 +75,7 @@ def parts(solid: GeometricObject, varied: Varied) -> list[GeometricObject]:
 
 
 def shifted(part: GeometricObject, by: Vector) -> GeometricObject:
-    """Return a part of a solid, or a solid, a period away."""
+    """Return a solid, or a part of a solid, moved by a period."""
     if not isinstance(part, _Part) or not any(by):
         return moved(part, by)
     own, (dx, dy, dz) = part.classify, by
@@ -80,19 +83,19 @@ def shifted(part: GeometricObject, by: Vector) -> GeometricObject:
 
 
 def from_function(function: Any, grid: Grid, origin: Vector, bounds: tuple[Vector, Vector], vector: Any) -> Varied:
-    """Return the material of a function of position, looked at once per grid point or more coarsely.
+    """Return the material of a function of position. The function is sampled at each grid point, or more coarsely.
 
     Parameters
     ----------
     function : callable
-        Meep's: takes a vector, returns a medium, or ε where it has an attribute ``eps`` that is true.
+        A material function of Meep. It takes a vector, and returns a medium, or ε if its attribute ``eps`` is true.
     grid : Grid
     origin : three floats
         Middle of the cell in Meep's coordinates.
     bounds : two times three floats
-        Of the object, from the middle of the cell.
+        The bounds of the object, relative to the middle of the cell.
     vector : callable
-        Makes a vector of x, y, z: ``meep.Vector3``.
+        Returns a vector for x, y, z: ``meep.Vector3``.
     """
     lattice = _Lattice.within(grid, bounds)
     known: dict[Medium, int] = {}
@@ -104,7 +107,7 @@ def from_function(function: Any, grid: Grid, origin: Vector, bounds: tuple[Vecto
 
 
 def from_array(values: Array, grid: Grid) -> Varied:
-    """Return the material of ε given on a lattice that fills the cell, interpolated, such as a file's."""
+    """Return the material of values of ε on a lattice that fills the cell, interpolated; for example, of a file."""
     full = np.asarray(values, dtype=np.float64)
     full = full.reshape(full.shape + (1,) * (3 - full.ndim))
     size = [max(s, grid.dx) for s in grid.size]
@@ -117,13 +120,13 @@ def from_array(values: Array, grid: Grid) -> Varied:
 
 
 def from_grid(material: Any, frame: Callable[[Array, Array, Array], list[Array]]) -> Varied:
-    """Return the media of a ``meep.MaterialGrid``: the first, what is between, the second.
+    """Return the media of a ``meep.MaterialGrid``: the first medium, a mixture, and the second medium.
 
     Parameters
     ----------
     material : meep.MaterialGrid
     frame : callable
-        Coordinates x, y, z as shares 0 … 1 of the block that the grid fills.
+        Converts coordinates x, y, z to shares 0 … 1 of the block that the grid fills.
     """
     size = material.grid_size
     weights = np.asarray(material.weights, dtype=np.float64).reshape(int(size.x), int(size.y), int(size.z))
@@ -146,7 +149,7 @@ def from_grid(material: Any, frame: Callable[[Array, Array, Array], list[Array]]
 
 @dataclass(frozen=True)
 class _Lattice:
-    """Equal boxes that fill a region, from the middle of the cell."""
+    """Equal boxes that fill a region; coordinates are relative to the middle of the cell."""
 
     low: Vector
     step: Vector
@@ -164,13 +167,13 @@ class _Lattice:
         return cls((low[0], low[1], low[2]), (step[0], step[1], step[2]), (shape[0], shape[1], shape[2]))
 
     def points(self, origin: Vector) -> Any:
-        """Yield the index and the place, in Meep's coordinates, of each box's middle."""
+        """Yield the index of each box, and its middle in Meep's coordinates."""
         for index in np.ndindex(*self.shape):
             parts = zip(index, self.low, self.step, origin, strict=True)
             yield index, [a + (i + 0.5) * s + o for i, a, s, o in parts]
 
     def nearest(self, labels: Ints) -> _Classify:
-        """Return what tells the label of the box that a point is in, or of the nearest one."""
+        """Return a function that gives the label of the box of a point, or of the nearest box."""
 
         def classify(x: Array, y: Array, z: Array) -> Ints:
             index = []
@@ -183,7 +186,7 @@ class _Lattice:
 
 
 def _interpolated(values: Array, share: Sequence[Array]) -> Array:
-    """Return values at the middles of equal boxes, interpolated linearly, at shares 0 … 1 of their region."""
+    """Interpolate values at the middles of equal boxes linearly, at shares 0 … 1 of their region."""
     ends = []
     for s, n in zip(share, values.shape, strict=True):
         at = np.clip(np.asarray(s) * n - 0.5, 0, n - 1)
@@ -200,7 +203,7 @@ def _interpolated(values: Array, share: Sequence[Array]) -> Array:
 
 
 def _kind_of(given: Any) -> Medium:
-    """Return the medium that stands for all that count the same as what a function returned."""
+    """Return the representative of all media that need the same work as the result of a material function."""
     if is_medium(given):
         return _standard(medium_of(given))
     if isinstance(given, (int, float, complex, np.number)):

@@ -92,16 +92,16 @@ class MeepWorker:
 
     @property
     def pid(self) -> int:
-        """Of the process that runs now."""
+        """The process id of the worker that runs now."""
         return self._process.pid if self._process else 0
 
     def run(self, design: Design) -> Timing:
-        """Time a design once; a worker that dies at it is started again, and then it is tried once more.
+        """Time a design once. If the worker dies, it is started again, and the design is tried once more.
 
         Raises
         ------
         MeepFailed
-            If the run fails, or takes longer than it may.
+            If the run fails, or takes longer than `patience_s`.
         """
         answer = self._ask(dict(design.settings)) or self._ask(dict(design.settings))
         if answer is None:
@@ -130,7 +130,7 @@ class MeepWorker:
         self.version = str(ready["ready"])
 
     def _ask(self, settings: dict[str, Any]) -> dict[str, Any] | None:
-        """Return the answer; None if the process died, which is then gone."""
+        """Return the answer; None if the process died."""
         _, requests, _ = self._running()
         try:
             requests.write(json.dumps(settings) + "\n")
@@ -155,7 +155,7 @@ class MeepWorker:
         return found
 
     def _running(self) -> tuple[subprocess.Popen[str], IO[str], IO[str]]:
-        """Return the process, which is started where there is none, its input and its output."""
+        """Return the process, its input and its output. The process is started if there is none."""
         if self._process is None:
             self._start()
         process = self._process

@@ -18,7 +18,7 @@ from evenly.decomposition.calibration.designs import Design
 
 __all__ = ["meep_designs"]
 
-#: Edges of the cubes that features are measured on, and of those that are cut.
+#: Edges of the cubes for the sizes of a feature, and the edge of the cubes for other designs.
 _EDGES = (12, 16, 20, 24, 28, 32, 40, 48)
 _EDGE = 32
 Settings = dict[str, Any]
@@ -26,7 +26,7 @@ _PAIRS = ("xy", "yz", "xz")
 
 
 def meep_designs() -> list[Design]:
-    """Return all designs, the same every time."""
+    """Return all designs. They are the same at each call."""
     makers = (_vacuum, _shapes, _media, _poles, _layers, _fields, _monitors, _cuts, _presence, _pairs, _planes, _large)
     return [design for make in makers for design in make()]
 
@@ -66,7 +66,7 @@ def _media() -> Iterator[Design]:
 
 
 def _poles() -> Iterator[Design]:
-    """Numbers of poles, everywhere, and in a corner alone of one, two or many chunks."""
+    """Numbers of poles: everywhere, or only in one corner of a cell with one, two or many chunks."""
     for n, count in zip(_EDGES, (1, 2, 5, 1, 3, 2, 1, 5), strict=True):
         yield Design("poles", f"{n}^3 x {count}", _cube(n, medium={"poles": count}))
     for count in (1, 2, 5, 10):
@@ -92,7 +92,7 @@ def _layers() -> Iterator[Design]:
 
 
 def _layered(n: int, axes: str, kind: str = "pml", **more: Any) -> Settings:
-    """A cube of which the upper two thirds along some axes are a layer."""
+    """A cube whose upper two thirds along some axes are a layer."""
     layers = [{"kind": kind, "axis": axis, "points": 2 * n // 3, "side": "high"} for axis in axes]
     return _cube(n, layers=layers, source=[(1 - n / 2) / 10] * 3, **more)
 
@@ -119,7 +119,7 @@ def _monitors() -> Iterator[Design]:
 
 
 def _cuts() -> Iterator[Design]:
-    """The same cell in more and more chunks, along different axes, with what makes borders heavier."""
+    """Equal cells with more and more chunks along different axes, also with features that make borders expensive."""
     lattices = ((2, 1, 1), (4, 1, 1), (8, 1, 1), (1, 2, 1), (1, 4, 1), (1, 1, 2), (1, 1, 4))
     for n in (24, 32, 40):
         for cuts in (*lattices, (2, 2, 1), (1, 2, 2), (2, 1, 2), (2, 2, 2), (4, 2, 2), (2, 2, 3)):
@@ -143,7 +143,7 @@ def _presence() -> Iterator[Design]:
 
 
 def _pairs() -> Iterator[Design]:
-    """Two features at once: what they share must not be counted twice."""
+    """Two features at once. Their common work must not be counted twice."""
     for axes in ("x", "yz", "xyz"):
         for name, medium in {**_MEDIA, "two poles": {"poles": 2}}.items():
             yield Design("pairs", f"{name} in PML {axes}", _layered(28, axes, medium=medium))
@@ -164,7 +164,7 @@ def _planes() -> Iterator[Design]:
 
 
 def _large() -> Iterator[Design]:
-    """Cells from what the last cache holds to what it doesn't."""
+    """Large cells. The smaller ones fit into the last cache, and the larger ones don't."""
     for n, count in ((40, 3), (40, 8), (48, 2), (48, 5), (56, 0), (56, 3), (64, 0), (64, 2)):
         yield Design("large", f"{n}^3 x {count}", _cube(n, medium={"poles": count} if count else {"epsilon": 2.0}))
     for cuts in ((2, 2, 2), (4, 4, 1)):

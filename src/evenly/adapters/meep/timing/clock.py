@@ -6,11 +6,11 @@ clock runs, the addresses of MPI's waiting functions in Meep's library are repla
 wrapper calls the true function and records its CPU time. The overhead of a wrapper, about 1 µs per call, is measured
 and subtracted.
 
-This works in a running process that evenly did not start. Where evenly starts Meep itself to measure costs,
-`mpi_waiting` does the same with a tenth of the overhead, but its library must be compiled and loaded before MPI.
+This works in a running process that evenly did not start. If evenly itself starts Meep to measure costs, `mpi_waiting`
+does the same with a tenth of the overhead, but its library must be compiled and loaded before MPI.
 
-The clock works on Linux for 64-bit libraries. Elsewhere `working_clock` gives None and Meep's own clock is used, which
-is right where each rank has its own core.
+The clock works on Linux for 64-bit libraries. On other systems, `working_clock` yields None, and Meep's own clock is
+used, which is correct if each rank has its own core.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ WAITING = {
     "MPI_Bcast": 5,
     "MPI_Allreduce": 6,
 }
-#: Numbers of trials, and of calls per trial, to measure the clock's overhead with a call that returns at once.
+#: Number of trials, and calls per trial, to measure the clock's overhead with a function that returns immediately.
 _TRIALS, _CALLS = 5, 50
 #: Part of the file name of the library that calls these functions.
 _LIBRARY = "libmeep"
@@ -95,7 +95,7 @@ class _WorkingClock:
 
 @contextmanager
 def working_clock() -> Iterator[_WorkingClock | None]:
-    """Give a clock of this process's work while the block runs; None where there can't be one."""
+    """Yield a clock of this process's work for a ``with`` block; None if the clock can't work here."""
     clock, replaced, kept = _WorkingClock(), [], []
     for name, slot in _slots():
         function = clock.around(_at(slot), WAITING[name])
@@ -110,23 +110,23 @@ def working_clock() -> Iterator[_WorkingClock | None]:
 
 @dataclass(frozen=True)
 class _Library:
-    """A library as it lies in memory."""
+    """A library in memory."""
 
     base: int
     path: Path
 
 
 def slots_of(image: bytes) -> list[tuple[str, int]]:
-    """Return, for functions that wait, where a 64-bit ELF library keeps their addresses, counted from its base.
+    """Return the slots where a 64-bit ELF library stores the addresses of waiting functions, relative to its base.
 
     Parameters
     ----------
     image : bytes
-        The library's file.
+        The content of the library's file.
     """
     if image[:6] != b"\x7fELF\x02\x01":
         return []
-    # Program headers say where segments lie; the dynamic section among them names the other tables.
+    # Program headers give the places of segments. One of them is the dynamic section, which names the other tables.
     segments = _segments(image)
     found = _dynamic(image, segments)
     if not {"strings", "symbols"} <= set(found):
@@ -158,7 +158,7 @@ def _dynamic(image: bytes, segments: list[tuple[int, int, int, int]]) -> dict[st
 
 
 def _segments(image: bytes) -> list[tuple[int, int, int, int]]:
-    """Return kind, place in the file, address and size of each part of a library."""
+    """Return kind, offset in the file, address and size of each segment of a library."""
     (table,) = struct.unpack_from("<Q", image, 32)
     entry, count = struct.unpack_from("<HH", image, 54)
     found = []
@@ -192,7 +192,7 @@ def _at(slot: int) -> int:
 
 
 def _mapped() -> Iterator[tuple[int, int, str, int, str]]:
-    """Yield first and last address, rights, place in the file and path of each mapping of this process's memory."""
+    """Yield first and last address, permissions, offset and path of each mapping of this process's memory."""
     for line in Path("/proc/self/maps").read_text(encoding="utf-8").splitlines():
         ends, rights, offset, _, _, *path = line.split(maxsplit=5)
         low, high = (int(end, 16) for end in ends.split("-"))
@@ -209,7 +209,7 @@ def _loaded() -> list[_Library]:
 
 
 def _exchanged(slot: int, address: int) -> int:
-    """Write an address where one is kept, and return the one before; the page may be written to just so long."""
+    """Replace the address in a slot, and return the old one. The page is writable only during the exchange."""
     page = os.sysconf("SC_PAGE_SIZE")
     start = slot // page * page
     libc: Any = ctypes.CDLL(None, use_errno=True)

@@ -1,4 +1,4 @@
-"""The CPU time that a process waits in MPI, measured by a small library between a program and its MPI library.
+"""The CPU time of a process's waiting in MPI, measured by a small library between a program and its MPI library.
 
 MPI libraries poll while they wait, which counts as CPU time. MPI's profiling interface (MPI 4.0, chapter 15) lets a
 library replace MPI functions and call the true ones by their ``PMPI_`` names. The library of this module adds up the
@@ -20,9 +20,9 @@ from evenly.errors import InputError
 
 __all__ = ["VARIABLE", "build_waiting"]
 
-#: Environment variable by which a process knows where the library is.
+#: Environment variable that holds the path of the library.
 VARIABLE = "EVENLY_MEEP_WAITING"
-# Handles and pointers are of one size, and ints are ints, in every MPI on Linux, so no header of an MPI is needed.
+# In every MPI on Linux, handles fit into the registers of pointers, and counts are ints. So no MPI header is needed.
 SOURCE = r"""
 #include <time.h>
 static double seconds;
@@ -52,33 +52,33 @@ WAITS(MPI_Allreduce, (p a, p b, int c, p d, p e, p f), (a, b, c, d, e, f))
 
 
 def build_waiting(folder: Path, python: Path) -> Path:
-    """Compile the library into a folder, for the MPI of a Meep, and return its path.
+    """Compile the library into a folder, for the MPI library of Meep, and return its path.
 
     Parameters
     ----------
     folder : Path
     python : Path
-        Meep's own.
+        Meep's own Python.
 
     Raises
     ------
     InputError
-        If there is no C compiler, Meep has no MPI, or it can't be compiled.
+        If there is no C compiler, if Meep has no MPI, or if the compiler fails.
     """
     compiler = next(filter(None, map(shutil.which, ("cc", "gcc", "clang"))), None)
     if compiler is None:
-        raise InputError("Time in MPI can't be told from work without a C compiler: install one (Debian: gcc).")
+        raise InputError("The measurement of waiting in MPI needs a C compiler: install one (Debian: gcc).")
     source, library = folder / "waiting.c", folder / "waiting.so"
     source.write_text(SOURCE, encoding="utf-8")
     command = [compiler, "-O2", "-shared", "-fPIC", str(source), "-o", str(library), str(_mpi_of(python))]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        raise InputError(f"The library that tells waiting from work can't be compiled:\n{done.stderr[-1000:]}")
+        raise InputError(f"The library that measures waiting in MPI can't be compiled:\n{done.stderr[-1000:]}")
     return library
 
 
 def _mpi_of(python: Path) -> Path:
-    """Return the MPI library that a Meep is linked to, as the running process sees it."""
+    """Return the MPI library that Meep is linked to, as a running process sees it."""
     code = "import meep; print(open('/proc/self/maps').read())"
     maps = subprocess.run([str(python), "-c", code], capture_output=True, text=True, check=False).stdout
     found = re.search(r"(/\S*/libmpi\.so\S*)", maps)

@@ -1,4 +1,4 @@
-"""Random Meep cells to learn from: those of `evenly.fdtd.structures.random_cells`, as `simulation_builder` settings.
+"""Random Meep cells as training data: those of `evenly.fdtd.structures.random_cells`, for `simulation_builder`.
 
 Fractions of the points are drawn as for evenly's own simulation. Meep stores each pole in every chunk, and updates it
 only where it occurs. To vary both numbers, the silicon has one to six poles, and the dielectric has up to six poles in
@@ -26,10 +26,10 @@ from evenly.fdtd.structures.random_cells import RandomCell
 
 __all__ = ["POINTS", "RANKS", "design_of", "random_settings"]
 
-#: Grid points of a cell and ranks that are drawn.
+#: Range of a cell's number of grid points, and the numbers of ranks.
 POINTS, RANKS = (1e5, 10**6.3), (1, 2, 4, 8)
 MOST_POLES = 6
-#: Permittivities of silicon, its poles apart, and of the dielectric.
+#: Permittivities of silicon without its poles, and of the dielectric.
 SILICON, DIELECTRIC = 2.0, 12.25
 #: Parameters that `RandomCell` doesn't have.
 _OWN = ("silicon_poles", "dielectric_poles", "every", "periodic")
@@ -43,18 +43,18 @@ def random_settings(
     points: tuple[float, float] = POINTS,
     ranks: Sequence[int] = RANKS,
 ) -> list[Setting]:
-    """Return random cells on numbers of ranks, every one a draw of its own.
+    """Return random cells with random numbers of ranks. Each draw is independent of all others.
 
     Parameters
     ----------
     count : int
     seed : int
     first : int
-        Number of the first draw, to go on after others of the same seed.
+        The number of the first draw, to continue after earlier draws of the same seed.
     points : pair of floats
-        Between which the grid points are drawn, evenly in their logarithm.
+        The range of the number of grid points, whose logarithm is drawn uniformly.
     ranks : sequence of int
-        Of which one is drawn.
+        The numbers of ranks to draw from.
     """
     return [_drawn(np.random.default_rng([seed, n]), points, ranks) for n in range(first, first + count)]
 
@@ -90,7 +90,7 @@ def design_of(parameters: Mapping[str, Any]) -> dict[str, Any]:
 def _drawn(random: np.random.Generator, points: tuple[float, float], ranks: Sequence[int]) -> Setting:
     while True:
         setting = _any(random, points, ranks)
-        # In few of the smallest cells the interior, less what is kept free around objects, has no room for all.
+        # In a few of the smallest cells, the interior is too small for all objects and the space around them.
         with contextlib.suppress(InputError):
             design_of(setting.parameters)
             return setting
@@ -105,7 +105,7 @@ def _any(random: np.random.Generator, points: tuple[float, float], ranks: Sequen
         "dielectric_poles": int(log_uniform(random, 1, most)) if random.random() < 0.5 else 0,
         "every": round(log_uniform(random, 1, 10)),
         "periodic": bool(random.random() < 0.7),
-        # As the source draws them: in vacuum, clear of the absorber.
+        # These are drawn as in the source: in vacuum, and outside the absorber.
         "surroundings": 1.0,
         "reach": "interior",
     }

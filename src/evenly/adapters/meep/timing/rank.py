@@ -1,7 +1,7 @@
-"""One rank of a Meep simulation that is timed; it runs in Meep's own Python, started by `ranks`.
+"""One rank of a Meep simulation that is timed. It runs in Meep's own Python; the module `ranks` starts it.
 
-``python -m evenly.adapters.meep.timing.rank FOLDER`` reads ``request.json`` there and writes ``cell.npz`` or its own
-file.
+``python -m evenly.adapters.meep.timing.rank FOLDER`` reads ``request.json`` in this folder, and writes ``cell.npz`` or
+the rank's own file into it.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from typing import Any
 
 __all__ = ["main"]
 
-#: Monitors transform once in so many steps, so batches are multiples.
+#: Monitors transform once in this number of steps, so the steps of a batch are a multiple of it.
 GROUP = 8
-#: Steps before all timing, and after each turn of the pace.
+#: Number of steps before all timing, and of steps after each measurement of the pace.
 WARM_UP, WARM = 24, 2
 
 
 def main(folder: Path) -> None:
-    """Do what the request in a folder says."""
+    """Carry out the request in a folder."""
     import meep
 
     meep.verbosity(0)
@@ -37,7 +37,7 @@ def main(folder: Path) -> None:
 
         cell_of(build(**request["options"]), name=request["function"]).save(folder / "cell.npz")
         return
-    pace = _Pace() if request.get("beside_pace") else None
+    pace = _ReferenceTimer() if request.get("beside_pace") else None
     sim = build(**request["options"], **_cut(request["layout"], request["chunks"]))
     sim.init_sim()
     found = {"meep_cost": list(sim.get_estimated_costs()), **_chunks(sim)}
@@ -92,8 +92,8 @@ def _timed(step: Callable[[], None], batches: int, batch_s: float) -> Mapping[st
     return {"seconds": seconds, "waiting": idle}
 
 
-class _Pace:
-    """A fixed piece of work that each process does alone; otherwise all processes share a simulation."""
+class _ReferenceTimer:
+    """A fixed piece of work that each process does alone. All other simulations are shared by all processes."""
 
     def __init__(self) -> None:
         import meep
@@ -105,7 +105,7 @@ class _Pace:
         meep.begin_global_communications()
 
     def seconds(self) -> float:
-        """Return the CPU seconds of a step; processes may ask on their own."""
+        """Return the CPU seconds of a step. A process may call this without the others."""
         import meep
 
         meep.end_global_communications()
@@ -114,15 +114,15 @@ class _Pace:
         return seconds
 
 
-def _beside(pace: _Pace, sim: Any, batches: int, batch_s: float) -> Mapping[str, float]:
-    """Return the same as `_timed`, and the pace: batches of both take turns, and medians are used."""
+def _beside(pace: _ReferenceTimer, sim: Any, batches: int, batch_s: float) -> Mapping[str, float]:
+    """Return the same as `_timed`, and the pace. Batches of both alternate, and medians are used."""
     from evenly.adapters.meep.cell.monitors import period_of
 
     step, waiting = sim.fields.step, _waiting()
     steps = _batch_of(step, period_of(sim, sim.fields.dt), batch_s, waiting)
     around, found = [pace.seconds()], []
     for _ in range(batches):
-        # After the pace, these bring the fields back into the caches.
+        # After the pace, these steps bring the fields back into the caches.
         for _ in range(WARM):
             step()
         found.append(_batch(step, steps, waiting))
@@ -152,7 +152,7 @@ def _batch(step: Callable[[], None], steps: int, waiting: Callable[[], float]) -
 
 
 def _paced(step: Callable[[], None]) -> Mapping[str, float]:
-    """Return the CPU seconds per step of one process alone, beside a pace."""
+    """Return the CPU seconds per step of one process alone, and the pace."""
     from evenly.adapters.meep.timing.worker import ReferenceWork, paced_seconds
 
     for _ in range(WARM_UP):
@@ -162,7 +162,7 @@ def _paced(step: Callable[[], None]) -> Mapping[str, float]:
 
 
 def _waiting() -> Callable[[], float]:
-    """Return a function that tells the seconds of waiting so far."""
+    """Return a function that returns the seconds of waiting so far."""
     from evenly.adapters.meep.timing.mpi_waiting import VARIABLE
 
     if VARIABLE not in os.environ:

@@ -2,7 +2,7 @@
 
 Meep's own timers are wall clocks: with more ranks than cores, they include the time that a rank waits for a core. Here
 the CPU time of each process is measured around its steps. The CPU time in MPI functions that wait is subtracted
-(`mpi_waiting`). So there may be more ranks than cores. A function in a Python file returns the simulation.
+(`mpi_waiting`). So there may be more ranks than cores. The simulation is the result of a function in a Python file.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +22,7 @@ from evenly.adapters.meep.cell.interpreter import environment, find_mpirun, find
 from evenly.adapters.meep.timing.mpi_waiting import VARIABLE, build_waiting
 from evenly.decomposition.cells.cell import Cell
 from evenly.errors import InputError, RunFailed
+from evenly.processes import scratch_folder
 
 __all__ = ["MeepRun", "RankTimes", "Split", "cell_of_run", "time_ranks"]
 
@@ -32,7 +32,7 @@ MODULE = "evenly.adapters.meep.timing.rank"
 
 @dataclass(frozen=True)
 class MeepRun:
-    """A Meep simulation, given by the function in a file that returns it and the function's arguments.
+    """A Meep simulation: a function in a file that returns it, and the arguments of this function.
 
     Parameters
     ----------
@@ -64,9 +64,9 @@ class RankTimes:
     owners : (chunks,)
         Rank of each chunk.
     pace : float, optional
-        CPU seconds per step of a small vacuum cell at the same time; of one process alone.
+        CPU seconds per step of a small vacuum cell at the same time, if a single process runs.
     paces : (ranks,), optional
-        The same beside each rank, where it was asked for.
+        The same for each rank, if it was requested.
     """
 
     seconds: NDArray[np.float64]
@@ -80,15 +80,15 @@ class RankTimes:
 
     @property
     def imbalance(self) -> float:
-        """Slowest rank over the mean."""
+        """The time of the slowest rank over the mean of all ranks."""
         return float(self.seconds.max() / self.seconds.mean())
 
 
 def cell_of_run(run: MeepRun, python: Path | str | None = None) -> Cell:
-    """Return the cell of a simulation, without a step."""
-    with tempfile.TemporaryDirectory(prefix="evenly-meep-") as name:
-        _launch(run, Path(name), 1, find_python(python), {"cell": True})
-        return Cell.load(Path(name) / "cell.npz")
+    """Return the cell of a simulation, without any time step."""
+    with scratch_folder() as folder:
+        _launch(run, folder, 1, find_python(python), {"cell": True})
+        return Cell.load(folder / "cell.npz")
 
 
 def time_ranks(
@@ -111,11 +111,12 @@ def time_ranks(
     layout : Path, "even" or "cost"
         A file that `evenly partition` wrote, or one of Meep's own ways of cutting.
     one_process : bool
-        Whether one process steps the chunks of all ranks; it never waits, so its time is the sum over the ranks.
+        Whether one process steps the chunks of all ranks. It never waits, so its time is the sum over the ranks.
     beside_pace : bool
-        Whether each rank times its own small vacuum cell, the pace, in turns with the steps. Then medians are used.
+        Whether each rank also times its own small vacuum cell, the pace, alternating with the steps. Then medians are
+        used.
     python : Path or str, optional
-        Meep's own.
+        Meep's own Python.
     batches : int
         Number of batches of steps; the minimum is used, or the median with `beside_pace`.
     batch_s : float
@@ -132,8 +133,7 @@ def time_ranks(
         "layout": str(layout), "chunks": ranks, "batches": batches, "batch_s": batch_s, "beside_pace": beside_pace,
     }  # fmt: skip
     processes = 1 if one_process else ranks
-    with tempfile.TemporaryDirectory(prefix="evenly-meep-") as name:
-        folder = Path(name)
+    with scratch_folder() as folder:
         _launch(run, folder, processes, find_python(python), request)
         told = [json.loads((folder / f"rank{rank}.json").read_text(encoding="utf-8")) for rank in range(processes)]
     first = told[0]
@@ -173,6 +173,9 @@ def _mpirun(python: Path, ranks: int) -> list[str]:
 
 
 def _oversubscribed() -> dict[str, str]:
-    """Let Open MPI start more ranks than cores, and give cores away while it waits; others know none of these."""
+    """Return variables that let Open MPI start more ranks than cores, and yield cores while it waits.
+
+    Other MPI libraries ignore them.
+    """
     allowed = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"} if os.geteuid() == 0 else {}
     return {"OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1", **allowed}

@@ -1,13 +1,12 @@
-"""Rehearsals of Meep: cells that evenly cut and whose ranks were timed with real MPI, as training data of forecasts.
+"""Rehearsals of Meep: cells that evenly cut, and measured times of their ranks under MPI. They train forecasts.
 
-All ranks run together, as in a real run, and their waiting is left out (see `ranks`). In turns with the simulation's
-steps, each rank steps its own small vacuum cell, the pace. It serves to convert times to the core speed at which the
-cost model was measured.
+All ranks run together, as in a real run, and their waiting is left out (see `ranks`). Between the simulation's steps,
+each rank steps its own small vacuum cell, the pace. The pace converts times to the core speed at which the cost model
+was measured.
 """
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +22,7 @@ from evenly.decomposition.forecasting.features import shares_of, workload_of
 from evenly.decomposition.forecasting.rehearsal import Rehearsal, Setting
 from evenly.decomposition.partitioning.partition import partition
 from evenly.fdtd.cell.grid import Grid
+from evenly.processes import scratch_folder
 
 __all__ = ["pace_of", "random_run", "rehearse"]
 
@@ -35,15 +35,15 @@ def rehearse(
     Parameters
     ----------
     setting : Setting
-        What the rehearsal is kept by; its ranks count.
+        The setting that the rehearsal is stored under. It has the number of ranks.
     run : MeepRun
-        The simulation, such as `random_run` gives it.
+        The simulation, for example from `random_run`.
     cost : CostModel
-        Of Meep.
+        The cost model of Meep.
     python : Path or str, optional
-        Meep's own.
+        Meep's own Python.
     batch_s : float
-        CPU seconds that a batch of steps takes at least.
+        The least CPU seconds of a batch of steps.
 
     Raises
     ------
@@ -55,8 +55,8 @@ def rehearse(
     cell = cell_of_run(run, python)
     plan = partition(cell, setting.ranks, cost)
     known = workload_of(cell, setting.ranks, cost, plan.layout)
-    with tempfile.TemporaryDirectory(prefix="evenly-meep-") as folder:
-        layout = plan.save(Path(folder) / "layout.json")
+    with scratch_folder() as folder:
+        layout = plan.save(folder / "layout.json")
         times = time_ranks(run, setting.ranks, layout, beside_pace=True, python=python, batch_s=batch_s)
     assert times.paces is not None  # noqa: S101 - they were asked for
     seconds = times.seconds / times.paces * pace_of(cost)
@@ -72,7 +72,7 @@ def random_run(setting: Setting) -> MeepRun:
 def pace_of(cost: CostModel) -> float:
     """Return the seconds that a step of the pace took when a cost model was measured.
 
-    Where the model doesn't know, it is what it says of such a cell.
+    If the model does not hold this time, it is the model's prediction for the same cell.
 
     Examples
     --------

@@ -5,11 +5,11 @@ Lengths are in grid points: the resolution is 10, and the middle of the cell is 
 ``points``
     Three numbers of points; 1 along z makes a cell of two dimensions.
 ``cuts``
-    Into how many equal chunks each axis is cut, all of one process; `layout` of nested lists for anything else.
+    Number of equal chunks along each axis, all of one process. For anything else, `layout` has nested lists.
 ``medium``
-    What fills the cell: ``epsilon``, ``mu``, ``coupled`` (off-diagonal elements), ``conductivity``,
+    The medium of the cell: ``epsilon``, ``mu``, ``coupled`` (off-diagonal elements), ``conductivity``,
     ``magnetic_conductivity``, ``chi2``, ``chi3``, numbers of ``poles`` and ``magnetic_poles``, and the number of its
-    ``first_pole``, by which media have the same ones or others.
+    ``first_pole``. Media have the same poles if the numbers of these poles are equal.
 ``objects``
     Blocks of such media: ``medium``, ``size``, ``center``.
 ``layers``
@@ -17,8 +17,8 @@ Lengths are in grid points: the resolution is 10, and the middle of the cell is 
 ``periodic``, ``complex``
     Periodic sides, complex fields.
 ``monitors``
-    ``kind`` ("flux" across z, or "fields" of one component), ``size``, ``frequencies``, ``center``, and ``every`` how
-    many steps fields are transformed.
+    ``kind`` ("flux" across z, or "fields" of one component), ``size``, ``frequencies``, ``center``, and ``every``, the
+    number of steps from one transform to the next.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ AXES = "xyz"
 
 
 def simulation(settings: Settings, **more: Any) -> Any:
-    """Return the simulation of a design, with its monitors, before any step; what else is given goes to Meep."""
+    """Return the simulation of a design, with its monitors, before any step. Further arguments go to Meep."""
     import meep as mp
 
     points = settings["points"]
@@ -50,7 +50,7 @@ def simulation(settings: Settings, **more: Any) -> Any:
 
 
 def boxes(settings: Settings) -> tuple[Any, Any]:
-    """Return the corners of a design's chunks in grid points, (n, 3) each, before PMLs are set apart."""
+    """Return the corners of a design's chunks in grid points, (n, 3) each, before PMLs become chunks of their own."""
     edges = [_edges(n, parts) for n, parts in zip(settings["points"], settings.get("cuts", (1, 1, 1)), strict=True)]
     low = np.stack([g.ravel() for g in np.meshgrid(*(e[:-1] for e in edges), indexing="ij")], axis=1)
     high = np.stack([g.ravel() for g in np.meshgrid(*(e[1:] for e in edges), indexing="ij")], axis=1)
@@ -58,7 +58,7 @@ def boxes(settings: Settings) -> tuple[Any, Any]:
 
 
 def medium_of(given: Settings) -> Any:
-    """Return a medium of Meep."""
+    """Return a medium of Meep from its settings."""
     import meep as mp
 
     first = given.get("first_pole", 0)
@@ -89,7 +89,7 @@ def _edges(points: int, parts: int) -> list[int]:
 
 
 def _sources(settings: Settings) -> Settings:
-    """Return point sources of each component, off the middle and out of the way of layers."""
+    """Return a point source for each component, away from the middle and from layers."""
     import meep as mp
 
     pulse, place = mp.GaussianSource(1.0, fwidth=0.5), mp.Vector3(*settings.get("source", (-0.05, -0.05, -0.05)))
@@ -107,7 +107,7 @@ def _layout(settings: Settings) -> Settings:
 
 
 def _tree(edges: Sequence[Sequence[float]], axis: int) -> Any:
-    """Return nested lists that cut at all inner edges, those of x first; every leaf belongs to process 0."""
+    """Return nested lists that cut at all inner edges, first along x. Every leaf belongs to process 0."""
     import meep as mp
 
     if axis == 3:

@@ -44,7 +44,7 @@ Step = Callable[[], object]
 
 @dataclass(frozen=True)
 class Workbench:
-    """The simulations built so far, by their settings, and the pace that is timed beside them."""
+    """The simulations built so far, by their settings, and the pace that is timed together with them."""
 
     pace: ReferenceWork
     kept: dict[str, Any]
@@ -68,7 +68,7 @@ class Workbench:
 
 
 def _ready(settings: Settings) -> Any:
-    """Return a simulation that has gone far enough to be timed."""
+    """Return a simulation that is ready for timing."""
     sim = simulation(settings)
     sim.init_sim()
     # Monitors are made when the first run begins; fields fill the cell, and connections are made, before timing.
@@ -79,7 +79,7 @@ def _ready(settings: Settings) -> Any:
 
 
 def amounts_of(cell: Cell, low: Any, high: Any) -> dict[str, float]:
-    """Return what one process does for the chunks that boxes (n, 3) of a cell become; terms of nothing left out."""
+    """Return the amounts of work of one process for boxes (n, 3) of a cell, without terms that are zero."""
     program = Meep()
     total = program.amounts(pieces_of(cell, low, high)).sum(axis=0)
     found = {term.name: float(amount) for term, amount in zip(program.terms, total, strict=True) if amount}
@@ -87,11 +87,11 @@ def amounts_of(cell: Cell, low: Any, high: Any) -> dict[str, float]:
 
 
 class ReferenceWork:
-    """A fixed piece of work, to tell how fast this core is while something else is timed."""
+    """A fixed piece of work. It measures the speed of this core while something else is timed."""
 
     SETTINGS: ClassVar[Settings] = {"points": [24, 24, 24]}
     STEPS = 6
-    #: Equal cells: how fast one is depends on where in memory it lies.
+    #: Number of equal cells. The speed of a cell depends on its place in memory, so a mean is used.
     COPIES = 3
 
     def __init__(self) -> None:
@@ -99,11 +99,11 @@ class ReferenceWork:
         self.seconds()
 
     def seconds(self) -> float:
-        """Return the CPU seconds of a step, with the caches in the state that its own steps leave."""
+        """Return the CPU seconds of a step when earlier steps have filled the caches."""
         return float(np.mean([self._warm_seconds(sim.fields.step) for sim in self._sims]))
 
     def _warm_seconds(self, step: Step) -> float:
-        # Without a first batch, the pace seems slower beside large cells, which empty the caches.
+        # Without a first batch, the pace would look slower next to large cells, which empty the caches.
         _batch(step, self.STEPS)
         return _batch(step, self.STEPS)
 
@@ -158,7 +158,7 @@ def _points(sim: Any) -> int:
 
 
 def _main() -> None:
-    # Meep prints to the standard output, at any time: answers go through a copy, everything else to the errors.
+    # Meep may print to the standard output at any time. So answers use a copy of it, and all else goes to the errors.
     with os.fdopen(os.dup(1), "w") as replies:
         os.dup2(2, 1)
         import meep

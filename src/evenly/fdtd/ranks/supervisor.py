@@ -1,0 +1,214 @@
+"""A small program that starts a job, and kills all processes of it as soon as its driver is gone or asks for it.
+
+`evenly.fdtd.ranks.supervised` starts it by its path. It imports only a few modules of the standard library, so it
+starts within 20 ms. On Linux it becomes the parent of every process of the job that has lost its own parent, even of
+one in a session of its own and with an empty environment. So it finds all of them among its descendants. On other
+systems it kills the job's process group.
+
+Standard input: the order (8 bytes of length, then what to run, by `marshal`), then one byte for each signal that the
+job's first process gets. The end of standard input means that the driver is gone, or that it wants nothing to be left.
+
+The file descriptor in the first argument takes lines: ``started TIME`` or ``refused ERRNO WHERE TEXT``, then
+``ended STATUS TIME``, then ``gone CPU_SECONDS``. Times are those of the monotonic clock.
+"""
+
+import marshal
+import os
+import select
+import signal
+import sys
+import time
+from collections.abc import Callable, Mapping
+
+# Seconds after which processes that can't be killed are given up.
+GIVE_UP_S = 5.0
+# Seconds between two checks that the driver is still the parent. The end of standard input may be missed: another
+# process may hold a copy of its other side, if the driver forked without a new program.
+_CHECK_S = 1.0
+_SET_PARENT_DEATH_SIGNAL, _SET_CHILD_SUBREAPER = 1, 36
+_ON_LINUX = sys.platform == "linux"
+
+
+class _Job:
+    """The job's processes, and the pipe that wakes this process when one of them ends."""
+
+    def __init__(self, report: int) -> None:
+        self.report, self.child, self.ended, self.cpu_s = report, 0, False, 0.0
+        os.set_inheritable(report, False)
+        self.wake, woken = os.pipe()
+        os.set_blocking(woken, False)
+        signal.set_wakeup_fd(woken, warn_on_full_buffer=False)
+        # Handlers that do nothing: an ignored signal would be ignored in the job, too. This process outlives them.
+        for number in (signal.SIGCHLD, signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, lambda *_: None)
+
+    def tell(self, text: str) -> None:
+        try:
+            os.write(self.report, f"{text}\n".encode())
+        except OSError:
+            return  # the driver is gone
+
+    def start(self) -> bool:
+        """Start the job's first process; return False if it can't be started."""
+        length = int.from_bytes(_read(8), "little")
+        command, environment, folder = marshal.loads(_read(length))  # noqa: S302 - from evenly's own process
+        control = _control()
+        control(_SET_CHILD_SUBREAPER, 1)
+        answered, answer = os.pipe()
+        self.child = os.fork()
+        if self.child == 0:
+            _become(command, environment, folder, control, answer)
+        os.close(answer)
+        with os.fdopen(answered, encoding="utf-8") as pipe:
+            begin, _, refusal = pipe.read().replace("\n", " ").partition("!")
+        if begin:
+            begin, used = begin.split()
+            self.cpu_s -= float(used)
+        self.tell(f"refused {refusal}" if refusal else f"started {begin}")
+        # The job's output ends when the job's processes have closed it.
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        os.dup2(nowhere, 1)
+        os.dup2(nowhere, 2)
+        return not refusal
+
+    def watch(self) -> None:
+        """Return when the driver is gone, or wants nothing to be left."""
+        driver, poll = os.getppid(), select.poll()
+        poll.register(0, select.POLLIN)
+        poll.register(self.wake, select.POLLIN)
+        while os.getppid() == driver:
+            ready = [number for number, _ in poll.poll(_CHECK_S * 1000)]
+            self.reap()
+            if 0 in ready:
+                signals = os.read(0, 64)
+                if not signals:
+                    return
+                for number in signals:
+                    self.pass_on(number)
+
+    def pass_on(self, number: int) -> None:
+        # After it is reaped, its pid may belong to another process.
+        if not self.ended:
+            _send(os.kill, self.child, number)
+
+    def reap(self) -> bool:
+        """Note which children have ended, and how; return whether there are others."""
+        now = time.monotonic()
+        if select.select([self.wake], [], [], 0)[0]:
+            os.read(self.wake, 4096)
+        while True:
+            try:
+                pid, status, used = os.wait4(-1, os.WNOHANG)
+            except ChildProcessError:
+                return False
+            if pid == 0:
+                return True
+            self.cpu_s += used.ru_utime + used.ru_stime
+            if pid == self.child:
+                self.ended = True
+                self.tell(f"ended {os.waitstatus_to_exitcode(status)} {now!r}")
+
+    def kill(self) -> None:
+        """Kill what is left. A killed process's children become children of this one, so that none can escape."""
+        limit, poll = time.monotonic() + GIVE_UP_S, select.poll()
+        poll.register(self.wake, select.POLLIN)
+        while self.reap() and time.monotonic() < limit:
+            for kill, pid in [(os.kill, pid) for pid in _descendants()] if _ON_LINUX else [(os.killpg, self.child)]:
+                _send(kill, pid, signal.SIGKILL)
+            poll.poll(20)
+        self.tell(f"gone {self.cpu_s!r}")
+
+
+def _read(length: int) -> bytes:
+    data = b""
+    while len(data) < length:
+        new = os.read(0, length - len(data))
+        if not new:
+            sys.exit(1)
+        data += new
+    return data
+
+
+def _send(kill: Callable[[int, int], None], pid: int, number: int) -> None:
+    try:
+        kill(pid, number)
+    except (ProcessLookupError, PermissionError):
+        return
+
+
+def _control() -> Callable[[int, int], object]:
+    """Return Linux's ``prctl``; where there is none, a function that does nothing."""
+    try:
+        import ctypes
+
+        found = ctypes.CDLL(None).prctl if _ON_LINUX else None
+    except (ImportError, OSError, AttributeError):
+        found = None
+    return lambda option, value: found(option, value, 0, 0, 0) if found else None
+
+
+def _become(
+    command: list[bytes],
+    environment: Mapping[bytes, bytes],
+    folder: bytes | None,
+    control: Callable[[int, int], object],
+    answer: int,
+) -> None:
+    """In the new process: run the job's program instead of this one."""
+    where = 0
+    try:
+        os.setsid()
+        # If the supervisor itself is killed, the first process ends with it at least.
+        control(_SET_PARENT_DEATH_SIGNAL, int(signal.SIGKILL))
+        # Python ignores these.
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        if folder is not None:
+            where = 1
+            os.chdir(folder)
+            where = 0
+        # What came before is no part of the job's time: neither is what Python imports at the first such call.
+        os.get_exec_path()
+        os.write(answer, f"{time.monotonic()!r} {time.process_time()!r}".encode())
+        os.execvpe(command[0], command, environment)  # noqa: S606 - no shell is wanted
+    except (OSError, ValueError) as error:
+        os.write(answer, f"!{getattr(error, 'errno', None) or 0} {where} {error}".encode("utf-8", "replace"))
+    finally:
+        os._exit(127)
+
+
+def _descendants() -> list[int]:
+    children: dict[int, list[int]] = {}
+    for name in os.listdir("/proc"):  # noqa: PTH208 - importing pathlib takes too long
+        if name.isdigit():
+            try:
+                with open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123
+                    # The second field, the program's name in parentheses, may hold spaces.
+                    parent = int(file.read().rpartition(b")")[2].split()[1])
+            except OSError:
+                continue
+            children.setdefault(parent, []).append(int(name))
+    found: list[int] = []
+    new = [os.getpid()]
+    while new:
+        new = [child for parent in new for child in children.get(parent, ())]
+        found += new
+    return found
+
+
+def main() -> None:
+    """Start the job, watch it, and kill what is left of it."""
+    job = _Job(int(sys.argv[1]))
+    try:
+        if job.start():
+            job.watch()
+    finally:
+        job.kill()
+        # At once: the driver waits.
+        os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,130 @@
+"""How evenly writes files: a new file takes the place of an older one only when it is complete and on the disk.
+
+So nothing that was there before is lost if the disk is full, or if the process or the machine ends meanwhile.
+
+>>> import tempfile
+>>> with tempfile.TemporaryDirectory() as folder:
+...     path = Path(folder, "model.json")
+...     with replacing(path) as new:
+...         _ = new.write_text("{}")
+...     path.read_text()
+'{}'
+
+This module needs only the standard library, so that every part of evenly may use it.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from evenly.processes import left_in, marked_name
+
+__all__ = ["new_beside", "put", "replacing"]
+
+
+@contextmanager
+def replacing(path: Path | str) -> Iterator[Path]:
+    r"""Give the path of a new file to write; it replaces `path` if nothing was raised meanwhile.
+
+    Devices and pipes, such as ``/dev/null`` or ``/dev/stdout``, are written to directly. A symbolic link stays what it
+    is: the file that it leads to is replaced.
+
+    Parameters
+    ----------
+    path : Path or str
+
+    Raises
+    ------
+    OSError
+        If `path` can't be written: it is a folder or may not be changed, or the disk is full. An older file at `path`
+        is then as it was.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with replacing(Path(folder, "runs.csv")) as new:
+    ...         _ = new.write_text("cores\n8\n")
+    ...     Path(folder, "runs.csv").read_text()
+    'cores\n8\n'
+    """
+    part = new_beside(path)
+    try:
+        yield part
+        put(part, path)
+    except BaseException:
+        if _is_file(Path(path)):
+            with suppress(OSError):
+                part.unlink(missing_ok=True)
+        raise
+
+
+def new_beside(path: Path | str) -> Path:
+    """Return a path for the new file that `put` puts in place of `path`: a name beside it that no file has.
+
+    What killed processes left there is removed. It is `path` itself for devices and pipes.
+
+    Raises
+    ------
+    OSError
+        If `path` is a folder, or a file that may not be written to.
+    """
+    path = Path(path)
+    if not _is_file(path):
+        return path
+    target = path.resolve()
+    if target.exists() and not os.access(target, os.W_OK):
+        # To put another file in its place only takes the right to write to its folder.
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+    for left in left_in(target.parent):
+        if left.suffix == ".part":
+            left.unlink(missing_ok=True)
+    # Short, whatever the target's name: both must have a length that the file system allows.
+    return target.with_name(f".{marked_name()}.part")
+
+
+def put(part: Path, path: Path | str) -> None:
+    """Put a complete new file, at a path from `new_beside`, in place of `path`, with the permissions of the older one.
+
+    Raises
+    ------
+    OSError
+        If that fails; `path` is then as it was.
+    """
+    path = Path(path)
+    if not _is_file(path):
+        return
+    target = path.resolve()
+    _flush(part)
+    with suppress(FileNotFoundError):
+        part.chmod(stat.S_IMODE(target.stat().st_mode))
+    part.replace(target)
+    # The data are safe already; not every file system lets the folder's own entry be flushed.
+    with suppress(OSError):
+        _flush(target.parent)
+
+
+def _is_file(path: Path) -> bool:
+    """Return whether `path` is a file or nothing yet; a device or a pipe is neither.
+
+    Raises
+    ------
+    IsADirectoryError
+        If it is a folder.
+    """
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    return path.is_file() or not path.exists()
+
+
+def _flush(path: Path) -> None:
+    number = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)

@@ -1,0 +1,1 @@
+"""Damage and faults, seeded, so that each can be repeated."""

@@ -1,0 +1,123 @@
+"""Files that are replaced in one go: what was there stays until the new one is complete."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from evenly.writing import replacing
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_failure_leaves_the_older_file_and_nothing_else(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_text("old")
+
+    def write() -> None:
+        with replacing(path) as new:
+            new.write_text("ne")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write()
+    assert (path.read_text(), names(tmp_path)) == ("old", ["a"])
+
+
+def test_nothing_beside_it_is_touched(tmp_path: Path) -> None:
+    for name in ("a.part", ".a.part", "a.partial"):
+        (tmp_path / name).write_text("mine")
+    with replacing(tmp_path / "a") as new:
+        new.write_text("new")
+    assert names(tmp_path) == [".a.part", "a", "a.part", "a.partial"]
+    assert all((tmp_path / name).read_text() == "mine" for name in (".a.part", "a.part", "a.partial"))
+
+
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    (tmp_path / "far").mkdir()
+    (tmp_path / "far" / "a").write_text("old")
+    (tmp_path / "link").symlink_to("far/a")
+    with replacing(tmp_path / "link") as new:
+        new.write_text("new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "far" / "a").read_text() == "new"
+
+
+def test_permissions_are_those_of_the_older_file_or_usual_ones(tmp_path: Path) -> None:
+    (tmp_path / "old").write_text("")
+    (tmp_path / "old").chmod(0o600)
+    (tmp_path / "usual").touch()
+    for name in ("old", "new"):
+        with replacing(tmp_path / name) as new:
+            new.write_text("new")
+    modes = {name: stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("old", "new", "usual")}
+    assert modes["old"] == 0o600
+    assert modes["new"] == modes["usual"]
+
+
+def test_a_device_stays_a_device(tmp_path: Path) -> None:
+    # A pipe stands for all: a test that might replace /dev/null would break the machine of its user.
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    read: list[str] = []
+    reader = threading.Thread(target=lambda: read.append(pipe.read_text()))
+    reader.start()
+    with replacing(pipe) as new:
+        new.write_text("new")
+    reader.join()
+    assert read == ["new"]
+    assert names(tmp_path) == ["pipe"]
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+def test_a_device_stays_after_a_failure_too(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ZeroDivisionError), replacing(tmp_path / "pipe"):
+        raise ZeroDivisionError
+    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
+
+
+def test_folders_and_missing_folders_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(IsADirectoryError), replacing(tmp_path):
+        pass
+    with pytest.raises(FileNotFoundError), replacing(tmp_path / "none" / "a") as new:
+        new.write_text("")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write to all files")
+def test_a_file_that_may_not_be_written_to_is_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("old")
+    (tmp_path / "a").chmod(0o400)
+    with pytest.raises(PermissionError), replacing(tmp_path / "a") as new:
+        new.write_text("new")
+    assert (tmp_path / "a").read_text() == "old"
+
+
+def test_a_name_may_have_any_length_that_the_system_allows(tmp_path: Path) -> None:
+    path = tmp_path / ("a" * os.pathconf(tmp_path, "PC_NAME_MAX"))
+    with replacing(path) as new:
+        new.write_text("new")
+    assert names(tmp_path) == [path.name]
+
+
+def test_two_writers_never_mix(tmp_path: Path) -> None:
+    code = (
+        "import sys\nfrom evenly.writing import replacing\nfor _ in range(100):\n"
+        "    with replacing('a') as new: new.write_text(sys.argv[1] * 100_000)"
+    )
+    writers = [subprocess.Popen([sys.executable, "-c", code, letter], cwd=tmp_path) for letter in "xy"]
+    seen = set()
+    while any(writer.poll() is None for writer in writers):
+        if (tmp_path / "a").exists():
+            seen.add((tmp_path / "a").read_text())
+    assert all(writer.returncode == 0 for writer in writers)
+    assert seen <= {letter * 100_000 for letter in "xy"}
+    assert names(tmp_path) == ["a"]
