@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import builtins
 import inspect
+import itertools
 import numbers
 import pathlib
 import sys
@@ -73,7 +74,7 @@ def _explaining(function: Callable[..., Any], name: str, *, is_class: bool = Fal
     def call(*args: Any, **named: Any) -> Any:
         order, early, hints = stated.arguments
         given = [*zip(order, args, strict=False), *named.items()]
-        wrong = [] if is_class else [one for one, value in given if one in early and not _fits(value, early[one])]
+        wrong = [] if is_class else [one for one, value in given if one in early and not _may_be(value, early[one])]
         if wrong:
             raise InputError(f"{name}: {stated.complaint(wrong[0], dict(given)[wrong[0]])}")
         try:
@@ -82,11 +83,11 @@ def _explaining(function: Callable[..., Any], name: str, *, is_class: bool = Fal
             raise
         except _SUSPICIOUS as error:
             for one, value in given:
-                if not _fits(value, hints.get(one, Any)):
+                if not _may_be(value, hints.get(one, Any)):
                     raise InputError(f"{name}: {stated.complaint(one, value)}") from error
             raise
         for one, value in given if is_class else ():
-            if one in early and not _fits(value, early[one]):
+            if one in early and not _may_be(value, early[one]):
                 raise InputError(f"{name}: {stated.complaint(one, value)}")
         return result
 
@@ -167,6 +168,13 @@ def _is_simple(hint: Any, is_class: bool) -> bool:
     return isinstance(hint, type) and hint is not _Array and hint.__module__.startswith("evenly.")
 
 
+def _may_be(value: Any, hint: Any) -> bool:
+    try:
+        return _fits(value, hint)
+    except Exception:  # an argument's own operators failed
+        return True
+
+
 def _fits(value: Any, hint: Any) -> bool:
     """Tell whether a value can be what `hint` says. A hint that says nothing that can be checked excludes nothing."""
     origin, inner = typing.get_origin(hint), typing.get_args(hint)
@@ -207,7 +215,7 @@ def _is_number(value: Any, hint: type) -> bool:
     ):
         return False
     if hint is int:
-        return hasattr(value, "__float__") and value == value // 1
+        return hasattr(value, "__float__") and float(value).is_integer()
     return hasattr(value, "__float__") or hasattr(value, "__complex__")
 
 
@@ -221,11 +229,11 @@ def _entries_fit(value: Any, origin: type, inner: tuple[Any, ...]) -> bool:
     if not isinstance(value, Collection):  # an iterator, which looking at would use up
         return not issubclass(origin, Sequence | tuple)
     try:
-        entries = list(value)[:_MOST_ENTRIES]
+        entries = list(itertools.islice(value, _MOST_ENTRIES))
     except Exception:  # such as an array without dimensions
         return False
     if issubclass(origin, tuple) and inner[-1] is not Ellipsis:
-        return len(entries) == len(inner) and all(map(_fits, entries, inner))
+        return len(value) == len(inner) and all(map(_fits, entries, inner))
     return all(_fits(one, inner[0]) for one in entries)
 
 

@@ -30,6 +30,8 @@ _VARIABLE = "EVENLY_UNPACK_MIB"
 TEXT_MIB, ARRAYS_MIB = 64, 512
 #: What a damaged archive may raise beside OSError and ValueError.
 DAMAGE = (EOFError, LookupError, TypeError, SyntaxError, RuntimeError, zipfile.BadZipFile, zlib.error)
+#: Bytes that are there always.
+_LITTLE = 16 << 20
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 
@@ -46,8 +48,12 @@ def free_bytes() -> float:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
         found += [1024.0 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")]
     with suppress(OSError, ValueError):  # a container's
-        used, most = (int(Path("/sys/fs/cgroup", f"memory.{name}").read_text()) for name in ("current", "max"))
-        found.append(float(most - used))
+        group = Path("/sys/fs/cgroup")
+        used, most = (int((group / f"memory.{name}").read_text()) for name in ("current", "max"))
+        # What the system keeps of files that were read is given back as soon as it is needed.
+        told = dict(line.split() for line in (group / "memory.stat").read_text().splitlines())
+        kept = sum(int(told.get(name, 0)) for name in ("inactive_file", "active_file"))
+        found.append(float(most - used + kept))
     with suppress(ImportError, OSError, ValueError, IndexError):
         import resource
 
@@ -75,6 +81,8 @@ def check_room(what: str, n_bytes: float, remedy: str) -> None:
     Traceback (most recent call last):
     evenly.errors.InputError: a table of counts would take at least 6.94 EiB of memory, but ... are free: ask for fewer
     """
+    if n_bytes < _LITTLE:  # asking what is free takes longer than most of what is made
+        return
     if n_bytes > (free := free_bytes()):
         told = f"would take at least {_readable(n_bytes)} of memory, but {_readable(free)} are free"
         raise InputError(f"{what} {told}: {remedy}")

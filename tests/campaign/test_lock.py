@@ -169,11 +169,13 @@ def test_a_file_deleted_or_replaced_meanwhile_is_noticed_and_its_runs_are_kept(t
                 path.unlink()
             if change == "replaced":
                 path.write_bytes(b"something else")
-            with pytest.raises(ReadError, match=r"was deleted or replaced.*so far: 1.*continues from there"):
-                store.add(Record(number, 1, "ok", {"seconds": 1.0}))
+            for _ in range(2):
+                with pytest.raises(ReadError, match=r"was deleted or replaced.*so far: 2.*continues from there"):
+                    store.add(Record(number, 1, "ok", {"seconds": 1.0}))
+        # The run that had just ended is among them.
         (copy,) = folder.glob("*.rescued-*.db")
         with Store(copy) as store:
-            assert store.count() == 1
+            assert (store.count(), store.left_running()) == (2, [])
 
 
 def test_files_are_timed_by_the_clock_of_their_file_system(tmp_path: Path) -> None:
@@ -188,3 +190,16 @@ def test_a_file_in_the_lock_s_place_that_is_none_stays(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"\.lock lies where the lock of .* but evenly did not write it: move"):
         FileLock(tmp_path / "runs.db")
     assert [path.read_text() for path in tmp_path.iterdir()] == ["my own notes"]
+
+
+def test_a_file_server_that_fails_for_a_moment_takes_no_lock_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> None:
+        raise OSError(5, "Input/output error")
+
+    with FileLock(tmp_path / "runs.db") as lock:
+        with monkeypatch.context() as patch:
+            patch.setattr("evenly.campaign.lock._read", fails)
+            assert lock.is_held()
+        assert lock.is_held()

@@ -22,7 +22,7 @@ from typing import Any, Self
 
 from evenly.errors import EvenlyWarning, InputError
 from evenly.processes import is_gone, this_process
-from evenly.writing import replacing
+from evenly.writing import new_beside
 
 __all__ = ["FileLock", "file_system_time"]
 
@@ -80,7 +80,10 @@ class FileLock:
 
     def is_held(self) -> bool:
         """Return whether the lock is still this one's: somebody may have deleted or replaced it."""
-        return _read(self._place) == self._holder
+        try:
+            return _read(self._place) == self._holder
+        except OSError:  # a file server that doesn't answer now may answer later
+            return True
 
     def _created(self) -> bool:
         try:
@@ -115,8 +118,10 @@ class FileLock:
                 )
             if _is_alive(holder, self._place):
                 raise self._busy(named, holder)
-            with replacing(self._place) as new:
-                new.write_text(json.dumps(self._holder), encoding="utf-8")
+            # Its folder decides who may replace it: it may be another user's.
+            new = new_beside(self._place.with_name(self._place.name + ".new"))
+            new.write_text(json.dumps(self._holder), encoding="utf-8")
+            new.replace(self._place)
         finally:
             guard.unlink(missing_ok=True)
         if holder:
@@ -172,7 +177,7 @@ def _read(place: Path) -> dict[str, Any]:
     """Return the holder; nothing if there is no lock, or its holder is just writing it."""
     try:
         found = json.loads(place.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (FileNotFoundError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}
 

@@ -12,6 +12,7 @@ import time
 import uuid
 import warnings
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 
@@ -24,7 +25,7 @@ from evenly.campaign.one_run import Runner
 from evenly.campaign.planning import Advisor, NextRun, Progress, Schedule, first_configurations, rows_of
 from evenly.campaign.store import Record, Store
 from evenly.campaign.study import Study
-from evenly.errors import EvenlyWarning, InputError
+from evenly.errors import EvenlyError, EvenlyWarning, InputError
 from evenly.launch import launcher_class
 from evenly.runs.runs import Runs
 
@@ -222,7 +223,7 @@ class Campaign:
     def _check_worth_it(self) -> None:
         """Raise `InputError` if no run went well and the last two failed at once and in the same way."""
         records = self.store.records()
-        last = [r for r in records[-2:] if r.status == "failed" and r.took < _AT_ONCE_S]
+        last = [r for r in records[-2:] if r.status == "failed" and 0 < r.took < _AT_ONCE_S]
         ways = {(r.exit_code, r.message, r.output) for r in last}
         if len(last) < 2 or len(ways) > 1 or any(r.status == "ok" for r in records) or not self.progress.left:
             return
@@ -257,11 +258,13 @@ class Campaign:
         except ValueError as error:
             # Python's own check of a command; InputError, another ValueError, concerns the whole study.
             self.store.forget_running()
-            if isinstance(error, InputError) or "null byte" not in str(error):
+            if isinstance(error, InputError) or "null" not in str(error):
                 raise
             return self._unstarted(next_run, "its command contains a null character, which no command can")
-        except (KeyboardInterrupt, SystemExit):
-            self.store.forget_running()
+        except BaseException:
+            # Only a run whose driver was killed keeps its mark.
+            with suppress(EvenlyError):
+                self.store.forget_running()
             raise
         return record
 

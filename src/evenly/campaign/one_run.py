@@ -13,12 +13,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from evenly.campaign.lock import file_system_time
 from evenly.campaign.noise import busy_elsewhere
 from evenly.campaign.planning import NextRun
 from evenly.campaign.store import Record
 from evenly.campaign.study import Study
 from evenly.campaign.templates import Template
+from evenly.campaign.timing import Before
 from evenly.errors import InputError, RunFailed
 from evenly.launch import Outcome, Task, launcher_class
 from evenly.launch.call import CONFIGURATION, RESULT
@@ -90,10 +90,11 @@ class Runner:
                 self._words(values), mark, self._ranks(values), folder,
                 self._environment(values, configuration, result), until_s,
             )  # fmt: skip
-            since, began, clock, busy = _file_time(folder), time.time(), time.monotonic(), busy_elsewhere()
+            before = self._study.timing.files_before(folder)
+            began, clock, busy = time.time(), time.monotonic(), busy_elsewhere()
             outcome = self._outcome(task)
             others = _others(busy, time.monotonic() - clock)
-            status, quantities, message = self._measured(outcome, folder, result, since, until_s)
+            status, quantities, message = self._measured(outcome, folder, result, before, until_s)
         printed = "" if status == "ok" else (outcome.output + outcome.errors)[-_KEPT:]
         return Record(
             next_run.configuration, next_run.repetition, status, quantities, next_run.purpose, outcome.exit_code,
@@ -137,7 +138,7 @@ class Runner:
             raise
 
     def _measured(
-        self, outcome: Outcome, folder: Path, result: Path, since: float, until_s: float | None
+        self, outcome: Outcome, folder: Path, result: Path, before: Before, until_s: float | None
     ) -> tuple[Status, dict[str, float], str]:
         if outcome.status == "timed out":
             return "timed out", {}, f"it was ended after {until_s:.3g} s"
@@ -147,18 +148,10 @@ class Runner:
             return "failed", {}, "the function ended its process instead of returning"
         returned = json.loads(result.read_text(encoding="utf-8")) if result.exists() else {}
         try:
-            found = self._study.timing.of(outcome, folder, returned, since=since)
+            found = self._study.timing.of(outcome, folder, returned, before=before)
         except RunFailed as error:
             return "failed", {}, str(error)
         return "ok", {**returned, **found, "cpu_seconds": outcome.cpu_seconds}, ""
-
-
-def _file_time(folder: Path) -> float:
-    """Return the time by the clock that the run's files will have: that of a file server may be hours behind."""
-    try:
-        return file_system_time(folder)
-    except OSError:
-        return time.time()
 
 
 def _reason(result: Path) -> str:

@@ -128,10 +128,12 @@ class Store:
     @contextmanager
     def _changed(self) -> Iterator[Rows]:
         """Give all rows to be changed, and write the changes in one transaction."""
-        self._check_there()
+        is_lost = _identity(self._lock.path) != self._identity or not self._lock.is_held()
         before = self._known()
         rows = {table: dict(known) for table, known in before.items()}
         yield rows
+        if is_lost:
+            raise self._lost(rows)
         if rows == before:
             return
         self._rows = None
@@ -143,23 +145,18 @@ class Store:
             raise self.full() from None
         self._rows = rows
 
-    def _check_there(self) -> None:
-        """Raise `ReadError` if the file was deleted or replaced since it was opened; keep a copy of its runs."""
-        if _identity(self._lock.path) == self._identity and self._lock.is_held():
-            return
+    def _lost(self, rows: Rows) -> ReadError:
+        """Return the error for a file that was deleted or replaced since it was opened; keep its runs beside it."""
+        what = "it, or its lock, was deleted or replaced while it was in use"
         if self._rescued is None:
             copy = self._lock.path.with_name(f"{self._lock.path.stem}.rescued-{secrets.token_hex(3)}.db")
             try:
-                with closing(sqlite3.connect(copy)) as target:
-                    self._database.backup(target)
-            except sqlite3.Error as error:
-                raise ReadError(self.path, f"it was deleted or replaced while it was in use: {error}") from None
+                create(copy, {**rows, "running": {}})
+            except (OSError, sqlite3.Error) as error:
+                return ReadError(self.path, f"{what}, and its runs can't be kept: {error}")
             self._rescued = copy
-        raise ReadError(
-            self.path,
-            f"it, or its lock, was deleted or replaced while it was in use: its runs (so far: {self.count()}) are kept "
-            f"in {self._rescued}; --store {self._rescued} continues from there",
-        )
+        told = f"{what}: its runs (so far: {len(rows['records'])}) are kept in {self._rescued}"
+        return ReadError(self.path, f"{told}; --store {self._rescued} continues from there")
 
     def full(self) -> StoreFullError:
         """Return the error for a full disk."""

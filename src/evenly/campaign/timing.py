@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -16,8 +18,8 @@ from evenly.runs.units import base_unit, to_base
 
 __all__ = ["Pattern", "Timing"]
 
-#: Seconds to which file systems round the times of files.
-_ROUNDED_S = 2.0
+#: Files with what changes when they are written.
+Before = Mapping[Path, tuple[int, ...]]
 #: Of output with more characters, about, only the end is kept.
 _MUCH = 3_900_000
 
@@ -160,8 +162,17 @@ class Timing:
         """Names and base units of the measured quantities, the time first."""
         return {"seconds": "s"} | {name: base_unit(p.unit) for name, p in self.more.items()}
 
+    def files_before(self, folder: Path) -> Before:
+        """Return what tells the files that a run shall write, if they are in its folder before it, from new ones."""
+        names = {self.path, self.time.file if self.time else "", *(p.file for p in self.more.values())} - {""}
+        found: dict[Path, tuple[int, ...]] = {}
+        for path in (folder / name for name in names):
+            with suppress(OSError):
+                found[path] = _identity(path)
+        return found
+
     def of(
-        self, outcome: Outcome, folder: Path, returned: Mapping[str, float], *, since: float = 0.0
+        self, outcome: Outcome, folder: Path, returned: Mapping[str, float], *, before: Before | None = None
     ) -> dict[str, float]:
         """Return the quantities of a run that ended well, by name, in base units.
 
@@ -172,30 +183,30 @@ class Timing:
             The run's working folder.
         returned : mapping of str to float
             The quantities that a callable returned.
-        since : float
-            Start of the run by the file system's clock (seconds since the epoch); older files belong to an earlier
-            run.
+        before : mapping of Path to tuple
+            What `files_before` returned before the run: a file that is the same still is that of an earlier run.
 
         Raises
         ------
         RunFailed
             If the time isn't found where the study says, or is not above zero.
         """
+        before = before or {}
         clock = {"wall": outcome.seconds, "cpu": outcome.cpu_seconds}[self.clock]
         seconds = clock if self.clock == "cpu" else returned.get("seconds", clock)
         if self.time is not None:
-            seconds = self.time.find(_text(outcome, folder, self.time.file, since))
+            seconds = self.time.find(_text(outcome, folder, self.time.file, before))
         elif self.reader is not None:
-            seconds = self._read(folder, since)
+            seconds = self._read(folder, before)
         if not np.isfinite(seconds) or seconds <= 0:
             raise RunFailed(f"a time must be above zero, but the run gave {seconds}")
-        more = {name: p.find(_text(outcome, folder, p.file, since)) for name, p in self.more.items()}
+        more = {name: p.find(_text(outcome, folder, p.file, before)) for name, p in self.more.items()}
         return {"seconds": float(seconds)} | more
 
-    def _read(self, folder: Path, since: float) -> float:
+    def _read(self, folder: Path, before: Before) -> float:
         from evenly.readers import read
 
-        _check_new(folder / self.path, self.path, since)
+        _check_new(folder / self.path, self.path, before)
         try:
             found = read(folder / self.path, format=None if self.reader == "any" else self.reader, **self.options)
             tables: Sequence[Any] = list(found.values()) if isinstance(found, Mapping) else [found]
@@ -204,18 +215,28 @@ class Timing:
             raise RunFailed(f"no time can be read from {self.path}: {error}") from None
 
 
-def _text(outcome: Outcome, folder: Path, file: str, since: float) -> str:
+def _text(outcome: Outcome, folder: Path, file: str, before: Before) -> str:
     if not file:
         return outcome.output + outcome.errors
-    _check_new(folder / file, file, since)
+    _check_new(folder / file, file, before)
     return (folder / file).read_text(encoding="utf-8", errors="replace")
 
 
-def _check_new(path: Path, name: str, since: float) -> None:
-    """Raise `RunFailed` unless this run wrote the file, since an earlier run's file has another time."""
+def _check_new(path: Path, name: str, before: Before) -> None:
+    """Raise `RunFailed` unless this run wrote the file."""
     try:
-        written = path.stat().st_mtime
+        now = _identity(path)
     except OSError as error:
         raise RunFailed(f"the run wrote no {name}: {error.strerror}") from None
-    if path.is_file() and written < since - _ROUNDED_S:
+    if path.is_file() and now == before.get(path):
         raise RunFailed(f"the run wrote no {name}: the present file is that of an earlier run")
+
+
+def _identity(path: Path) -> tuple[int, ...]:
+    if path.is_file():
+        # A network file system looks at a file anew when it is opened.
+        with path.open("rb") as file:
+            found = os.fstat(file.fileno())
+    else:
+        found = path.stat()
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns

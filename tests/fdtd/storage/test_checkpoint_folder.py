@@ -12,6 +12,7 @@ import pytest
 from evenly import fdtd
 from evenly.errors import InputError, ReadError
 from evenly.fdtd.storage import checkpoint_folder
+from evenly.writing import put
 
 
 def small() -> fdtd.Simulation:
@@ -137,3 +138,31 @@ def test_a_manifest_that_lacks_a_key_is_refused(tmp_path: Path, name: str) -> No
     (tmp_path / "manifest.json").write_text(json.dumps(found))
     with pytest.raises(ReadError, match="damaged"):
         small().load(tmp_path)
+
+
+def test_an_error_after_the_manifest_is_in_place_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither an interruption nor old data that can't be removed."""
+    sim = small()
+    sim.save(tmp_path)
+
+    def put_and_stop(*paths: Path) -> None:
+        put(*paths)
+        raise KeyboardInterrupt
+
+    sim.step()
+    with monkeypatch.context() as patch:
+        patch.setattr(checkpoint_folder, "put", put_and_stop)
+        with pytest.raises(KeyboardInterrupt):
+            sim.save(tmp_path)
+    small().load(tmp_path)
+
+    def no_list(*_: object) -> None:
+        raise OSError(5, "Input/output error")
+
+    sim.step()
+    with monkeypatch.context() as patch:
+        patch.setattr(checkpoint_folder, "_is_left", no_list)
+        sim.save(tmp_path)
+    again = small()
+    again.load(tmp_path)
+    assert again.step_count == 2

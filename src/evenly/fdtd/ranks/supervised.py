@@ -109,8 +109,8 @@ class Supervised:
         match line:
             case ["ended", status, when]:
                 self.returncode, self.end = int(status), float(when)
-            case ["gone", seconds]:
-                self.cpu_seconds, self._is_certain = float(seconds), True
+            case ["gone", seconds, certain]:
+                self.cpu_seconds, self._is_certain = float(seconds), certain == "1"
             case [] if self.returncode is None:
                 self.returncode, self.end = -signal.SIGKILL, time.monotonic()
 
@@ -133,6 +133,8 @@ class Supervised:
 
     def kill(self) -> None:
         """Kill all processes that are left."""
+        with suppress(OSError, ValueError):
+            self._order(bytes([supervisor.NOTHING_LEFT]))
         with suppress(OSError):
             self._orders.close()
 
@@ -142,7 +144,7 @@ class Supervised:
         Returns
         -------
         bool
-            False if the supervisor itself was killed, so that processes may be left.
+            False if processes may be left: the supervisor itself was killed, or the system isn't Linux.
         """
         self.kill()
         while line := self._line():

@@ -6,10 +6,12 @@ one in a session of its own and with an empty environment. So it finds all of th
 systems it kills the job's process group.
 
 Standard input: the order (8 bytes of length, then what to run, by `marshal`), then one byte for each signal that the
-job's first process gets. The end of standard input means that the driver is gone, or that it wants nothing to be left.
+job's first process gets. A byte 0 means that nothing is to be left; so does the end of standard input, since the driver
+is gone then.
 
 The file descriptor in the first argument takes lines: ``started TIME`` or ``refused ERRNO WHERE TEXT``, then
-``ended STATUS TIME``, then ``gone CPU_SECONDS``. Times are those of the monotonic clock.
+``ended STATUS TIME``, then ``gone CPU_SECONDS CERTAIN``, with 1 where certainly nothing is left. Times are those of the
+monotonic clock.
 """
 
 import marshal
@@ -22,6 +24,9 @@ from collections.abc import Callable, Mapping
 
 # Seconds after which processes that can't be killed are given up.
 GIVE_UP_S = 5.0
+# The byte that asks for the end of all processes. The end of standard input alone doesn't do: if the driver forked, the
+# new process holds a copy of its other side.
+NOTHING_LEFT = 0
 # Seconds between two checks that the driver is still the parent. The end of standard input may be missed: another
 # process may hold a copy of its other side, if the driver forked without a new program.
 _CHECK_S = 1.0
@@ -39,9 +44,11 @@ class _Job:
         os.set_blocking(woken, False)
         signal.set_wakeup_fd(woken, warn_on_full_buffer=False)
         # Handlers that do nothing: an ignored signal would be ignored in the job, too. This process outlives them.
-        for number in (signal.SIGCHLD, signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             if signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, lambda *_: None)
+        # Where the driver ignores the ends of its children, the system would take those of this one away.
+        signal.signal(signal.SIGCHLD, lambda *_: None)
 
     def tell(self, text: str) -> None:
         try:
@@ -85,6 +92,8 @@ class _Job:
                 if not signals:
                     return
                 for number in signals:
+                    if number == NOTHING_LEFT:
+                        return
                     self.pass_on(number)
 
     def pass_on(self, number: int) -> None:
@@ -113,11 +122,13 @@ class _Job:
         """Kill what is left. A killed process's children become children of this one, so that none can escape."""
         limit, poll = time.monotonic() + GIVE_UP_S, select.poll()
         poll.register(self.wake, select.POLLIN)
+        if self.child and not _ON_LINUX:
+            _send(os.killpg, self.child, signal.SIGKILL)  # the first process may have ended before others
         while self.reap() and time.monotonic() < limit:
             for kill, pid in [(os.kill, pid) for pid in _descendants()] if _ON_LINUX else [(os.killpg, self.child)]:
                 _send(kill, pid, signal.SIGKILL)
             poll.poll(20)
-        self.tell(f"gone {self.cpu_s!r}")
+        self.tell(f"gone {self.cpu_s!r} {int(_ON_LINUX and not self.reap())}")
 
 
 def _read(length: int) -> bytes:

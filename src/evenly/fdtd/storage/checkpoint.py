@@ -35,7 +35,7 @@ from evenly.fdtd.ranks.launch_output import tell_supervisor
 from evenly.fdtd.running.callbacks import Callback, at_every
 from evenly.fdtd.stepping.chunk_state import dense_arrays, packed_arrays, state_bytes
 from evenly.fdtd.storage.checkpoint_files import PartWriter, part_name, together
-from evenly.fdtd.storage.checkpoint_folder import FORMAT, VERSION, check_place, commit, discard, new_data
+from evenly.fdtd.storage.checkpoint_folder import FORMAT, VERSION, check_place, commit, discard_unnamed, new_data
 from evenly.fdtd.storage.checkpoint_manifest import description, remember, remembered
 
 if TYPE_CHECKING:
@@ -87,8 +87,8 @@ def save(sim: Fields, path: Path | str, *, extra: Any = None) -> None:
             manifest = _manifest(sim, data, communicator.allgather(tables), extra)
             together(communicator, lambda: commit(folder, manifest) if first else None, doing)
         except BaseException:
-            if first:
-                discard(folder / data)
+            if first and not discard_unnamed(folder, data):
+                remember(sim, folder, data)
             raise
     remember(sim, folder, data)
     if first:

@@ -29,7 +29,7 @@ from evenly.fdtd.storage.checkpoint_files import BROKEN
 from evenly.processes import is_gone, this_process
 from evenly.writing import put
 
-__all__ = ["FORMAT", "VERSION", "check_place", "commit", "discard", "new_data", "read_manifest"]
+__all__ = ["FORMAT", "VERSION", "check_place", "commit", "discard_unnamed", "new_data", "read_manifest"]
 
 FORMAT, VERSION = "evenly checkpoint", 2
 _MANIFEST, _MARK = "manifest.json", "written-by-evenly.json"
@@ -146,7 +146,7 @@ def new_data(folder: Path, step: int) -> str:
     try:
         (folder / name / _MARK).write_text(json.dumps(mark), encoding="utf-8")
     except OSError:
-        discard(folder / name)
+        _discard(folder / name)
         raise
     return name
 
@@ -166,14 +166,27 @@ def commit(folder: Path, manifest: dict[str, Any]) -> None:
     partial = folder / manifest["data"] / _MANIFEST
     partial.write_text(json.dumps({**kept, "checksum": _checksum(kept)}), encoding="utf-8")
     put(partial, folder / _MANIFEST)
-    # Times are those of the file system, whose clock need not be this machine's.
-    now = (folder / _MANIFEST).stat().st_mtime
-    for old in folder.glob("data-*"):
-        if old.name != manifest["data"] and (old.name == before or _is_left(old, now)):
-            discard(old)
+    # The new checkpoint is complete: what can't be removed now stays until the next one.
+    with suppress(OSError):
+        # Times are those of the file system, whose clock need not be this machine's.
+        now = (folder / _MANIFEST).stat().st_mtime
+        for old in folder.glob("data-*"):
+            if old.name != manifest["data"] and (old.name == before or _is_left(old, now)):
+                _discard(old)
 
 
-def discard(data: Path) -> None:
+def discard_unnamed(folder: Path, data: str) -> bool:
+    """Remove a new data folder after an error; return False where the manifest names it, so that it is complete."""
+    try:
+        named = read_manifest(folder)["data"] if (folder / _MANIFEST).exists() else None
+    except (OSError, ReadError):
+        return True  # nothing is certain, so nothing is removed
+    if named != data:
+        _discard(folder / data)
+    return named != data
+
+
+def _discard(data: Path) -> None:
     """Remove a data folder with evenly's mark: the files that evenly wrote, and the folder if nothing else is in it."""
     if not _is_own(data):
         return

@@ -154,7 +154,8 @@ class _Target:
                 self._parts()
         finally:
             for path in self.new:
-                path.unlink(missing_ok=True)
+                if path.is_file():  # a device or a pipe is written to directly
+                    path.unlink(missing_ok=True)
         self._remove_stale()
 
     def _one_file(self) -> None:
