@@ -41,7 +41,7 @@ def on_threads(kernel: Callable[..., Any], threads: int, *arguments: Any) -> Non
 
 
 def without_openmp() -> AbstractContextManager[Any]:
-    """Let scikit-learn's OpenMP loops run on one thread, which for tables of runs is several times faster, too.
+    """Let scikit-learn's OpenMP loops run on one thread, which is enough for tables of runs.
 
     Examples
     --------

@@ -55,7 +55,7 @@ class Front(NamedTuple):
         >>> Front.of(np.array([1, 2, 3, 4]), np.array([np.inf, 5.0, 6.0, 4.0]))
         Front(cores=array([2, 4]), seconds=array([5., 4.]))
         """
-        # Most curves fall everywhere, which one comparison tells in a tenth of the time of what follows.
+        # Most curves fall everywhere, which one comparison tells sooner than what follows.
         if len(seconds) and seconds[0] < np.inf and (seconds[1:] < seconds[:-1]).all():
             return cls(cores, seconds)
         best_before = np.minimum.accumulate(np.concatenate([[np.inf], seconds[:-1]]))[: len(seconds)]

@@ -1,7 +1,7 @@
 """A small program that starts a job, and kills all processes of it as soon as its driver is gone or asks for it.
 
 `evenly.fdtd.ranks.supervised` starts it by its path. It imports only a few modules of the standard library, so it
-starts within 20 ms. On Linux it becomes the parent of every process of the job that has lost its own parent, even of
+starts fast. On Linux it becomes the parent of every process of the job that has lost its own parent, even of
 one in a session of its own and with an empty environment. So it finds all of them among its descendants. On other
 systems it kills the job's process group.
 
