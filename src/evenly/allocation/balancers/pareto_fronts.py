@@ -31,8 +31,8 @@ __all__ = ["GroupFront", "build", "solver_front"]
 
 Ints = NDArray[np.int64]
 
-#: Fronts with more points than this together are merged by compiled loops, pair by pair: that is
-#: faster (`benchmarks/allocation_speed.py`). For shorter ones NumPy, which merges all at once, is faster, and the loops needn't be loaded.
+#: Fronts with more points than this together are merged by compiled loops, pair by pair, which are faster then
+#: (`benchmarks/allocation_speed.py`). Shorter ones NumPy merges faster, all at once, and no loops are loaded.
 _LONG = 100_000
 
 
