@@ -32,6 +32,7 @@ def test_hyperfine_times_of_failed_runs_are_failed_runs(tmp_path: Path) -> None:
     ]  # fmt: skip
     reader = HyperfineReader()
     runs = reader.read(_file(tmp_path, {"results": scan_of_n}))["hyperfine"]
+    assert runs.parameters == ["n"]  # "solve 1" and "solve 2" are one benchmark
     table = runs.to_frame()
     assert table["n"].tolist() == [1, 1, 1, 2, 2, 2]
     assert table["status"].tolist() == ["ok", "ok", "failed"] * 2

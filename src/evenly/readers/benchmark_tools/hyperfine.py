@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any, ClassVar, final
 
@@ -51,6 +52,8 @@ class HyperfineReader(BenchmarkReader):
             self.notes.append(f"{command!r} is marked as an error: its runs are left out as failed")
             good = []
         given = {str(name): _value(value) for name, value in (one.get("parameters") or {}).items()}
+        for name, text in (one.get("parameters") or {}).items():
+            command = re.sub(rf"(?<!\w){re.escape(str(text))}(?!\w)", f"{{{name}}}", command)
         return Result(command, given, good, failed=len(times) - len(good))
 
 
