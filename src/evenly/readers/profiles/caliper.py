@@ -17,7 +17,7 @@ from evenly.errors import EvenlyError, InputError, MissingExtraError, ReadError
 from evenly.memory import check_file
 from evenly.readers.base import Reader
 from evenly.readers.files import head, is_unended, lines
-from evenly.readers.profiles.regions import PATH, WHOLE, Profile
+from evenly.readers.profiles.regions import PATH, Profile
 from evenly.readers.registry import name_list
 from evenly.runs.runs import Runs
 
@@ -27,6 +27,7 @@ __all__ = ["CaliperReader"]
 _Values = dict[tuple[str, ...], dict[int, float]]
 
 _BASES = re.compile(r"(total\.)?time(\.inclusive)?\.duration(\.ns)?")
+_OUTSIDE = "(outside regions)"
 _CROSS = ("max", "avg", "sum", "min")
 _UNIT = {"sec": "s", "s": "s", "usec": "us", "us": "us", "msec": "ms", "nsec": "ns", "ns": "ns"}
 #: Globals that identify a run, or are its outcome.
@@ -108,7 +109,7 @@ class CaliperReader(Reader):
         for region in dict.fromkeys([*exclusive, *inclusive]):
             row = {"time": exclusive, "inclusive": inclusive}
             times = {name: times[region] for name, times in row.items() if region in times}
-            profile.add(PATH.join(region) or WHOLE, point, times, run=run)
+            profile.add(PATH.join(region) or _OUTSIDE, point, times, run=run)
         program = Path(str(found.globals.get("executablepath") or found.globals.get("executable") or "")).name
         return {program or "program": profile.runs()}
 

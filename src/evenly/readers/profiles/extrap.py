@@ -81,7 +81,7 @@ class ExtrapReader(Reader):
             named = ", ".join(repr(name) for name in metrics)
             self.notes.append(
                 f"no metric's name says that it is a time, so {named} stays a number without unit "
-                f"(a time: --time {metrics[0] or 'METRIC'} --unit s)"
+                f"(a time: --time {metrics[0] or repr('')} --unit s)"
             )
             return None
         if self.unit is None:
