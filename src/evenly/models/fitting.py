@@ -66,7 +66,7 @@ def fit(
         Learn one model for each value of this parameter, such as ``"region"``, by ``"pmnf"`` where all other parameters
         are numbers. Parameters that never vary are left out. `evenly.ranking` compares the models at a scale.
     **options
-        Arguments of the method's class.
+        Arguments of the method's class. With `each`, also ``done``, called with the share that is done, 0 to 1.
 
     Returns
     -------
@@ -149,19 +149,21 @@ def default_method(runs: Runs) -> str:
 
 
 def _fit_each(runs: Runs | Mapping[str, Runs], each: str, arguments: dict[str, Any]) -> dict[str, Model]:
-    parts = {}
-    for solver, one in runs.items() if isinstance(runs, Mapping) else [("", runs)]:
-        prefix = f"{solver}: " if isinstance(runs, Mapping) and len(runs) > 1 else ""
-        parts |= {f"{prefix}{label}": (part, constants(one)) for label, part in by_value(one, each).items()}
+    parts = by_value(runs, each)
+    tables = [runs] if isinstance(runs, Runs) else list(runs.values())
+    fixed = {name: value for one in tables for name, value in constants(one).items() if name != each}
+    done = arguments.pop("done", None)
     models: dict[str, Model] = {}
     lost: dict[str, str] = {}
-    for name, (part, fixed) in parts.items():
+    for count, (name, part) in enumerate(parts.items(), 1):
         try:
             models[name] = model = _fit_one_of_many(part, arguments)
         except InputError as error:
             lost[name] = str(error)
         else:
-            model.training_ |= {"each": each, "constants": {k: x for k, x in fixed.items() if k != each}}
+            model.training_ |= {"each": each, "constants": {k: x for k, x in fixed.items() if k not in part.parameters}}
+        if done is not None:
+            done(count / len(parts))
     if not models:
         raise InputError(f"{next(iter(lost))}: {next(iter(lost.values()))}")
     if lost:

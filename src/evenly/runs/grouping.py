@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from evenly.errors import InputError
@@ -25,13 +26,13 @@ def constants(runs: Runs) -> dict[str, Any]:
     return {name: table[name].tolist()[0] for name in runs.parameters if len(table) and table[name].nunique() == 1}
 
 
-def by_value(runs: Runs, column: str) -> dict[str, Runs]:
+def by_value(runs: Runs | Mapping[str, Runs], column: str) -> dict[str, Runs]:
     """Split runs by a parameter; the parameter, and those that never vary, are no parameters of the parts.
 
     Parameters
     ----------
-    runs : Runs
-        The runs.
+    runs : Runs or mapping of str to Runs
+        The runs, or those of several solvers; the names of parts then start with the solver's.
     column : str
         A parameter of the runs.
 
@@ -52,6 +53,12 @@ def by_value(runs: Runs, column: str) -> dict[str, Runs]:
     >>> by_value(Runs.from_frame(table, ["region", "p", "n"]), "region")["b"]
     Runs(2 rows, 2 configurations of p; seconds 8 to 9 s)
     """
+    if not isinstance(runs, Runs):
+        return {
+            f"{solver}: {value}" if len(runs) > 1 else value: part
+            for solver, one in runs.items()
+            for value, part in by_value(one, column).items()
+        }
     if column not in runs.parameters:
         raise InputError(
             f"there is no column {column!r} of labels or parameters: there are {', '.join(runs.parameters)}"
