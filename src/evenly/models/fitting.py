@@ -25,6 +25,12 @@ __all__ = ["Effort", "default_method", "fit", "new_model"]
 _FEW_PARAMETERS, _FEW_RUNS = 3, 20
 #: With fewer configurations, no law of one among many regions is learned.
 _LEAST_POINTS = 3
+#: Exponents of the laws of many regions: quarters and thirds where they are usual (surfaces scale as n^(2/3)), fewer
+#: than `PMNF` tries for a single program. ``benchmarks/regions.py`` measures errors and time.
+_EXPONENTS_OF_MANY = (
+    -2, -3 / 2, -1, -3 / 4, -2 / 3, -1 / 2, -1 / 3, -1 / 4, 0, 1 / 4, 1 / 3, 1 / 2, 2 / 3, 3 / 4, 1, 5 / 4, 4 / 3,
+    3 / 2, 5 / 3, 2, 5 / 2, 3,
+)  # fmt: skip
 
 
 @overload
@@ -181,7 +187,9 @@ def _fit_one_of_many(runs: Runs, arguments: dict[str, Any]) -> Model:
     if len(measured) < _LEAST_POINTS:
         raise InputError(f"measured at {len(measured)} of the {_LEAST_POINTS} configurations that a law needs at least")
     labels = any(isinstance(kind, Categorical) for kind in runs.space.parameters.values())
-    model = fit(runs, **{**arguments, "method": arguments["method"] or (default_method(runs) if labels else "pmnf")})
+    method = arguments["method"] or (default_method(runs) if labels else "pmnf")
+    exponents = {"exponents": _EXPONENTS_OF_MANY} if method == "pmnf" else {}
+    model = fit(runs, **{**exponents, **arguments, "method": method})
     if model.left_out_predictions_ is not None:
         table = chosen.ok.aggregate(arguments["statistic"])
         measured_values = table[chosen.response].dropna().to_numpy()

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from evenly.errors import EvenlyError, InputError, MissingExtraError, ReadError
+from evenly.errors import EvenlyError, MissingExtraError, ReadError
 from evenly.memory import check_file
 from evenly.readers.base import Reader
 from evenly.readers.files import head, is_unended, lines
@@ -134,7 +134,7 @@ class CaliperReader(Reader):
         said = _UNIT.get(str(found.attribute(name).get("attribute.unit") or ""))
         unit = "ns" if known[3] else said or self.unit
         if unit is None:
-            raise InputError(f"{path}: the unit of {name!r} is not in the file: say it with --unit us or --unit s")
+            raise ReadError(path, f"the unit of {name!r} is not in the file: say it with --unit us or --unit s")
         return _Metric(name, cross, inclusive, unit)
 
     def _point(self, path: Path, known: Mapping[str, Any], ranks_seen: int) -> dict[str, float]:

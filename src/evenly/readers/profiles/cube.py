@@ -58,12 +58,15 @@ class CubeReader(Reader):
             raise MissingExtraError("reading Cube profiles", extra="profiles") from None
         self.notes = []
         check_file(path)
+        parser = CubexParser(str(path))
         try:
-            with CubexParser(str(path)) as cube:
+            with parser as cube:
                 return self._read(path, cube)
         except EvenlyError:
             raise
-        except Exception as error:  # the parser checks little of what it reads
+        except Exception as error:  # the parser checks little of what it reads, and leaves a broken file open
+            if (opened := getattr(parser, "_cubex_file", None)) is not None:
+                opened.close()
             raise ReadError(path, f"the file is broken or cut off: {type(error).__name__}: {error}") from None
 
     def _read(self, path: Path, cube: Any) -> dict[str, Runs]:

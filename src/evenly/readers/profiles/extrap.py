@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from evenly.errors import InputError, ReadError
+from evenly.errors import ReadError
 from evenly.readers.base import Reader
 from evenly.readers.files import UNENDED
 from evenly.readers.profiles.regions import Profile, is_time
@@ -76,7 +76,7 @@ class ExtrapReader(Reader):
             raise ReadError(path, f"there is no metric {self.time!r}: the file has {', '.join(map(repr, metrics))}")
         times = [self.time] if self.time is not None else [name for name in metrics if is_time(name)]
         if len(times) > 1:
-            raise InputError(f"{path} has several times ({', '.join(times)}): say which one with --time")
+            raise ReadError(path, f"there are several times ({', '.join(times)}): say which one with --time")
         if not times:
             named = ", ".join(repr(name) for name in metrics)
             self.notes.append(
