@@ -6,8 +6,8 @@ Usage::
     .venv/bin/python benchmarks/regions.py [--python /tmp/extrap/bin/python] [--files extrap/tests/data]
 
 Planted laws are sums and products of powers and logarithms, drawn by seed; each has five repetitions of 5 values per
-parameter (ranks 4 to 64). Asked are 1,024 and 4,096 ranks. With --files, Extra-P's own example files are read too: what is asked there are
-the largest values of the first parameter, which the fits don't see. Without --python, only evenly is timed and judged.
+parameter (ranks 4 to 64). Asked are 1,024 and 4,096 ranks. With --files, Extra-P's own example files are read too:
+asked are the largest values of the first parameter, which the fits don't see. Without --python, evenly stands alone.
 Extra-P is shown as it comes and with negative exponents allowed. Growth is right if the exponent at the scale asked,
 ``log2(f(2 p) / f(p))``, is that of the truth within 0.1.
 """

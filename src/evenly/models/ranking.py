@@ -7,7 +7,6 @@ so times must be exclusive of called regions, as all readers of profiles give th
 from __future__ import annotations
 
 import copy
-import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
@@ -30,8 +29,6 @@ Verdict = Literal["faster", "not faster", "can't be told"]
 
 #: Growth that differs by less is equal: measured values are rounded.
 _ROUNDING = 1e-6
-_FUNCTION = re.compile(r"\b(log2|log|sqrt)\s*\(([^()]*)\)")
-_FUNCTIONS = {"log": np.log, "log2": np.log2, "sqrt": np.sqrt}
 
 
 @explained
@@ -51,8 +48,7 @@ def ranking(
     at : dict of columns, list of dicts or DataFrame, optional
         The scales: a value for each parameter, ``{"ranks": [1024, 4096]}``. By default the largest measured values.
     expect : str, optional
-        The growth that you expect, as an expression of the parameters: ``"1"``, ``"log(ranks)"``, ``"n / ranks"``; with
-        ``log``, ``log2`` and ``sqrt``.
+        The growth that you expect, as an expression of the parameters: ``"1"``, ``"log(ranks)"``, ``"n / ranks"``.
     level : float
         Probability that the bounds of a time, and of its growth, cover.
 
@@ -88,7 +84,7 @@ def ranking(
         raise InputError("there are no models to rank")
     asked = largest_measured(models) if at is None else as_table(at)
     each = next((str(m.training_["each"]) for m in models.values() if "each" in m.training_), "region")
-    wanted = None if expect is None else _Expected(expect)
+    wanted = None if expect is None else Expression(expect)
     rows = [row for name, model in models.items() for row in _rows(each, name, model, asked, wanted, level)]
     table = pd.DataFrame(rows)
     response = next(iter(models.values())).response_["name"]
@@ -131,7 +127,7 @@ def _ends(name: str, kind: Any) -> tuple[Any, Any]:
 
 
 def _rows(
-    each: str, name: str, model: Model, asked: pd.DataFrame, wanted: _Expected | None, level: float
+    each: str, name: str, model: Model, asked: pd.DataFrame, wanted: Expression | None, level: float
 ) -> list[dict[str, Any]]:
     _check(name, model, asked)
     quiet = copy.copy(model)
@@ -151,16 +147,13 @@ def _rows(
             "growth": grown[k], "growth_lower": least[k], "growth_upper": most[k],
         }  # fmt: skip
         if wanted is not None:
-            expected = wanted.growth(start.iloc[[k]], asked.iloc[[k]], model)
+            expected = _expected(wanted, start.iloc[[k]], asked.iloc[[k]], model)
             row |= {"expected": expected, "verdict": _verdict(expected, least[k], most[k])}
         rows.append(row)
     return rows
 
 
 def _check(name: str, model: Model, asked: pd.DataFrame) -> None:
-    missing = [parameter for parameter in model.space_.names if parameter not in asked]
-    if missing:
-        raise InputError(f"the scale needs a value for {missing[0]!r}: add it, as --at {missing[0]}=VALUE")
     fixed = model.training_.get("constants", {})
     for column in asked.columns:
         if column in model.space_.names:
@@ -172,6 +165,9 @@ def _check(name: str, model: Model, asked: pd.DataFrame) -> None:
         other = [value for value in asked[column].tolist() if value != fixed[column]]
         if other:
             raise InputError(f"{column} was {fixed[column]} in all runs, so nothing is known about {column}={other[0]}")
+    missing = [parameter for parameter in model.space_.names if parameter not in asked]
+    if missing:
+        raise InputError(f"the scale needs a value for {missing[0]!r}: add it, as --at {missing[0]}=VALUE")
 
 
 def _start(model: Model, asked: pd.DataFrame) -> pd.DataFrame:
@@ -199,40 +195,11 @@ def _verdict(expected: float, least: float, most: float) -> Verdict:
     return "not faster" if most <= expected * (1 + _ROUNDING) else "can't be told"
 
 
-class _Expected:
-    """An expected growth: an expression with ``log``, ``log2`` and ``sqrt`` of expressions without brackets."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.inner: dict[str, tuple[str, Expression]] = {}
-
-        def named(match: re.Match[str]) -> str:
-            name = f"_part{len(self.inner)}"
-            self.inner[name] = (match[1], Expression(match[2]))
-            return name
-
-        plain, count = text, 1
-        while count:
-            plain, count = _FUNCTION.subn(named, plain)
-        try:
-            self.outer = Expression(plain)
-        except InputError as error:
-            raise InputError(f"expected growth {text!r}: {error}") from None
-
-    def _value(self, table: pd.DataFrame, model: Model) -> float:
-        known = {str(n): np.array([x]) for n, x in model.training_.get("constants", {}).items()}
-        known |= {str(name): table[name].to_numpy() for name in table.columns}
-        with np.errstate(all="ignore"):
-            for name, (function, expression) in self.inner.items():
-                known[name] = _FUNCTIONS[function](np.asarray(expression(known), dtype=np.float64))
-            value = np.asarray(self.outer(known), dtype=np.float64)
-        return float(np.broadcast_to(value, (1,))[0])
-
-    def growth(self, start: pd.DataFrame, end: pd.DataFrame, model: Model) -> float:
-        """Return the factor by which the expected time grows."""
-        first, last = self._value(start, model), self._value(end, model)
-        if not (np.isfinite(first) and np.isfinite(last) and first > 0 and last > 0):
-            raise InputError(
-                f"the expected growth {self.text!r} must be above zero, but goes from {first:g} to {last:g}"
-            )
-        return last / first
+def _expected(wanted: Expression, start: pd.DataFrame, end: pd.DataFrame, model: Model) -> float:
+    """Return the factor by which the expected time grows from one configuration to another."""
+    fixed = model.training_.get("constants", {})
+    first, last = (float(wanted({**fixed, **table.iloc[0].to_dict()})) for table in (start, end))
+    if not (np.isfinite(first) and np.isfinite(last) and first > 0 and last > 0):
+        ends = f"{first:g} to {last:g}"
+        raise InputError(f"the expected growth {wanted.text!r} must be above zero, but goes from {ends}")
+    return last / first

@@ -60,9 +60,7 @@ def by_value(runs: Runs | Mapping[str, Runs], column: str) -> dict[str, Runs]:
             for value, part in by_value(one, column).items()
         }
     if column not in runs.parameters:
-        raise InputError(
-            f"there is no column {column!r} of labels or parameters: there are {', '.join(runs.parameters)}"
-        )
+        raise InputError(f"there is no parameter {column!r} to split runs by: there are {', '.join(runs.parameters)}")
     kept = [name for name in runs.parameters if name != column and name not in constants(runs)]
     if not kept:
         raise InputError(f"no parameter beside {column!r} varies, so there is nothing to learn: measure several scales")

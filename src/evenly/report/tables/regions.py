@@ -86,10 +86,8 @@ def _below(rows: pd.DataFrame, shown: pd.DataFrame, models: Mapping[str, Model],
     if rest := len(rows) - len(shown):
         share = percent(1.0 - float(shown["share"].sum()), 2)
         lines.append(f"{rest} more with {share} of the sum together (--json lists all)")
-    start = ", ".join(f"{name} = {compact(x)}" for name, x in _largest(models).items())
-    lines.append(
-        f"share: of the sum, if times are exclusive of called regions; growth: since {start}, the largest measured"
-    )
+    lines.append("share: of the sum over all regions, so times must be exclusive of called regions")
+    lines.append(f"growth: since the largest values measured{_largest(models)}; since the smallest if these were asked")
     if expect:
         counts = rows["verdict"].value_counts().to_dict()
         told = ", ".join(f"{n} {verdict}" for verdict, n in counts.items())
