@@ -33,7 +33,7 @@ def ranking_tables(ranking: pd.DataFrame, models: Mapping[str, Model], *, expect
     ...     pd.DataFrame({"region": "main", "p": [1, 2, 4], "seconds": [8.0, 4, 2]}), ["region", "p"])
     >>> models = evenly.fit(runs, each="region")
     >>> [table.title for table in ranking_tables(evenly.ranking(models, {"p": [8, 16]}), models)]
-    ['p = 8: 1 s in all', 'p = 16: 0.5 s in all']
+    ['p = 8: 1 s in all', 'p = 16: 500 ms in all']
     """
     names = _scale_names(ranking, models)
     for scale, rows in ranking.groupby(names, sort=False):
