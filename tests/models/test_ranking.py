@@ -149,3 +149,12 @@ def test_two_parameters_and_labels() -> None:
     np.testing.assert_allclose(found["seconds"].sort_index(), [12.5, 0.8 + 1.024], rtol=0.05)
     assert found.loc["halo", "verdict"] == "faster"
     assert found.loc["compute", "verdict"] != "faster"
+
+
+def test_a_region_measured_at_one_value_of_a_parameter_has_a_law_of_the_others() -> None:
+    p, n = (x.ravel() for x in np.meshgrid(P, [100, 200, 400, 800]))
+    both = pd.DataFrame({"region": "compute", "p": p, "n": n, "seconds": 2.0 * n / p})
+    one = pd.DataFrame({"region": "setup", "p": P, "n": 100, "seconds": 0.1 * P})
+    models = evenly.fit(evenly.Runs.from_frame(pd.concat([both, one]), ["region", "p", "n"]), each="region")
+    found = ranking(models, {"p": [256], "n": [100]}).set_index("region")
+    assert found.loc["setup", "seconds"] == pytest.approx(25.6, rel=0.02)

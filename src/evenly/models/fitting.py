@@ -189,7 +189,7 @@ def _fit_one_of_many(runs: Runs, arguments: dict[str, Any]) -> Model:
     labels = any(isinstance(kind, Categorical) for kind in runs.space.parameters.values())
     method = arguments["method"] or (default_method(runs) if labels else "pmnf")
     exponents = {"exponents": _EXPONENTS_OF_MANY} if method == "pmnf" else {}
-    model = fit(runs, **{**exponents, **arguments, "method": method})
+    model: Model = fit(runs, **{**exponents, **arguments, "method": method})
     if model.left_out_predictions_ is not None:
         table = chosen.ok.aggregate(arguments["statistic"])
         measured_values = table[chosen.response].dropna().to_numpy()
@@ -201,9 +201,10 @@ def _fit_one_of_many(runs: Runs, arguments: dict[str, Any]) -> Model:
 
 def _named(solver: str, runs: Runs, arguments: dict[str, Any]) -> Model:
     try:
-        return fit(runs, **arguments)
+        model: Model = fit(runs, **arguments)
     except InputError as error:
         raise InputError(f"{solver}: {error}") from None
+    return model
 
 
 def new_model(method: str, effort: Effort, options: Mapping[str, Any]) -> Model:

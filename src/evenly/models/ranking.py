@@ -198,7 +198,8 @@ def _verdict(expected: float, least: float, most: float) -> Verdict:
 def _expected(wanted: Expression, start: pd.DataFrame, end: pd.DataFrame, model: Model) -> float:
     """Return the factor by which the expected time grows from one configuration to another."""
     fixed = model.training_.get("constants", {})
-    first, last = (float(wanted({**fixed, **table.iloc[0].to_dict()})) for table in (start, end))
+    rows = [{str(name): column.tolist()[0] for name, column in table.items()} for table in (start, end)]
+    first, last = (float(wanted({**fixed, **row})) for row in rows)
     if not (np.isfinite(first) and np.isfinite(last) and first > 0 and last > 0):
         ends = f"{first:g} to {last:g}"
         raise InputError(f"the expected growth {wanted.text!r} must be above zero, but goes from {ends}")

@@ -66,6 +66,13 @@ def test_any_column_of_a_table(evenly: Evenly, tmp_path: Path) -> None:
     assert done.out.index("advect") < done.out.index("diffuse")
 
 
+def test_runs_can_be_left_out_and_a_region_without_each_is_told(evenly: Evenly, profile: Path) -> None:
+    done = evenly("fit", profile, "--each", "region", "--train", "ranks < 64", "--at", "ranks=64", "--json")
+    assert done.json["ranking"][0]["seconds"] == pytest.approx(10, rel=0.01)
+    done = evenly("fit", profile, "--method", "log-quadratic")
+    assert "'region' is one of the parameters here: evenly fit --each region" in done.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [

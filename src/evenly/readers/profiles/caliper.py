@@ -209,9 +209,10 @@ def _values(records: Sequence[Mapping[str, Any]], name: str) -> _Values:
 def _without_children(inclusive: _Values) -> _Values:
     own = {region: dict(by) for region, by in inclusive.items()}
     for region, by in inclusive.items():
-        above = own.get(region[:-1]) if len(region) > 1 else None
-        for rank, value in by.items() if above is not None else ():
-            above[rank] = above.get(rank, 0.0) - value
+        if len(region) > 1 and region[:-1] in own:
+            above = own[region[:-1]]
+            for rank, value in by.items():
+                above[rank] = above.get(rank, 0.0) - value
     # Rounded values may leave a little less than nothing.
     return {region: {rank: max(value, 0.0) for rank, value in by.items()} for region, by in own.items()}
 

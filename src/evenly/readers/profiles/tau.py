@@ -82,7 +82,7 @@ class TauReader(Reader):
         name, point, repetition = from_folder_name(folder) if path.is_dir() else ("", {}, 0)
         threads = max(thread for _, _, thread in files.values()) + 1
         if not point:
-            point = {"ranks": ranks} | ({"threads": threads} if threads > 1 else {})
+            point = {"ranks": float(ranks)} | ({"threads": float(threads)} if threads > 1 else {})
             self.notes.append(f"ranks = {ranks}: the number of files profile.N.0.0; nothing in a file says it")
         command = next(iter(profiles.values())).command
         program = name or Path(command.split()[0]).name if command.strip() else name

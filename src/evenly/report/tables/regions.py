@@ -17,9 +17,9 @@ from evenly.report.tables.run import add_numbers, add_row, add_texts, new_table
 
 __all__ = ["ranking_as_dict", "ranking_tables"]
 
-#: Regions with a smaller share are counted, not listed, unless they grow faster than expected.
+#: Regions with a smaller share are counted, not listed, but for some that grow faster than expected.
 _SMALL = 0.005
-_MOST = 40
+_MOST, _MOST_FASTER = 30, 10
 _SHORT = {"can't be told": "?"}
 
 
@@ -75,9 +75,11 @@ def _is_number(value: Any) -> bool:
 
 
 def _shown(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the regions that take most of the time, and the largest of those that grow faster than expected."""
     large = (rows["share"] >= _SMALL).to_numpy() & (np.arange(len(rows)) < _MOST)
     if "verdict" in rows:
-        large |= (rows["verdict"] == "faster").to_numpy()
+        faster = (rows["verdict"] == "faster").to_numpy() & ~large
+        large |= faster & (np.cumsum(faster) <= _MOST_FASTER)
     return rows[large]
 
 
@@ -87,7 +89,7 @@ def _below(rows: pd.DataFrame, shown: pd.DataFrame, models: Mapping[str, Model],
         share = percent(1.0 - float(shown["share"].sum()), 2)
         lines.append(f"{rest} more with {share} of the sum together (--json lists all)")
     lines.append("share: of the sum over all regions, so times must be exclusive of called regions")
-    lines.append(f"growth: since the largest values measured{_largest(models)}; since the smallest if these were asked")
+    lines.append(f"growth: since the largest values measured{_largest(models)}; else since the smallest")
     if expect:
         counts = rows["verdict"].value_counts().to_dict()
         told = ", ".join(f"{n} {verdict}" for verdict, n in counts.items())
