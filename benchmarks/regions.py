@@ -55,6 +55,7 @@ def main() -> None:
     if arguments.files is not None:
         for name, cases in examples(arguments.files):
             judge(name, cases, arguments.python)
+    verdicts()
     print(f"500 regions, 7 points, 5 repetitions, fit(each=) and ranking: {many():.1f} s of CPU time")
 
 
@@ -147,6 +148,22 @@ def ask_evenly(cases: list[Case]) -> tuple[list[list[float]], float]:
         asked = pd.DataFrame(case["asked"], columns=case["names"])
         answers.append(models["one"].predict(asked).tolist())
     return answers, (time.process_time() - start) / len(cases)
+
+
+def verdicts(noise: float = 0.05, regions: int = 60) -> None:
+    """Print how often regions of one law are called faster than an expectation: of their own law, that is wrong."""
+    rng = np.random.default_rng(5)
+    p = np.repeat([4.0, 8, 16, 32, 64], 5)
+    laws = {"1": 1 + 0 * p, "log2(p)": np.log2(p), "1 + 0.05 * p": 1 + 0.05 * p, "p": p, "1 / p": 1 / p}
+    print(f"{'called faster than, noise 5 %':34}" + "".join(f"{name:>14}" for name in laws))
+    for law, truth in laws.items():
+        parts = [
+            pd.DataFrame({"region": f"r{k}", "p": p, "seconds": truth * np.exp(noise * rng.normal(size=len(p)))})
+            for k in range(regions)
+        ]
+        models = evenly.fit(evenly.Runs.from_frame(pd.concat(parts), ["region", "p"]), each="region")
+        found = [evenly.ranking(models, {"p": [4096]}, expect=expected)["verdict"] for expected in laws]
+        print(f"{law:34}" + "".join(f"{(one == 'faster').mean():14.0%}" for one in found), flush=True)
 
 
 def _range(case: Case, column: int) -> tuple[float, float]:
