@@ -289,9 +289,21 @@ def _cut(text_lines: Sequence[str], rows: Sequence[tuple[int, list[str]]], width
         return ""
     *others, last = (cells for _, cells in rows)
     there = len(last) - (not last[-1] and all(cells[-1] for cells in others))
-    if there >= width or not is_unended(text_lines):
+    if not is_unended(text_lines):
         return ""
+    if there >= width:
+        return _shorter([cells[-1] for cells in others if cells], last[-1])
     return f"the file seems to be cut off in its last line, which has {there} of {width} values"
+
+
+def _shorter(others: Sequence[str], last: str) -> str:
+    """Return what is wrong if a last number has fewer decimals than each of those above it, which have the same."""
+    places = {len(cell.partition(".")[2]) for cell in others}
+    if len(others) < 3 or len(places) != 1 or not all(map(_is_number, others)) or not _is_number(last):
+        return ""
+    if len(last.partition(".")[2]) >= max(places):
+        return ""
+    return f"the file may be cut off: its last number, {last}, has fewer decimals than all others above it"
 
 
 def _unmarked(cell: str) -> str:

@@ -22,7 +22,8 @@ from evenly.runs.runs import Runs
 from evenly.space.space import Space
 
 __all__ = [
-    "Column", "Role", "columns_of", "follows_response", "identifies", "is_count", "is_limit", "is_outcome", "settle",
+    "Column", "Role", "columns_of", "follows_response", "identifies", "is_count", "is_limit", "is_outcome", "is_statistic",
+    "settle",
 ]  # fmt: skip
 
 Role = Literal[
@@ -134,7 +135,7 @@ def is_outcome(column: str, values: NDArray[np.float64]) -> str:
         return ""
     key = name_key(_UNIT_TAIL.sub("", column))
     words = set(key.split("_"))
-    if key in _STATISTIC_NAMES | STATISTICS or words & STATISTICS or key.startswith("ci_"):
+    if is_statistic(column):
         return "a statistic, and evenly computes its own"
     if "cutoff" in words or is_limit(column):
         return ""
@@ -143,6 +144,18 @@ def is_outcome(column: str, values: NDArray[np.float64]) -> str:
     if words & _MAYBE_OUTCOMES and _look_measured(values):
         return "its name is that of a result, and its values look measured"
     return ""
+
+
+def is_statistic(column: str) -> bool:
+    """Tell whether a name is that of a statistic beside a time.
+
+    Examples
+    --------
+    >>> is_statistic("std"), is_statistic("time_stddev"), is_statistic("ci_median_left"), is_statistic("time")
+    (True, True, True, False)
+    """
+    key = name_key(column)
+    return key in _STATISTIC_NAMES | STATISTICS or bool(set(key.split("_")) & STATISTICS) or key.startswith("ci_")
 
 
 def is_limit(column: str) -> bool:

@@ -7,10 +7,11 @@ that hasn't ended tells nothing yet.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-__all__ = ["STATE_NAMES", "State", "is_state_word", "name_key", "state_of", "states"]
+__all__ = ["STATE_NAMES", "State", "counted", "is_state_word", "name_key", "state_of", "states"]
 
 State = Literal["ok", "failed", "timed out", "running"]
 
@@ -86,6 +87,18 @@ def is_state_word(cell: str) -> bool:
 def _plain(cell: str) -> str:
     word = cell.strip().lower()
     return re.sub(r"( by \S+|\+)$", "", word) if word.startswith("cancel") else word.removesuffix("+")
+
+
+def counted(cells: Iterable[str]) -> str:
+    """Count the words of states.
+
+    Examples
+    --------
+    >>> counted(["CANCELLED by 12", "CANCELLED by 7", "137"])
+    '2 × CANCELLED, 1 × 137'
+    """
+    counts = Counter(re.sub(r" by \S+$|\+$", "", cell) for cell in cells)
+    return ", ".join(f"{number} × {word or 'nothing'}" for word, number in counts.items())
 
 
 def states(column: str, cells: Sequence[str]) -> list[State] | str | None:
