@@ -171,8 +171,7 @@ def _by_unit(columns: Iterable[str]) -> list[Measured]:
         Measured(column, match["base"].strip(), unit, 1)
         for column in columns
         if (match := _BRACKETS.match(column.strip())) and (unit := unit_of_time(column))
-        if not set(re.split(r"[\s_\-.]+", match["base"].lower()))
-        & {*_NOT_MEASURED, *_STEPS}
+        if not set(re.split(r"[\s_\-.]+", match["base"].lower())) & {*_NOT_MEASURED, *_STEPS}
     ]
     return found if len(found) == 1 else []
 

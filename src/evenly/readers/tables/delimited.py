@@ -154,7 +154,7 @@ def numbers(
         mark = "decimal comma" if "," in texts[first] else "decimal point"
         raise ReadError(
             path,
-            f"{texts[first]!r} in column {name!r} may be a thousand or a {mark}: say which mark is the decimal one with "
+            f"{texts[first]!r} in column {name!r} may be a thousand or a {mark}: say which mark is the decimal one, "
             "decimal=',' or decimal='.' (-O decimal=, or -O decimal=.)",
             line=int(lines[first]),
         )

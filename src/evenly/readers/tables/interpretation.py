@@ -318,9 +318,12 @@ class Interpretation:
             if why := is_outcome(column, numbers) or follows_response(column, numbers, seconds, counts):
                 return "outcome", why
         distinct = self.cells[column].unique().tolist()
-        if len(distinct) == 1 and distinct[0]:
-            return "constant", f"one value: {distinct[0]}"
+        if len(distinct) == 1:
+            return ("constant", f"one value: {distinct[0]}") if distinct[0] else ("left out", "it is empty")
         kind = "numbers" if self.values.is_numeric(column) else "labels"
+        blank = int((self.cells[column] == "").sum())
+        if kind == "labels" and 2 * blank >= len(self.cells) and not any(c.role == "solver" for c in self.columns):
+            return "left out", f"no value in {blank} of {len(self.cells)} rows"
         return "parameter", f"{kind} that vary, and nothing says otherwise"
 
     def _tell_left_out(self, columns: Sequence[str], *, told: bool) -> None:
@@ -331,7 +334,9 @@ class Interpretation:
         for role, names in by_role.items():
             results = [c for c in names if "statistic" not in self._roles[c].why]
             hint = f" ({role}s: name them in parameters=, --parameters, if they were chosen)"
-            self.notes.append(f"left out: {', '.join(names)}{hint if role != 'left out' and results and not told else ''}")
+            self.notes.append(
+                f"left out: {', '.join(names)}{hint if role != 'left out' and results and not told else ''}"
+            )
 
     def _no_parameter(self) -> str:
         taken = ", ".join(f"{c.name!r} ({c.role})" for c in self.columns if c.name)

@@ -22,8 +22,8 @@ from evenly.runs.runs import Runs
 from evenly.space.space import Space
 
 __all__ = [
-    "Column", "Role", "columns_of", "follows_response", "identifies", "is_count", "is_limit", "is_outcome", "is_statistic",
-    "settle",
+    "Column", "Role", "columns_of", "follows_response", "identifies", "is_count", "is_limit", "is_outcome",
+    "is_statistic", "settle",
 ]  # fmt: skip
 
 Role = Literal[
@@ -175,7 +175,7 @@ def is_limit(column: str) -> bool:
 def _look_measured(values: NDArray[np.float64]) -> bool:
     """Tell whether numbers look as if measured: nearly all differ, and some are no round numbers."""
     found = values[np.isfinite(values)]
-    return len(found) >= 3 and len(np.unique(found)) >= 0.7 * len(found) and not _are_round(found)
+    return len(found) >= 3 and bool(len(np.unique(found)) >= 0.7 * len(found)) and not _are_round(found)
 
 
 def _are_round(values: NDArray[np.float64]) -> bool:

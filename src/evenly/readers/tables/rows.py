@@ -49,8 +49,8 @@ def runs_of(
         if len(blank):
             raise wrong(
                 int(rows.index[int(blank[0])]),
-                f"the parameter {name!r} has no value in this row: fill it in, leave the row out with where= (--where), "
-                "or name the parameters without it in parameters= (--parameters)",
+                f"the parameter {name!r} has no value in this row: fill it in, leave the row out with where= "
+                "(--where), or name the parameters without it in parameters= (--parameters)",
             )
     present = {name: unit for name, unit in units.items() if rows[name].notna().any()}
     table = rows.astype({name: np.int64 for name in own if _whole(rows[name])})
