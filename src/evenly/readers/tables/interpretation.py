@@ -324,7 +324,7 @@ class Interpretation:
         blank = int((self.cells[column] == "").sum())
         if kind == "labels" and 2 * blank >= len(self.cells) and not any(c.role == "solver" for c in self.columns):
             return "left out", f"no value in {blank} of {len(self.cells)} rows"
-        return "parameter", f"{kind} that vary, and nothing says otherwise"
+        return "parameter", f"its {kind} vary"
 
     def _tell_left_out(self, columns: Sequence[str], *, told: bool) -> None:
         """Say which columns are no parameters: outcomes and identifiers, since they could have been."""

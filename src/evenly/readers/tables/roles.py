@@ -175,7 +175,8 @@ def is_limit(column: str) -> bool:
 def _look_measured(values: NDArray[np.float64]) -> bool:
     """Tell whether numbers look as if measured: nearly all differ, and some are no round numbers."""
     found = values[np.isfinite(values)]
-    return len(found) >= 3 and bool(len(np.unique(found)) >= 0.7 * len(found)) and not _are_round(found)
+    differ = len(found) >= 3 and len(np.unique(found)) >= 0.7 * len(found)
+    return bool(differ) and not _are_round(found)
 
 
 def _are_round(values: NDArray[np.float64]) -> bool:

@@ -55,8 +55,8 @@ def columns_as_list(columns: Sequence[TableColumn]) -> list[dict[str, Any]]:
     Examples
     --------
     >>> from evenly.readers.tables.roles import Column
-    >>> columns_as_list([Column("cores", "parameter", "numbers that vary")])
-    [{'name': 'cores', 'role': 'parameter', 'why': 'numbers that vary', 'unit': None}]
+    >>> columns_as_list([Column("cores", "parameter", "its numbers vary")])
+    [{'name': 'cores', 'role': 'parameter', 'why': 'its numbers vary', 'unit': None}]
     """
     return [{"name": c.name, "role": c.role, "why": c.why, "unit": c.unit or None} for c in columns]
 
