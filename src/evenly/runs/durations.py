@@ -129,7 +129,7 @@ def two_fields_of(texts: Iterable[str]) -> TwoFields | None:
 
 
 def format_hms(seconds: float) -> str:
-    """Return seconds as ``HH:MM:SS``, with days in front as Slurm takes them; below ten minutes with milliseconds.
+    """Return seconds as ``HH:MM:SS``, with days in front as Slurm takes them; below a minute with milliseconds.
 
     Examples
     --------
@@ -138,10 +138,10 @@ def format_hms(seconds: float) -> str:
     """
     if not math.isfinite(seconds):
         return "∞" if seconds > 0 else "–"
-    whole = round(seconds * 1000) if abs(seconds) < 600 else round(seconds) * 1000
+    whole = round(seconds * 1000) if abs(seconds) < 60 else round(seconds) * 1000
     sign, whole = "-" * (whole < 0), abs(whole)
     minutes, rest = divmod(whole, 60_000)
     hours, minutes = divmod(minutes, 60)
     days, hours = divmod(hours, 24)
-    fraction = f".{rest % 1000:03d}" if whole < 600_000 else ""
+    fraction = f".{rest % 1000:03d}" if whole < 60_000 else ""
     return f"{sign}{f'{days}-' * (days > 0)}{hours:02d}:{minutes:02d}:{rest // 1000:02d}{fraction}"

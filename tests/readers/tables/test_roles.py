@@ -109,6 +109,40 @@ def test_names_that_results_and_parameters_share() -> None:
     assert not is_outcome("power limit", measured)
 
 
+def test_rates_are_no_times(tmp_path: Path) -> None:
+    path = write(tmp_path, "size,time_us,GB/s,Images/sec\n1,512.2,49.1,3.75\n2,97.1,259.1,4.25\n3,33.2,757.9,9.5\n")
+    assert roles(path) == {"size": "parameter", "time_us": "time", "GB/s": "outcome", "Images/sec": "outcome"}
+    alone = write(tmp_path, "cores,ns/day\n16,12.3\n32,22.9\n")
+    with pytest.raises(ReadError, match="no column's name says that it is a time"):
+        TableReader().read(alone)
+    with pytest.raises(ReadError, match=r"'ns/day' is a rate by its name: pass unit= \(--unit\), as 1/s"):
+        TableReader(time="ns/day").read(alone)
+    np.testing.assert_allclose(
+        TableReader(time="ns/day", unit="1/d").read(alone)[""].values, [86_400 / 12.3, 86_400 / 22.9]
+    )
+
+
+def test_a_limit_beside_the_time_is_no_second_time(tmp_path: Path) -> None:
+    path = write(
+        tmp_path,
+        "ncpus,resources_used.walltime,Resource_List.walltime,Exit_status\n36,02:10:33,04:00:00,0\n72,01:08:20,04:00:00,0\n",
+    )
+    assert list(roles(path).values()) == ["parameter", "time", "left out", "state"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "#procs,T_total [s],Eff.,Speedup\n1,100.12,100%,1.00x\n2,51.23,97.7%,1.95x\n4,26.91,93.0%,3.72x\n",
+        "| procs | Time (s) | Eff. |\n|-------|---------:|------|\n| 1 | 100.12 | 1.00 |\n| 2 | 51.23 | 0.97 |\n",
+    ],
+)
+def test_tables_of_papers_and_pages(tmp_path: Path, content: str) -> None:
+    runs = TableReader().read(write(tmp_path, content))[""]
+    assert runs.parameters == ["procs"]
+    assert runs.values[:2].tolist() == [100.12, 51.23]
+
+
 def test_a_time_and_its_rate_are_no_question(tmp_path: Path) -> None:
     path = write(tmp_path, "nproc,seconds,SYPD\n4,100.5,3.2\n8,55.1,6.1\n")
     assert roles(path) == {"nproc": "parameter", "seconds": "time", "SYPD": "outcome"}

@@ -21,6 +21,7 @@ __all__ = [
     "STATISTICS",
     "Measured",
     "canonical_unit",
+    "is_rate",
     "measured",
     "time_candidates",
     "timing_by_unit",
@@ -84,6 +85,10 @@ _OTHER_UNITS = ("B", "kB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "TiB", "J", "k
 _ANY_CASE = {unit.lower(): unit for unit in _OTHER_UNITS if unit.lower() not in ("b", "j", "mj")}
 _BRACKETS = re.compile(r"^(?P<base>.*?)\s*(?:\[(?P<a>[^\]]+)\]|\((?P<b>[^)]+)\))\s*$")
 _SUFFIX = re.compile(r"^(?P<base>.+?)(?:\s*/\s*|_in_|\s+in\s+|_|\.|\s+)(?P<unit>[^\s_./]+)$")
+
+_RATE = re.compile(
+    r"(?P<base>.*\S)(?:\s*/\s*|[\s_]+per[\s_]+)(s|sec|second|min|minute|h|hour|d|day)(?:\s*[\])])?", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True)
@@ -173,7 +178,20 @@ def _by_unit(columns: Iterable[str]) -> list[Measured]:
         if (match := _BRACKETS.match(column.strip())) and (unit := unit_of_time(column))
         if not set(re.split(r"[\s_\-.]+", match["base"].lower())) & {*_NOT_MEASURED, *_STEPS}
     ]
+    found = [m for m in found if not _is_part(m)] or found
     return found if len(found) == 1 else []
+
+
+def is_rate(column: str) -> bool:
+    """Tell whether a name is that of a rate, as ``GB/s``; ``wall/s`` is a time in seconds.
+
+    Examples
+    --------
+    >>> is_rate("GB/s"), is_rate("images per second"), is_rate("ns/day"), is_rate("wall/s"), is_rate("cores per node")
+    (True, True, True, False, False)
+    """
+    match = _RATE.fullmatch(column.strip())
+    return match is not None and (match["base"].lower() in _WHOLE_NAME_UNITS or measured(match["base"]) is None)
 
 
 def timing_by_unit(column: str) -> Measured | None:
@@ -188,7 +206,12 @@ def timing_by_unit(column: str) -> Measured | None:
     """
     base, unit = _split_unit(column.strip())
     words = set(re.split(r"[\s_\-.]+", base.lower()))
-    if not unit or base_unit(unit) != "s" or words & {*_NOT_MEASURED, *_STEPS, "core", "cpu", "node"}:
+    if (
+        not unit
+        or base_unit(unit) != "s"
+        or is_rate(column)
+        or words & {*_NOT_MEASURED, *_STEPS, "core", "cpu", "node"}
+    ):
         return None
     return Measured(column, base, unit, 0)
 

@@ -320,8 +320,7 @@ class Interpretation:
         distinct = self.cells[column].unique().tolist()
         if len(distinct) == 1:
             return ("constant", f"one value: {distinct[0]}") if distinct[0] else ("left out", "it is empty")
-        kind = "numbers" if self.values.is_numeric(column) else "labels"
-        blank = int((self.cells[column] == "").sum())
+        blank, kind = int((self.cells[column] == "").sum()), "numbers" if self.values.is_numeric(column) else "labels"
         if kind == "labels" and 2 * blank >= len(self.cells) and not any(c.role == "solver" for c in self.columns):
             return "left out", f"no value in {blank} of {len(self.cells)} rows"
         return "parameter", f"its {kind} vary"

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenly.readers.tables.clock_times import is_date
-from evenly.readers.tables.columns import COUNTS, STATISTICS
+from evenly.readers.tables.columns import COUNTS, STATISTICS, is_rate
 from evenly.readers.tables.states import name_key
 from evenly.runs.runs import Runs
 from evenly.space.space import Space
@@ -65,7 +65,7 @@ _STRAIGHT = 0.999
 _NEARLY_EACH = 0.9
 #: Words of names that only a result has.
 _OUTCOMES = frozenset({
-    "speedup", "speedups", "efficiency", "gflops", "mflops", "tflops", "pflops", "gflop", "mflop", "tflop", "flops",
+    "speedup", "speedups", "efficiency", "eff", "gflops", "mflops", "tflops", "pflops", "gflop", "mflop", "tflop", "flops",
     "sypd", "sdpd", "asypd", "chsy", "chpsy", "mlups", "glups", "mips", "teps", "gteps", "mteps", "imbalance",
     "utilisation", "utilization",
 })  # fmt: skip
@@ -78,7 +78,7 @@ _OUTCOME_NAMES = frozenset({
 })  # fmt: skip
 #: Words that results have, and sometimes parameters: they count where the values look measured.
 _MAYBE_OUTCOMES = frozenset({
-    "cost", "costs", "energy", "power", "watts", "watt", "joules", "rate", "throughput", "bandwidth", "eff", "wait",
+    "cost", "costs", "energy", "power", "watts", "watt", "joules", "rate", "throughput", "bandwidth", "wait",
     "overhead", "loss", "performance", "perf", "speed", "gain", "ratio", "percent", "ideal", "latency", "fps", "ops",
     "usage",
 })  # fmt: skip
@@ -92,9 +92,11 @@ _IDENTIFIERS = frozenset({
     "node_list", "nodelist", "exec_host", "exec_hosts", "hostnames", "path", "file", "filename", "file_name", "dir",
     "directory", "folder", "workdir", "work_dir", "log", "logfile", "log_file", "uuid", "guid", "url", "email", "pid",
     "comment", "comments", "note", "notes", "remark", "remarks", "description", "job_id_raw", "jobidraw", "array_id",
-    "array_job_id", "submit", "submitted", "submit_time", "eligible", "start", "end", "started", "ended", "start_time",
+    "array_job_id", "job_owner",
+    "submit", "submitted", "submit_time", "eligible", "start", "end", "started", "ended", "start_time",
     "end_time", "job", "job_id", "jobid", "run_id", "date", "datetime", "timestamp",
 })  # fmt: skip
+_LIMIT_NAMES = frozenset({"req_walltime", "walltime_req", "req_time", "reqtime"})
 _NUMBERINGS = frozenset({"id", "index", "idx", "#", "no", "nr", "row", "line", "number"})
 _COUNT_WORDS = frozenset({
     *COUNTS, "core", "rank", "proc", "process", "processes", "processors", "thread", "task", "node", "gpu", "gpus",
@@ -139,7 +141,7 @@ def is_outcome(column: str, values: NDArray[np.float64]) -> str:
         return "a statistic, and evenly computes its own"
     if "cutoff" in words or is_limit(column):
         return ""
-    if words & _OUTCOMES or key in _OUTCOME_NAMES or (words >= {"speed", "up"}):
+    if is_rate(column) or words & _OUTCOMES or key in _OUTCOME_NAMES or (words >= {"speed", "up"}):
         return "its name is that of a result"
     if words & _MAYBE_OUTCOMES and _look_measured(values):
         return "its name is that of a result, and its values look measured"
@@ -167,9 +169,8 @@ def is_limit(column: str) -> bool:
     (True, True, False)
     """
     key = name_key(column)
-    return bool(set(key.split("_")) & {"limit", "requested", "timelimit", "wallclock_limit"}) or key in (
-        "req_walltime", "walltime_req", "req_time", "reqtime",
-    )  # fmt: skip
+    words = set(key.split("_")) & {"limit", "requested", "timelimit", "wallclock_limit"}
+    return bool(words) or key.startswith("resource_list") or key in _LIMIT_NAMES
 
 
 def _look_measured(values: NDArray[np.float64]) -> bool:

@@ -58,7 +58,7 @@ def name_key(column: str) -> str:
     ('exit_code', 'job_state', 'node_list')
     """
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", column.strip())
-    return re.sub(r"[\s\-./]+", "_", spaced).lower()
+    return re.sub(r"[\s\-./]+", "_", spaced).lower().strip("_")
 
 
 def state_of(cell: str) -> State | None:

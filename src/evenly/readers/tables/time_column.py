@@ -77,6 +77,8 @@ def find_time(values: Values, free: Sequence[str]) -> TimeColumn:
     unit = words.canonical_unit(options.unit or "") or told or "s"
     if unit not in TWO_FIELDS and base_unit(unit) != "s":
         raise ReadError(values.path, f"the time's unit must be a time or a rate, but got {unit!r}")
+    if options.unit is None and words.is_rate(column):
+        raise ReadError(values.path, f"{column!r} is a rate by its name: pass unit= (--unit), as 1/s, 1/h or 1/d")
     in_cells = values.are_durations(column)
     if not (options.unit or told or in_cells or options.time) and name_key(column) == "median":
         raise ReadError(values.path, f"{column!r} doesn't say in which unit it is: pass unit= (--unit), as s, ms or us")
@@ -97,7 +99,7 @@ def find_time(values: Values, free: Sequence[str]) -> TimeColumn:
 
 
 def _guess(values: Values, free: Sequence[str]) -> tuple[str, str, Between | None]:
-    found = words.time_candidates(free)
+    found = words.time_candidates(c for c in free if not is_limit(c) and not words.is_rate(c))
     if len(found) == 1:
         return found[0].column, "its name", None
     if not found:
