@@ -65,8 +65,8 @@ _STRAIGHT = 0.999
 _NEARLY_EACH = 0.9
 #: Words of names that only a result has.
 _OUTCOMES = frozenset({
-    "speedup", "speedups", "efficiency", "eff", "gflops", "mflops", "tflops", "pflops", "gflop", "mflop", "tflop", "flops",
-    "sypd", "sdpd", "asypd", "chsy", "chpsy", "mlups", "glups", "mips", "teps", "gteps", "mteps", "imbalance",
+    "speedup", "speedups", "efficiency", "eff", "gflops", "mflops", "tflops", "pflops", "gflop", "mflop", "tflop",
+    "flops", "sypd", "sdpd", "asypd", "chsy", "chpsy", "mlups", "glups", "mips", "teps", "gteps", "mteps", "imbalance",
     "utilisation", "utilization",
 })  # fmt: skip
 _OUTCOME_NAMES = frozenset({
@@ -183,7 +183,7 @@ def _look_measured(values: NDArray[np.float64]) -> bool:
 def _are_round(values: NDArray[np.float64]) -> bool:
     """Tell whether half of the numbers are whole or have at most two digits, as people choose them."""
     short = [value == round(value) or float(f"{value:.2g}") == value for value in values.tolist()]
-    return 2 * sum(short) >= len(short)
+    return bool(2 * sum(short) >= len(short))
 
 
 def follows_response(
