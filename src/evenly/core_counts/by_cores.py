@@ -123,8 +123,8 @@ def by_cores(model: Model, cores_are: str | None = None, *, at: Mapping[str, Any
     >>> import evenly, pandas as pd
     >>> table = pd.DataFrame({"p": [1, 2, 4], "seconds": [8.0, 4.0, 2.0]})
     >>> model = evenly.fit(evenly.Runs.from_frame(table, ["p"]), method="power-law")
-    >>> evenly.by_cores(model, "p").predict({"p": [8]}).round(6)
-    array([1.])
+    >>> evenly.by_cores(model, "p").predict({"p": [2]}).round(6)
+    array([4.])
     """
     cores = find_cores(model.space_, cores_are)
     given = {**constants(model.space_), **(at or {})}

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -194,8 +194,8 @@ def _quoted(name: str) -> str:
     return name if name.isidentifier() else f"`{name}`"
 
 
-def constants(space: Space) -> dict[str, Any]:
-    """Return the parameters that never varied, with their only values.
+def constants(space: Space, *, but: Collection[str] = ()) -> dict[str, Any]:
+    """Return the parameters that never varied, with their only values, without those named `but`.
 
     Examples
     --------
@@ -205,7 +205,7 @@ def constants(space: Space) -> dict[str, Any]:
     """
     found: dict[str, Any] = {}
     for name, kind in space.parameters.items():
-        if not _varies(kind):
+        if not (name in but or _varies(kind)):
             found[name] = kind.options[0] if isinstance(kind, Categorical) else ends(kind)[0]
             if not isinstance(kind, Categorical) and float(found[name]).is_integer():
                 found[name] = int(found[name])

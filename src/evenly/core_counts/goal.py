@@ -83,8 +83,8 @@ class Choice:
         The reason, in one sentence.
     knee : Knee
     runner_up : int or None
-        The count with the least time × core-hours among the others that keep to the goal and that no count beats in
-        both time and core-hours. None if there is no such count.
+        The count with the least time × core-hours among the others that keep to the deadline and the budget and that no
+        count beats in both time and core-hours. None if there is no such count.
     trade : str
         What the runner-up costs and brings, in one sentence.
     """
@@ -178,7 +178,8 @@ class Goal:
             best, why = _least(left, "run_s"), f"the fastest of those used to {self.efficiency:.0%} at least"
         else:
             best, why = _row(left[left[count] == knee.count], 0), _reason(knee)
-        other = _runner_up(curve, left, best, count)
+        # An efficiency is a wish: what it hides is told. A deadline and a budget are kept.
+        other = _runner_up(curve, curve if self.efficiency is not None else left, best, count)
         trade = "none that was looked at is faster, or cheaper, than it" if other is None else _trade(best, other, count)
         return Choice(
             int(best[count]), f"{why}: {_told(best, count)}", knee, None if other is None else int(other[count]), trade
@@ -259,7 +260,7 @@ def _trade(best: dict[str, float], other: dict[str, float], count: str) -> str:
     """Return what another row brings and costs against the recommended one."""
     faster, dearer = best["run_s"] / other["run_s"], other["core_hours"] / best["core_hours"]
     brings = f"{faster:.2f} times as fast" if faster > 1 else f"{1 / faster:.2f} times as long"
-    return f"{_many(other, count)} are {brings} for {dearer:.2f} times the core-hours"
+    return f"{_many(other, count)} {'is' if other[count] == 1 else 'are'} {brings} for {dearer:.2f} times the core-hours"
 
 
 def _used(curve: pd.DataFrame, efficiency: float, count: str) -> pd.DataFrame:

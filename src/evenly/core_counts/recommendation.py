@@ -165,7 +165,7 @@ def recommend(
     >>> model = evenly.fit(evenly.Runs.from_frame(table, ["cores"]), method="pmnf", effort="quick")
     >>> found = evenly.recommend(model, range(1, 65))
     >>> found.cores, round(found.seconds, 1), found.knee.count
-    (8, 22.5, 8)
+    (12, 18.3, 12)
     >>> evenly.recommend(model, range(1, 65), goal=evenly.Goal(deadline_s=3600), steps=200).cores
     16
     """
@@ -218,8 +218,7 @@ def _fixed(model: Model, what: Cores, at: dict[str, Any]) -> tuple[dict[str, Any
     known = model.space_.names
     if strange := [name for name in at if name not in known]:
         raise InputError(f"`at` names {strange[0]!r}, but the parameters are {', '.join(known)}")
-    always = {name: v for name, v in constants(model.space_).items() if name not in at and not what.is_one_parameter}
-    always |= {name: v for name, v in constants(model.space_).items() if name not in (*at, *what.names)}
+    always = constants(model.space_, but=[*at, *(what.names if what.is_one_parameter else ())])
     if what.is_one_parameter and what.names[0] in at:
         raise InputError(f"{what.names[0]} is the cores: ask for them with --cores, and leave it out of --at")
     missing = [name for name in known if name not in what.names and name not in at and name not in always]
