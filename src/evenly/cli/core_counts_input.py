@@ -114,7 +114,7 @@ def predict_counts(
     found = recommend(
         model, looked_at(counts.cores or "", "--cores", machine.cores), cores_are=counts.cores_are,
         at=parsing.values(at, "--at") if at else None, measured=learned.runs.get(name), goal=goal,
-        steps=counts.steps or 1, machine=machine, level=level,
+        steps=1 if counts.steps is None else counts.steps, machine=machine, level=level,
     )  # fmt: skip
     if counts.steps is None and (goal.deadline_s or goal.core_hours or goal.money):
         unsaid = "the job is one run or step as measured: --steps says how many it has"

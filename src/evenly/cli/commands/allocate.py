@@ -135,10 +135,10 @@ class CompareOptions:
     jitter: Annotated[bool, _compare("--jitter", help="Minimise the mean time of a step, where steps vary.")] = False
     steps: Annotated[
         list[Path] | None,
-        _compare("--steps", help="Files, or folders, with the times of single steps of each solver at any core count."),
+        _compare("--step-times", help="Files, or folders, with the times of single steps of each solver at any core count."),
     ] = None
     steps_time: Annotated[
-        str | None, _compare("--steps-time", help="The column with the time in tables of --steps.")
+        str | None, _compare("--step-times-column", help="The column with the time in tables of --step-times.")
     ] = None
     level: opt.Level = 0.9
 
@@ -158,7 +158,7 @@ class CompareOptions:
         if self.jitter and not samples:
             raise InputError(
                 "--jitter needs the times of several steps of every solver, which these measurements lack: "
-                "give files of steps with --steps"
+                "give files of steps with --step-times"
             )
         return Noise(level=self.level, samples=samples or None, optimise=self.jitter)
 
