@@ -88,7 +88,9 @@ def test_saving_has_its_letter_everywhere() -> None:
     assert [command for command, option in options() if "--save" in option.opts and "-o" not in option.opts] == []
 
 
-@pytest.mark.parametrize(("command", "old", "new"), [(c, o, n) for c, words in _RENAMED.items() for o, n in words.items()])
+@pytest.mark.parametrize(
+    ("command", "old", "new"), [(c, o, n) for c, words in _RENAMED.items() for o, n in words.items()]
+)
 def test_an_old_word_names_the_new_one(evenly: Evenly, command: str, old: str, new: str) -> None:
     known = {name for option in EVERY[command].params for name in option.opts}
     assert new in known
@@ -96,7 +98,6 @@ def test_an_old_word_names_the_new_one(evenly: Evenly, command: str, old: str, n
     shown = evenly(*command.split(), "x", old, "1")
     assert shown.code == 2
     assert f"{old} is now {new}" in shown.err
-
 
 
 @pytest.mark.parametrize("text", ["1..4", "1:4:1", "1,2,3,4"])

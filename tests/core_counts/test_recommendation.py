@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -78,7 +80,7 @@ def test_cores_of_several_parameters_are_made_of_what_was_measured(nodes: tuple[
     ],
 )
 def test_what_is_open_is_asked_for(
-    nodes: tuple[evenly.Model, evenly.Runs], arguments: dict[str, object], said: str
+    nodes: tuple[evenly.Model, evenly.Runs], arguments: dict[str, Any], said: str
 ) -> None:
     with pytest.raises(InputError, match=said):
         evenly.recommend(nodes[0], [96], **arguments)

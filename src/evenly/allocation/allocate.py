@@ -244,7 +244,7 @@ def _makeable(name: str, source: Any, limits: Limits, total: int) -> Limits:
     wanted = made if limits.allowed is None else np.intersect1d(made, np.asarray(limits.allowed, dtype=np.int64))
     if not len(wanted):
         raise InfeasibleError(
-            f"{name!r} can't run on {total} cores or fewer, or on those allowed: its cores are {source.cores_name_} with "
+            f"{name!r} can't run on {total} cores or fewer, or on those allowed: they are {source.cores_name_} with "
             f"{', '.join(f'{key} = {value}' for key, value in source.fixed.items())}",
             constraint=f"{name}.allowed",
         )

@@ -23,7 +23,11 @@ _WORDS = {"per-rank": "each rank (core)", "per-node": "each node", "total": "all
 
 
 def memory_bounds(
-    learned: Learned, quantity: str, measured: MemoryIs, at: dict[str, Any], cores_per_node: int | None,
+    learned: Learned,
+    quantity: str,
+    measured: MemoryIs,
+    at: dict[str, Any],
+    cores_per_node: int | None,
     cores_are: dict[str, str],
 ) -> dict[str, Bound]:
     """Return a bound on the memory of a node for each solver.

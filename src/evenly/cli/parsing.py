@@ -89,8 +89,8 @@ def _range(part: str, whole: str, option: str) -> list[Fraction]:
             raise ValueError
     except (ValueError, ArithmeticError):
         raise InputError(
-            f"{_place(option)}{whole!r} must be numbers separated by commas, or first..last or first:last:step with first <= last, "
-            f"but {part!r} is not"
+            f"{_place(option)}{whole!r} must be numbers separated by commas, or first..last or first:last:step with "
+            f"first <= last, but {part!r} is not"
         ) from None
     if (last - first) / step > _MOST:
         raise InputError(f"{_place(option)}{part!r} has more than {_MOST} values")

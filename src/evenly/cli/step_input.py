@@ -34,7 +34,9 @@ def steps_in(paths: Sequence[Path] | None, time: str | None) -> Steps | None:
     """
     if not paths:
         if time is not None:
-            raise InputError("--step-times-column names the column with the time in the files of --step-times: give --step-times too")
+            raise InputError(
+                "--step-times-column names the column with the time in the files of --step-times: give --step-times too"
+            )
         return None
     from evenly.readers.step_files import read_steps
 
@@ -49,7 +51,11 @@ def steps_in(paths: Sequence[Path] | None, time: str | None) -> Steps | None:
 
 def _as_typed(problem: object) -> str:
     """Name the option that is meant for the steps."""
-    return str(problem).replace("(--time)", "(--step-times-column)").replace(", and unit= (--unit) if it isn't in seconds", "")
+    return (
+        str(problem)
+        .replace("(--time)", "(--step-times-column)")
+        .replace(", and unit= (--unit) if it isn't in seconds", "")
+    )
 
 
 def check_steps(steps: Steps | None, solvers: Iterable[str]) -> None:

@@ -21,6 +21,7 @@ from evenly.arguments import explained
 from evenly.core_counts.cores import Cores, constants, find_cores
 from evenly.errors import InputError
 from evenly.models.base import Model
+from evenly.space.configurations import as_table
 from evenly.space.parameters import Categorical, Integer
 from evenly.space.ranges import ends
 from evenly.space.space import Configurations, Space
@@ -85,7 +86,7 @@ class ByCores:
         return None if self.cores.is_one_parameter else np.unique(ways(self.cores, self.varied, self.fixed, most)[1])
 
     def _inner(self, X: Configurations) -> pd.DataFrame:
-        table = pd.DataFrame(X).copy()
+        table = as_table(X).copy()
         counts = table.pop(self.cores_name_).to_numpy()
         if self.cores.is_one_parameter:
             return table.assign(**{self.varied: counts})

@@ -147,7 +147,9 @@ def find_cores(space: Space, cores_are: str | None = None, *, measured: pd.DataF
     multiply += [n for n in by_kind["per rank"] if not _is_one(space.parameters[n])]
     if not cores and len(ranks) == 1 and not multiply:
         text = _quoted(ranks[0])
-        return Cores(text, f"cores: one for each of {ranks[0]} (--cores-are says otherwise, as {shlex.quote(f'{text} * 2')})")
+        return Cores(
+            text, f"cores: one for each of {ranks[0]} (--cores-are says otherwise, as {shlex.quote(f'{text} * 2')})"
+        )
     raise InputError(_question(names, by_kind))
 
 
@@ -165,14 +167,14 @@ def _checked(cores: Cores, names: list[str]) -> Cores:
 
 def _question(names: Iterable[str], by_kind: Mapping[str, list[str]]) -> str:
     """Return the question which parameters are the cores, with proposals that can be typed."""
-    counting = [name for name in names if kind_of(name)] or list(names)
-    proposals = _proposals(by_kind) or [_quoted(counting[0])]
+    counting = [name for name in names if kind_of(name)]
+    proposals = _proposals(by_kind) or [_quoted(next(iter(names)))]
     words = " or ".join(f"--cores-are {shlex.quote(text)}" for text in proposals)
-    few = len(counting) == 1
-    return (
-        f"{'whether' if few else 'which of'} {', '.join(counting)} {'is' if few else 'are'} the cores is open: say it with "
-        f"{words} (cores_are={proposals[0]!r})"
-    )
+    python = f"cores_are={proposals[0]!r}"
+    if not counting:
+        return f"no name of {', '.join(names)} says that it is the cores: if one is, say it, as in {words} ({python})"
+    asked = f"whether {counting[0]} is" if len(counting) == 1 else f"which of {', '.join(counting)} are"
+    return f"{asked} the cores is open: say it with {words} ({python})"
 
 
 def _proposals(by_kind: Mapping[str, list[str]]) -> list[str]:

@@ -139,9 +139,7 @@ class Goal:
             if value is not None and not value > 0:
                 raise InputError(f"`{name}` must be above 0, but got {value!r}.")
 
-    def choose(
-        self, curve: pd.DataFrame, count: str = "ranks", *, currency: str = "EUR", level: float = 0.9
-    ) -> Choice:
+    def choose(self, curve: pd.DataFrame, count: str = "ranks", *, currency: str = "EUR", level: float = 0.9) -> Choice:
         """Return the recommended count, the knee and the runner-up.
 
         Parameters
@@ -179,8 +177,10 @@ class Goal:
         else:
             best, why = _row(left[left[count] == knee.count], 0), _reason(knee)
         # An efficiency is a wish: what it hides is told. A deadline and a budget are kept.
-        other = _runner_up(curve, curve if self.efficiency is not None else left, best, count)
-        trade = "none that was looked at is faster, or cheaper, than it" if other is None else _trade(best, other, count)
+        other = _runner_up(curve if self.efficiency is not None else left, best, count)
+        trade = (
+            "none that was looked at is faster, or cheaper, than it" if other is None else _trade(best, other, count)
+        )
         return Choice(
             int(best[count]), f"{why}: {_told(best, count)}", knee, None if other is None else int(other[count]), trade
         )
@@ -214,8 +214,8 @@ def knee_of(curve: pd.DataFrame, count: str, level: float = 0.9) -> Knee:
     from scipy.stats import norm
 
     counts = curve[count].to_numpy()
-    product = np.log(curve["run_s"] * curve["core_hours"]).to_numpy(dtype=np.float64)
-    width = np.log(curve["run_upper_s"] / curve["run_lower_s"]).to_numpy(dtype=np.float64)
+    product = np.log((curve["run_s"] * curve["core_hours"]).to_numpy(dtype=np.float64))
+    width = np.log((curve["run_upper_s"] / curve["run_lower_s"]).to_numpy(dtype=np.float64))
     # The logarithm of time × core-hours has twice the error of that of the time. The interval is 2 z wide.
     error = np.nan_to_num(2 * width / (2 * norm.ppf(0.5 + level / 2)), posinf=0.0)
     drawn = product + error * np.random.default_rng(0).standard_normal((_DRAWS, len(counts)))
@@ -237,13 +237,10 @@ def _reason(knee: Knee) -> str:
     return "more stop paying there, where time × core-hours is least"
 
 
-def _runner_up(curve: pd.DataFrame, left: pd.DataFrame, best: dict[str, float], count: str) -> dict[str, float] | None:
-    """Return the row with the least time × core-hours of those on the front: of those that keep to the goal, else all."""
-    for rows in (left, curve):
-        others = rows[_on_front(rows) & (rows[count] != best[count]).to_numpy()]
-        if len(others):
-            return _least(others.assign(product=others["run_s"] * others["core_hours"]), "product")
-    return None
+def _runner_up(curve: pd.DataFrame, best: dict[str, float], count: str) -> dict[str, float] | None:
+    """Return the row with the least time × core-hours of those on the front, other than the recommended one."""
+    others = curve[_on_front(curve) & (curve[count] != best[count]).to_numpy()]
+    return _least(others.assign(product=others["run_s"] * others["core_hours"]), "product") if len(others) else None
 
 
 def _on_front(curve: pd.DataFrame) -> NDArray[np.bool_]:
@@ -260,7 +257,9 @@ def _trade(best: dict[str, float], other: dict[str, float], count: str) -> str:
     """Return what another row brings and costs against the recommended one."""
     faster, dearer = best["run_s"] / other["run_s"], other["core_hours"] / best["core_hours"]
     brings = f"{faster:.2f} times as fast" if faster > 1 else f"{1 / faster:.2f} times as long"
-    return f"{_many(other, count)} {'is' if other[count] == 1 else 'are'} {brings} for {dearer:.2f} times the core-hours"
+    return (
+        f"{_many(other, count)} {'is' if other[count] == 1 else 'are'} {brings} for {dearer:.2f} times the core-hours"
+    )
 
 
 def _used(curve: pd.DataFrame, efficiency: float, count: str) -> pd.DataFrame:
@@ -269,7 +268,7 @@ def _used(curve: pd.DataFrame, efficiency: float, count: str) -> pd.DataFrame:
         return used
     raise InfeasibleError(
         f"no number of {count} looked at is used to {efficiency:.0%}: the best used are "
-        f"{_told(_row(curve, int(np.argmax(curve['efficiency']))), count)}. Lower --efficiency, or look at fewer {count}.",
+        f"{_told(_row(curve, int(np.argmax(curve['efficiency']))), count)}. Lower --efficiency, or ask for fewer.",
         constraint="efficiency",
     )
 

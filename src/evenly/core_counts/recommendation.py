@@ -183,7 +183,13 @@ def recommend(
     if not found.extrapolated:
         return found
     why = f"{choice.why}; an extrapolation: {_outside(model, table, found.best)}"
-    return Recommendation(curve, Choice(choice.count, why, choice.knee, choice.runner_up, choice.trade), float(steps), machine, found.notes)
+    return Recommendation(
+        curve,
+        Choice(choice.count, why, choice.knee, choice.runner_up, choice.trade),
+        float(steps),
+        machine,
+        found.notes,
+    )
 
 
 def _candidates(
@@ -230,8 +236,14 @@ def _fixed(model: Model, what: Cores, at: dict[str, Any]) -> tuple[dict[str, Any
         )
     for name, value in at.items():
         if name not in what.names and isinstance(value, list | tuple) and len(value) != 1:
-            raise InputError(f"--at {name} must have one value here, but has {len(value)}: ask for each in its own call")
-    told = [f"{', '.join(f'{name} = {value}' for name, value in always.items())}, as in all measurements"] if always else []
+            raise InputError(
+                f"--at {name} must have one value here, but has {len(value)}: ask for each in its own call"
+            )
+    told = (
+        [f"{', '.join(f'{name} = {value}' for name, value in always.items())}, as in all measurements"]
+        if always
+        else []
+    )
     return {**always, **at}, told
 
 
@@ -290,7 +302,9 @@ def _of_one(
     return [{**rest, varied: int(v), "cores": int(c)} for v, c in zip(values, made, strict=True)]
 
 
-def _curve(model: Model, table: pd.DataFrame, what: Cores, steps: float, machine: Machine, level: float) -> pd.DataFrame:
+def _curve(
+    model: Model, table: pd.DataFrame, what: Cores, steps: float, machine: Machine, level: float
+) -> pd.DataFrame:
     asked = table[model.space_.names]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ExtrapolationWarning)
@@ -299,7 +313,7 @@ def _curve(model: Model, table: pd.DataFrame, what: Cores, steps: float, machine
     beyond = np.zeros(len(table), dtype=np.bool_)
     for mask in model.space_.outside(asked).values():
         beyond |= mask
-    shown = [] if what.is_one_parameter and what.names[0] == "cores" else list(what.names)
+    shown = [] if what.is_one_parameter else list(what.names)
     curve = table[["cores", *shown]].copy()
     curve["step_s"], curve["lower_s"], curve["upper_s"] = seconds, lower, upper
     for name in ("", "lower_", "upper_"):

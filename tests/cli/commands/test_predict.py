@@ -38,7 +38,9 @@ def test_the_recommended_count_the_knee_and_the_runner_up(evenly: Evenly, scalin
     ).json
     assert told["recommended"]["cores"] == 64
     assert [row["extrapolated"] for row in told["rows"]] == [False, False, True]
-    assert [row["core_hours"] for row in told["rows"]] == pytest.approx([4 * 16**0.4, 4 * 64**0.4, 4 * 256**0.4], rel=1e-3)
+    assert [row["core_hours"] for row in told["rows"]] == pytest.approx(
+        [4 * 16**0.4, 4 * 64**0.4, 4 * 256**0.4], rel=1e-3
+    )
     assert told["rows"][0]["core_hours_lower"] <= 4 * 16**0.4 <= told["rows"][0]["core_hours_upper"]
     assert set(told["knee"]) == {"count", "lower", "upper", "is_last", "is_first"}
 

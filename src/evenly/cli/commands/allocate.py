@@ -135,7 +135,9 @@ class CompareOptions:
     jitter: Annotated[bool, _compare("--jitter", help="Minimise the mean time of a step, where steps vary.")] = False
     steps: Annotated[
         list[Path] | None,
-        _compare("--step-times", help="Files, or folders, with the times of single steps of each solver at any core count."),
+        _compare(
+            "--step-times", help="Files, or folders, with the times of single steps of each solver at any core count."
+        ),
     ] = None
     steps_time: Annotated[
         str | None, _compare("--step-times-column", help="The column with the time in tables of --step-times.")

@@ -68,7 +68,8 @@ def tune(
         Path | None, typer.Option("--store", help="Where runs are kept (default: beside the study, as .tune.db).")
     ] = None,
     save: Annotated[
-        Path | None, typer.Option("--save", "-o", help="Table of all runs: .csv or .parquet (default: beside the store).")
+        Path | None,
+        typer.Option("--save", "-o", help="Table of all runs: .csv or .parquet (default: beside the store)."),
     ] = None,
     keep_going: opt.KeepGoing = False,
     pictures: opt.Pictures = opt.Pictures(),

@@ -23,11 +23,15 @@ def recommendation_table(found: Recommendation, *, level: float = 0.9) -> Table:
     """
     curve, best = found.curve, found.best
     starred = bool(curve["extrapolated"].any())
-    caption = "used: efficiency against the fewest measured cores" if starred else "used: efficiency against the first row"
+    caption = (
+        "used: efficiency against the fewest measured cores" if starred else "used: efficiency against the first row"
+    )
     title = "" if found.steps == 1 else f"{value_text(found.steps)} steps"
-    table = new_table(title, f"{percent(level)}: intervals; {caption}" + ("\n* outside the range learned on" if starred else ""))
+    table = new_table(
+        title, f"{percent(level)}: intervals; {caption}" + ("\n* outside the range learned on" if starred else "")
+    )
     parts = list(curve.columns[1 : curve.columns.get_loc("step_s")])
-    others = [name for name in parts if len(parts) == 1 or curve[name].nunique() > 1]
+    others = [name for name in parts if curve[name].nunique() > 1]
     priced = [found.machine.currency] if "money" in curve else []
     factor, unit = common_prefix(curve["run_s"], "s", float(best["run_s"]))
     within = percent(level)
