@@ -48,6 +48,7 @@ def test_what_is_open_is_asked_for_with_a_proposal(ranges: dict[str, tuple[int, 
     with pytest.raises(InputError, match=r"--cores-are") as refused:
         find_cores(space(**ranges))
     assert proposal in str(refused.value)
+    assert ("with the cores of your nodes for 48" in str(refused.value)) == ("48'" in proposal)
 
 
 def test_cores_beside_nodes_are_of_all_nodes_if_each_node_has_as_many() -> None:

@@ -174,7 +174,8 @@ def _question(names: Iterable[str], by_kind: Mapping[str, list[str]]) -> str:
     if not counting:
         return f"no name of {', '.join(names)} says that it is the cores: if one is, say it, as in {words} ({python})"
     asked = f"whether {counting[0]} is" if len(counting) == 1 else f"which of {', '.join(counting)} are"
-    return f"{asked} the cores is open: say it with {words} ({python})"
+    example = f", with the cores of your nodes for {_PER_NODE}" if str(_PER_NODE) in proposals[0] else ""
+    return f"{asked} the cores is open: say it with {words}{example} ({python})"
 
 
 def _proposals(by_kind: Mapping[str, list[str]]) -> list[str]:

@@ -53,3 +53,11 @@ def test_users_are_told_what_is_wrong(evenly: Evenly, runs: Path) -> None:
         wrong = evenly("advise", runs, *arguments)
         assert wrong.code == 2
         assert told in wrong.err
+
+
+def test_a_budget_asks_what_the_cores_are(evenly: Evenly, runs: Path) -> None:
+    Path("nodes.csv").write_text(runs.read_text().replace("cores", "nodes"))
+    shown = evenly("advise", "nodes.csv", "--budget", "1")
+    assert shown.code == 2
+    assert "--cores-are 'nodes * 48'" in shown.err
+    assert evenly("advise", "nodes.csv", "--budget", "1", "--cores-are", "nodes * 4").code == 0
