@@ -120,3 +120,14 @@ def test_several_programs_are_asked_one_by_one(evenly: Evenly, pulse: Path) -> N
     assert "--only" in shown.err
     assert evenly("predict", pulse, *LAW, "--cores", "1..512", "--only", "inner", "--save", "curve.csv").code == 0
     assert {"cores", "run_s", "core_hours"} <= set(pd.read_csv("curve.csv"))
+
+
+def test_a_table_of_strangers_needs_no_option_but_the_question(evenly: Evenly, samples: Path) -> None:
+    table = samples.parent / "strangers" / "ec-earth" / "ATMIFS_scalability_CMIP6.csv"
+    shown = evenly("predict", table, *LAW, "--cores", "48,1008,2000", "--json")
+    assert shown.code == 0, shown.err
+    assert "cores: one for each of nproc" in shown.json["notes"][0]
+    rows = shown.json["rows"]
+    assert [row["extrapolated"] for row in rows] == [False, False, True]
+    # 3.27 simulated years per day on 48 processes: a year takes 7.34 h, 352 core-hours.
+    assert rows[0]["core_hours_lower"] < 352.3 < rows[0]["core_hours_upper"]
