@@ -82,6 +82,15 @@ def samples() -> Path:
 
 
 @pytest.fixture(scope="session")
+def strangers(samples: Path) -> Path:
+    """Real files that no reader was built with, beside the samples."""
+    folder = samples.parent / "strangers"
+    if not folder.is_dir():
+        pytest.fail(f"the folder {folder} is missing: it stands beside that of EVENLY_SAMPLES", pytrace=False)
+    return folder
+
+
+@pytest.fixture(scope="session")
 def data() -> Path:
     """Measured run times for benchmarks."""
     return _folder("EVENLY_DATA", ROOT.parent / "shared" / "data")

@@ -10,7 +10,7 @@ from evenly.errors import InputError, did_you_mean
 from evenly.readers.jobs.jobs import Jobs
 from evenly.time_limits.history import History
 from evenly.time_limits.kernels import MOST
-from evenly.time_limits.replay import last_two, proposed
+from evenly.time_limits.replay import proposed
 
 __all__ = ["Advice", "next_limit"]
 
@@ -80,7 +80,7 @@ def next_limit(
     ours = _sorted(jobs, alike, use)
     known = history.cores[ours][-1] if cores is None else cores
     coming = _with_one_more(history, int(np.flatnonzero(ours)[-1]), name is not None, float(known))
-    found = proposed(coming, last_two(coming)[1], kill)[0, -1]
+    found = proposed(coming, kill)[0, -1]
     longest = np.nanmax(np.append(history.limits, history.seconds))
     count = min(int(alike.sum()), MOST)
     return Advice(
@@ -113,7 +113,7 @@ def _with_one_more(history: History, like: int, of_same_name: bool, cores: float
         groups[-1, -1] = groups[-1].max() + 1
     return replace(
         history,
-        submit=np.append(history.submit, np.inf),
+        submit=np.append(history.submit, max(history.submit[-1], history.end.max()) + 1),
         end=np.append(history.end, np.inf),
         seconds=np.append(history.seconds, np.nan),
         stopped=np.append(history.stopped, False),

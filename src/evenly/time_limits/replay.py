@@ -12,7 +12,7 @@ from evenly.errors import InputError
 from evenly.readers.jobs.jobs import Jobs
 from evenly.time_limits.history import History
 
-__all__ = ["Outcome", "Replay", "last_two", "proposed", "replay"]
+__all__ = ["Outcome", "Replay", "proposed", "replay"]
 
 Floats = NDArray[np.float64]
 _MINUTE = 60.0
@@ -104,13 +104,13 @@ def replay(jobs: Jobs, *, kill: float = 0.05) -> Replay:
     >>> jobs = Jobs.of({"user": "ada", "state": "COMPLETED", "submit": 3600.0 * np.arange(40), "elapsed_s": took,
     ...                 "end": 3600.0 * np.arange(40) + took, "limit_s": 86400.0, "cores": 4.0})
     >>> [(one.name, round(one.unused)) for one in replay(jobs).outcomes][::4]
-    [('as asked', 3800), ('evenly: least unused', ...)]
+    [('as asked', 3800), ('evenly, least unused', ...)]
     """
     if not 0 < kill < 1:
         raise InputError(f"kill must lie between 0 and 1, but got {kill}")
     history = History.of(jobs)
-    last, two = last_two(history)
-    own = proposed(history, two, kill)
+    last, two = _last(history, 1)
+    own = proposed(history, kill)
     asked = history.limits
     known = np.isfinite(own[1])
     judged = ~history.stopped & known
@@ -119,13 +119,14 @@ def replay(jobs: Jobs, *, kill: float = 0.05) -> Replay:
             "no job came to its end for which a limit could be proposed from what others took before: more jobs are needed"
         )
     judge = _Judge(history, judged)
-    evenly = [judge("evenly: same risk for each job", own[0]), judge("evenly: least unused", own[1])]
+    evenly = [judge("evenly, same risk each", own[0]), judge("evenly, least unused", own[1])]
     share = max(one.killed for one in evenly)
     others: list[Outcome] = []
     if np.isfinite(asked[judged]).all():
         others += [judge("as asked", asked), judge.scaled("asked", asked, share)]
-    others += [judge.scaled("last job", _either(last, asked), share)]
-    others += [judge.scaled("mean of last two jobs", _either(two, asked), share)]
+    for name, limits in (("last job", last), ("mean of last two", two)):
+        limits = _either(limits, asked)
+        others.append(judge.scaled(name, np.where(np.isnan(limits), np.nanmedian(limits), limits), share))
     return Replay(
         outcomes=(*others, *evenly),
         kill=kill,
@@ -137,7 +138,7 @@ def replay(jobs: Jobs, *, kill: float = 0.05) -> Replay:
     )
 
 
-def proposed(history: History, recent: Floats, kill: float) -> Floats:
+def proposed(history: History, kill: float) -> Floats:
     """Return evenly's two limits for each job, shape (2, n): of the same risk, and with the least unused time."""
     from evenly.time_limits.kernels import replayed
 
@@ -145,23 +146,27 @@ def proposed(history: History, recent: Floats, kill: float) -> Floats:
     longest = np.nanmax(np.append(limits, history.seconds))
     found: Floats = replayed(
         history.by_end, history.submit, history.end, history.groups, int(history.groups.max()) + 1, history.seconds,
-        history.stopped, limits, np.where(np.isnan(limits), longest, limits), recent, history.cores, kill,
+        history.stopped, limits, np.where(np.isnan(limits), longest, limits), last_two(history), history.cores, kill,
     )  # fmt: skip
     return found
 
 
-def last_two(history: History) -> tuple[Floats, Floats]:
-    """Return what the last job of each job's user took, and the last two in the mean; NaN for a user's first."""
+def last_two(history: History) -> Floats:
+    """Return what the last two jobs of each job's user and name took in the mean, of its user where there are none."""
+    return _either(_last(history, 2)[1], _last(history, 1)[1])
+
+
+def _last(history: History, level: int) -> tuple[Floats, Floats]:
+    """Return what the last job of each job's group took, and the last two in the mean; NaN for a group's first."""
     from evenly.time_limits.kernels import last_jobs
 
-    users = history.groups[1]
-    found = last_jobs(history.by_end, history.submit, history.end, users, int(users.max()) + 1, history.seconds)
+    groups = history.groups[level]
+    found = last_jobs(history.by_end, history.submit, history.end, groups, int(groups.max()) + 1, history.seconds)
     return found[0], found[1]
 
 
 def _either(values: Floats, otherwise: Floats) -> Floats:
-    values = np.where(np.isnan(values), otherwise, values)
-    return np.where(np.isnan(values), np.nanmedian(values), values)
+    return np.where(np.isnan(values), otherwise, values)
 
 
 @dataclass(frozen=True)

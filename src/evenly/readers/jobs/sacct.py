@@ -95,7 +95,8 @@ class SacctReader(JobReader):
         if delimiter in (",", ";"):
             fits = full & (counts >= bars)  # texts in quotes may hold more
         else:
-            fits = full & ((counts == bars) | ((counts == bars + 1) & ends))
+            closed = ends[where] if where >= 0 else bool((ends | ~full | (counts < bars)).all())  # as sacct -p does
+            fits = full & ((counts == bars + 1) & ends if closed else counts == bars)
         full[: where + 1] = fits[: where + 1] = False
         self._skip(path, content, np.flatnonzero(full & ~fits), names, delimiter)
         if not fits.any():

@@ -17,7 +17,7 @@ __all__ = ["advice_as_dict", "advice_text", "limits_table", "replay_as_dict"]
 
 def limits_table(replay: Replay) -> Table:
     """Return what each way of choosing time limits would have cost."""
-    hours = "core-hours" if replay.has_cores else "job-hours"
+    hours = "core-h" if replay.has_cores else "job-h"
     stopped = f"; {replay.stopped} more were stopped at their limit and would be again" if replay.stopped else ""
     first = f"; {replay.unjudged} had no earlier job to learn from" if replay.unjudged else ""
     table = new_table(
@@ -25,7 +25,7 @@ def limits_table(replay: Replay) -> Table:
         f"factors are chosen in hindsight, to kill as many jobs as evenly{stopped}{first}",
     )
     add_texts(table, "time limit")
-    add_numbers(table, "killed", f"unused {hours}", "lost in killed jobs", "limit / time")
+    add_numbers(table, "killed", f"unused {hours}", f"lost {hours}", "limit/time")
     for one in replay.outcomes:
         cells = percent(one.killed), compact(one.unused), compact(one.lost), compact(one.overestimate, 3)
         add_row(table, one.name, *cells)
