@@ -74,7 +74,7 @@ class Replay:
     notes: tuple[str, ...] = ()
 
 
-def replay(jobs: Jobs, *, kill: float = 0.05) -> Replay:
+def replay(jobs: Jobs, *, kill: float = 0.05, judged_from: float = 0.0) -> Replay:
     """Replay jobs in the order of their submission, and propose a time limit for each from those that had ended.
 
     evenly proposes two limits. One is too short with the same probability `kill` for each job. The other has the least
@@ -88,6 +88,8 @@ def replay(jobs: Jobs, *, kill: float = 0.05) -> Replay:
         From `evenly.readers.jobs.job_reader.read_jobs`.
     kill : float
         Share of jobs that may be killed, between 0 and 1.
+    judged_from : float
+        The fraction of the jobs that are replayed before those that are judged.
 
     Returns
     -------
@@ -113,7 +115,7 @@ def replay(jobs: Jobs, *, kill: float = 0.05) -> Replay:
     own = proposed(history, kill)
     asked = history.limits
     known = np.isfinite(own[1])
-    judged = ~history.stopped & known
+    judged = ~history.stopped & known & (np.arange(len(history)) >= judged_from * len(history))
     if not judged.any():
         raise InputError(
             "no job came to its end for which a limit could be proposed from what others took before: more jobs are needed"

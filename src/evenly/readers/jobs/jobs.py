@@ -118,7 +118,7 @@ class Jobs:
         """
         names = list(parameters) or self.parameters()
         self._check(names)
-        ended = ~self._is_in(_NOT_ENDED)
+        ended = ~self._is_in(_NOT_ENDED) & self._known(names).all(axis=1)  # a job that never began has no cores
         if not ended.any():
             raise InputError("no job has ended yet: there is nothing to learn from")
         table = self.table[ended]
@@ -145,8 +145,12 @@ class Jobs:
     def parameters(self) -> list[str]:
         """Return the columns that are parameters unless the user says which."""
         cores = ["cores"] if self.table["cores"].notna().any() else []
-        nodes = ["nodes"] if self.table["nodes"].nunique() > 1 and self.table["nodes"].notna().all() else []
+        nodes = ["nodes"] if self._varies("nodes") else []
         return [*cores, *nodes, *(name for name in ("partition", "name") if self._has_few_values(name))]
+
+    def _varies(self, name: str) -> bool:
+        values = self.table[name][self.done | self.stopped]
+        return values.nunique() > 1 and bool(values.notna().all())
 
     def _has_few_values(self, name: str) -> bool:
         values = self.table[name].nunique()
@@ -161,10 +165,15 @@ class Jobs:
         if wrong:
             allowed = ", ".join(_MAY_BE_PARAMETERS)
             raise InputError(f"parameters of jobs must be some of {allowed}, but got {wrong[0]!r}")
-        unknown = [name for name in names if name in NUMBERS and self.table[name].isna().any()]
-        if unknown:
-            lost = int(self.table[unknown[0]].isna().sum())
-            raise InputError(f"{unknown[0]} of {lost} of {len(self)} jobs are not known: choose other --parameters")
+        unknown = ~self._known(names)[self.done | self.stopped]
+        if unknown.any():
+            name = names[int(unknown.any(axis=0).argmax())]
+            lost = int(unknown.any(axis=1).sum())
+            raise InputError(f"{name} of {lost} of {len(unknown)} jobs are not known: choose other --parameters")
+
+    def _known(self, names: Sequence[str]) -> NDArray[np.bool_]:
+        """Return whether each job has a value of each column, shape (n_jobs, n_names)."""
+        return np.stack([self.table[name].notna().to_numpy(dtype=np.bool_) for name in names], axis=1)
 
 
 def _parameter(column: pd.Series[float]) -> pd.Series[float]:
