@@ -4,8 +4,8 @@ Usage::
 
     .venv/bin/python benchmarks/limits.py JOBS … [--kill 0.05 0.1] [--from 0.5]
 
-Tables of jobs are replayed whole, and judged by the jobs that were submitted last, from this fraction of them on. The design was
-chosen on the first half of hpc2n.swf.
+Tables of jobs are replayed whole, and judged by the jobs that were submitted last, from this fraction of them on. The
+design was chosen on the first half of hpc2n.swf.
 """
 
 from __future__ import annotations

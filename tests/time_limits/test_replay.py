@@ -106,7 +106,7 @@ def test_a_real_workload(strangers: Path) -> None:
 def test_what_is_refused() -> None:
     with pytest.raises(InputError, match="kill must lie between"):
         replay(noisy(10), kill=1.0)
-    with pytest.raises(InputError, match="no job came to its end or was stopped .*there are: 2 FAILED"):
+    with pytest.raises(InputError, match=r"no job came to its end or was stopped .*there are: 2 FAILED"):
         replay(Jobs.of({"state": ["FAILED", "FAILED"], "elapsed_s": 5.0}))
     with pytest.raises(InputError, match="when they were submitted and ended"):
         replay(Jobs.of({"state": ["COMPLETED"] * 2, "elapsed_s": 5.0}))

@@ -71,8 +71,8 @@ class History:
         unknown = np.isnan(submit) | np.isnan(end)
         if unknown.any():
             raise InputError(
-                f"of {int(unknown.sum())} jobs it isn't known when they were submitted and ended, so that nothing can be "
-                "replayed in order: print Submit, Start and End, too"
+                f"of {int(unknown.sum())} jobs it isn't known when they were submitted and ended, so that nothing can "
+                "be replayed in order: print Submit, Start and End, too"
             )
         order = np.argsort(submit, kind="stable")
         cores = table["cores"].to_numpy(dtype=np.float64)

@@ -98,7 +98,7 @@ def _cheapest(order, count, values, weights, log_price, most):  # type: ignore[n
 
 @njit(cache=True)
 def _proposals(count, values, weights, logit, log_price, most):  # type: ignore[no-untyped-def]
-    """Return the limit that is too short with the probability that `logit` stands for, and the cheapest, up to `most`."""
+    """Return the limit that is too short with the probability of `logit`, and the cheapest, up to `most`."""
     order = np.argsort(values[:count])
     level = 1.0 / (1.0 + math.exp(logit))
     seconds = math.exp(min(_quantile(order, count, values, weights, level), math.log(most)))

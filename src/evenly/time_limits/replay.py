@@ -118,7 +118,7 @@ def replay(jobs: Jobs, *, kill: float = 0.05, judged_from: float = 0.0) -> Repla
     judged = ~history.stopped & known & (np.arange(len(history)) >= judged_from * len(history))
     if not judged.any():
         raise InputError(
-            "no job came to its end for which a limit could be proposed from what others took before: more jobs are needed"
+            "no job came to its end for which a limit could be proposed from earlier jobs: more jobs are needed"
         )
     judge = _Judge(history, judged)
     evenly = [judge("evenly, same risk each", own[0]), judge("evenly, least unused", own[1])]

@@ -14,7 +14,9 @@ def jobs(tmp_path: Path) -> Path:
     rows = ["JobID|User|JobName|State|Submit|End|Elapsed|Timelimit|AllocCPUS"]
     for day in range(1, 29):
         took = ("00:10:00", "00:20:30")[day % 2]
-        rows.append(f"{day}|ada|wave|COMPLETED|2024-02-{day:02d}T00:00:00|2024-02-{day:02d}T01:00:00|{took}|1-00:00:00|4")
+        rows.append(
+            f"{day}|ada|wave|COMPLETED|2024-02-{day:02d}T00:00:00|2024-02-{day:02d}T01:00:00|{took}|1-00:00:00|4"
+        )
     rows.append("40|bob|mesh|FAILED|2024-02-01T00:00:00|2024-02-01T01:00:00|01:00:00|1-00:00:00|4")
     path = tmp_path / "sacct.txt"
     path.write_text("\n".join([*rows, ""]))
@@ -66,7 +68,9 @@ def test_limits_of_predictions(evenly: Evenly, tmp_path: Path) -> None:
     shown = evenly("predict", path, "--at", "cores=3", "--limit", "95%")
     assert shown.code == 0, shown.err
     assert "time limit, enough in 95 %" in shown.out
-    row = evenly("predict", path, "--at", "cores=3", "--limit", "95%", "--level", "90%", "--json").json["predictions"][0]
+    row = evenly("predict", path, "--at", "cores=3", "--limit", "95%", "--level", "90%", "--json").json["predictions"][
+        0
+    ]
     hours, minutes, seconds = map(int, row["limit"].split(":"))
     assert seconds == 0
     assert row["upper"] <= 3600 * hours + 60 * minutes < row["upper"] + 60

@@ -29,7 +29,7 @@ def limits(
     reading: opt.Reading = opt.Reading(),
     json: opt.Json = False,
 ) -> None:
-    """Replay a table of jobs, as sacct prints it: which time limits would have been enough, and what the next job should ask for.
+    """Replay a table of jobs: which time limits would have been enough, and what the next job should ask for.
 
     Jobs are replayed in the order of their submission, and each limit is learned from the jobs that had ended by then.
     """

@@ -1,9 +1,10 @@
-"""The columns that Slurm's ``sacct`` can print, and how they become jobs: steps are merged into the job they belong to."""
+"""The columns that Slurm's ``sacct`` can print, and how they become jobs: steps are merged into their job."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,20 +20,23 @@ __all__ = ["USED", "accounted", "are_columns"]
 Floats = NDArray[np.float64]
 #: What evenly uses, in lower case.
 USED = (
-    "jobid", "jobidraw", "cluster", "user", "account", "jobname", "partition", "state", "submit", "start", "end", "elapsed",
-    "elapsedraw", "timelimit", "timelimitraw", "alloccpus", "ncpus", "alloctres", "cputime", "cputimeraw", "nnodes",
+    "jobid", "jobidraw", "cluster", "user", "account", "jobname", "partition", "state", "submit", "start", "end",
+    "elapsed", "elapsedraw", "timelimit", "timelimitraw", "alloccpus", "ncpus", "alloctres", "cputime", "cputimeraw", "nnodes",
     "allocnodes", "reqmem", "maxrss",
 )  # fmt: skip
 _OTHERS = (
-    "admincomment allocgres associd avecpu avecpufreq avediskread avediskwrite avepages averss avevmsize blockid comment "
-    "constraints container consumedenergy consumedenergyraw dbindex derivedexitcode eligible exitcode extra failednode flags "
-    "gid group layout licenses maxdiskread maxdiskreadnode maxdiskreadtask maxdiskwrite maxdiskwritenode maxdiskwritetask "
-    "maxpages maxpagesnode maxpagestask maxrssnode maxrsstask maxvmsize maxvmsizenode maxvmsizetask mcslabel mincpu "
-    "mincpunode mincputask nodelist ntasks planned plannedcpu plannedcpuraw priority qos qosraw qosreq reason reqcpufreq "
-    "reqcpufreqgov reqcpufreqmax reqcpufreqmin reqcpus reqgres reqnodes reqtres reservation reservationid reserved resvcpu "
-    "resvcpuraw restarts segmentsize sluid stderr stdin stdout submitline suspended systemcomment systemcpu totalcpu uid "
-    "usercpu wckey wckeyid workdir"
-).split()
+    "admincomment", "allocgres", "associd", "avecpu", "avecpufreq", "avediskread", "avediskwrite", "avepages",
+    "averss", "avevmsize", "blockid", "comment", "constraints", "container", "consumedenergy", "consumedenergyraw",
+    "dbindex", "derivedexitcode", "eligible", "exitcode", "extra", "failednode", "flags", "gid", "group", "layout",
+    "licenses", "maxdiskread", "maxdiskreadnode", "maxdiskreadtask", "maxdiskwrite", "maxdiskwritenode",
+    "maxdiskwritetask", "maxpages", "maxpagesnode", "maxpagestask", "maxrssnode", "maxrsstask", "maxvmsize",
+    "maxvmsizenode", "maxvmsizetask", "mcslabel", "mincpu", "mincpunode", "mincputask", "nodelist", "ntasks",
+    "planned", "plannedcpu", "plannedcpuraw", "priority", "qos", "qosraw", "qosreq", "reason", "reqcpufreq",
+    "reqcpufreqgov", "reqcpufreqmax", "reqcpufreqmin", "reqcpus", "reqgres", "reqnodes", "reqtres", "reservation",
+    "reservationid", "reserved", "resvcpu", "resvcpuraw", "restarts", "segmentsize", "sluid", "stderr", "stdin",
+    "stdout", "submitline", "suspended", "systemcomment", "systemcpu", "totalcpu", "uid", "usercpu", "wckey",
+    "wckeyid", "workdir",
+)  # fmt: skip
 _KNOWN = frozenset((*USED, *_OTHERS))
 _TELLING = frozenset(("jobid", "jobidraw", "elapsed", "elapsedraw", "alloccpus", "cputimeraw", "reqcpus", "ncpus"))
 _FEWEST = 3
@@ -71,7 +75,9 @@ def accounted(path: Path, table: pd.DataFrame) -> Jobs:
     is_step = ids.str.contains(".", regex=False).to_numpy(dtype=np.bool_)
     whole = table[~is_step]
     if not len(whole):
-        raise ReadError(path, f"it has steps (as {ids.iloc[0]}) but no jobs: leave out what selects steps, as in {WANTED}")
+        raise ReadError(
+            path, f"it has steps (as {ids.iloc[0]}) but no jobs: leave out what selects steps, as in {WANTED}"
+        )
     try:
         return _jobs(path, table, whole, ids, is_step)
     except ValueError as error:
@@ -91,12 +97,11 @@ def _jobs(
     nodes = _count(whole, "nnodes" if "nnodes" in whole else "allocnodes")
     if "state" not in whole:
         notes.append("there is no column State: every job that ended is taken as completed")
-        states = pd.Series(np.where(np.isfinite(end) | ("end" not in whole), "COMPLETED", ""), index=whole.index)
+        ended = np.isfinite(end) | ("end" not in whole)
+        states: pd.Series[Any] = pd.Series(np.where(ended, "COMPLETED", ""), index=whole.index)
     else:
         states = _mapped(whole["state"])
-    limit = (
-        60 * _count(whole, "timelimitraw") if "timelimitraw" in whole else durations(_text(whole, "timelimit"))
-    )
+    limit = 60 * _count(whole, "timelimitraw") if "timelimitraw" in whole else durations(_text(whole, "timelimit"))
     columns: dict[str, object] = {
         "id": ids[~is_step], "user": _text(whole, "user"), "account": _text(whole, "account"),
         "name": _text(whole, "jobname"), "partition": _text(whole, "partition"), "state": states,
@@ -120,7 +125,7 @@ def _count(table: pd.DataFrame, name: str) -> Floats:
     return np.where(counts > 0, counts, np.nan)
 
 
-def _mapped(column: pd.Series[str]) -> pd.Series[str]:
+def _mapped(column: pd.Series[str]) -> pd.Series[Any]:
     words = {text: state(str(text)) for text in column.dropna().unique()}
     return column.astype(object).map(words).fillna("").astype("category")
 
@@ -134,8 +139,8 @@ def _elapsed(path: Path, table: pd.DataFrame, start: Floats, end: Floats, notes:
         there = ", ".join(name for name in table if name in _KNOWN)
         raise ReadError(
             path,
-            f"no column says what each job took (Elapsed, or Start and End; the columns are {there}). This prints what is "
-            f"needed: {WANTED}",
+            f"no column says what each job took (Elapsed, or Start and End; the columns are {there}). This prints what "
+            f"is needed: {WANTED}",
         )
     notes.append("there is no column Elapsed: what jobs took is their End less their Start")
     return end - start

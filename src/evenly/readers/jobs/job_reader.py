@@ -6,8 +6,6 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
 
-import pandas as pd
-
 from evenly.errors import InputError, ReadError
 from evenly.readers.base import Reader
 from evenly.readers.jobs.jobs import Jobs
@@ -64,7 +62,7 @@ class JobReader(Reader):
 
 
 def read_jobs(paths: Sequence[Path | str] | Path | str, *, format: str | None = None, **options: object) -> Jobs:  # noqa: A002
-    """Read job tables from files: Slurm's sacct or seff, or the Standard Workload Format.
+    r"""Read job tables from files: Slurm's sacct or seff, or the Standard Workload Format.
 
     Parameters
     ----------
@@ -84,7 +82,7 @@ def read_jobs(paths: Sequence[Path | str] | Path | str, *, format: str | None = 
     --------
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "sacct.txt"
-    >>> _ = path.write_text("JobID|Elapsed|AllocCPUS|State\\n7|00:01:02|4|COMPLETED\\n7.batch|00:01:02|4|COMPLETED\\n")
+    >>> _ = path.write_text("JobID|Elapsed|AllocCPUS|State\n7|00:01:02|4|COMPLETED\n7.batch|00:01:02|4|COMPLETED\n")
     >>> read_jobs(path).table[["id", "elapsed_s", "cores", "state"]]
       id  elapsed_s  cores      state
     0  7       62.0    4.0  COMPLETED
@@ -104,14 +102,3 @@ def _read_one(path: Path, readers: Sequence[JobReader]) -> Jobs:
     jobs = fitting[0].jobs(path)
     lost = f"left out:{listing(fitting[0].skipped)}"
     return Jobs(jobs.table, (*jobs.notes, lost)) if fitting[0].skipped else jobs
-
-
-def with_lines(path: Path, error: ValueError) -> ReadError:
-    """Return the error of a text that stands in a row whose label is its line."""
-    message, *line = error.args
-    return ReadError(path, str(message), line=int(line[0]) if line else None)
-
-
-def category(table: pd.DataFrame, name: str) -> pd.Series[str]:
-    """Return a column of text without blanks around it; "" throughout if it isn't there."""
-    return table[name] if name in table else pd.Series("", index=table.index, dtype="category")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -159,7 +160,7 @@ class Jobs:
     def _check(self, names: Sequence[str]) -> None:
         if not names:
             raise InputError(
-                "nothing in the table of jobs can be a parameter: it doesn't say how many cores each job had (AllocCPUS)"
+                "nothing in the table of jobs can be a parameter: it doesn't say how many cores a job had (AllocCPUS)"
             )
         wrong = [name for name in names if name not in _MAY_BE_PARAMETERS]
         if wrong:
@@ -176,7 +177,7 @@ class Jobs:
         return np.stack([self.table[name].notna().to_numpy(dtype=np.bool_) for name in names], axis=1)
 
 
-def _parameter(column: pd.Series[float]) -> pd.Series[float]:
+def _parameter(column: pd.Series[Any]) -> pd.Series[Any]:
     if column.name in TEXTS:
         return column.astype(object)
     return column.astype(np.int64) if column.notna().all() and (column % 1 == 0).all() else column

@@ -1,4 +1,4 @@
-"""Slurm's accounting as ``sacct --parsable2`` or ``--parsable`` prints it: one row per job and step, with ``|`` between."""
+"""Slurm's accounting as ``sacct --parsable2`` or ``--parsable`` prints it: one row per job and step, with bars."""
 
 from __future__ import annotations
 
@@ -28,10 +28,11 @@ _FEWEST = 5
 #: How many lines may stand above the names of the columns, as the command that printed them.
 _ABOVE = 10
 #: The columns of Open XDMoD's job files, which have no names, with and without the quality of service.
-_XDMOD = (
-    "jobid,jobidraw,cluster,partition,qos,account,group,gid,user,uid,submit,eligible,start,end,elapsed,exitcode,state,nnodes,"
-    "ncpus,reqcpus,reqmem,reqtres,alloctres,timelimit,nodelist,jobname"
-).split(",")
+_XDMOD = [
+    "jobid", "jobidraw", "cluster", "partition", "qos", "account", "group", "gid", "user", "uid", "submit",
+    "eligible", "start", "end", "elapsed", "exitcode", "state", "nnodes", "ncpus", "reqcpus", "reqmem", "reqtres",
+    "alloctres", "timelimit", "nodelist", "jobname",
+]  # fmt: skip
 _LAYOUTS = (_XDMOD, [name for name in _XDMOD if name != "qos"])
 
 
@@ -187,7 +188,7 @@ def _guess(text: str) -> str:
 
 
 def _proves(rows: list[list[str]], layout: list[str]) -> bool:
-    """Return whether states and job numbers are where the layout has them, and each job's End less Start its Elapsed."""
+    """Return whether states and job numbers are where the layout has them, and End less Start is Elapsed."""
     table = pd.DataFrame(rows, columns=layout)
     if not table["jobid"].str.fullmatch(_ID.pattern).all() or not table["state"].map(state).isin(list(STATES)).all():
         return False

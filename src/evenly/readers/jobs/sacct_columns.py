@@ -56,7 +56,9 @@ class SacctColumnsReader(JobReader):
         if not len(table):
             raise ReadError(path, "there are no jobs below the names of the columns")
         jobs = accounted(path, table)
-        cut = any(table[name].str.endswith("+").any() for name in ("jobname", "partition", "user", "account") if name in table)
+        cut = any(
+            table[name].str.endswith("+").any() for name in ("jobname", "partition", "user", "account") if name in table
+        )
         note = ["names that end in + are cut off, so that several may have become one: sacct -P prints all of them"]
         return Jobs(jobs.table, (*jobs.notes, *(note if cut else [])))
 

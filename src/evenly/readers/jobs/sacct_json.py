@@ -53,15 +53,17 @@ class SacctJsonReader(JobReader):
             raise ReadError(path, f"it is no whole JSON document: {error}") from None
         found = content.get("jobs") if isinstance(content, dict) else None
         if not isinstance(found, list) or not found:
-            raise ReadError(path, "there are no jobs in it: its list \"jobs\" is missing or empty")
+            raise ReadError(path, 'there are no jobs in it: its list "jobs" is missing or empty')
         try:
             rows = [_row(job) for job in found]
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise ReadError(path, f"a job is not as sacct --json writes it: {type(error).__name__}: {error}") from None
         table = pd.DataFrame(rows)
         if table["elapsed_s"].isna().all():
-            raise ReadError(path, "no job says what it took (time.elapsed): is it the output of squeue? sacct --json is needed")
-        return Jobs.of(dict(table.items()))
+            raise ReadError(
+                path, "no job says what it took (time.elapsed): is it the output of squeue? sacct --json is needed"
+            )
+        return Jobs.of({str(name): column for name, column in table.items()})
 
 
 def _number(value: Any) -> float:

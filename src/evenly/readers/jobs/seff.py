@@ -76,7 +76,7 @@ class SeffReader(JobReader):
         table = pd.DataFrame(rows)
         once = table.drop_duplicates(ignore_index=True)
         notes = [f"{len(rows) - len(once)} outputs repeat another one and count once"] if len(once) < len(rows) else []
-        return Jobs.of(dict(once.items()), notes)
+        return Jobs.of({str(name): column for name, column in once.items()}, notes)
 
 
 def _whole(path: Path) -> str:
@@ -112,8 +112,10 @@ def _row(path: Path, block: _Block) -> dict[str, object]:
         raise ReadError(path, f"the output about job {name} is cut off: '{_LAST}:' should follow", line=block.line)
     wall, total = _seconds(path, block, _LAST, values[_LAST]), _core_seconds(path, block)
     nodes = _count(values.get("Nodes", ""))
-    cores = _count(values.get("Cores per node", "")) * (nodes if nodes > 0 else 1.0) if "Cores per node" in values else _count(
-        values.get("Cores", "")
+    cores = (
+        _count(values.get("Cores per node", "")) * (nodes if nodes > 0 else 1.0)
+        if "Cores per node" in values
+        else _count(values.get("Cores", ""))
     )
     if total > 0 and wall > 0 and abs(total - cores * wall) > 0.5 * wall:
         raise ReadError(

@@ -21,8 +21,8 @@ from evenly.readers.jobs.jobs import Jobs
 __all__ = ["SwfReader"]
 
 _FIELDS = (
-    "id", "submit", "wait", "run", "cores", "cpu", "memory", "requested cores", "limit", "requested memory", "status", "user",
-    "group", "executable", "queue", "partition", "preceding", "think",
+    "id", "submit", "wait", "run", "cores", "cpu", "memory", "requested cores", "limit", "requested memory", "status",
+    "user", "group", "executable", "queue", "partition", "preceding", "think",
 )  # fmt: skip
 _START = re.compile(r"^;\s*UnixStartTime:\s*(\d+)", re.MULTILINE)
 _HEADER = re.compile(r"^;\s*(Version|Computer|MaxJobs|UnixStartTime|MaxProcs|MaxNodes)\s*:", re.MULTILINE)
@@ -61,7 +61,9 @@ class SwfReader(JobReader):
         cores = np.where(cores > 0, cores, np.nan)
         if (lost := np.isnan(cores) & (asked > 0)).any():
             cores = np.where(lost, asked, cores)
-            notes.append(f"{int(lost.sum())} jobs don't say how many processors they had: those that they asked for count")
+            notes.append(
+                f"{int(lost.sum())} jobs don't say how many processors they had: those that they asked for count"
+            )
         submit = zero + value["submit"]
         start = submit + value["wait"]
         memory = {name: value[name] * _KIB * cores for name in ("memory", "requested memory")}
@@ -112,7 +114,9 @@ def _label(values: np.ndarray) -> pd.Series[str]:
     """Return whole numbers as texts, "" where unknown."""
     codes, distinct = pd.factorize(values)
     words = np.array([*(f"{value:.0f}" for value in distinct), ""], dtype=object)
-    return pd.Series(pd.Categorical.from_codes(np.where(codes < 0, len(distinct), codes), dtype=pd.CategoricalDtype(words)))
+    return pd.Series(
+        pd.Categorical.from_codes(np.where(codes < 0, len(distinct), codes), dtype=pd.CategoricalDtype(list(words)))
+    )
 
 
 def _states(run: np.ndarray, limit: np.ndarray, status: pd.Series[float], notes: list[str]) -> pd.Series[str]:
@@ -124,7 +128,7 @@ def _states(run: np.ndarray, limit: np.ndarray, status: pd.Series[float], notes:
     reached = (states == "COMPLETED") & (run >= limit)
     if reached.any():
         notes.append(
-            f"{int(reached.sum())} jobs ran as long as they asked for or longer: they are taken as stopped at their limit"
+            f"{int(reached.sum())} jobs ran as long as they asked for or longer: they count as stopped at their limit"
         )
         states[reached] = "TIMEOUT"
     return pd.Series(states, dtype="category")

@@ -1,4 +1,4 @@
-"""What Slurm writes as text, as numbers: durations, dates, sizes of memory, states. Each distinct text is parsed once."""
+"""What Slurm writes as text, as numbers: durations, dates, sizes, states. Each distinct text is parsed once."""
 
 from __future__ import annotations
 

@@ -305,7 +305,14 @@ def predictions_table(
         value = f"{compact(row['value'] / factor)} {prefix}".rstrip() + ("*" if row["extrapolated"] else " " * starred)
         cells = [_cell(row["configuration"].get(name)) for name in parameters]
         between = f"{compact(row['lower'] / factor, 3)} … {compact(row['upper'] / factor, 3)} {prefix}".rstrip()
-        add_row(table, *([row["solver"]] if len(models) > 1 else []), *cells, value, between, *([row["limit"]] if enough else []))
+        add_row(
+            table,
+            *([row["solver"]] if len(models) > 1 else []),
+            *cells,
+            value,
+            between,
+            *([row["limit"]] if enough else []),
+        )
     return table
 
 
