@@ -16,7 +16,7 @@ __all__ = ["GROUPS", "History"]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 #: From the widest group of jobs that are alike to the narrowest.
-GROUPS = ((), ("user",), ("user", "name"))
+GROUPS = ((), ("user",), ("user", "name"), ("user", "name", "cores"))
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,8 @@ class History:
         The time limits that were asked for, in seconds; NaN where unknown.
     cores : array
         How many cores each had; 1 throughout if no job says so.
-    groups : array (3, n)
-        The number of each job's group, for each of `GROUPS`.
+    groups : array (4, n)
+        The number of each job's group, for each of `GROUPS`; -1 where its user or name isn't known.
     by_end : array
         The jobs in the order in which they ended.
     """
@@ -97,7 +97,8 @@ def _codes(table: pd.DataFrame, names: tuple[str, ...]) -> Ints:
     if not names:
         return np.zeros(len(table), dtype=np.int64)
     codes = np.zeros(len(table), dtype=np.int64)
+    known = np.ones(len(table), dtype=np.bool_)
     for name in names:
-        column = table[name].cat
-        codes = codes * (len(column.categories) + 1) + column.codes + 1
-    return np.asarray(pd.factorize(codes)[0], dtype=np.int64)
+        codes = pd.factorize(codes)[0] * (len(table) + 1) + pd.factorize(table[name])[0] + 1
+        known &= (table[name].notna() & (table[name] != "")).to_numpy(dtype=np.bool_)
+    return np.where(known, pd.factorize(codes)[0], -1)

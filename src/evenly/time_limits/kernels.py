@@ -32,6 +32,8 @@ def _mixture(i, groups, head, previous, log_seconds, log_limits, log_recent, dou
     left = 1.0
     total = 0.0
     for level in range(groups.shape[0] - 1, -1, -1):
+        if groups[level, i] < 0:
+            continue
         first = count
         sum_of_weights = 0.0
         j = head[level, groups[level, i]]
@@ -132,8 +134,9 @@ def replayed(by_end, submit, end, groups, n_groups, seconds, stopped, limits, mo
             j = by_end[known]
             known += 1
             for level in range(levels):
-                previous[level, j] = head[level, groups[level, j]]
-                head[level, groups[level, j]] = j
+                if groups[level, j] >= 0:
+                    previous[level, j] = head[level, groups[level, j]]
+                    head[level, groups[level, j]] = j
             if not stopped[j] and not math.isnan(found[0, j]):
                 judged += 1
                 step = max(STEP, FIRST_STEP / math.sqrt(judged)) / math.sqrt(kill)
@@ -158,8 +161,11 @@ def last_jobs(by_end, submit, end, users, n_users, seconds):  # type: ignore[no-
         while known < len(by_end) and end[by_end[known]] <= submit[i]:
             j = by_end[known]
             known += 1
-            last[1, users[j]] = last[0, users[j]]
-            last[0, users[j]] = seconds[j]
+            if users[j] >= 0:
+                last[1, users[j]] = last[0, users[j]]
+                last[0, users[j]] = seconds[j]
+        if users[i] < 0:
+            continue
         one, two = last[0, users[i]], last[1, users[i]]
         found[0, i] = one
         found[1, i] = one if math.isnan(two) else 0.5 * (one + two)

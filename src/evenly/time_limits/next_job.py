@@ -109,8 +109,10 @@ def _sorted(jobs: Jobs, mask: np.ndarray, use: np.ndarray) -> np.ndarray:
 def _with_one_more(history: History, like: int, of_same_name: bool, cores: float) -> History:
     """Return the history with a job that is submitted after all have ended, in the groups of the job `like`."""
     groups = np.append(history.groups, history.groups[:, like : like + 1], axis=1)
+    of_same_cores = (history.groups[2] == history.groups[2, like]) & (history.cores == cores)
+    groups[3, -1] = history.groups[3, of_same_cores][0] if of_same_cores.any() else -1
     if not of_same_name:
-        groups[-1, -1] = groups[-1].max() + 1
+        groups[2:, -1] = -1
     return replace(
         history,
         submit=np.append(history.submit, max(history.submit[-1], history.end.max()) + 1),

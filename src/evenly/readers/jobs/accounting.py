@@ -21,7 +21,8 @@ Floats = NDArray[np.float64]
 #: What evenly uses, in lower case.
 USED = (
     "jobid", "jobidraw", "cluster", "user", "account", "jobname", "partition", "state", "submit", "start", "end",
-    "elapsed", "elapsedraw", "timelimit", "timelimitraw", "alloccpus", "ncpus", "alloctres", "cputime", "cputimeraw", "nnodes",
+    "elapsed", "elapsedraw", "timelimit", "timelimitraw",
+    "alloccpus", "ncpus", "alloctres", "cputime", "cputimeraw", "nnodes",
     "allocnodes", "reqmem", "maxrss",
 )  # fmt: skip
 _OTHERS = (

@@ -58,9 +58,8 @@ def durations(texts: pd.Series[str]) -> Floats:
 
     Examples
     --------
-    >>> durations(pd.Series(["00:17:46", "5-00:00:26", "02:00.355", "UNLIMITED", ""]))
-    array([1.066000e+03, 4.320260e+05, 1.203550e+02,          inf,
-                    nan])
+    >>> durations(pd.Series(["00:17:46", "5-00:00:26", "02:00.355", "UNLIMITED", ""])).tolist()
+    [1066.0, 432026.0, 120.355, inf, nan]
     """
     return each(texts, _duration)
 
