@@ -34,6 +34,8 @@ from evenly.models.ranking import ranking as ranking
 from evenly.models.storage import load as load
 from evenly.models.storage import save as save
 from evenly.readers import read as read
+from evenly.readers.jobs.job_reader import read_jobs as read_jobs
+from evenly.readers.jobs.jobs import Jobs as Jobs
 from evenly.runs.runs import Runs as Runs
 from evenly.space.parameters import Categorical as Categorical
 from evenly.space.parameters import Integer as Integer
@@ -41,6 +43,8 @@ from evenly.space.parameters import Ordinal as Ordinal
 from evenly.space.parameters import Real as Real
 from evenly.space.space import Constraint as Constraint
 from evenly.space.space import Space as Space
+from evenly.time_limits.next_job import next_limit as next_limit
+from evenly.time_limits.replay import replay as replay
 from evenly.tuning.search import Search as Search
 from evenly.tuning.sensitivity import sensitivity as sensitivity
 from evenly.tuning.tuning import tune as tune

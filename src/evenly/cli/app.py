@@ -48,6 +48,7 @@ _COMMANDS = {
     "advise": "Propose the runs that lower a model's error most per core-hour, out of all that may be run.",
     "sensitivity": "Tell which parameters matter: how much errors grow when their values are shuffled, and Sobol "
     "indices.",
+    "limits": "Replay a table of jobs: which time limits would have been enough, and what the next job should ask for.",
     "demo": "Calibrate, cut a structure, predict, run, compare: a few minutes on this machine; FOLDER/index.html "
     "shows it.",
 }

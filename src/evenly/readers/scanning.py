@@ -231,7 +231,12 @@ class _Collector:
         self.skipped.extend(self.walk.take_skipped())
 
     def _recognising(self, path: Path) -> list[Reader]:
-        return [reader for reader in self.readers if _recognises(reader, path)]
+        """Return the readers that recognise `path`; a generic one only if it is in no particular format.
+
+        What the reader of a particular format refuses with a reason must not be read as just any table.
+        """
+        found = [reader for reader in self.readers if _recognises(reader, path)]
+        return [reader for reader in found if not getattr(reader, "generic", False)] or found
 
     def _take(self, path: Path, candidates: Iterable[Reader]) -> None:
         """Read `path` with the first reader that succeeds; if all fail, record the first failure."""

@@ -35,6 +35,7 @@ def predict(
     save: Annotated[Path | None, typer.Option("--save", "-o", help="Save the predictions as CSV.")] = None,
     level: opt.Level = 0.9,
     counts: Counts = Counts(),
+    limit: opt.Limit = None,
     unrun: Unrun = Unrun(),
     what: What = What(),
     learning: opt.Learning = opt.Learning(),
@@ -52,7 +53,7 @@ def predict(
     """
     if unrun.simulation is not None:
         given = [*(["PATH"] if path else []), *(["--at"] if at else []), *(["--file"] if file else [])]
-        given += [*opt.typed(learning), *opt.typed(reading)]
+        given += [*(["--limit"] if limit else []), *opt.typed(learning), *opt.typed(reading)]
         if given:
             raise InputError(f"{given[0]} can't be used with --simulation: it needs no measurements")
         predict_unrun(unrun, counts, what, level, pictures, save, json=json)
@@ -61,6 +62,8 @@ def predict(
     if not path:
         raise InputError("give measurement files or a saved model as PATH, or a simulation with --simulation")
     if counts.cores is not None:
+        if limit is not None:
+            raise InputError("--limit can't be used with --cores: choose the cores first, and give them with --at")
         _predict_counts(path, at, file, counts, level, save, learning, reading, json=json)
         return
     refuse_without_cores(counts)
@@ -73,11 +76,11 @@ def predict(
         opt.check_parameters(asked.columns, learned.models.values())
     parts = _parts(learned, asked, reading.solver)
     if save is not None:
-        _save(_predicted(parts, level), save)
+        _save(_predicted(parts, level, limit), save)
     if json:
-        print_json({"level": level, "predictions": _predicted(parts, level)})
+        print_json({"level": level, "predictions": _predicted(parts, level, limit)})
     else:
-        _show(parts, level, times)
+        _show(parts, level, limit, times)
 
 
 def _predict_counts(
@@ -140,11 +143,11 @@ def _solver_column(solvers: list[str], models: dict[str, Model], asked: pd.DataF
     return named[0] if named else None
 
 
-def _predicted(parts: list[_Part], level: float) -> list[dict[str, Any]]:
+def _predicted(parts: list[_Part], level: float, limit: float | None) -> list[dict[str, Any]]:
     """Return all predictions, those of rows that name their solver in the order of the rows."""
     from evenly.report.tables.model import predictions_as_dict
 
-    found = [predictions_as_dict(part.models, part.rows, level=level)["predictions"] for part in parts]
+    found = [predictions_as_dict(part.models, part.rows, level=level, limit=limit)["predictions"] for part in parts]
     if len(parts) == 1:
         return list(found[0])
     numbered = [
@@ -153,11 +156,12 @@ def _predicted(parts: list[_Part], level: float) -> list[dict[str, Any]]:
     return [row for _, row in sorted(numbered, key=lambda pair: int(pair[0]))]
 
 
-def _show(parts: list[_Part], level: float, times: Literal["unit", "hms"]) -> None:
+def _show(parts: list[_Part], level: float, limit: float | None, times: Literal["unit", "hms"]) -> None:
     from evenly.report.tables.model import predictions_table
 
     for part in parts:
-        out.print(predictions_table(part.models, part.rows, level=level, title=part.solver, times=times))
+        shown = predictions_table(part.models, part.rows, level=level, limit=limit, title=part.solver, times=times)
+        out.print(shown)
 
 
 def _save(predictions: list[dict[str, Any]], path: Path) -> None:

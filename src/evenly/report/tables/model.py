@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
 from rich.table import Table
 
 from evenly.errors import InputError
 from evenly.metrics import METRICS
 from evenly.models.base import Model
-from evenly.report.formatting import common_prefix, compact, percent, plain, span
+from evenly.report.formatting import common_prefix, compact, percent, plain, span, time_limit
 from evenly.report.left_out_errors import left_out_errors
 from evenly.report.slices import bounds, formula_of, leading_of, measured_by_configuration, quietly
 from evenly.report.tables.choice import blend_of, choice_as_dict, chose_itself
@@ -275,6 +276,7 @@ def predictions_table(
     configurations: Configurations,
     *,
     level: float = 0.9,
+    limit: float | None = None,
     title: str = "",
     times: TimeFormat = "unit",
 ) -> Table:
@@ -288,6 +290,8 @@ def predictions_table(
         The configurations to predict.
     level : float
         The probability of the interval.
+    limit : float, optional
+        The probability with which a time limit is enough; a column shows this limit.
     title : str, optional
         The title above the table.
     times : {"unit", "hms"}
@@ -298,18 +302,20 @@ def predictions_table(
     rich.table.Table
         A star marks configurations outside the training range.
     """
-    found = _predictions(models, configurations, level)
+    found = _predictions(models, configurations, level, limit)
     starred = any(row["extrapolated"] for row in found)
     table = new_table(title, "* outside the range learned on" if starred else "")
     parameters = list(dict.fromkeys(name for row in found for name in row["configuration"]))
     if len(models) > 1:
         add_texts(table, "solver")
-    add_numbers(table, *parameters, "prediction", f"{percent(level)} interval")
+    enough = [] if limit is None else [f"time limit, enough in {percent(limit)}"]
+    add_numbers(table, *parameters, "prediction", f"{percent(level)} interval", *enough)
     for row in found:
         value, between = _value_and_interval(row, found, times)
         value += "*" if row["extrapolated"] else " " * starred
         cells = [_cell(row["configuration"].get(name)) for name in parameters]
-        add_row(table, *([row["solver"]] if len(models) > 1 else []), *cells, value, between)
+        whose = [row["solver"]] if len(models) > 1 else []
+        add_row(table, *whose, *cells, value, between, *([row["limit"]] if limit is not None else []))
     return table
 
 
@@ -326,19 +332,22 @@ def _value_and_interval(
 
 
 def predictions_as_dict(
-    models: Mapping[str, Model], configurations: Configurations, *, level: float = 0.9
+    models: Mapping[str, Model], configurations: Configurations, *, level: float = 0.9, limit: float | None = None
 ) -> dict[str, Any]:
-    """Return predictions as plain values for JSON, each with its unit."""
-    return {"level": level, "predictions": _predictions(models, configurations, level)}
+    """Return predictions as plain values for JSON, each with its unit, and with a time limit for a probability."""
+    return {"level": level, "predictions": _predictions(models, configurations, level, limit)}
 
 
-def _predictions(models: Mapping[str, Model], configurations: Configurations, level: float) -> list[dict[str, Any]]:
+def _predictions(
+    models: Mapping[str, Model], configurations: Configurations, level: float, limit: float | None
+) -> list[dict[str, Any]]:
     found = []
     for solver, model in models.items():
         table = model.space_.frame(configurations)
         silent = quietly(model)
         value = silent.predict(table)
         lower, upper = silent.interval(table, level)
+        enough = None if limit is None else _limits(solver, silent, table, limit)
         beyond = np.zeros(len(table), dtype=np.bool_)
         for mask in model.space_.outside(table).values():
             beyond |= mask
@@ -346,9 +355,15 @@ def _predictions(models: Mapping[str, Model], configurations: Configurations, le
             found.append({
                 "solver": solver, "configuration": plain(row), "quantity": model.response_["name"],
                 "unit": model.response_["unit"], "value": float(value[i]), "lower": float(lower[i]),
-                "upper": float(upper[i]), "extrapolated": bool(beyond[i]),
+                "upper": float(upper[i]), "extrapolated": bool(beyond[i]), **({"limit": enough[i]} if enough else {}),
             })  # fmt: skip
     return found
+
+
+def _limits(solver: str, model: Model, table: pd.DataFrame, probability: float) -> list[str]:
+    if model.response_["unit"] != "s":
+        raise InputError(f"a time limit needs a model of times, but {solver} predicts {model.response_['name']}")
+    return [time_limit(seconds) for seconds in model.upper(table, probability)]
 
 
 def _cell(value: Any) -> str:
