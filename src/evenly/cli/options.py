@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from evenly.models.base import Model
 
 __all__ = [
-    "At", "Json", "Learning", "Level", "OptionalPaths", "Paths", "PictureFormat", "Pictures", "Reading",
+    "At", "CoresAre", "Json", "Learning", "Level", "OptionalPaths", "Paths", "PictureFormat", "Pictures", "Reading",
     "check_parameters", "check_writable", "one_value_each", "typed",
 ]  # fmt: skip
 
@@ -47,6 +47,10 @@ KeepGoing = Annotated[
 ]
 Level = Annotated[
     float, typer.Option("--level", parser=_level, metavar="SHARE", help="Probability that intervals cover: 0.9 or 90%.")
+]
+CoresAre = Annotated[
+    str | None,
+    typer.Option("--cores-are", help="What the cores are, if no name says it: 'nodes * tasks_per_node', ranks."),
 ]
 At = Annotated[
     list[str] | None, typer.Option("--at", help="Values of parameters, as level=8 (several allowed: cores=64,128).")
