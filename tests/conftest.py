@@ -83,11 +83,8 @@ def samples() -> Path:
 
 @pytest.fixture(scope="session")
 def strangers(samples: Path) -> Path:
-    """Real files that no reader was built with, beside the samples."""
-    folder = samples.parent / "strangers"
-    if not folder.is_dir():
-        pytest.fail(f"the folder {folder} is missing: it stands beside that of EVENLY_SAMPLES", pytrace=False)
-    return folder
+    """Files of other people's programs, beside the samples; INDEX.md there has what is right."""
+    return _folder("EVENLY_STRANGERS", samples.parent / "strangers")
 
 
 @pytest.fixture(scope="session")
