@@ -9,10 +9,15 @@ from evenly.allocation.problem.noise import Noise as Noise
 from evenly.allocation.problem.objective import Objective as Objective
 from evenly.campaign.measuring import measure as measure
 from evenly.campaign.study import Study as Study
+from evenly.core_counts.by_cores import by_cores as by_cores
+from evenly.core_counts.goal import Choice as Choice
+from evenly.core_counts.goal import Goal as Goal
+from evenly.core_counts.goal import Knee as Knee
+from evenly.core_counts.recommendation import Recommendation as Recommendation
+from evenly.core_counts.recommendation import recommend as recommend
 from evenly.decomposition.costs.cost_model import CostModel as CostModel
 from evenly.decomposition.forecasting.forecast import Forecast as Forecast
 from evenly.decomposition.forecasting.forecast import forecast as forecast
-from evenly.decomposition.forecasting.goal import Goal as Goal
 from evenly.decomposition.forecasting.step_model import StepModel as StepModel
 from evenly.decomposition.partitioning.partition import partition as partition
 from evenly.decomposition.partitioning.plan import CutPlan as CutPlan

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from evenly.models.base import Model
 
 __all__ = [
-    "At", "Json", "Learning", "Level", "Limit", "OptionalPaths", "Paths", "PictureFormat", "Pictures", "Reading",
-    "check_parameters", "check_writable", "one_value_each", "typed",
+    "At", "CoresAre", "Json", "Learning", "Level", "Limit", "OptionalPaths", "Paths", "PictureFormat", "Pictures",
+    "Reading", "check_parameters", "check_writable", "one_value_each", "typed",
 ]  # fmt: skip
 
 PictureFormat = Literal["svg", "png", "pdf"]
@@ -57,6 +57,10 @@ KeepGoing = Annotated[
 ]
 Level = Annotated[
     float, typer.Option("--level", parser=_level, metavar="SHARE", help="Probability that intervals cover: 0.9 or 90%.")
+]
+CoresAre = Annotated[
+    str | None,
+    typer.Option("--cores-are", help="What the cores are, if no name says it: 'nodes * tasks_per_node', ranks."),
 ]
 Limit = Annotated[
     float | None,

@@ -26,7 +26,7 @@ _searches = panel("PMNF search")
 class SearchOptions:
     """The PMNF search: what is typed, and what it means."""
 
-    terms: Annotated[int | None, _searches("--terms", "-n", min=1, max=9, help="Number of terms.")] = None
+    terms: Annotated[int | None, _searches("--terms", min=1, max=9, help="Number of terms.")] = None
     exponents: Annotated[
         str | None, _searches("--exponents", "-I", help="Exponents of the parameters: -2:2.75:0.25 or 0,1/2,1.")
     ] = None
@@ -47,7 +47,7 @@ class SearchOptions:
         _searches("--monotone", help="Keep only candidates that fall, or grow: cores=decreasing."),
     ] = None
     asked: Annotated[
-        list[str] | None, _searches("--asked", help="Range where predictions must be positive: cores=1:4096.")
+        list[str] | None, _searches("--asked", help="Range where predictions must be positive: cores=1..4096.")
     ] = None
 
     def arguments(self) -> dict[str, Any]:
@@ -215,9 +215,9 @@ def _validation(text: str | None) -> str | int | None:
 def _ranges(items: list[str]) -> dict[str, tuple[float, float]]:
     found: dict[str, tuple[float, float]] = {}
     for name, text in parsing.pairs(items, "--asked").items():
-        bounds = text.split(":")
+        bounds = text.replace("..", ":").split(":")
         if len(bounds) != 2:
-            raise InputError(f"--asked takes low:high, as cores=1:4096, but {name!r} has {text!r}")
+            raise InputError(f"--asked takes low..high, as cores=1..4096, but {name!r} has {text!r}")
         found[name] = (parsing.numbers(bounds[0], "--asked")[0], parsing.numbers(bounds[1], "--asked")[0])
     return found
 

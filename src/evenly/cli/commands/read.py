@@ -24,7 +24,7 @@ def read(
     reading: opt.Reading = opt.Reading(),
     save: Annotated[
         Path | None,
-        typer.Option("--save", help="Save all runs as .csv or .parquet; a folder gets one file per solver."),
+        typer.Option("--save", "-o", help="Save all runs as .csv or .parquet; a folder gets one file per solver."),
     ] = None,
     details: Annotated[bool, typer.Option("--details", help="Show every measured quantity.")] = False,
     json: opt.Json = False,

@@ -314,8 +314,8 @@ def predictions_table(
         value, between = _value_and_interval(row, found, times)
         value += "*" if row["extrapolated"] else " " * starred
         cells = [_cell(row["configuration"].get(name)) for name in parameters]
-        limits = [row["limit"]] if enough else []
-        add_row(table, *([row["solver"]] if len(models) > 1 else []), *cells, value, between, *limits)
+        whose = [row["solver"]] if len(models) > 1 else []
+        add_row(table, *whose, *cells, value, between, *([row["limit"]] if limit is not None else []))
     return table
 
 
