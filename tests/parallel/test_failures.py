@@ -93,6 +93,43 @@ def test_a_killed_rank_is_named_with_its_host_and_what_was_saved(tmp_path: Path)
     assert f"`sim.load('{tmp_path / 'state'}')` before `sim.run`" in saved.errors
 
 
+@pytest.mark.parametrize(
+    "action", ["os._exit(0)", "os.execv('/bin/true', ['true'])", "sys.stderr.write('no end of line'); os._exit(0)"]
+)
+def test_a_rank_that_leaves_before_its_end_without_an_error_fails_the_job(action: str) -> None:
+    job = start_ranks(3, FAILING.format(action=action), "1")
+    assert job.status == 1
+    reason = job.errors.splitlines()[-1]
+    assert reason.startswith(f"rank 0 on host {platform.node()}, or rank 1")
+    assert "ended before its script did, without an error" in reason
+    assert "supervisor" not in job.errors
+    assert job.seconds < 10
+
+
+def test_ranks_that_all_leave_before_their_end_are_named() -> None:
+    job = start_ranks(2, "import os; from evenly.fdtd import all_wait; all_wait(); os._exit(0)")
+    assert job.status == 1
+    assert "ended before" in job.errors
+
+
+@pytest.mark.parametrize(
+    "ending",
+    [
+        "sys.exit(0)",
+        "sys.stderr.write('no end of line')",
+        "os.dup2(os.open(os.devnull, os.O_WRONLY), 2)",
+        "sys.stderr.close()",
+        "sys.stderr.write('x' * 300_000)",
+        "os.fork() or os._exit(0)",
+    ],
+)
+def test_ranks_that_end_their_scripts_succeed(ending: str) -> None:
+    job = start_ranks(3, f"import os, sys; from evenly.fdtd import all_wait; all_wait(); {ending}")
+    assert job.status == 0, job.errors
+    assert "supervisor" not in job.errors
+    assert "ended before" not in job.errors
+
+
 @pytest.mark.parametrize("action", ["1 / 0", "threading.Thread(target=lambda: 1 / 0).start()"])
 def test_any_other_error_is_shown_with_its_traceback(action: str) -> None:
     job = start_ranks(2, FAILING.format(action=action), "1")

@@ -20,6 +20,7 @@ from types import FrameType, TracebackType
 from typing import Any, NoReturn, TextIO
 
 from evenly.errors import EvenlyError, InputError
+from evenly.fdtd.ranks.launch_output import tell_supervisor
 
 __all__ = ["abort", "describe", "exit_status", "install", "record_exit"]
 
@@ -152,6 +153,10 @@ def _at_exit() -> None:
     if status and not _all_end():
         _end("", status & 0xFF or 1)
     _Job.farewell()
+    # Alone in the pipe, so that no launcher divides it.
+    _flush()
+    _until_read(sys.stderr)
+    tell_supervisor(ended=_Job.comm.Get_rank())
 
 
 def _all_end() -> bool:

@@ -40,7 +40,7 @@ class Job:
     Parameters
     ----------
     status : int
-        0 if all ranks succeeded; else the launcher's status, 124 if time ran out, 128 + number after a signal.
+        0 if all ranks succeeded; 1 if one left before its script's end; else the launcher's status, 124 if time ran out, 128 + number after a signal.
     output, errors : str
         Standard output and error output of the ranks; the beginning of very long texts is dropped.
     seconds : float
@@ -142,13 +142,14 @@ class _Watch:
         finally:
             if not self.process.close():
                 end_job(self.mark)
-        killed = self.death.message()
-        if killed and self.signal is None and not self.timed_out:
-            errors.feed(f"{killed}\n".encode())
+        status = self._status()
+        reason = self.death.message() or (self.death.desertion() if status == 0 else None)
+        if reason and self.signal is None and not self.timed_out:
+            start = "" if errors.text()[-1:] in ("", "\n") else "\n"
+            errors.feed(f"{start}{reason}\n".encode())
+            status = status or 1
         seconds = self.process.end - self.process.begin
-        return Job(
-            self._status(), output.text(), errors.text(), seconds, self.process.cpu_seconds, self.timed_out, self.signal
-        )
+        return Job(status, output.text(), errors.text(), seconds, self.process.cpu_seconds, self.timed_out, self.signal)
 
     def _status(self) -> int:
         if self.timed_out:
