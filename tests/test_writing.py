@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from evenly.writing import replacing
+from evenly.errors import InputError
+from evenly.writing import check_replaceable, replacing
 
 
 def names(folder: Path) -> list[str]:
@@ -121,3 +122,20 @@ def test_two_writers_never_mix(tmp_path: Path) -> None:
     assert all(writer.returncode == 0 for writer in writers)
     assert seen <= {letter * 100_000 for letter in "xy"}
     assert names(tmp_path) == ["a"]
+
+
+@pytest.mark.parametrize("content", [b"", b"x", b"evenly distributed", b"\x00" * 100_000 + b"made by evenl"])
+def test_foreign_files_in_a_named_folder_are_refused(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(content)
+    with pytest.raises(InputError, match="since evenly did not write it: move it, or name another folder"):
+        check_replaceable([tmp_path / "none", tmp_path / "a"])
+    assert (tmp_path / "a").read_bytes() == content
+
+
+def test_links_and_folders_in_the_place_of_a_file_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("nowhere")
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("link", "folder", "pipe"):
+        with pytest.raises(InputError, match="did not write it"):
+            check_replaceable([tmp_path / name])

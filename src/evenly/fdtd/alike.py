@@ -220,7 +220,7 @@ def _given(function: Callable[..., Any], *points: NDArray[Any]) -> str:
         try:
             values = np.asarray(function(*points))
         # It may not be meant for these points, or is wrong: then it fails where it is used.
-        except Exception as error:  # noqa: BLE001
+        except Exception as error:
             return f"no values ({type(error).__name__})"
     if values.dtype.kind not in "biufc" or not values.size:
         return "no numbers"

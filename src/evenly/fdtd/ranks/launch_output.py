@@ -142,14 +142,14 @@ class Death:
         return self._with_next_step(text)
 
     def desertion(self) -> str | None:
-        """Return which ranks never said that they end, and what to do; None if all that began did.
+        r"""Return which ranks never said that they end, and what to do; None if all that began did.
 
         Launchers take a rank that leaves by ``os._exit(0)`` for one that succeeded.
 
         Examples
         --------
         >>> death = Death()
-        >>> _ = death.keep('evenly tells its supervisor: {"rank": 2, "host": "node1", "pid": 4711}\\n')
+        >>> _ = death.keep('evenly tells its supervisor: {"rank": 2, "host": "node1", "pid": 4711}\n')
         >>> print(death.desertion().partition(":")[0])
         rank 2 on host node1 ended before its script did, without an error (os._exit?)
         """

@@ -40,7 +40,8 @@ class Job:
     Parameters
     ----------
     status : int
-        0 if all ranks succeeded; 1 if one left before its script's end; else the launcher's status, 124 if time ran out, 128 + number after a signal.
+        0 if all ranks succeeded; 1 if one left before its script's end; else the launcher's status, 124 if time ran
+        out, 128 + number after a signal.
     output, errors : str
         Standard output and error output of the ranks; the beginning of very long texts is dropped.
     seconds : float
