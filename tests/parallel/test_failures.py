@@ -14,7 +14,7 @@ import pytest
 
 from evenly.errors import InputError, MissingExtraError
 from evenly.fdtd.ranks.launch_output import MARK
-from evenly.fdtd.ranks.launching import Launcher, find_launcher, launch_python
+from evenly.fdtd.ranks.launching import Launcher, find_launcher, launch, launch_python
 from evenly.fdtd.ranks.watching import job_processes
 from tests.parallel.ranks import QUIET, start_ranks
 
@@ -141,6 +141,27 @@ def test_any_other_error_is_shown_with_its_traceback(action: str) -> None:
     assert job.errors.endswith("ZeroDivisionError: division by zero\n")
     assert job.errors.count("Traceback") == 1
     assert "runpy" not in job.errors
+
+
+def test_more_ranks_than_the_memory_holds_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(InputError, match=r"10,000,000 ranks on this machine would take .* start fewer, or set"):
+        launch_python(["script.py"], 10_000_000)
+    monkeypatch.setenv("EVENLY_MOST_RANKS", "2")
+    with pytest.raises(InputError, match="EVENLY_MOST_RANKS=10000000"):
+        launch_python(["script.py"], 10_000_000)
+    monkeypatch.setenv("EVENLY_MOST_RANKS", "many")
+    with pytest.raises(InputError, match="must be a number of ranks, got 'many'"):
+        launch_python(["script.py"], 3)
+
+
+def test_ranks_are_started_whatever_is_free_if_the_user_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evenly.memory.free_bytes", lambda: 1.0)
+    for name, value in (("EVENLY_MOST_RANKS", "5"), ("SLURM_JOB_ID", "7")):
+        with pytest.raises(InputError, match="5 ranks on this machine"):
+            launch([sys.executable, "-c", ""], 5, echo=False)
+        with monkeypatch.context() as patch:
+            patch.setenv(name, value)
+            assert launch([sys.executable, "-c", "print(1)"], 5, echo=False).output.count("1") == 5
 
 
 @pytest.mark.parametrize("first", [0, 1])

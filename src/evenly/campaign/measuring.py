@@ -22,7 +22,7 @@ from evenly.arguments import explained
 from evenly.campaign.interruptions import interruptions
 from evenly.campaign.noise import Drift, drift_of
 from evenly.campaign.one_run import Runner
-from evenly.campaign.planning import Advisor, NextRun, Progress, Schedule, first_configurations, rows_of
+from evenly.campaign.planning import Advisor, NextRun, Progress, Schedule, first_configurations, removed, rows_of
 from evenly.campaign.store import Record, Store
 from evenly.campaign.study import Study
 from evenly.errors import EvenlyError, EvenlyWarning, InputError
@@ -170,7 +170,12 @@ class Campaign:
         known = self.store.configurations()
         planned = self.store.add_configurations(first_configurations(self.study))
         # Configurations proposed by an advisor follow the first ones, in the order of the proposals.
-        advised = [number for number in known if number not in set(planned)] if self.study.plan.is_advised else []
+        others = [number for number in known if number not in set(planned)]
+        advised = others if self.study.plan.is_advised else []
+        if not advised:
+            measured = {record.configuration for record in self.store.records()}
+            if said := removed([n for n in others if n in measured], planned, self.store.configurations()):
+                warnings.warn(EvenlyWarning(f"{self.store.path} holds {said}"), stacklevel=4)
         return Schedule(self.study, [*planned, *advised], self.store.records(), self.store.about("anchor"), last)
 
     def _dangerous(self) -> list[int]:
