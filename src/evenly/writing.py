@@ -25,7 +25,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from evenly.errors import InputError
+from evenly.errors import EvenlyWarning, InputError
 from evenly.processes import left_in, marked_name
 
 __all__ = ["MARK", "check_replaceable", "is_own", "new_beside", "put", "replacing"]
@@ -147,6 +147,8 @@ def new_beside(path: Path | str) -> Path:
 def put(part: Path, path: Path | str) -> None:
     """Put a complete new file, at a path from `new_beside`, in place of `path`, with the permissions of the older one.
 
+    A file that is a mount of its own, as in containers, is written in place, with a warning.
+
     Raises
     ------
     OSError
@@ -159,10 +161,35 @@ def put(part: Path, path: Path | str) -> None:
     _flush(part)
     with suppress(FileNotFoundError):
         part.chmod(stat.S_IMODE(target.stat().st_mode))
-    part.replace(target)
+    try:
+        part.replace(target)
+    except OSError as error:
+        if error.errno != errno.EBUSY:
+            raise
+        _write_in_place(part, target)
     # The data are safe already; not every file system lets the folder's own entry be flushed.
     with suppress(OSError):
         _flush(target.parent)
+
+
+def _write_in_place(part: Path, target: Path) -> None:
+    """Copy a complete file into one that can't be replaced: a file that is a mount of its own, as in containers."""
+    import shutil
+    import warnings
+
+    try:
+        shutil.copyfile(part, target)
+        _flush(target)
+    except OSError as error:
+        kept = target.with_name(f"{target.name}.new-{part.name.rpartition('-')[2]}")
+        part.rename(kept)
+        raise InputError(
+            f"{target} is a mount of its own, so it was written in place, which failed ({error.strerror or error}): it "
+            f"is damaged; the complete file is {kept}"
+        ) from None
+    part.unlink()
+    said = f"{target} is a mount of its own, so it was written in place: an end meanwhile would have damaged it"
+    warnings.warn(EvenlyWarning(said), stacklevel=2)
 
 
 def _is_file(path: Path) -> bool:
