@@ -161,11 +161,8 @@ def mounted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_file_that_is_a_mount_is_written_in_place(mounted: Path) -> None:
     inode = mounted.stat().st_ino
-    with (
-        pytest.warns(EvenlyWarning, match="a is a mount of its own, so it was written in place"),
-        replacing(mounted) as n,
-    ):
-        n.write_text("new")
+    with pytest.warns(EvenlyWarning, match="a is a mount of its own, so it was written"), replacing(mounted) as new:
+        new.write_text("new")
     assert (mounted.read_text(), mounted.stat().st_ino, names(mounted.parent)) == ("new", inode, ["a"])
 
 
@@ -174,8 +171,8 @@ def test_what_can_not_be_written_in_place_is_kept_beside(mounted: Path, monkeypa
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(shutil, "copyfile", full)
-    with pytest.raises(InputError, match=r"No space left on device\): it is damaged; the complete file is .*a\.new-"):
-        with replacing(mounted) as new:
-            new.write_text("new")
+    reason = r"No space left on device\): it is damaged; the complete file is .*a\.new-"
+    with pytest.raises(InputError, match=reason), replacing(mounted) as new:
+        new.write_text("new")
     (kept,) = (path for path in mounted.parent.iterdir() if path != mounted)
     assert kept.read_text() == "new"
