@@ -89,6 +89,14 @@ def test_configurations_that_left_the_study_are_said(tmp_path: Path) -> None:
         measure(study(tmp_path, values="['1', '2']"))
 
 
+def test_failed_runs_of_a_study_that_was_corrected_are_not_dropped_in_silence(tmp_path: Path) -> None:
+    with pytest.raises(InputError):
+        measure(study(tmp_path, values="[13]"))
+    deleted = pytest.warns(EvenlyWarning, match="held 1 runs, which all failed: they are deleted")
+    with deleted, pytest.raises(InputError):
+        measure(study(tmp_path, values="[13]", sleep=0.001))
+
+
 def test_more_runs_are_added_to_those_there_are(tmp_path: Path) -> None:
     measure(study(tmp_path, values="[1, 2]"))
     more = measure(study(tmp_path, values="[1, 2, 3]"))

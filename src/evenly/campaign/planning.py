@@ -75,33 +75,35 @@ def rows_of(table: pd.DataFrame) -> list[dict[str, Any]]:
     return [{str(k): getattr(v, "item", lambda v=v: v)() for k, v in row.items()} for row in table.to_dict("records")]
 
 
-def removed(measured: Sequence[int], planned: Sequence[int], known: Mapping[int, Mapping[str, Any]]) -> str:
-    """Return what to say of measured configurations that aren't planned, and whether only a type tells them apart.
+def removed(made: Iterable[int], planned: Sequence[int], known: Mapping[int, Mapping[str, Any]]) -> str:
+    """Return what to say of configurations with runs that aren't planned, and whether only a type tells them apart.
 
     Parameters
     ----------
-    measured, planned : sequence of int
-        Numbers of measured configurations that aren't planned, and of those that are.
+    made : iterable of int
+        The number of each run's configuration.
+    planned : sequence of int
+        Numbers of the planned configurations.
     known : mapping of int to mapping
         All configurations by their numbers.
 
     Examples
     --------
-    >>> removed([1], [2], {1: {"n": 1}, 2: {"n": "1"}})
+    >>> removed([1, 1], [2], {1: {"n": 1}, 2: {"n": "1"}})
     "runs of 1 configuration that is not in the study (n = 1): ... n = 1 and n = '1' differ in type, and are run as two"
-    >>> removed([], [2], {2: {"n": "1"}})
+    >>> removed([2], [2], {2: {"n": "1"}})
     ''
     """
-    if not measured:
+    gone = [number for number in dict.fromkeys(made) if number not in set(planned)]
+    if not gone:
         return ""
-    shown = "; ".join(_written(known[number]) for number in measured[:3]) + " …" * (len(measured) > 3)
-    several = len(measured) > 1
+    shown = "; ".join(_written(known[number]) for number in gone[:3]) + " …" * (len(gone) > 3)
     said = (
-        f"runs of {len(measured)} configuration{'s that are' if several else ' that is'} not in the study ({shown}): "
+        f"runs of {len(gone)} configuration{'s that are' if len(gone) > 1 else ' that is'} not in the study ({shown}): "
         "they stay in the table"
     )
     looks = {_as_words(known[number]): number for number in planned}
-    for number in measured:
+    for number in gone:
         if (other := looks.get(_as_words(known[number]))) is not None:
             return f"{said}. {_written(known[number])} and {_written(known[other])} differ in type, and are run as two"
     return said

@@ -211,7 +211,7 @@ def _flush() -> None:
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
-        except (OSError, ValueError):
+        except (AttributeError, OSError, ValueError):  # it is closed, or None
             continue
 
 
@@ -229,6 +229,6 @@ def _unread(stream: TextIO) -> bool:
         import termios
 
         return int.from_bytes(fcntl.ioctl(stream.fileno(), termios.FIONREAD, bytes(4)), sys.byteorder) > 0
-    except (ImportError, OSError, ValueError):
+    except (AttributeError, ImportError, OSError, ValueError):
         # Not a pipe, so there is no reader to wait for.
         return False
