@@ -45,6 +45,8 @@ _ADVICE = (
 _SHARES = np.random.default_rng(0).random((3, 48))
 _LONGEST = 1e3
 _SIGNIFICANT = 8
+# Numbers of a list or an array that are told one by one.
+_MOST = 48
 
 
 class Built(Protocol):
@@ -161,7 +163,9 @@ def texts(value: Any, path: str, within: tuple[Any, Any] = ((-1, -1, -1), (1, 1,
     if isinstance(value, Pulse):
         yield path, _pulse(value)
         return
-    if isinstance(value, np.ndarray) and value.size > len(_SHARES.T):
+    if isinstance(value, np.ndarray) and value.dtype.kind not in "biufc":
+        value = value.tolist()
+    elif isinstance(value, np.ndarray) and value.size > _MOST:
         yield path, f"an array of shape {value.shape} ({_array_digest(value)})"
         return
     for name, part in _parts(value):
@@ -196,7 +200,7 @@ def _nested(value: Any) -> bool:
     if isinstance(value, dict):
         return True
     simple = (bool, int, float, complex, str, type(None), np.number)
-    return isinstance(value, list | tuple) and not all(isinstance(part, simple) for part in value)
+    return isinstance(value, list | tuple) and (len(value) > _MOST or not all(isinstance(p, simple) for p in value))
 
 
 def _bounds(value: Any, within: tuple[Any, Any]) -> tuple[Any, Any]:
