@@ -30,6 +30,11 @@ def test_unknown_example_and_unwritable_place(tmp_path: Path) -> None:
         examples.copy("gaussian-pulse", tmp_path / "file")
 
 
+def test_an_empty_folder_is_filled(tmp_path: Path) -> None:
+    (tmp_path / "gaussian-pulse").mkdir()
+    assert (examples.copy("gaussian-pulse", tmp_path, force=True) / "inner.csv").is_file()
+
+
 def test_a_folder_with_foreign_files_is_no_earlier_copy(tmp_path: Path) -> None:
     target = examples.copy("gaussian-pulse", tmp_path)
     (target / "inner.csv").write_text("damaged")

@@ -71,7 +71,7 @@ def _check_own(target: Path, example: Path) -> None:
     there = [path for path in example.iterdir() if (target / path.name).is_file()]
     is_copy = any(cmp(path, target / path.name, shallow=False) for path in there)
     foreign = sorted(path.name for path in target.iterdir() if not (example / path.name).exists())
-    if foreign or not is_copy:
+    if foreign or (there and not is_copy):
         told = f"holds {foreign[0]}" if foreign else "is no copy of the example"
         raise InputError(f"{target} {told}, which may be yours: name another folder, or move it")
 

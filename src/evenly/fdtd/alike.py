@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Protocol
@@ -58,7 +58,7 @@ class Built(Protocol):
     structure: Any
     layout: Any
     options: Any
-    sources: Sequence[Source]
+    sources: list[Source]
 
 
 def check_built(sim: Built) -> None:

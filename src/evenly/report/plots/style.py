@@ -377,10 +377,8 @@ def save_figure(figure: Figure, path: str | Path) -> Path:
     if suffix not in FORMATS:
         raise InputError(f"pictures are saved as {', '.join(FORMATS[:-1])} or {FORMATS[-1]}, but got {target.name!r}")
     # No date and a fixed salt: the same picture gives the same file.
-    about: dict[str, Any] = {
-        ".png": {"Software": MARK}, ".svg": {"Creator": MARK, "Date": None},
-        ".pdf": {"Creator": MARK, "CreationDate": None},
-    }[suffix]  # fmt: skip
+    undated: dict[str, Any] = {".png": {}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}[suffix]
+    about = {"Software" if suffix == ".png" else "Creator": MARK, **undated}
     try:
         with mpl.rc_context({"svg.hashsalt": "evenly"}), replacing(target) as new:
             figure.savefig(new, format=suffix[1:], dpi=_DPI, metadata=about)
