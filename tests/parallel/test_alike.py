@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -135,7 +137,8 @@ def test_long_arrays_are_compared_to_eight_digits(numbers: list[complex]) -> Non
 
 
 def test_all_of_long_lists_and_of_arrays_of_objects_is_compared() -> None:
-    for long in ([1.0] * 100, ["x"] * 100, np.array([{"a": 1.0}] * 100, dtype=object), np.array(["x"] * 100)):
+    many: list[Any] = [[1.0] * 100, ["x"] * 100, np.array([{"a": 1.0}] * 100, dtype=object), np.array(["x"] * 100)]
+    for long in many:
         other = long.copy()
         assert list(texts(other, "long")) == list(texts(long, "long"))
         other[99] = "another"

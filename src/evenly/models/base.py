@@ -296,7 +296,7 @@ class Model(Estimator, ABC):
         return table
 
 
-def _check_sizes(columns: Mapping[str, Any]) -> None:
+def _check_sizes(columns: Mapping[str, Any] | pd.DataFrame) -> None:
     """Refuse numbers whose powers or products floating-point numbers can't hold."""
     for name, column in columns.items():
         if not pd.api.types.is_numeric_dtype(getattr(column, "dtype", object)):
