@@ -13,6 +13,7 @@ import json
 import os
 import re
 from codecs import getincrementaldecoder
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, TextIO
@@ -104,6 +105,8 @@ class Death:
     def __init__(self) -> None:
         self._ranks: dict[tuple[str, int], int] = {}
         self._ended: set[int] = set()
+        #: What the launcher said of its own troubles, the last lines.
+        self.remarks: deque[str] = deque(maxlen=8)
         self._process: tuple[str, int] | None = None
         self._found: dict[str, str] | None = None
         self._saved: dict[str, Any] | None = None
@@ -120,7 +123,15 @@ class Death:
             self._process = found["host"], int(found["pid"])
         elif found := _KILLED.match(line):
             self._found = {name: text for name, text in found.groupdict().items() if text}
-        return without_remarks(line)
+        shown = without_remarks(line)
+        if not shown and line[:1] == "[":  # such as [mpiexec@host] and [proxy:0@host]
+            self.remarks.append(line.strip())
+        return shown
+
+    @property
+    def began(self) -> bool:
+        """Whether a rank has told that it is there."""
+        return bool(self._ranks)
 
     def _note(self, facts: dict[str, Any]) -> None:
         if "rank" in facts:

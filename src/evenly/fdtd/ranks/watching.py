@@ -52,6 +52,10 @@ class Job:
         Whether the job was ended because of the time limit.
     signal : int or None
         The signal that was passed on to the job.
+    remarks : str
+        What the launcher said of its own troubles, which isn't among the errors.
+    began : bool
+        Whether a rank that uses evenly has begun.
     """
 
     status: int
@@ -61,6 +65,8 @@ class Job:
     cpu_seconds: float = 0.0
     timed_out: bool = False
     signal: int | None = None
+    remarks: str = ""
+    began: bool = False
 
 
 def follow(
@@ -150,7 +156,10 @@ class _Watch:
             errors.feed(f"{start}{reason}\n".encode())
             status = status or 1
         seconds = self.process.end - self.process.begin
-        return Job(status, output.text(), errors.text(), seconds, self.process.cpu_seconds, self.timed_out, self.signal)
+        return Job(
+            status, output.text(), errors.text(), seconds, self.process.cpu_seconds, self.timed_out, self.signal,
+            remarks="\n".join(self.death.remarks), began=self.death.began,
+        )  # fmt: skip
 
     def _status(self) -> int:
         if self.timed_out:
