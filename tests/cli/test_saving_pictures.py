@@ -124,7 +124,7 @@ IN_FOLDERS = [
     ("fit, png", ["fit", "runs.csv", *LAW, "--plot", "out", "--plot-format", "png"]),
     ("fit, pdf", ["fit", "runs.csv", *LAW, "--plot", "out", "--plot-format", "pdf"]),
     ("allocate", ["allocate", "a.csv", "b.csv", *LAW, "--cores", "8", "--plot", "out"]),
-    ("fdtd run", ["fdtd", "run", "oled", "--steps", "4", "--resolution", "20", "-o", "out", "--plot"]),
+    ("fdtd run", ["fdtd", "run", "oled", "--steps", "4", "--resolution", "20", "-o", "out", "--draw"]),
     ("fdtd scaling", ["fdtd", "scaling", "oled", "--ranks", "1", "--steps", "2", "--repeats", "1",
                       "--resolution", "20", "-o", "out"]),
 ]  # fmt: skip

@@ -9,8 +9,10 @@ The module of a command is imported only when the command or its help is called,
 
 from __future__ import annotations
 
+import codecs
 import errno
 import importlib
+import io
 import sys
 from typing import Annotated, Any, NoReturn
 
@@ -46,6 +48,7 @@ _COMMANDS = {
     "advise": "Propose the runs that lower a model's error most per core-hour, out of all that may be run.",
     "sensitivity": "Tell which parameters matter: how much errors grow when their values are shuffled, and Sobol "
     "indices.",
+    "limits": "Replay a table of jobs: which time limits would have been enough, and what the next job should ask for.",
     "demo": "Calibrate, cut a structure, predict, run, compare: a few minutes on this machine; FOLDER/index.html "
     "shows it.",
 }
@@ -53,7 +56,7 @@ _COMMANDS = {
 _GROUPS = {
     "fdtd": (
         "Run electromagnetic simulations in parallel, count what is in them, study how they scale.",
-        "evenly fdtd run oled --ranks 2 --plot",
+        "evenly fdtd run oled --ranks 2 --draw",
     ),
     "calibrate": (
         "Measure what the points, chunks and borders of a program take on this machine, so that cells can be cut.",
@@ -91,6 +94,44 @@ class _Commands(TyperGroup):
         return name, _load(name) if name and command else command, rest
 
 
+#: Options that had another name: for each command, the old name and the new one.
+_RENAMED: dict[str, dict[str, str]] = {
+    "advise": {"--cores": "--cores-are"},
+    "allocate": {"--steps": "--step-times", "--steps-time": "--step-times-column"},
+    "calibrate fdtd": {"--output": "--save", "--budget": "--wall-time"},
+    "calibrate meep": {"--output": "--save", "--budget": "--wall-time"},
+    "fdtd counts": {"--layout": "--chunks"},
+    "fdtd run": {"--output": "--save", "--layout": "--chunks", "--plot": "--draw"},
+    "fdtd scaling": {"--output": "--save", "--plot": "--draw"},
+    "fit": {"-n": "--terms"},
+    "machine measure": {"--output": "--save"},
+    "partition": {"--output": "--save", "--method": "--algorithm", "--simulation": "--which"},
+    "plot": {"-o": "--into"},
+    "rebalance": {"--output": "--save"},
+    "train": {"--output": "--save", "--budget": "--wall-time"},
+    "tune": {"--limit": "--give-up"},
+}
+
+
+def _words(ctx: Any) -> str:
+    """Return the command as it is typed after ``evenly``."""
+    words: list[str] = []
+    while ctx.parent is not None:
+        words.insert(0, str(ctx.info_name))
+        ctx = ctx.parent
+    return " ".join(words)
+
+
+def _refuse_old_words(command: Any, path: str, args: list[str]) -> None:
+    """Refuse an option by its old name, and say the new one."""
+    known = {name for option in command.params for name in option.opts}
+    for word in args:
+        old = word.partition("=")[0]
+        new = _RENAMED.get(path, {}).get(old)
+        if new is not None and old not in known:
+            raise InputError(f"{old} is now {new}")
+
+
 class _Command(TyperCommand):
     """A command that refuses an option given twice, of which typer uses the last, or without its value.
 
@@ -98,6 +139,7 @@ class _Command(TyperCommand):
     """
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        _refuse_old_words(self, _words(ctx), args)
         values, _, order = self.make_parser(ctx).parse_args(args=list(args))
         options: list[Any] = list(order)
         for option in options:
@@ -171,8 +213,14 @@ def _root(
 
 
 def main() -> NoReturn:
-    """Run the command line and exit with its code; an `EvenlyError` is printed without a traceback."""
+    """Run the command line and exit with its code; an `EvenlyError` is printed without a traceback.
+
+    With ``--json``, standard output holds JSON then, too: ``{"error": {"kind", "message", "exit_status"}}``.
+    """
+    _replace_what_streams_cannot_show()
     try:
+        if _wants_json():
+            sys.exit(_run_for_json())
         app()
     except InfeasibleError as error:
         _fail(str(error), NO_ANSWER)
@@ -193,8 +241,46 @@ def main() -> NoReturn:
     sys.exit(DONE)
 
 
-def _fail(message: str, code: int) -> NoReturn:
-    from evenly.cli.console import err, shortened
+#: What a terminal or pipe without Unicode gets for characters that evenly prints; a question mark for all others.
+_IN_ASCII = {"…": "...", "–": "-", "×": "x", "·": ".", "µ": "u", "μ": "u", "²": "^2", "→": "->", "≤": "<=", "≥": ">="}
 
-    err.print(f"error: {shortened(message)}", style="red")
+
+def _replace_what_streams_cannot_show() -> None:
+    """Without this, Python ends with a traceback where standard output or error has no Unicode."""
+
+    def plain(error: UnicodeError) -> tuple[str, int]:
+        if not isinstance(error, UnicodeEncodeError):
+            raise error
+        return "".join(_IN_ASCII.get(one, "?") for one in error.object[error.start : error.end]), error.end
+
+    codecs.register_error("evenly.plain", plain)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and (stream.encoding or "").lower().replace("-", "") != "utf8":
+            stream.reconfigure(errors="evenly.plain")
+
+
+def _wants_json() -> bool:
+    return "--json" in sys.argv[1:]
+
+
+def _run_for_json() -> int:
+    """Run the command line, and return its exit code; a usage error becomes JSON instead of typer's panel."""
+    try:
+        return int(app(standalone_mode=False) or DONE)
+    except typer.Abort:
+        _fail("it was aborted", NO_ANSWER)
+    except Exception as error:  # typer's usage errors share no public class over its versions
+        if not hasattr(error, "format_message"):
+            raise
+        _fail(error.format_message(), BAD_INPUT, kind="UsageError")
+
+
+def _fail(message: str, code: int, kind: str = "") -> NoReturn:
+    from evenly.cli.console import err, print_json, shortened
+
+    told = shortened(message)
+    if _wants_json():
+        kind = kind or type(sys.exception()).__name__
+        print_json({"error": {"kind": kind, "message": told, "exit_status": code}})
+    err.print(f"error: {told}", style="red")
     sys.exit(code)

@@ -129,7 +129,8 @@ def print_json(value: Any) -> None:
     if isinstance(value, dict) and _told and isinstance(value.get("notes", []), list):
         value = {**value, "notes": list(dict.fromkeys([*value.get("notes", []), *_told]))}
     target = _json_targets[-1] if _json_targets else sys.stdout
-    target.write(json.dumps(plain(value), indent=2, ensure_ascii=False) + "\n")
+    unicode = (getattr(target, "encoding", None) or "utf-8").lower().replace("-", "") == "utf8"
+    target.write(json.dumps(plain(value), indent=2, ensure_ascii=not unicode) + "\n")
     target.flush()
 
 
