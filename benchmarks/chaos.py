@@ -44,8 +44,10 @@ def main() -> None:
         told = [(*one.attrib["name"].rpartition(": ")[::2], int(one.attrib["value"])) for one in case.iter("property")]
         for what, kind, count in told:
             counts[what][kind] += count
-        # Where something went wrong that is counted, the test fails too.
-        if case.find("failure") is not None and not any(count for _, kind, count in told if kind != "tried"):
+        # Where something went wrong that is counted, the test fails too; an error is a test that could not begin.
+        if any(case.find(how) is not None for how in ("failure", "error")) and not any(
+            count for _, kind, count in told if kind != "tried"
+        ):
             counts[told[0][0] if told else case.attrib["name"].partition("[")[0]]["failed"] += 1
     print(f"\n| {'tried on':38} | " + " | ".join(f"{name:>9}" for name in COLUMNS) + " |")
     print(f"|{'-' * 40}|" + "|".join(f"{'-' * 10}:" for _ in COLUMNS) + "|")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -11,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from evenly.writing import replacing
+from evenly.errors import EvenlyWarning, InputError
+from evenly.writing import check_replaceable, replacing
 
 
 def names(folder: Path) -> list[str]:
@@ -121,3 +124,55 @@ def test_two_writers_never_mix(tmp_path: Path) -> None:
     assert all(writer.returncode == 0 for writer in writers)
     assert seen <= {letter * 100_000 for letter in "xy"}
     assert names(tmp_path) == ["a"]
+
+
+@pytest.mark.parametrize("content", [b"", b"x", b"evenly distributed", b"\x00" * 100_000 + b"made by evenl"])
+def test_foreign_files_in_a_named_folder_are_refused(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(content)
+    with pytest.raises(InputError, match="since evenly did not write it: move it, or name another folder"):
+        check_replaceable([tmp_path / "none", tmp_path / "a"])
+    assert (tmp_path / "a").read_bytes() == content
+
+
+def test_links_and_folders_in_the_place_of_a_file_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("nowhere")
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("link", "folder", "pipe"):
+        with pytest.raises(InputError, match="did not write it"):
+            check_replaceable([tmp_path / name])
+
+
+@pytest.fixture
+def mounted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file that can't be replaced, since it is a mount of its own."""
+    path = tmp_path / "a"
+    path.write_text("old")
+    replace = Path.replace
+
+    def refuse(part: Path, target: Path) -> Path:
+        if target == path:
+            raise OSError(errno.EBUSY, os.strerror(errno.EBUSY))
+        return replace(part, target)
+
+    monkeypatch.setattr(Path, "replace", refuse)
+    return path
+
+
+def test_a_file_that_is_a_mount_is_written_in_place(mounted: Path) -> None:
+    inode = mounted.stat().st_ino
+    with pytest.warns(EvenlyWarning, match="a is a mount of its own, so it was written"), replacing(mounted) as new:
+        new.write_text("new")
+    assert (mounted.read_text(), mounted.stat().st_ino, names(mounted.parent)) == ("new", inode, ["a"])
+
+
+def test_what_can_not_be_written_in_place_is_kept_beside(mounted: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(shutil, "copyfile", full)
+    reason = r"No space left on device\): it is damaged; the complete file is .*a\.new-"
+    with pytest.raises(InputError, match=reason), replacing(mounted) as new:
+        new.write_text("new")
+    (kept,) = (path for path in mounted.parent.iterdir() if path != mounted)
+    assert kept.read_text() == "new"

@@ -13,6 +13,7 @@ import shutil
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from evenly.errors import InputError
 
 __all__ = ["is_gone", "left_in", "marked_name", "scratch_folder", "this_process"]
 
+_PROC = Path("/proc")
 _MARKED = re.compile(r"\.?evenly-(?P<machine>[0-9a-f]{8})-(?P<pid>[0-9]+)-(?P<started>[0-9]+)-[0-9a-f]{16}(\.part)?")
 
 
@@ -107,10 +109,20 @@ def scratch_folder() -> Iterator[Path]:
 def _machine() -> str:
     """Return an identifier of this boot and, in containers, of the process table; empty if the system has none."""
     try:
-        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
-        return f"{boot} {Path('/proc/self/ns/pid').readlink()}"
+        boot = (_PROC / "sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        return f"{boot} {(_PROC / 'self/ns/pid').readlink()}"
     except OSError:
-        return ""
+        return "" if _PROC.exists() else _hardware()
+
+
+@cache
+def _hardware() -> str:
+    """Return an identifier of a machine without /proc, as macOS: its name and network address; empty without one."""
+    import uuid  # needed on such systems only
+
+    node = uuid.getnode()
+    made_up = node >> 40 & 1
+    return "" if made_up else f"{os.uname().nodename} {node:012x}"
 
 
 def _short(machine: str) -> str:
@@ -118,9 +130,29 @@ def _short(machine: str) -> str:
 
 
 def _started(pid: object) -> str:
-    """Return when a process of this machine began, in clock ticks since boot; empty if it isn't there."""
+    """Return a number that tells when a process of this machine began; empty if it isn't there."""
     try:
-        # Field 22; the second, the program's name in parentheses, may hold spaces.
-        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[19]
+        # Field 22; the second, the program's name in parentheses, may hold spaces. In clock ticks since boot.
+        return (_PROC / f"{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[19]
     except (OSError, IndexError):
+        return "" if _PROC.exists() else _asked(pid)
+
+
+def _asked(pid: object) -> str:
+    """Return the same on a system without /proc: from `ps`, or 1 for a process that is there where that is missing."""
+    import subprocess  # needed on such systems only
+
+    try:
+        os.kill(int(str(pid)), 0)
+    except PermissionError:
+        pass  # another user's
+    except (OSError, ValueError, OverflowError):
         return ""
+    plain = {**os.environ, "LC_ALL": "C", "TZ": "UTC0"}
+    try:
+        told = subprocess.run(
+            ["ps", "-o", "lstart=", "-p", str(pid)], env=plain, capture_output=True, timeout=10, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return "1"
+    return str(zlib.crc32(told.stdout.strip())) if told.stdout.strip() else "1"

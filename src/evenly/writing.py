@@ -10,6 +10,9 @@ So nothing that was there before is lost if the disk is full, or if the process 
 ...     path.read_text()
 '{}'
 
+A file that the user named is replaced. In a folder that the user named, evenly chooses the names itself; there only
+what evenly wrote is replaced (`check_replaceable`), which a mark inside each file tells.
+
 This module needs only the standard library, so that every part of evenly may use it.
 """
 
@@ -18,13 +21,20 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from evenly.errors import EvenlyWarning, InputError
 from evenly.processes import left_in, marked_name
 
-__all__ = ["new_beside", "put", "replacing"]
+__all__ = ["MARK", "check_replaceable", "is_own", "new_beside", "put", "replacing"]
+
+#: What pictures and packed arrays hold, so that evenly knows its files; text files begin with their format's name.
+MARK = "made by evenly"
+_MARKS = (MARK.encode(), b"# evenly ", b'"format": "evenly ', b'content="evenly"', b"evenly fdtd fields ")
+# Where marks are: so many bytes at the beginning or at the end.
+_NEAR = 1 << 16
 
 
 @contextmanager
@@ -64,6 +74,52 @@ def replacing(path: Path | str) -> Iterator[Path]:
         raise
 
 
+def check_replaceable(paths: Iterable[Path]) -> None:
+    """Refuse to replace files that evenly did not write: for names that evenly chose, in a folder that the user named.
+
+    Raises
+    ------
+    InputError
+        If there is such a file; nothing has been written then.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "ocean.csv").write_text("my notes")
+    ...     check_replaceable([Path(folder, "atmosphere.csv"), Path(folder, "ocean.csv")])
+    Traceback (most recent call last):
+        ...
+    evenly.errors.InputError: ...ocean.csv is there already and would be lost, since evenly did not write it: ...
+    """
+    for path in paths:
+        if os.path.lexists(path) and not is_own(path):
+            raise InputError(
+                f"{path} is there already and would be lost, since evenly did not write it: move it, or name another "
+                "folder"
+            )
+
+
+def is_own(path: Path) -> bool:
+    """Return whether evenly wrote a file: whether it holds one of evenly's marks near its beginning or end.
+
+    Examples
+    --------
+    >>> is_own(Path(os.devnull)), is_own(Path("no/such/file"))
+    (False, False)
+    """
+    if not path.is_file():
+        return False
+    try:
+        with path.open("rb") as file:
+            begin = file.read(_NEAR)
+            file.seek(max(0, path.stat().st_size - _NEAR))
+            end = file.read(_NEAR)
+    except OSError:
+        return False
+    return any(mark in part for mark in _MARKS for part in (begin, end))
+
+
 def new_beside(path: Path | str) -> Path:
     """Return a path for the new file that `put` puts in place of `path`: a name beside it that no file has.
 
@@ -91,6 +147,8 @@ def new_beside(path: Path | str) -> Path:
 def put(part: Path, path: Path | str) -> None:
     """Put a complete new file, at a path from `new_beside`, in place of `path`, with the permissions of the older one.
 
+    A file that is a mount of its own, as in containers, is written in place, with a warning.
+
     Raises
     ------
     OSError
@@ -103,10 +161,35 @@ def put(part: Path, path: Path | str) -> None:
     _flush(part)
     with suppress(FileNotFoundError):
         part.chmod(stat.S_IMODE(target.stat().st_mode))
-    part.replace(target)
+    try:
+        part.replace(target)
+    except OSError as error:
+        if error.errno != errno.EBUSY:
+            raise
+        _write_in_place(part, target)
     # The data are safe already; not every file system lets the folder's own entry be flushed.
     with suppress(OSError):
         _flush(target.parent)
+
+
+def _write_in_place(part: Path, target: Path) -> None:
+    """Copy a complete file into one that can't be replaced: a file that is a mount of its own, as in containers."""
+    import shutil
+    import warnings
+
+    try:
+        shutil.copyfile(part, target)
+        _flush(target)
+    except OSError as error:
+        kept = target.with_name(f"{target.name}.new-{part.name.rpartition('-')[2]}")
+        part.rename(kept)
+        raise InputError(
+            f"{target} is a mount of its own, so it was written in place, which failed ({error.strerror or error}): it "
+            f"is damaged; the complete file is {kept}"
+        ) from None
+    part.unlink()
+    said = f"{target} is a mount of its own, so it was written in place: an end meanwhile would have damaged it"
+    warnings.warn(EvenlyWarning(said), stacklevel=2)
 
 
 def _is_file(path: Path) -> bool:

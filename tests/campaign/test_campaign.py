@@ -71,6 +71,32 @@ def test_a_second_call_runs_nothing_twice(tmp_path: Path) -> None:
     assert log(tmp_path, "begin") == dict.fromkeys(range(1, 5), 2)
 
 
+def test_numbers_of_another_type_are_the_same_runs(tmp_path: Path) -> None:
+    first = measure(study(tmp_path, values="[1, 2]"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert measure(study(tmp_path, values="[1.0, 2.0]")).aggregate()["seconds"].tolist() == (
+            first.aggregate()["seconds"].tolist()
+        )
+    assert log(tmp_path, "begin") == {1: 2, 2: 2}
+
+
+def test_configurations_that_left_the_study_are_said(tmp_path: Path) -> None:
+    measure(study(tmp_path, values="[1, 2, 3]"))
+    with pytest.warns(EvenlyWarning, match=r"runs of 2 configurations that are not in the study \(n = [23]; n = "):
+        assert measure(study(tmp_path, values="[1, 4]")).aggregate()["n"].tolist() == [1, 2, 3, 4]
+    with pytest.warns(EvenlyWarning, match="n = 1 and n = '1' differ in type, and are run as two"):
+        measure(study(tmp_path, values="['1', '2']"))
+
+
+def test_failed_runs_of_a_study_that_was_corrected_are_not_dropped_in_silence(tmp_path: Path) -> None:
+    with pytest.raises(InputError):
+        measure(study(tmp_path, values="[13]"))
+    deleted = pytest.warns(EvenlyWarning, match="held 1 runs, which all failed: they are deleted")
+    with deleted, pytest.raises(InputError):
+        measure(study(tmp_path, values="[13]", sleep=0.001))
+
+
 def test_more_runs_are_added_to_those_there_are(tmp_path: Path) -> None:
     measure(study(tmp_path, values="[1, 2]"))
     more = measure(study(tmp_path, values="[1, 2, 3]"))

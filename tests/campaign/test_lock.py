@@ -76,6 +76,35 @@ def test_the_holder_is_named_and_a_killed_one_is_replaced(tmp_path: Path) -> Non
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("path", ["/usr/bin:/bin", ""])
+def test_a_killed_holder_is_replaced_at_once_without_proc(
+    path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On systems such as macOS, by `ps`, or where that is missing by whether there is such a process."""
+    monkeypatch.setattr(processes, "_PROC", tmp_path / "no proc")
+    monkeypatch.setattr(processes, "_hardware", lambda: "this one")
+    monkeypatch.setenv("PATH", path)
+    file = tmp_path / "runs.db"
+    hold = HOLD.replace(
+        "lock =",
+        f"from evenly import processes\nprocesses._PROC = Path({str(tmp_path / 'no proc')!r})\n"
+        "processes._hardware = lambda: 'this one'\nlock =",
+    )
+    process = subprocess.Popen([sys.executable, "-c", hold, str(file)], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "held\n"
+    with pytest.raises(InputError, match=f"process {process.pid} on "):
+        FileLock(file)
+    process.kill()
+    process.communicate()
+    with pytest.warns(EvenlyWarning, match="ended without closing"), FileLock(file):
+        pass
+    # Another process that has the number now is told by when it began.
+    written(file, machine="this one", pid=os.getpid(), started="5")
+    with pytest.warns(EvenlyWarning, match="ended without closing"), FileLock(file):
+        pass
+
+
 def test_no_lock_of_the_system_is_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise OSError(38, "Function not implemented")

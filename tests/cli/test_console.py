@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pandas as pd
@@ -56,3 +59,48 @@ def test_labels_are_no_formulas_and_come_back(tmp_path: Path, label: str) -> Non
     stored = (tmp_path / "runs.csv").read_text().splitlines()
     assert not any(line.startswith(("=", "+", "-", "@", f'"{label}')) for line in stored)
     assert Runs.load(tmp_path / "runs.csv") == again
+
+
+PRINTING = """
+import os, sys
+print("while it is loaded")
+from evenly.fdtd import Simulation
+
+def simulation(**keywords):
+    print("as it is made")
+    os.system("echo of another process")
+    return Simulation(cell=(1, 0, 0), resolution=10, **keywords)
+"""
+
+
+@pytest.mark.parametrize("arguments", [["run", "--steps", "3"], ["run", "--steps", "3", "--ranks", "2"], ["counts"]])
+def test_json_is_all_of_the_output_whatever_a_script_prints(arguments: list[str], tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(PRINTING)
+    command, *options = arguments
+    done = subprocess.run(
+        [sys.executable, "-m", "evenly", "fdtd", command, "mine.py", *options, "--json"], cwd=tmp_path, text=True,
+        capture_output=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["name"] == "mine"
+    for text in ("while it is loaded", "as it is made", "of another process"):
+        assert text in done.stderr
+
+
+def test_json_tells_notes_and_what_was_left_out_even_where_nothing_else_does(evenly: Evenly) -> None:
+    rows = "".join(f"{cores},{8 / cores + 0.1}\n" for cores in (4, 8, 16, 32))
+    Path("case").mkdir()
+    for name in ("a", "b"):
+        Path("case", f"{name}.csv").write_text("cores,seconds\n" + rows)
+    Path("case", "cut.csv").write_text("cores,seconds\n8,x")
+    law = ("--method", "power-law")
+    for command in (
+        ["read", "case"],
+        ["fit", "case", *law],
+        ["predict", "case", *law, "--at", "cores=4"],
+        ["allocate", "case", *law, "--cores", "8"],
+        ["allocate", "case", *law, "--cores", "8,16"],
+    ):
+        told = evenly(*command, "--json", "--quiet")
+        assert (told.code, told.err) == (0, "")
+        assert any("cut.csv" in note for note in told.json["notes"]), command

@@ -116,3 +116,34 @@ def test_no_cores_are_refused_by_name(evenly: Evenly, pulse: Path) -> None:
         assert shown.code == 2
         assert option in shown.err
         assert "whole numbers above zero" in shown.err
+
+
+IN_FOLDERS = [
+    ("read", ["read", "runs.csv", "--save", "out"]),
+    ("fit", ["fit", "runs.csv", *LAW, "--plot", "out"]),
+    ("fit, png", ["fit", "runs.csv", *LAW, "--plot", "out", "--plot-format", "png"]),
+    ("fit, pdf", ["fit", "runs.csv", *LAW, "--plot", "out", "--plot-format", "pdf"]),
+    ("allocate", ["allocate", "a.csv", "b.csv", *LAW, "--cores", "8", "--plot", "out"]),
+    ("fdtd run", ["fdtd", "run", "oled", "--steps", "4", "--resolution", "20", "-o", "out", "--draw"]),
+    ("fdtd scaling", ["fdtd", "scaling", "oled", "--ranks", "1", "--steps", "2", "--repeats", "1",
+                      "--resolution", "20", "-o", "out"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("arguments", [one[1] for one in IN_FOLDERS], ids=[one[0] for one in IN_FOLDERS])
+def test_only_files_of_evenly_are_replaced_in_a_named_folder(evenly: Evenly, arguments: list[str]) -> None:
+    for name in ("runs", "a", "b"):
+        Path(f"{name}.csv").write_text(RUNS)
+    first = evenly(*arguments)
+    assert first.code == 0, first.err
+    files = [path for path in Path("out").iterdir() if path.is_file()]
+    assert files
+    again = evenly(*arguments)
+    assert again.code == 0, again.err
+    for path in files:
+        old = path.read_bytes()
+        path.write_text("mine")
+        shown = evenly(*arguments)
+        assert (shown.code, path.read_text()) == (2, "mine"), path
+        assert f"{path.name} is there already and would be lost, since evenly did not write it" in shown.err
+        path.write_bytes(old)

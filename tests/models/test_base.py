@@ -16,6 +16,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from evenly.errors import ExtrapolationWarning, InputError
+from evenly.models.pmnf.pmnf import PMNF
+from evenly.models.scaling_laws.power_law import PowerLaw
 from evenly.space.parameters import Categorical, Integer
 from evenly.space.space import Space
 from tests.models.toy_model import Toy
@@ -134,3 +136,25 @@ def test_cross_validation_and_pipelines() -> None:
     )
     pipeline = make_pipeline(FunctionTransformer(lambda table: table[["cores"]]), Toy())
     assert pipeline.fit(X, Y).predict(X).shape == (4,)
+
+
+@pytest.mark.parametrize("value", [1e300, -1e300, 1e-300, 1e61])
+def test_numbers_that_no_formula_can_take_are_refused(value: float) -> None:
+    cores, seconds = [1.0, 2.0, 4.0, value], [8.0, 4.0, 2.0, 1.0]
+    for model in (Toy(), PMNF(), PowerLaw()):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with pytest.raises(InputError, match=r"'cores' is -?1e[+-]?\d+ in configuration 3, but numbers"):
+                model.fit({"cores": cores}, seconds)
+            if value > 0:
+                with pytest.raises(InputError, match=r"'the measured value' is 1e.* in configuration 3"):
+                    model.fit({"cores": [1, 2, 4, 8]}, [*seconds[:3], value])
+
+
+@pytest.mark.parametrize("value", [0.0, -8.0, np.nan, np.inf, 1e300])
+def test_predictions_of_values_that_cannot_be_are_refused(value: float) -> None:
+    for model in (Toy(), PMNF(), PowerLaw()):
+        model.fit({"cores": [1, 2, 4, 8]}, [8.0, 4.1, 2.2, 1.1])
+        for asked in (model.predict, model.interval):
+            with pytest.raises(InputError, match=r"'cores' (was above zero in all|must be a finite|is 1e)"):
+                asked({"cores": [4.0, value]})

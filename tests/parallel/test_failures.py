@@ -14,7 +14,7 @@ import pytest
 
 from evenly.errors import InputError, MissingExtraError
 from evenly.fdtd.ranks.launch_output import MARK
-from evenly.fdtd.ranks.launching import Launcher, find_launcher, launch_python
+from evenly.fdtd.ranks.launching import Launcher, find_launcher, launch, launch_python
 from evenly.fdtd.ranks.watching import job_processes
 from tests.parallel.ranks import QUIET, start_ranks
 
@@ -93,6 +93,45 @@ def test_a_killed_rank_is_named_with_its_host_and_what_was_saved(tmp_path: Path)
     assert f"`sim.load('{tmp_path / 'state'}')` before `sim.run`" in saved.errors
 
 
+@pytest.mark.parametrize(
+    "action", ["os._exit(0)", "os.execv('/bin/true', ['true'])", "sys.stderr.write('no end of line'); os._exit(0)"]
+)
+def test_a_rank_that_leaves_before_its_end_without_an_error_fails_the_job(action: str) -> None:
+    job = start_ranks(3, FAILING.format(action=action), "1")
+    reason = job.errors.splitlines()[-1]
+    # A launcher may see first that it killed another rank itself.
+    if job.status != 9:
+        assert job.status == 1
+        assert reason.startswith(f"rank 0 on host {platform.node()}, or rank 1")
+        assert "ended before its script did, without an error" in reason
+    assert "supervisor" not in job.errors
+    assert job.seconds < 10
+
+
+def test_ranks_that_all_leave_before_their_end_are_named() -> None:
+    job = start_ranks(2, "import os; from evenly.fdtd import all_wait; all_wait(); os._exit(0)")
+    assert job.status == 1
+    assert "ended before" in job.errors
+
+
+@pytest.mark.parametrize(
+    "ending",
+    [
+        "sys.exit(0)",
+        "sys.stderr.write('no end of line')",
+        "os.dup2(os.open(os.devnull, os.O_WRONLY), 2)",
+        "sys.stderr.close()",
+        "sys.stderr.write('x' * 300_000)",
+        "os.fork() or os._exit(0)",
+    ],
+)
+def test_ranks_that_end_their_scripts_succeed(ending: str) -> None:
+    job = start_ranks(3, f"import os, sys; from evenly.fdtd import all_wait; all_wait(); {ending}")
+    assert job.status == 0, job.errors
+    assert "supervisor" not in job.errors
+    assert "ended before" not in job.errors
+
+
 @pytest.mark.parametrize("action", ["1 / 0", "threading.Thread(target=lambda: 1 / 0).start()"])
 def test_any_other_error_is_shown_with_its_traceback(action: str) -> None:
     job = start_ranks(2, FAILING.format(action=action), "1")
@@ -102,6 +141,27 @@ def test_any_other_error_is_shown_with_its_traceback(action: str) -> None:
     assert job.errors.endswith("ZeroDivisionError: division by zero\n")
     assert job.errors.count("Traceback") == 1
     assert "runpy" not in job.errors
+
+
+def test_more_ranks_than_the_memory_holds_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(InputError, match=r"10,000,000 ranks on this machine would take .* start fewer, or set"):
+        launch_python(["script.py"], 10_000_000)
+    monkeypatch.setenv("EVENLY_MOST_RANKS", "2")
+    with pytest.raises(InputError, match="EVENLY_MOST_RANKS=10000000"):
+        launch_python(["script.py"], 10_000_000)
+    monkeypatch.setenv("EVENLY_MOST_RANKS", "many")
+    with pytest.raises(InputError, match="must be a number of ranks, got 'many'"):
+        launch_python(["script.py"], 3)
+
+
+def test_ranks_are_started_whatever_is_free_if_the_user_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evenly.memory.free_bytes", lambda: 1.0)
+    for name, value in (("EVENLY_MOST_RANKS", "5"), ("SLURM_JOB_ID", "7")):
+        with pytest.raises(InputError, match="5 ranks on this machine"):
+            launch([sys.executable, "-c", ""], 5, echo=False)
+        with monkeypatch.context() as patch:
+            patch.setenv(name, value)
+            assert launch([sys.executable, "-c", "print(1)"], 5, echo=False).output.count("1") == 5
 
 
 @pytest.mark.parametrize("first", [0, 1])

@@ -45,13 +45,16 @@ def test_parts_read_as_one_array_wherever_the_folder_is_moved(tmp_path: Path) ->
     first, alone = tmp_path / "three", tmp_path / "alone"
     first.mkdir()
     alone.mkdir()
-    (first / "fields.rank0007.h5").write_text("left over")
+    run_ranks(3, WRITE, str(first))
+    (first / "fields.rank0007.h5").write_bytes((first / "fields.rank0001.h5").read_bytes())
+    (first / "fields.rank0008.h5").write_text("not evenly's")
     run_ranks(3, WRITE, str(first))
     run_ranks(1, WRITE, str(alone))
     moved = first.rename(tmp_path / "elsewhere")
     names = {p.name for p in moved.glob("*.h5")}
     assert {"fields.h5", "fields.rank0000.h5", "fields.rank0001.h5", "fields.rank0002.h5"} <= names
     assert "fields.rank0007.h5" not in names
+    assert "fields.rank0008.h5" in names
     assert {n for n in names if n.startswith("corner")} == {"corner.h5", "corner.rank0000.h5"}
     whole = np.load(alone / "whole.npz")
     with h5py.File(moved / "fields.h5") as file, h5py.File(alone / "fields.h5") as one:

@@ -22,7 +22,7 @@ from evenly.arguments import explained
 from evenly.campaign.interruptions import interruptions
 from evenly.campaign.noise import Drift, drift_of
 from evenly.campaign.one_run import Runner
-from evenly.campaign.planning import Advisor, NextRun, Progress, Schedule, first_configurations, rows_of
+from evenly.campaign.planning import Advisor, NextRun, Progress, Schedule, first_configurations, removed, rows_of
 from evenly.campaign.store import Record, Store
 from evenly.campaign.study import Study
 from evenly.errors import EvenlyError, EvenlyWarning, InputError
@@ -147,11 +147,12 @@ class Campaign:
         """Raise `InputError` if the file holds runs of another study; record in a new file what its runs measure."""
         now, before = self.study.measured_as(), self.store.about("measured_as")
         if before is None and self.store.count():
-            said = f"{self.store.path} doesn't tell what its runs measured: they are taken for runs of this study"
-            warnings.warn(EvenlyWarning(said), stacklevel=4)
+            self._warn("doesn't tell what its runs measured: they are taken for runs of this study")
         if before is None or not any(record.status == "ok" for record in self.store.records()):
             # A file without a successful run holds no results, so a corrected study may replace its contents.
             if before is not None and before != now:
+                if n := self.store.count():
+                    self._warn(f"held {n} runs, which all failed: they are deleted, since the study was changed")
                 self.store.clear()
             self.store.note("measured_as", now)
             return
@@ -162,6 +163,9 @@ class Campaign:
                 f"{now[changed[0]]}: keep the new runs in another file (--store), or delete this one"
             )
 
+    def _warn(self, said: str) -> None:
+        warnings.warn(EvenlyWarning(f"{self.store.path} {said}"), stacklevel=5)
+
     def _resumed(self) -> Schedule:
         for mark, launcher in self.store.left_running():
             launcher_class(launcher)().end(mark)
@@ -171,6 +175,9 @@ class Campaign:
         planned = self.store.add_configurations(first_configurations(self.study))
         # Configurations proposed by an advisor follow the first ones, in the order of the proposals.
         advised = [number for number in known if number not in set(planned)] if self.study.plan.is_advised else []
+        made = [] if advised else [record.configuration for record in self.store.records()]
+        if said := removed(made, planned, self.store.configurations()):
+            self._warn(f"holds {said}")
         return Schedule(self.study, [*planned, *advised], self.store.records(), self.store.about("anchor"), last)
 
     def _dangerous(self) -> list[int]:

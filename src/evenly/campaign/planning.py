@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,7 +15,7 @@ from evenly.campaign.study import Repetitions, Study
 from evenly.errors import InfeasibleError, InputError
 from evenly.runs.runs import Runs
 
-__all__ = ["Advisor", "NextRun", "Progress", "Schedule", "first_configurations", "rows_of"]
+__all__ = ["Advisor", "NextRun", "Progress", "Schedule", "first_configurations", "removed", "rows_of"]
 
 #: Takes the measured runs and a number n, and returns n configurations to run next, the best first.
 Advisor = Callable[[Runs, int], pd.DataFrame]
@@ -73,6 +73,49 @@ def _distinct(study: Study, runs: int) -> pd.DataFrame:
 def rows_of(table: pd.DataFrame) -> list[dict[str, Any]]:
     """Return the rows of a table of configurations as dictionaries of plain Python values, for JSON."""
     return [{str(k): getattr(v, "item", lambda v=v: v)() for k, v in row.items()} for row in table.to_dict("records")]
+
+
+def removed(made: Iterable[int], planned: Sequence[int], known: Mapping[int, Mapping[str, Any]]) -> str:
+    """Return what to say of configurations with runs that aren't planned, and whether only a type tells them apart.
+
+    Parameters
+    ----------
+    made : iterable of int
+        The number of each run's configuration.
+    planned : sequence of int
+        Numbers of the planned configurations.
+    known : mapping of int to mapping
+        All configurations by their numbers.
+
+    Examples
+    --------
+    >>> removed([1, 1], [2], {1: {"n": 1}, 2: {"n": "1"}})
+    "runs of 1 configuration that is not in the study (n = 1): ... n = 1 and n = '1' differ in type, and are run as two"
+    >>> removed([2], [2], {2: {"n": "1"}})
+    ''
+    """
+    gone = [number for number in dict.fromkeys(made) if number not in set(planned)]
+    if not gone:
+        return ""
+    shown = "; ".join(_written(known[number]) for number in gone[:3]) + " …" * (len(gone) > 3)
+    said = (
+        f"runs of {len(gone)} configuration{'s that are' if len(gone) > 1 else ' that is'} not in the study ({shown}): "
+        "they stay in the table"
+    )
+    looks = {_as_words(known[number]): number for number in planned}
+    for number in gone:
+        if (other := looks.get(_as_words(known[number]))) is not None:
+            return f"{said}. {_written(known[number])} and {_written(known[other])} differ in type, and are run as two"
+    return said
+
+
+def _written(configuration: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} = {value!r}" for name, value in configuration.items())
+
+
+def _as_words(configuration: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the values as a command has them."""
+    return tuple(f"{name}={value}" for name, value in sorted(configuration.items()))
 
 
 @dataclass(frozen=True)

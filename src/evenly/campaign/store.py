@@ -176,14 +176,17 @@ class Store:
             rows["about"][key] = (key, json.dumps(value))
 
     def add_configurations(self, configurations: Sequence[Mapping[str, Any]]) -> list[int]:
-        """Store configurations and return their numbers; a configuration that is stored already keeps its number."""
-        texts = [json.dumps(dict(one), sort_keys=True) for one in configurations]
+        """Store configurations and return their numbers; a configuration that is stored already keeps its number.
+
+        Numbers are compared by their value: 1 and 1.0 are the same.
+        """
+        given = {_key(one): json.dumps(dict(one), sort_keys=True) for one in reversed(configurations)}
         with self._changed() as rows:
-            known = {text: number for number, text in rows["configurations"].values()}
+            known = {_key(json.loads(text)): number for number, text in rows["configurations"].values()}
             following = max(rows["configurations"], default=0) + 1
-            for number, text in enumerate(dict.fromkeys(text for text in texts if text not in known), following):
-                rows["configurations"][number], known[text] = (number, text), number
-        return [known[text] for text in texts]
+            for number, key in enumerate([key for key in reversed(given) if key not in known], following):
+                rows["configurations"][number], known[key] = (number, given[key]), number
+        return [known[_key(one)] for one in configurations]
 
     def configurations(self) -> dict[int, dict[str, Any]]:
         """Return all configurations by their number, in the order in which they were stored."""
@@ -343,3 +346,12 @@ def _add_checksums(database: sqlite3.Connection, rows: Rows, named: Path) -> Non
         ),
         stacklevel=5,
     )
+
+
+def _key(configuration: Mapping[str, Any]) -> str:
+    """Return a text by which a configuration is known, whatever type its numbers have."""
+    plain = {
+        name: int(value) if isinstance(value, float) and value.is_integer() else value
+        for name, value in configuration.items()
+    }
+    return json.dumps(plain, sort_keys=True)

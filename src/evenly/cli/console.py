@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TextIO
 
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
-    "be_quiet", "err", "live", "note", "note_once_per_text", "out", "print_json", "print_summaries", "progress",
-    "save_table", "shortened", "silence", "start",
+    "be_quiet", "err", "live", "note", "note_once_per_text", "only_json", "out", "print_json", "print_summaries",
+    "progress", "save_table", "shortened", "silence", "start",
 ]  # fmt: skip
 
 #: Characters that a terminal obeys, or that turn the direction of text: what a file holds must not do that.
@@ -48,6 +49,8 @@ _notes = _Console(stderr=True, soft_wrap=True)
 
 
 _silenced: set[type[Warning]] = set()
+_told: list[str] = []
+_json_targets: list[TextIO] = []
 _PACKED: dict[str, Literal["gzip", "bz2", "xz", "zip"]] = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz", ".zip": "zip"}
 
 
@@ -55,6 +58,7 @@ def start() -> None:
     """Begin one call of the program: notes are shown, and evenly's warnings are notes."""
     _notes.quiet = False
     _silenced.clear()
+    _told.clear()
     show_warnings_as_notes()
 
 
@@ -69,7 +73,8 @@ def be_quiet() -> None:
 
 
 def note(text: str) -> None:
-    """Tell the user something beside the result."""
+    """Tell the user something beside the result; `print_json` tells it, too, whether or not notes are shown."""
+    _told.append(shortened(text))
     _notes.print(f"note: {shortened(text)}", style="dim")
 
 
@@ -96,10 +101,37 @@ def note_once_per_text(notes: Iterable[str], paths: Iterable[Path]) -> None:
         note(f"{place}{text}")
 
 
+@contextmanager
+def only_json() -> Iterator[None]:
+    """Keep the standard output for `print_json`: what scripts and their processes print goes to the error output."""
+    usual, kept = sys.stdout, None
+    with suppress(OSError, ValueError):
+        if usual.fileno() == 1:
+            usual.flush()
+            kept = os.dup(1)
+            os.dup2(2, 1)
+    target = usual if kept is None else os.fdopen(os.dup(kept), "w", encoding=usual.encoding, errors=usual.errors)
+    _json_targets.append(target)
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        _json_targets.remove(target)
+        if kept is not None:
+            os.dup2(kept, 1)
+            os.close(kept)
+            with suppress(OSError):
+                target.close()
+
+
 def print_json(value: Any) -> None:
-    """Print `value` as JSON; numbers that JSON does not know become null."""
-    unicode = (getattr(sys.stdout, "encoding", None) or "utf-8").lower().replace("-", "") == "utf8"
-    sys.stdout.write(json.dumps(plain(value), indent=2, ensure_ascii=not unicode) + "\n")
+    """Print `value` as JSON, with the notes told so far; numbers that JSON does not know become null."""
+    if isinstance(value, dict) and _told and isinstance(value.get("notes", []), list):
+        value = {**value, "notes": list(dict.fromkeys([*value.get("notes", []), *_told]))}
+    target = _json_targets[-1] if _json_targets else sys.stdout
+    unicode = (getattr(target, "encoding", None) or "utf-8").lower().replace("-", "") == "utf8"
+    target.write(json.dumps(plain(value), indent=2, ensure_ascii=not unicode) + "\n")
+    target.flush()
 
 
 def save_table(table: pd.DataFrame, path: Path, what: str) -> None:

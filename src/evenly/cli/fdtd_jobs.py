@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evenly.cli.console import progress
-from evenly.errors import InputError
+from evenly.errors import InputError, RunFailed
 from evenly.processes import scratch_folder
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ def carry_out(job: Job, ranks: int | None) -> None:
     ------
     InputError
         If something about the job is wrong, or ranks are asked for where a launcher has started some.
+    RunFailed
+        If the launcher or MPI failed before a rank began.
     SystemExit
         If a rank failed, with its status: it has said why.
     """
@@ -50,6 +52,9 @@ def _launch(job: Job, ranks: int) -> None:
         file = folder / "job.json"
         file.write_text(job.to_json(), encoding="utf-8")
         ended = launch_python(["-m", "evenly.fdtd.structures.job_rank", str(file)], ranks)
+    if ended.status and not ended.began and ended.signal is None:
+        said = f"; the launcher says:\n{ended.remarks}" if ended.remarks else ""
+        raise RunFailed(f"MPI failed with status {ended.status} before any rank began (a full disk?){said}")
     if ended.status:
         # What went wrong the ranks have said.
         sys.exit(ended.status)

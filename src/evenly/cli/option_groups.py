@@ -10,11 +10,12 @@ import dataclasses
 import functools
 import inspect
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from evenly.cli.console import be_quiet
+from evenly.cli.console import be_quiet, only_json
 
 __all__ = ["as_command", "panel"]
 
@@ -53,11 +54,13 @@ def as_command(function: Callable[..., None]) -> Callable[..., None]:
     def run(*, quiet: bool, **values: Any) -> None:
         if quiet:
             be_quiet()
+        json = values.get("json")
         built = {
             name: kind(**{field.name: values.pop(field.name) for field in dataclasses.fields(kind)})
             for name, kind in groups.items()
         }
-        function(**values, **built)
+        with only_json() if json else nullcontext():
+            function(**values, **built)
 
     run.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in shown}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from filecmp import cmp
 from pathlib import Path
 
 from evenly.errors import InputError
@@ -34,7 +35,7 @@ def copy(name: str, folder: str | Path = ".", *, force: bool = False) -> Path:
     folder : path
         Where to; made if it is missing.
     force : bool
-        Write over files of an earlier copy.
+        Write over files of an earlier copy; a folder that holds anything else is refused.
 
     Raises
     ------
@@ -54,6 +55,8 @@ def copy(name: str, folder: str | Path = ".", *, force: bool = False) -> Path:
     if target.exists() and not force:
         raise InputError(f"{target} is there already: remove it, or write over it with --force (force=True)")
     is_new = not target.exists()
+    if not is_new:
+        _check_own(target, _HERE / name.replace("-", "_"))
     try:
         shutil.copytree(_HERE / name.replace("-", "_"), target, copy_function=_copied, dirs_exist_ok=True)
     except (OSError, shutil.Error) as error:
@@ -61,6 +64,16 @@ def copy(name: str, folder: str | Path = ".", *, force: bool = False) -> Path:
             shutil.rmtree(target, ignore_errors=True)
         raise InputError(f"the example can't be written to {target}: {error}") from None
     return target
+
+
+def _check_own(target: Path, example: Path) -> None:
+    """Refuse a folder that holds other files, or files of the same names none of which is the example's."""
+    there = [path for path in example.iterdir() if (target / path.name).is_file()]
+    is_copy = any(cmp(path, target / path.name, shallow=False) for path in there)
+    foreign = sorted(path.name for path in target.iterdir() if not (example / path.name).exists())
+    if foreign or (there and not is_copy):
+        told = f"holds {foreign[0]}" if foreign else "is no copy of the example"
+        raise InputError(f"{target} {told}, which may be yours: name another folder, or move it")
 
 
 def _copied(source: str, target: str) -> str:

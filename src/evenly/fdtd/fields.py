@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from evenly.arguments import explained
 from evenly.errors import InputError
+from evenly.fdtd.alike import check_built, check_monitor
 from evenly.fdtd.cell.boundaries import Boundary, Layers, resolve
 from evenly.fdtd.cell.box import Box
 from evenly.fdtd.cell.cutting import ChunkBox, split_for_threads
@@ -255,6 +256,7 @@ class Fields:
         """Steps this rank's chunks; collective when first asked for."""
         from evenly.fdtd.stepping.stepper import Stepper
 
+        check_built(self)
         for prepare in self.before_stepping:
             prepare(self)
         with self.timer("other"):
@@ -276,6 +278,7 @@ class Fields:
         """
         if not hasattr(monitor, "bind"):
             raise InputError(f"`add` takes a monitor such as Flux or FieldRecorder, but got {monitor!r}.")
+        check_monitor(self, monitor)
         monitor.bind(self)
         self.monitors.append(monitor)
         self.stepper.watch(patch for each in self.monitors for patch in each.patches)

@@ -96,7 +96,7 @@ class Simulation(Fields):
         self.outcome = run(self, until=until, after_sources=after_sources, callbacks=callbacks, show=progress)
 
     @explained
-    @collective()
+    @collective("layout")
     def relayout(self, layout: BinaryPartition | Sequence[Any]) -> float:
         """Go on with another layout, now or during a run, and return the seconds it took; see `running.relayout`."""
         from evenly.fdtd.running.relayout import relayout

@@ -34,6 +34,10 @@ Effort = Literal["quick", "normal", "thorough"]
 EFFORTS: tuple[str, ...] = get_args(Effort)
 
 
+#: Larger numbers, and those below its inverse, are mistakes; a model's formulas would overflow.
+_LARGEST = 1e60
+
+
 class Estimator:
     """The interface that scikit-learn expects of a regressor: parameters by name, a score, tags.
 
@@ -188,6 +192,7 @@ class Model(Estimator, ABC):
         """
         table = as_table(X)
         values, weights = checked_runs(y, sample_weight, len(table))
+        _check_sizes({**table, "the measured value": values})
         self.space_ = Space.from_data(table, like=space)
         self.feature_names_in_ = np.array(self.space_.names, dtype=object)
         self.n_features_in_ = len(self.space_)
@@ -215,6 +220,12 @@ class Model(Estimator, ABC):
         -------
         array (n,)
             Predicted values in seconds (or in the unit in `response_`).
+
+        Raises
+        ------
+        InputError
+            If a value isn't finite, is too large or small to compute with, or is not above zero where all measured
+            runs were.
         """
         return self._predict(self._asked(X))
 
@@ -284,6 +295,12 @@ class Model(Estimator, ABC):
         if not hasattr(self, "space_"):
             raise _not_fitted()(f"this {type(self).__name__} has not learned anything yet: call fit first")
         table = self.space_.frame(X)
+        _check_sizes(table)
+        for name, parameter in self.space_.parameters.items():
+            if getattr(parameter, "low", 0) > 0 and not table[name].min() > 0:
+                raise InputError(
+                    f"{name!r} was above zero in all measured runs and must stay so, but got {table[name].min()}"
+                )
         beyond = {} if self._warned else outside(self.space_.parameters, table)
         if beyond:
             self._warned = True
@@ -299,6 +316,20 @@ class Model(Estimator, ABC):
                 stacklevel=4,
             )
         return table
+
+
+def _check_sizes(columns: Mapping[str, Any] | pd.DataFrame) -> None:
+    """Refuse numbers whose powers or products floating-point numbers can't hold."""
+    for name, column in columns.items():
+        if not pd.api.types.is_numeric_dtype(getattr(column, "dtype", object)):
+            continue
+        sizes = np.abs(np.asarray(column, dtype=np.float64))
+        bad = np.flatnonzero((sizes > _LARGEST) | ((sizes < 1 / _LARGEST) & (sizes > 0)))
+        if len(bad):
+            raise InputError(
+                f"{name!r} is {np.asarray(column)[bad[0]]:g} in configuration {bad[0]}, but numbers must be 0 or "
+                f"between {1 / _LARGEST:g} and {_LARGEST:g} in size, to compute with: correct it, or use another unit"
+            )
 
 
 def check_effort(effort: str) -> None:

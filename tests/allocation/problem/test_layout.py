@@ -103,3 +103,16 @@ def test_groups_made_of_lists_are_as_those_of_tuples() -> None:
     made = SideBySide([Solver("a"), Solver("b")])  # type: ignore[arg-type]
     assert made == parse_layout("max(a, b)")
     assert footprint_of(made).names() == ("a", "b")
+
+
+@pytest.mark.parametrize("level", ["sum(", "(", "2 * ", "max(a, "])
+def test_layouts_that_are_nested_too_deep_are_refused(level: str) -> None:
+    for times in (101, 500, 100_000):
+        with pytest.raises(InputError, match="more than 100 levels are nested here"):
+            parse_layout(level * times)
+
+
+def test_deep_layouts_are_read_and_written() -> None:
+    text = "sum(a + max(b, " * 40 + "c" + "))" * 40
+    layout = parse_layout(text)
+    assert parse_layout(str(layout)) == layout

@@ -174,3 +174,13 @@ def test_bad_input_exits_with_2_and_one_message(evenly: Evenly, arguments: list[
     assert shown.code == 2, shown.out + shown.err
     assert shown.err.strip()
     assert "Traceback" not in shown.err
+
+
+def test_a_launcher_that_fails_is_quoted(evenly: Evenly, script: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("mpiexec").write_text("#!/bin/sh\necho '[mpiexec@here] no process manager' >&2\nexit 255\n")
+    Path("mpiexec").chmod(0o755)
+    monkeypatch.setenv("EVENLY_MPIEXEC", str(Path("mpiexec").resolve()))
+    shown = evenly("fdtd", "run", script, "--ranks", "2", "--steps", "2")
+    assert shown.code == 2
+    assert "error: MPI failed with status 255 before any rank began" in shown.err
+    assert "[mpiexec@here] no process manager" in shown.err

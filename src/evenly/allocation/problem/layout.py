@@ -216,6 +216,10 @@ def _over_all(word: str, names: Sequence[str]) -> Layout:
     return SideBySide(parts) if word == "parallel" else InTurn(parts)
 
 
+#: Levels of parentheses, groups and factors; layouts of real couplings have a handful.
+_DEEPEST = 100
+
+
 @dataclass(frozen=True)
 class _Token:
     kind: str
@@ -233,7 +237,7 @@ class _Parser:
         self.text = text
         self.known = known
         self.tokens = self._tokens()
-        self.at = 0
+        self.at = self.depth = 0
 
     def layout(self) -> Layout:
         node = self._shared()
@@ -273,8 +277,14 @@ class _Parser:
         return parts[0] if len(parts) == 1 else Shared(tuple(parts))
 
     def _repeated(self) -> Layout:
-        if self._next().kind != "number":
-            return self._atom()
+        self.depth += 1
+        if self.depth > _DEEPEST:
+            raise self._error(self._next(), f"more than {_DEEPEST} levels are nested here")
+        node = self._times() if self._next().kind == "number" else self._atom()
+        self.depth -= 1
+        return node
+
+    def _times(self) -> Layout:
         number = self._take()
         if not 0 < float(number.text) < float("inf"):
             raise self._error(number, "a number of iterations must be above zero")

@@ -10,6 +10,7 @@ import typer
 
 from evenly.cli import options as opt
 from evenly.cli.console import note, out, print_json
+from evenly.writing import check_replaceable
 
 if TYPE_CHECKING:
     from evenly.decomposition.costs.cost_model import CostModel
@@ -50,9 +51,10 @@ def save_pictures(cost: CostModel, folder: Path) -> None:
     from evenly.report.plots.style import save_figure
 
     folder.mkdir(parents=True, exist_ok=True)
-    figures = plot_cost(cost)
-    for name, figure in figures.items():
-        save_figure(figure, folder / f"{name}.png")
+    figures = {folder / f"{name}.png": figure for name, figure in plot_cost(cost).items()}
+    check_replaceable(figures)
+    for target, figure in figures.items():
+        save_figure(figure, target)
     note(f"{len(figures)} pictures in {folder}, one of all runs and one per feature: {cost.program}-cost-*.png")
 
 

@@ -157,7 +157,7 @@ def _show_run(folder: Path, *, kept: bool, json: bool) -> None:
 
     run_ = _measurement(folder)
     files = sorted(str(file) for file in folder.iterdir() if file.stem.startswith(run_.name)) if kept else []
-    spectra = read_spectra(folder)
+    spectra = read_spectra(folder, run_.name)
     if json:
         curves = [{"frequencies": s.frequencies, "what": s.what, "curves": dict(s.curves)} for s in spectra]
         print_json({**tables.run_as_dict(run_), "spectra": curves, "files": files})
@@ -187,7 +187,7 @@ def _pictures(folder: Path) -> dict[str, Figure]:
         figures[f"{run_.name}-geometry"] = plot_geometry(view)
         if view.snapshot is not None:
             figures[f"{run_.name}-field"] = plot_field(view)
-    for n, spectrum in enumerate(read_spectra(folder)):
+    for n, spectrum in enumerate(read_spectra(folder, run_.name)):
         figures[f"{run_.name}-spectrum{f'-{n + 1}' if n else ''}"] = plot_spectrum(spectrum, name=run_.name)
     return figures
 

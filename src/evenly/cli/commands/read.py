@@ -11,6 +11,7 @@ from evenly.cli import options as opt
 from evenly.cli.console import note, out, print_json, print_summaries
 from evenly.cli.run_input import measurements, tell_about
 from evenly.errors import InputError
+from evenly.writing import check_replaceable
 
 if TYPE_CHECKING:
     from evenly.readers import Measurements
@@ -85,6 +86,7 @@ def _save(found: Measurements, place: Path) -> None:
     for file in files:
         opt.check_writable(file, "runs", folder_is_made=True, read=[source for source, _ in found.sources])
     if _is_folder(place):
+        check_replaceable(files)
         place.mkdir(parents=True, exist_ok=True)
     for file, name in files.items():
         runs[name].save(file)

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evenly.fdtd.alike import check_built
 from evenly.fdtd.cell.box import Box
 from evenly.fdtd.cell.cutting import ChunkBox
 from evenly.fdtd.counting.counts import Counts, Patch, count
@@ -67,6 +68,7 @@ def tallies(sim: Fields, *, ranks: int | None = None, monitors: Iterable[Fourier
     monitors : iterable of FourierMonitor
         Further monitors to count. Adding them to `sim` instead would build its chunks.
     """
+    check_built(sim)
     chunks = sim.chunk_boxes if ranks is None else sim.boxes_on(ranks)
     patches = fourier_patches(sim, monitors)
     low = np.array([chunk.box.lo for chunk in chunks])

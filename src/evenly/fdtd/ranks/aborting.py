@@ -20,6 +20,7 @@ from types import FrameType, TracebackType
 from typing import Any, NoReturn, TextIO
 
 from evenly.errors import EvenlyError, InputError
+from evenly.fdtd.ranks.launch_output import tell_supervisor
 
 __all__ = ["abort", "describe", "exit_status", "install", "record_exit"]
 
@@ -152,6 +153,10 @@ def _at_exit() -> None:
     if status and not _all_end():
         _end("", status & 0xFF or 1)
     _Job.farewell()
+    # Alone in the pipe, so that no launcher divides it.
+    _flush()
+    _until_read(sys.stderr)
+    tell_supervisor(ended=_Job.comm.Get_rank())
 
 
 def _all_end() -> bool:
@@ -206,7 +211,7 @@ def _flush() -> None:
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
-        except (OSError, ValueError):
+        except (AttributeError, OSError, ValueError):  # it is closed, or None
             continue
 
 
@@ -224,6 +229,6 @@ def _unread(stream: TextIO) -> bool:
         import termios
 
         return int.from_bytes(fcntl.ioctl(stream.fileno(), termios.FIONREAD, bytes(4)), sys.byteorder) > 0
-    except (ImportError, OSError, ValueError):
+    except (AttributeError, ImportError, OSError, ValueError):
         # Not a pipe, so there is no reader to wait for.
         return False

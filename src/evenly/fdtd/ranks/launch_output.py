@@ -1,7 +1,7 @@
 r"""The output of a job's ranks: passed on as it arrives, stored, and without the launcher's own remarks.
 
-Ranks tell the process that supervises them where they are and what they saved, on their error output, which any
-launcher passes on from any host; `Death` reads it and says of which rank the launcher reports that it was killed.
+Ranks tell the process that supervises them where they are, what they saved and that they end, on their error output,
+which any launcher passes on from any host. `Death` reads it and says which rank was killed, or left before its end.
 
 >>> without_remarks("Abort(2) on node 1 (rank 1 in comm 0): application called MPI_Abort(...)\n")
 ''
@@ -13,6 +13,7 @@ import json
 import os
 import re
 from codecs import getincrementaldecoder
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, TextIO
@@ -55,6 +56,7 @@ _KILLED = re.compile(
     r"|^srun: error: (?P<node>\S+): tasks? (?P<task>\d+): (?P<what>Killed|Out Of Memory|Segmentation fault.*)"
 )
 _NOTE = "evenly tells its supervisor: "
+_to_supervisor: list[int] = []
 
 
 def without_remarks(line: str) -> str:
@@ -76,8 +78,12 @@ def tell_supervisor(**facts: Any) -> None:
     >>> tell_supervisor(rank=0, host="node1", pid=4711)
     """
     if os.environ.get(MARK):
+        if not _to_supervisor:
+            # A script may send its error output elsewhere.
+            _to_supervisor.append(os.dup(2))
         # At once, so that lines of several ranks don't mix.
-        os.write(2, f"{_NOTE}{json.dumps(facts)}\n".encode())
+        with suppress(OSError):
+            os.write(_to_supervisor[0], f"{_NOTE}{json.dumps(facts)}\n".encode())
 
 
 class Death:
@@ -98,25 +104,40 @@ class Death:
 
     def __init__(self) -> None:
         self._ranks: dict[tuple[str, int], int] = {}
+        self._ended: set[int] = set()
+        #: What the launcher said of its own troubles, the last lines.
+        self.remarks: deque[str] = deque(maxlen=8)
         self._process: tuple[str, int] | None = None
         self._found: dict[str, str] | None = None
         self._saved: dict[str, Any] | None = None
 
     def keep(self, line: str) -> str:
         """Take a line, and return what of it the user shall see."""
-        if line.startswith(_NOTE):
+        # What was written before may lack its end of line.
+        shown, note, facts = line.partition(_NOTE)
+        if note:
             with suppress(ValueError):
-                self._note(json.loads(line.removeprefix(_NOTE)))
-            return ""
+                self._note(json.loads(facts))
+            return shown
         if found := _PROCESS.match(line):
             self._process = found["host"], int(found["pid"])
         elif found := _KILLED.match(line):
             self._found = {name: text for name, text in found.groupdict().items() if text}
-        return without_remarks(line)
+        shown = without_remarks(line)
+        if not shown and line[:1] == "[":  # such as [mpiexec@host] and [proxy:0@host]
+            self.remarks.append(line.strip())
+        return shown
+
+    @property
+    def began(self) -> bool:
+        """Whether a rank has told that it is there."""
+        return bool(self._ranks)
 
     def _note(self, facts: dict[str, Any]) -> None:
         if "rank" in facts:
             self._ranks[facts["host"], facts["pid"]] = facts["rank"]
+        elif "ended" in facts:
+            self._ended.add(facts["ended"])
         else:
             self._saved = facts
 
@@ -129,6 +150,31 @@ class Death:
         text = f"{self._who(found)} was killed: {how}."
         if any(word in how for word in ("signal 9", "Killed", "Memory")):
             text += " If nobody did it, memory ran out: `sim.estimated_bytes()` tells what each rank needs."
+        return self._with_next_step(text)
+
+    def desertion(self) -> str | None:
+        r"""Return which ranks never said that they end, and what to do; None if all that began did.
+
+        Launchers take a rank that leaves by ``os._exit(0)`` for one that succeeded.
+
+        Examples
+        --------
+        >>> death = Death()
+        >>> _ = death.keep('evenly tells its supervisor: {"rank": 2, "host": "node1", "pid": 4711}\n')
+        >>> print(death.desertion().partition(":")[0])
+        rank 2 on host node1 ended before its script did, without an error (os._exit?)
+        """
+        left = [(one, place[0]) for place, one in sorted(self._ranks.items()) if one not in self._ended]
+        if not left:
+            return None
+        # The launcher ended all others, and doesn't name the one that began it.
+        who = ", or ".join(f"rank {rank} on host {host}" for rank, host in left[:4])
+        return self._with_next_step(
+            f"{who}{', or another' if len(left) > 4 else ''} ended before its script did, without an error "
+            "(os._exit?): the job counts as failed. A script ends a rank by sys.exit()."
+        )
+
+    def _with_next_step(self, text: str) -> str:
         if self._saved is None:
             return (
                 f"{text} No checkpoint was saved: start the job again, with Checkpoints among the callbacks of "

@@ -25,8 +25,17 @@ from typing import Any
 
 from evenly.errors import InputError, MissingExtraError
 from evenly.fdtd.ranks.watching import Job, follow
+from evenly.memory import check_room
 
 __all__ = ["Job", "Launcher", "find_launcher", "launch", "launch_python"]
+
+
+#: What a rank takes before it has any fields: Python with NumPy and MPI.
+_RANK_BYTES = 60 << 20
+#: How many ranks are started whatever memory is free.
+_MOST = "EVENLY_MOST_RANKS"
+#: Variables of schedulers, which give MPI launchers other machines too.
+_ALLOCATIONS = ("SLURM_JOB_ID", "PBS_NODEFILE", "LSB_HOSTS", "LSB_DJOB_HOSTFILE", "PE_HOSTFILE", "COBALT_NODEFILE")
 
 
 @dataclass(frozen=True)
@@ -143,6 +152,17 @@ def _cores() -> int:
     return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
 
 
+def _check_room(ranks: int) -> None:
+    """Refuse ranks for which this machine has no memory, unless a scheduler's allocation may have more machines."""
+    if any(os.environ.get(name) for name in _ALLOCATIONS):
+        return
+    most = os.environ.get(_MOST, "0")
+    if not most.isdecimal():
+        raise InputError(f"The environment variable {_MOST} must be a number of ranks, got {most!r}.")
+    if ranks > max(int(most), _cores()):
+        check_room(f"{ranks:,} ranks on this machine", ranks * _RANK_BYTES, f"start fewer, or set {_MOST}={ranks}")
+
+
 def launch_python(arguments: Sequence[str], ranks: int, **options: Any) -> Job:
     r"""Run a Python script, or a module after ``-m``, on `ranks` ranks; see `launch` for `options`.
 
@@ -199,7 +219,8 @@ def launch(
     Raises
     ------
     InputError
-        If `ranks` is not an integer of at least 1, or the launcher's options for `hosts` aren't known.
+        If `ranks` is not an integer of at least 1, or more than this machine can hold, or the launcher's options for
+        `hosts` aren't known.
     MissingExtraError
         If no launcher is installed.
 
@@ -210,5 +231,8 @@ def launch(
     """
     if type(ranks) is not int or ranks < 1:
         raise InputError(f"`ranks` must be an integer of at least 1, but got {ranks!r}.")
-    command = find_launcher().command(ranks, program, hosts=hosts)
+    launcher = find_launcher()
+    if not hosts and launcher.kind != "srun":
+        _check_room(ranks)
+    command = launcher.command(ranks, program, hosts=hosts)
     return follow(command, timeout_s=timeout_s, environment=environment, folder=folder, echo=echo)

@@ -40,7 +40,8 @@ class Job:
     Parameters
     ----------
     status : int
-        0 if all ranks succeeded; else the launcher's status, 124 if time ran out, 128 + number after a signal.
+        0 if all ranks succeeded; 1 if one left before its script's end; else the launcher's status, 124 if time ran
+        out, 128 + number after a signal.
     output, errors : str
         Standard output and error output of the ranks; the beginning of very long texts is dropped.
     seconds : float
@@ -51,6 +52,10 @@ class Job:
         Whether the job was ended because of the time limit.
     signal : int or None
         The signal that was passed on to the job.
+    remarks : str
+        What the launcher said of its own troubles, which isn't among the errors.
+    began : bool
+        Whether a rank that uses evenly has begun.
     """
 
     status: int
@@ -60,6 +65,8 @@ class Job:
     cpu_seconds: float = 0.0
     timed_out: bool = False
     signal: int | None = None
+    remarks: str = ""
+    began: bool = False
 
 
 def follow(
@@ -142,13 +149,17 @@ class _Watch:
         finally:
             if not self.process.close():
                 end_job(self.mark)
-        killed = self.death.message()
-        if killed and self.signal is None and not self.timed_out:
-            errors.feed(f"{killed}\n".encode())
+        status = self._status()
+        reason = self.death.message() or (self.death.desertion() if status == 0 else None)
+        if reason and self.signal is None and not self.timed_out:
+            start = "" if errors.text()[-1:] in ("", "\n") else "\n"
+            errors.feed(f"{start}{reason}\n".encode())
+            status = status or 1
         seconds = self.process.end - self.process.begin
         return Job(
-            self._status(), output.text(), errors.text(), seconds, self.process.cpu_seconds, self.timed_out, self.signal
-        )
+            status, output.text(), errors.text(), seconds, self.process.cpu_seconds, self.timed_out, self.signal,
+            remarks="\n".join(self.death.remarks), began=self.death.began,
+        )  # fmt: skip
 
     def _status(self) -> int:
         if self.timed_out:

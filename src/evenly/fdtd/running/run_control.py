@@ -93,6 +93,8 @@ def run(
     >>> run(Simulation(cell=(1, 0, 0), resolution=10), until=1.0).steps
     20
     """
+    # To make it compares what the ranks built: before kernels are compiled and conditions begin.
+    _ = sim.stepper
     conditions = _conditions(until, after_sources)
     actions = [each if isinstance(each, Callback) else at_every(each, steps=1) for each in callbacks]
     first, begin = sim.step_count, perf_counter()

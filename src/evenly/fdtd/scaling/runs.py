@@ -14,11 +14,12 @@ from typing import Any
 
 from evenly.arguments import explained
 from evenly.errors import InputError
-from evenly.fdtd.measurement.measurement import Measurement, Parameter
+from evenly.fdtd.measurement.measurement import SUFFIX, Measurement, Parameter
 from evenly.fdtd.ranks.launching import launch_python
 from evenly.fdtd.ranks.watching import Job
 from evenly.fdtd.scaling.study import ScalingStudy, file_name
 from evenly.processes import scratch_folder
+from evenly.writing import check_replaceable
 
 __all__ = ["Progress", "run_once", "run_study"]
 
@@ -77,6 +78,9 @@ def run_study(
         If an argument is invalid, or no run succeeded; the message holds the reasons.
     """
     _check(ranks, steps=steps, warm_up=warm_up, repeats=repeats)
+    if folder is not None:
+        # Others' files would be replaced, or read into the study.
+        check_replaceable(Path(folder).glob(f"*{SUFFIX}"))
     runs = [(n, repetition) for repetition in range(repeats) for n in ranks]
     task: dict[str, Any] = {"program": program, "parameters": dict(parameters or {}), "options": dict(options or {})}
     task |= {"steps": steps, "warm_up": warm_up}

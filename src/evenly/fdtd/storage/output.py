@@ -50,7 +50,7 @@ from evenly.fdtd.storage.output_values import (
     media_slabs,
     place,
 )
-from evenly.writing import new_beside, put
+from evenly.writing import check_replaceable, is_own, new_beside, put
 
 if TYPE_CHECKING:
     from evenly.fdtd.fields import Fields
@@ -179,6 +179,9 @@ class _Target:
         part = part_path(self.path, self.rank)
         own = any(chunk.owner == self.rank for _, chunk, _ in self.pieces)
         with self._together():
+            if own:
+                # The name is evenly's choice, not the user's.
+                check_replaceable([part])
             partial, whole = self._beside(part), self._beside(self.path)
             if own:
                 self._write_part(partial)
@@ -271,7 +274,7 @@ class _Target:
         used = set() if self.size == 1 or self.shared else {part_path(self.path, c.owner) for _, c, _ in self.pieces}
         if self.rank == 0:
             for old in self.path.parent.glob(f"{self.path.stem}.rank[0-9][0-9][0-9][0-9]*{self.path.suffix}"):
-                if old not in used:
+                if old not in used and is_own(old):
                     old.unlink(missing_ok=True)
 
     def _together(self) -> Any:

@@ -20,13 +20,14 @@ from numpy.typing import NDArray
 
 from evenly.errors import InputError
 from evenly.fdtd.cell.partition import BinaryPartition
+from evenly.fdtd.measurement.measurement import SUFFIX
 from evenly.fdtd.monitors.flux import Flux
 from evenly.fdtd.running.run_control import check_finite
 from evenly.fdtd.simulation import Options, Simulation
 from evenly.fdtd.structures.example import Look
 from evenly.fdtd.structures.programs import Program, load
 from evenly.fdtd.structures.views import View, take_view
-from evenly.writing import replacing
+from evenly.writing import check_replaceable, replacing
 
 __all__ = ["Job", "Spectrum", "read_spectra", "run_job"]
 
@@ -158,7 +159,7 @@ class Spectrum:
             columns = {"frequency": self.frequencies, "wavelength": 1 / self.frequencies, **self.curves}
         try:
             with replacing(path) as new, new.open("w", newline="", encoding="utf-8") as file:
-                file.write(f"# {self.what}; lengths in {self.unit}, frequencies in c/{self.unit}\n")
+                file.write(f"# evenly spectrum: {self.what}; lengths in {self.unit}, frequencies in c/{self.unit}\n")
                 writer = csv.writer(file, lineterminator="\n")
                 writer.writerow(columns)
                 writer.writerows([f"{value:.10g}" for value in row] for row in zip(*columns.values(), strict=True))
@@ -170,7 +171,7 @@ class Spectrum:
     def load(cls, path: Path) -> Spectrum:
         """Read a file that `save` wrote."""
         first, *rest = path.read_text(encoding="utf-8").splitlines()
-        what, _, lengths = first.removeprefix("# ").partition("; lengths in ")
+        what, _, lengths = first.removeprefix("# evenly spectrum: ").partition("; lengths in ")
         names, *rows = csv.reader(rest)
         columns = dict(zip(names, np.array(rows, dtype=np.float64).T, strict=True))
         frequencies = columns.pop("frequency")
@@ -178,9 +179,13 @@ class Spectrum:
         return cls(frequencies, columns, what, lengths.partition(",")[0])
 
 
-def read_spectra(folder: Path) -> list[Spectrum]:
-    """Read the spectra that a job wrote to a folder."""
-    return [Spectrum.load(path) for path in sorted(folder.glob("*-spectrum*.csv"))]
+def read_spectra(folder: Path, name: str) -> list[Spectrum]:
+    """Read the spectra that the job of a program of this name wrote to a folder."""
+    return [Spectrum.load(path) for path in _spectrum_files(folder, name)]
+
+
+def _spectrum_files(folder: Path, name: str) -> list[Path]:
+    return [*folder.glob(f"{name}-spectrum.csv"), *sorted(folder.glob(f"{name}-spectrum-*.csv"))]
 
 
 def run_job(job: Job, progress: Progress | None = None) -> list[Path]:
@@ -201,6 +206,8 @@ def run_job(job: Job, progress: Progress | None = None) -> list[Path]:
     """
     program = job.load()
     simulation = program.simulation
+    if simulation.communicator.rank == 0:
+        check_replaceable(_files(job, program.name))
     program.attach()
     steps = job.end(program)
     tell = _throttled(progress if simulation.communicator.rank == 0 else None, steps)
@@ -247,6 +254,12 @@ def _telling_step(simulation: Simulation, steps: int) -> int:
     return min(steps, math.ceil((min(times) + max(simulation.grid.size) / 2) / simulation.grid.dt))
 
 
+def _files(job: Job, name: str) -> list[Path]:
+    """Return the files that a job writes, or removes since they tell of an older run."""
+    folder = Path(job.folder)
+    return [folder / f"{name}{SUFFIX}", folder / f"{name}-view.npz", *_spectrum_files(folder, name)]
+
+
 def _leave(job: Job, program: Program, view: View | None) -> list[Path]:
     simulation = program.simulation
     measurement = program.measurement()
@@ -258,6 +271,8 @@ def _leave(job: Job, program: Program, view: View | None) -> list[Path]:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"Results can't be written to {folder}: {error.strerror or error}.") from None
+    for old in _files(job, program.name)[1:]:
+        old.unlink(missing_ok=True)
     files = [measurement.save(folder / program.name)]
     for n, spectrum in enumerate(spectra):
         files.append(spectrum.save(folder / f"{program.name}-spectrum{f'-{n + 1}' if n else ''}.csv"))

@@ -29,7 +29,7 @@ from evenly.fdtd.monitors.near_to_far import NearToFar
 from evenly.fdtd.simulation import Simulation
 from evenly.fdtd.structures.example import Look
 from evenly.memory import read_arrays
-from evenly.writing import replacing
+from evenly.writing import MARK, replacing
 
 __all__ = ["Area", "View", "take_view"]
 
@@ -122,7 +122,9 @@ class View:
         about = {name: value for name, value in asdict(self).items() if name not in arrays}
         try:
             with replacing(path) as new, new.open("wb") as file:
-                np.savez_compressed(file, about=np.array(json.dumps(about)), **arrays)  # type: ignore[arg-type]
+                # The name of an empty array is what shows in the packed file that evenly wrote it.
+                named = {MARK: np.zeros(0), "about": np.array(json.dumps(about)), **arrays}
+                np.savez_compressed(file, **named)  # type: ignore[arg-type]
         except OSError as error:
             raise InputError(f"A view can't be written to {path}: {error.strerror or error}.") from None
         return path

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from evenly.errors import InputError
 from evenly.report.formatting import compact, prefix_for
-from evenly.writing import replacing
+from evenly.writing import MARK, replacing
 
 __all__ = [
     "FORMATS",
@@ -378,9 +378,10 @@ def save_figure(figure: Figure, path: str | Path) -> Path:
         raise InputError(f"pictures are saved as {', '.join(FORMATS[:-1])} or {FORMATS[-1]}, but got {target.name!r}")
     # No date and a fixed salt: the same picture gives the same file.
     undated: dict[str, Any] = {".png": {}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}[suffix]
+    about = {"Software" if suffix == ".png" else "Creator": MARK, **undated}
     try:
         with mpl.rc_context({"svg.hashsalt": "evenly"}), replacing(target) as new:
-            figure.savefig(new, format=suffix[1:], dpi=_DPI, metadata=undated)
+            figure.savefig(new, format=suffix[1:], dpi=_DPI, metadata=about)
     except OSError as error:
         raise InputError(
             f"the picture can't be written to {target}: {error.strerror or error}; choose another folder"
