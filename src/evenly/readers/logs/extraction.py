@@ -184,7 +184,7 @@ def _runs(pattern: Pattern, log: _Log) -> tuple[list[Run], list[Problem]]:
     timed = [block for block in (log.head, *log.blocks) if block.rows]
     problems = [_without_time(pattern, block) for block in log.blocks if not block.rows]
     if not timed:
-        return [], [problems[0] if problems and log.blocks else _without_time(pattern, log.head)]
+        return [], problems or [_without_time(pattern, log.head)]
     if pattern.end and not log.ended:
         should = " or ".join(repr(template.text) for template in pattern.end)
         wrong = log.head.refused or timed[-1].refused

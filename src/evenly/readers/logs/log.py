@@ -28,6 +28,8 @@ __all__ = ["LogReader"]
 _HEAD_BYTES = 65_536
 #: From so many equal values on, two logs are those of one run: a program may write its log twice.
 _TELLING_DIGITS, _TELLING_ROWS = 5, 3
+#: Repeated runs differ by less than this factor.
+_UNLIKE = 1.5
 #: A mean this far from the median is worth a note.
 _SKEW = 1.05
 
@@ -84,6 +86,7 @@ class LogReader(Reader):
         self._file_name = None if name is None else Template(name, within=True)
         self._constants = dict(constants or {})
         self._read: dict[tuple[Any, ...], Path] = {}
+        self._alike: dict[tuple[Any, ...], tuple[Path, float]] = {}
         self.notes: list[str] = []
         self.skipped: list[Skipped] = []
 
@@ -158,13 +161,24 @@ class LogReader(Reader):
     def _is_known(self, path: Path, run: Run, parameters: Mapping[str, Any]) -> bool:
         """Skip a run whose every digit another log has told: standard output and log file of one run."""
         values = run.seconds.tolist()
+        kind = (run.solver, *((name, np.asarray(x).tobytes()) for name, x in parameters.items()))
         telling = len(values) >= _TELLING_ROWS or len(f"{values[0]:.12g}".replace(".", "").strip("0")) >= _TELLING_DIGITS
-        key = (run.solver, *((name, np.asarray(x).tobytes()) for name, x in parameters.items()), *values)
-        first = self._read.setdefault(key, path)
+        first = self._read.setdefault((*kind, *values), path)
         if not telling or first == path:
+            self._compare(path, kind, float(np.median(run.seconds)))
             return False
         self.skipped.append(Skipped(path, f"same run as {first}", benign=True))
         return True
+
+    def _compare(self, path: Path, kind: tuple[Any, ...], seconds: float) -> None:
+        """Note a run that differs much from one with the same parameters: the logs don't say all that was varied."""
+        other, before = self._alike.setdefault(kind, (path, seconds))
+        ratio = max(seconds, before) / min(seconds, before)
+        if other != path and ratio > _UNLIKE:
+            self.notes.append(
+                f"it says the same parameters as {other}, but the times differ by a factor of {ratio:.3g}: tell what was "
+                "varied with --constant, or from the files' names with -O name=, as '{mesh:word}_'"
+            )
 
     def _table(
         self, pattern: Pattern, run: Run, parameters: Mapping[str, Any], place: str, path: Path
