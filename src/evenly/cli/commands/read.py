@@ -33,7 +33,9 @@ def read(
     if formats:
         from evenly.readers import readers
 
-        print_summaries({reader.name: reader.summary for reader in readers()}, json=json)
+        known = {reader.name: reader.summary for reader in readers()}
+        known |= {f"{r.name}: {kind}": text for r in readers() for kind, text in getattr(r, "kinds", dict)().items()}
+        print_summaries(known, json=json)
         return
     if not path:
         raise InputError(

@@ -85,10 +85,15 @@ class LogReader(Reader):
         self._program = None if program is None else self._named(program)
         self._file_name = None if name is None else Template(name, within=True)
         self._constants = dict(constants or {})
-        self._read: dict[tuple[Any, ...], Path] = {}
+        self._read: dict[tuple[Any, ...], tuple[Path, str]] = {}
         self._alike: dict[tuple[Any, ...], tuple[Path, float]] = {}
         self.notes: list[str] = []
         self.skipped: list[Skipped] = []
+
+    @staticmethod
+    def kinds() -> dict[str, str]:
+        """Return the programs whose logs are known, each with a line about it, for the list of formats."""
+        return {pattern.program: pattern.about for pattern in shipped_patterns().values()}
 
     def recognises(self, path: Path) -> bool:
         return bool(self._candidates(path))
@@ -105,13 +110,11 @@ class LogReader(Reader):
         kinds: dict[str, list[str]] = {}
         for number, run in enumerate(runs):
             parameters = _together(path, run, told)
-            if self._is_known(path, run, parameters):
-                continue
             if kinds.setdefault(run.solver, list(parameters)) != list(parameters):
                 reason = f"its parameters are not those of the runs above it: {', '.join(kinds[run.solver])}"
                 self.skipped.append(Skipped(path, reason, run.line))
                 continue
-            place = str(path) if len(runs) == 1 else f"{path}:{number + 1}"
+            place = self._place(path, str(path) if len(runs) == 1 else f"{path}:{number + 1}", run, parameters)
             tables.setdefault(run.solver, []).append(self._table(pattern, run, parameters, place, path))
         if not tables:
             raise ReadError(path, self.skipped[-1].reason)
@@ -158,17 +161,19 @@ class LogReader(Reader):
                 return self._constants | found
         raise ReadError(path, f"neither its name nor that of a folder above it is as name={self._file_name.text!r} says")
 
-    def _is_known(self, path: Path, run: Run, parameters: Mapping[str, Any]) -> bool:
-        """Skip a run whose every digit another log has told: standard output and log file of one run."""
+    def _place(self, path: Path, place: str, run: Run, parameters: Mapping[str, Any]) -> str:
+        """Return the name of a run: that of an equal run in another log, as a program may write its log twice.
+
+        Runs of one name count once.
+        """
         values = run.seconds.tolist()
         kind = (run.solver, *((name, np.asarray(x).tobytes()) for name, x in parameters.items()))
         telling = len(values) >= _TELLING_ROWS or len(f"{values[0]:.12g}".replace(".", "").strip("0")) >= _TELLING_DIGITS
-        first = self._read.setdefault((*kind, *values), path)
-        if not telling or first == path:
-            self._compare(path, kind, float(np.median(run.seconds)))
-            return False
-        self.skipped.append(Skipped(path, f"same run as {first}", benign=True))
-        return True
+        first, name = self._read.setdefault((*kind, *values), (path, place))
+        if telling and first != path:
+            return name
+        self._compare(path, kind, float(np.median(run.seconds)))
+        return place
 
     def _compare(self, path: Path, kind: tuple[Any, ...], seconds: float) -> None:
         """Note a run that differs much from one with the same parameters: the logs don't say all that was varied."""

@@ -16,6 +16,7 @@ values from it. A template matches a whole line:
 from __future__ import annotations
 
 import re
+from decimal import Decimal  # 1m13.54s is 73.54 s, to the digit
 from typing import Any
 
 from evenly.errors import InputError, did_you_mean
@@ -23,7 +24,7 @@ from evenly.errors import InputError, did_you_mean
 __all__ = ["CHOICES", "Template", "duration"]
 
 _NUMBER = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eEdD][-+]?\d+)?"
-_UNITS = {"d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0}
+_UNITS = {"d": 86400, "h": 3600, "m": 60, "s": 1}
 #: What each kind of value looks like in a line.
 _KINDS = {
     "number": _NUMBER,
@@ -100,6 +101,8 @@ class Template:
             else:
                 body += ".*?" if part["gap"] else r"\s+"
         literals.append(text[at:])
+        if any(set("{}") & set(literal) for literal in literals):
+            raise InputError(f"a brace in {text!r} has no partner: places are written {{name}}; for a brace itself, write ...")
         body += re.escape(literals[-1])
         if text.startswith("... "):
             body = r"(?:.*?\s)??" + body.removeprefix(r".*?\s+")
@@ -161,11 +164,12 @@ def duration(text: str) -> float:
     """
     if ":" in text:
         days, _, clock = text.rpartition("-")
-        seconds = 0.0
+        seconds = Decimal(0)
         for part in clock.split(":"):
-            seconds = 60 * seconds + float(part)
-        return 86400.0 * int(days or 0) + seconds
-    return sum(float(number) * _UNITS[unit] for number, unit in re.findall(r"(\d+(?:\.\d*)?)\s*([dhms])", text))
+            seconds = 60 * seconds + Decimal(part)
+        return float(86400 * int(days or 0) + seconds)
+    parts = re.findall(r"(\d+(?:\.\d*)?)\s*([dhms])", text)
+    return float(sum((Decimal(number) * _UNITS[unit] for number, unit in parts), Decimal(0)))
 
 
 def _value(text: str, kind: str) -> Any:
