@@ -43,12 +43,16 @@ def init(
             raise InputError(f"{target} is there already, and init writes over nothing: give another name")
         opt.check_writable(target, "the pattern", read=[pattern])
     proposal = propose(pattern)
-    chosen = _ask(proposal) if sys.stdin.isatty() and sys.stdout.isatty() and not json else None
+    chosen = _ask(proposal) if _is_terminal() and not json else None
     text = proposal.text(chosen)
     if target is not None:
         with target.open("x", encoding="utf-8") as new:
             new.write(text)
     _show(proposal, text, proposal.check(chosen), target, json=json)
+
+
+def _is_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def _show(proposal: Proposal, text: str, reads: str, target: Path | None, *, json: bool) -> None:

@@ -15,6 +15,8 @@ from evenly.errors import InputError
 if TYPE_CHECKING:
     from evenly.readers import Measurements
 
+_MOST_UNKNOWN = 8
+
 
 def read(
     path: Annotated[
@@ -58,6 +60,9 @@ def _show(found: Measurements, *, details: bool, json: bool) -> None:
         return
     out.print(runs_table(found.runs, sources=found.sources, details=details))
     tell_about(found)
+    if found.unknown:
+        more = f" and {len(found.unknown) - _MOST_UNKNOWN} more" if len(found.unknown) > _MOST_UNKNOWN else ""
+        note(f"in no known format: {', '.join(map(str, found.unknown[:_MOST_UNKNOWN]))}{more}")
     if found.layout is not None:
         note(f"preCICE couples them as {found.layout}")
 

@@ -24,7 +24,7 @@ __all__ = ["KEYS", "Choice", "Proposal", "propose"]
 #: What is chosen, in the order of the file.
 KEYS = ("recognise", "row", "ranks", "threads", "nodes", "cores", "size", "end")
 _MOST = 4
-_NUMBER = re.compile(r"(?<![\w.:/-])(?:\d+(?::\d\d){1,2}(?:\.\d+)?|[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)(?![\d.:/-]*[\d:/])")
+_NUMBER = re.compile(r"(?<![\w.:/-])(?:\d+(?::\d\d){1,2}(?:\.\d+)?|[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)(?![.:/-]?\d)")
 _TIME = re.compile(r"time|wall|elapsed|second|took|duration|runtime", re.IGNORECASE)
 _UNIT = re.compile(r"\s*[\[(]?(ms|msec|us|usec|ns|min|minutes|h|hours|s|sec|secs|seconds)\b", re.IGNORECASE)
 #: evenly's unit for what a unit begins with.
