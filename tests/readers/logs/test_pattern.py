@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -74,3 +76,12 @@ def test_shipped_patterns_are_small_and_tell_what_ends_a_log() -> None:
         assert len(file.read_text("utf-8").splitlines()) <= 50, file
     for pattern in shipped_patterns().values():
         assert pattern.end or pattern.take == "only" or pattern.program == "osu", pattern.program
+
+
+def test_the_page_lists_the_programs_and_the_keys() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "logs.md").read_text("utf-8")
+    programs, _, rest = page.partition("## What is taken")
+    listed = re.findall(r"^\| `(\w+)` \| (.+) \|$", programs, re.MULTILINE)
+    assert listed == [(pattern.program, pattern.about) for pattern in shipped_patterns().values()]
+    keys = re.findall(r"^\| `\[*(\w+)\]*`(?: \*)? \| ", rest.partition("These are the keys")[2], re.MULTILINE)
+    assert set(keys) == {*(f.name for f in fields(Pattern)), "row", "table"} - {"program", "tables"}
