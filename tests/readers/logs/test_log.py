@@ -14,6 +14,8 @@ from evenly.readers.logs.extraction import extract
 from evenly.readers.logs.log import LogReader
 from evenly.readers.logs.pattern import Pattern
 from evenly.runs.runs import Runs
+from tests.cli.conftest import Evenly
+from tests.cli.conftest import evenly as evenly  # the fixture
 
 OURS = """\
 about = "the solver of our group"
@@ -63,7 +65,11 @@ def test_a_pattern_of_ones_own_reads_a_folder(ours: Path, logs: Path) -> None:
     [
         ("OurSolver 1\nStarted on 2 processes\n", None, "there is no time in this log: a line as 'Total time:"),
         (LOG.format(2, 10, 1.5).removesuffix("Bye.\n"), 4, "cut off, or the run didn't end well: 'Bye.' should"),
-        (LOG.format(2, 10, 1.5).replace("Grid of 10 cells\n", ""), 3, "the log doesn't say 'cells': a line as 'Grid of"),
+        (
+            LOG.format(2, 10, 1.5).replace("Grid of 10 cells\n", ""),
+            3,
+            "the log doesn't say 'cells': a line as 'Grid of",
+        ),
         (LOG.format(2, 10, 0.0), 4, "the time is 0 s"),
         (LOG.format(2, 10, 1.5).replace("Bye", "Total time: 2.5 s\nBye"), None, "lines 4 and 5 both say a time"),
         (LOG.format(2, 10, 1.5).replace("Bye", "Started on 4 processes\nBye"), None, "line 2 says ranks 2, but line 5"),
@@ -185,7 +191,11 @@ def extracted(data: dict[str, Any], *lines: str) -> list[tuple[dict[str, Any], l
         ({"row": "t {seconds}"}, ["t 1", "t 1"], [1.0]),
         ({"row": "t {seconds}", "time": "seconds / n", "otherwise": {"n": 4}}, ["t 2"], [0.5]),
         ({"row": "t {seconds}", "time": "seconds / rows", "take": "last"}, ["t 1", "t 3"], [1.5]),
-        ({"table": [{"header": "size t", "columns": "{:int} {seconds}"}]}, ["1 9", "size t", "--", "1 2", "", "1 9"], [2]),
+        (
+            {"table": [{"header": "size t", "columns": "{:int} {seconds}"}]},
+            ["1 9", "size t", "--", "1 2", "", "1 9"],
+            [2],
+        ),
     ],
 )
 def test_words_of_patterns(data: dict[str, Any], lines: list[str], expected: list[float]) -> None:
@@ -193,7 +203,7 @@ def test_words_of_patterns(data: dict[str, Any], lines: list[str], expected: lis
 
 
 def test_parameters_by_rows_and_optional_ones() -> None:
-    data = {"read": "{ranks:int} ranks", "row": "{bytes:int} {seconds}", "take": "each"}
+    data: dict[str, Any] = {"row": "{bytes:int} {seconds}", "take": "each"}
     data |= {"parameters": ["ranks", "bytes", "nodes?"], "read": ["{ranks:int} ranks", "{nodes:int} nodes"]}
     ((parameters, seconds),) = extracted(data, "8 0.5", "16 0.75")
     assert parameters["ranks"] == 2
@@ -218,3 +228,20 @@ def test_a_huge_log_needs_little_memory(ours: Path, logs: Path) -> None:
     tracemalloc.stop()
     assert path.stat().st_size > 12_000_000
     assert peak < 2_000_000
+
+
+def test_the_command_line_names_what_it_can_read_and_what_it_cannot(evenly: Evenly, ours: Path, logs: Path) -> None:
+    listed = evenly("read", "--formats", "--json").json
+    assert listed["log: gromacs"] == "GROMACS: the log of mdrun"
+    (logs / "run.log").write_text(LOG.format(2, 10, 1.5))
+    (logs / "notes").write_text("nothing that anybody knows\n")
+    done = evenly("read", logs, "--pattern", ours, "--constant", "mesh=7")
+    assert done.code == 0
+    assert "mesh 7" in done.out
+    assert "in no known format" in done.err
+    assert "notes" in done.err
+    wrong = logs / "wrong.toml"
+    wrong.write_text(OURS.replace("row =", "rows ="))
+    failed = evenly("fit", logs, "--pattern", wrong)
+    assert failed.code == 2
+    assert "'rows' (did you mean 'row'?)" in failed.err

@@ -62,7 +62,7 @@ def test_an_error_names_the_file(tmp_path: Path) -> None:
     path = tmp_path / "ours.toml"
     for content in (b"about = ", b"\xff\xfe\x00", b'about = "x"'):
         path.write_bytes(content)
-        with pytest.raises(ReadError, match="ours.toml"):
+        with pytest.raises(ReadError, match=r"ours\.toml"):
             Pattern.load(path)
     with pytest.raises(ReadError, match="No such file"):
         Pattern.load(tmp_path / "none.toml")

@@ -222,8 +222,8 @@ def _run(pattern: Pattern, head: _Block, block: _Block) -> Run:
     if pattern.take == "only" and any(row != rows[0] for row in rows):
         other = next(i for i, row in enumerate(rows) if row != rows[0])
         raise _NoRunError(
-            f"lines {block.row_lines[0]} and {block.row_lines[other]} both say a time, and not the same: give the log of "
-            "one run",
+            f"lines {block.row_lines[0]} and {block.row_lines[other]} both say a time, and not the same: "
+            "give the log of one run",
             None,
         )
     rows = {"only": rows[:1], "last": rows[-1:]}.get(pattern.take, rows)
@@ -276,4 +276,3 @@ def _check_conflicts(pattern: Pattern, head: _Block, block: _Block) -> None:
     for name, said in (in_head | block.conflicts).items():
         if name in used and not any(name in row for row in block.rows):
             raise _NoRunError(f"{said}: give the log of one run", None)
-

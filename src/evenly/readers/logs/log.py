@@ -28,6 +28,8 @@ __all__ = ["LogReader"]
 _HEAD_BYTES = 65_536
 #: From so many equal values on, two logs are those of one run: a program may write its log twice.
 _TELLING_DIGITS, _TELLING_ROWS = 5, 3
+#: How what logs don't say is told.
+_HOW = "with --constant, as ranks=64, or from the files' names with -O name=, as '{ranks:int}ranks'"
 #: Repeated runs differ by less than this factor.
 _UNLIKE = 1.5
 #: A mean this far from the median is worth a note.
@@ -135,7 +137,8 @@ class LogReader(Reader):
         candidates = self._candidates(path)
         if not candidates:
             raise ReadError(
-                path, "no pattern knows this log: name the program (-O program=NAME), or give a pattern (--pattern FILE)"
+                path,
+                "no pattern knows this log: name the program (-O program=NAME), or give a pattern (--pattern FILE)",
             )
         if len(candidates) > 1:
             names = " and ".join(pattern.program for pattern in candidates)
@@ -159,7 +162,9 @@ class LogReader(Reader):
         for part in reversed(path.absolute().parts):
             if (found := self._file_name.match(part)) is not None:
                 return self._constants | found
-        raise ReadError(path, f"neither its name nor that of a folder above it is as name={self._file_name.text!r} says")
+        raise ReadError(
+            path, f"neither its name nor that of a folder above it is as name={self._file_name.text!r} says"
+        )
 
     def _place(self, path: Path, place: str, run: Run, parameters: Mapping[str, Any]) -> str:
         """Return the name of a run: that of an equal run in another log, as a program may write its log twice.
@@ -168,7 +173,9 @@ class LogReader(Reader):
         """
         values = run.seconds.tolist()
         kind = (run.solver, *((name, np.asarray(x).tobytes()) for name, x in parameters.items()))
-        telling = len(values) >= _TELLING_ROWS or len(f"{values[0]:.12g}".replace(".", "").strip("0")) >= _TELLING_DIGITS
+        telling = (
+            len(values) >= _TELLING_ROWS or len(f"{values[0]:.12g}".replace(".", "").strip("0")) >= _TELLING_DIGITS
+        )
         first, name = self._read.setdefault((*kind, *values), (path, place))
         if telling and first != path:
             return name
@@ -181,39 +188,32 @@ class LogReader(Reader):
         ratio = max(seconds, before) / min(seconds, before)
         if other != path and ratio > _UNLIKE:
             self.notes.append(
-                f"it says the same parameters as {other}, but the times differ by a factor of {ratio:.3g}: tell what was "
-                "varied with --constant, or from the files' names with -O name=, as '{mesh:word}_'"
+                f"it says the same parameters as {other}, but the times differ by a factor of {ratio:.3g}: "
+                f"tell what was varied {_HOW}"
             )
 
-    def _table(
-        self, pattern: Pattern, run: Run, parameters: Mapping[str, Any], place: str, path: Path
-    ) -> pd.DataFrame:
+    def _table(self, pattern: Pattern, run: Run, parameters: Mapping[str, Any], place: str, path: Path) -> pd.DataFrame:
         table = pd.DataFrame({"seconds": run.seconds})
         for name, value in {**parameters, **run.quantities}.items():
-            table[name] = value if np.ndim(value) == 0 or len(value) == len(table) else value[0]
+            table[name] = value
         each = pattern.take == "each" and len(table) > 1
         table["run"] = [f"{place}-{row + 1}" for row in range(len(table))] if each else place
         table["source"] = str(path)
         if pattern.take == "steps" and (mean := run.seconds.mean()) > _SKEW * np.median(run.seconds):
             self.notes.append(
-                f"its {len(table)} steps took {run.seconds.sum():.6g} s in all, and {mean:.4g} s on average, but half of "
-                f"them no more than {np.median(run.seconds):.4g} s: for the time of many steps, say --statistic mean"
+                f"its {len(table)} steps took {run.seconds.sum():.6g} s in all, {mean:.4g} s on average, half of them "
+                f"no more than {np.median(run.seconds):.4g} s: for the time of many steps, say --statistic mean"
             )
         return table
 
     def _tell(self, pattern: Pattern, runs: Sequence[Run], told: Mapping[str, Any]) -> None:
         said = {name for run in runs for name in run.parameters} | set(told)
         lacking = [p.name for p in pattern.parameters if p.optional and p.name not in said]
-        silent = [what for what in pattern.silent if not told]
+        silent = [] if told else list(pattern.silent)
         if lacking or silent:
+            who = "this log doesn't" if lacking else f"logs of {pattern.program} don't"
             what = " and ".join([*lacking, *silent])
-            self.notes.append(
-                f"logs of {pattern.program} don't say {what}: where that differs between logs, tell it with --constant, "
-                "as ranks=64, or from the files' names with -O name=, as '{ranks:int}ranks'"
-                if silent and not lacking
-                else f"this log doesn't say {what}: where that differs between logs, tell it with --constant, as ranks=64, "
-                "or from the files' names with -O name=, as '{ranks:int}ranks'"
-            )
+            self.notes.append(f"{who} say {what}: where that differs between logs, tell it {_HOW}")
 
 
 def _is_recognised(pattern: Pattern, start: str) -> bool:
@@ -239,8 +239,7 @@ def _runs(path: Path, parts: list[pd.DataFrame], parameters: list[str], units: M
     if not parameters:
         raise ReadError(
             path,
-            "the log says no parameter, such as the number of ranks: tell it with --constant, as ranks=64, or from the "
-            "files' names with -O name=, as '{ranks:int}ranks'",
+            f"the log says no parameter, such as the number of ranks: tell it {_HOW}",
         )
     table = parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
     quantities = {name: unit for name, unit in units.items() if name in table}

@@ -302,7 +302,9 @@ def _tables(data: Mapping[str, Any]) -> tuple[Table, ...]:
     tables = [Table(template) for template in _templates("row", data.get("row", ()))]
     for item in _entries("table", data):
         check_keys("a [[table]] of a pattern", item, ["header", "columns"])
-        tables.append(Table(_template("table.columns", item.get("columns")), _template("table.header", item.get("header"))))
+        tables.append(
+            Table(_template("table.columns", item.get("columns")), _template("table.header", item.get("header")))
+        )
     if not tables:
         raise InputError("the key 'row' is missing: the line that says the time, as row = 'Total time: {seconds} s'")
     return tuple(tables)

@@ -99,7 +99,9 @@ class Proposal:
             lines.append(f"unit = {json.dumps(row.unit)}")
         if row is not None and row.take != "only":
             lines.append(f"take = {json.dumps(row.take)}")
-        names = [re.findall(r"\{([a-z]\w*)", choice.template)[0] for key in counts if (choice := picked[key]) is not None]
+        names = [
+            re.findall(r"\{([a-z]\w*)", choice.template)[0] for key in counts if (choice := picked[key]) is not None
+        ]
         lines.append(f"parameters = {json.dumps(list(dict.fromkeys(names)))}")
         if picked["end"] is not None:
             lines += self._keyed("end", picked["end"], chosen)
@@ -172,7 +174,9 @@ def propose(path: Path | str) -> Proposal:
         "size": _sizes(lines),
     }
     if not choices["row"]:
-        raise ReadError(path, "no line looks like a time: none has a number and one of the words time, wall, elapsed, …")
+        raise ReadError(
+            path, "no line looks like a time: none has a number and one of the words time, wall, elapsed, …"
+        )
     taken = {choice.line for choice in choices["row"]}
     last = next((line for line in reversed(lines) if re.search(r"[A-Za-z]{3}", line)), lines[-1])
     choices["end"] = [] if last in taken else [Choice(_generalised(last), last)]

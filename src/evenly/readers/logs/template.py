@@ -40,7 +40,7 @@ _PART = re.compile(r"(?P<place>\{[^{}]*\})|(?P<gap>\.\.\.)|(?P<space>\s+)")
 
 
 class Template:
-    """A template of a line.
+    r"""A template of a line.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class Template:
     Examples
     --------
     >>> Template("Loop time of {seconds} on {:int} procs for {steps:int} steps ...").match(
-    ...     "Loop time of 2.55762 on 4 procs for 100 steps with 128000 atoms\\n")
+    ...     "Loop time of 2.55762 on 4 procs for 100 steps with 128000 atoms\n")
     {'seconds': 2.55762, 'steps': 100}
     >>> Template("PWSCF : {:text} CPU time, {seconds:duration} wall time").match(
     ...     "     PWSCF        :     2h 2m CPU time,        2h 9m wall time")
@@ -76,9 +76,7 @@ class Template:
     """
 
     def __init__(self, text: str, *, within: bool = False) -> None:
-        if not isinstance(text, str) or not text.strip():
-            raise InputError(f"a template must be text, as in 'Total time: {{seconds}} s', but got {text!r}")
-        self.text = text
+        self.text = _checked(text)
         self.choices: dict[str, str] = {}
         self._kinds: dict[str, str] = {}
         self._fixed: dict[str, Any] = {}
@@ -102,7 +100,9 @@ class Template:
                 body += ".*?" if part["gap"] else r"\s+"
         literals.append(text[at:])
         if any(set("{}") & set(literal) for literal in literals):
-            raise InputError(f"a brace in {text!r} has no partner: places are written {{name}}; for a brace itself, write ...")
+            raise InputError(
+                f"a brace in {text!r} has no partner: places are written {{name}}; for a brace itself, write ..."
+            )
         body += re.escape(literals[-1])
         if text.startswith("... "):
             body = r"(?:.*?\s)??" + body.removeprefix(r".*?\s+")
@@ -114,7 +114,7 @@ class Template:
         match = _PLACE.fullmatch(place)
         if match is None or (match["name"] is None and match["value"] is not None):
             raise InputError(
-                f"{place} in {self.text!r} is no place for a value: write {{name}}, {{name:int}}, {{name=1}} or {{:word}}"
+                f"{place} in {self.text!r} is no place for a value: write {{name}}, {{name:int}}, {{name=1}}, {{:word}}"
             )
         name = match["name"]
         if name in self._kinds or name in self._fixed:
@@ -152,6 +152,12 @@ class Template:
 
     def __repr__(self) -> str:
         return f"Template({self.text!r})"
+
+
+def _checked(text: Any) -> str:
+    if not isinstance(text, str) or not text.strip():
+        raise InputError(f"a template must be text, as in 'Total time: {{seconds}} s', but got {text!r}")
+    return text
 
 
 def duration(text: str) -> float:
