@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
 
 from evenly.errors import InputError, ReadError
 from evenly.readers import read, scan
@@ -16,6 +17,7 @@ from evenly.readers.logs.pattern import Pattern
 from evenly.runs.runs import Runs
 from tests.cli.conftest import Evenly
 from tests.cli.conftest import evenly as evenly  # the fixture
+from tests.readers.damage import check_reads_or_refuses, damaged
 
 OURS = """\
 about = "the solver of our group"
@@ -228,6 +230,12 @@ def test_a_huge_log_needs_little_memory(ours: Path, logs: Path) -> None:
     tracemalloc.stop()
     assert path.stat().st_size > 12_000_000
     assert peak < 2_000_000
+
+
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(content=damaged((LOG.format(2, 10, 1.5) + LOG.format(4, 10, 0.75)).encode(), "0123456789.:-\n{}"))
+def test_damaged_logs_are_read_or_refused(ours: Path, logs: Path, content: bytes) -> None:
+    check_reads_or_refuses(LogReader(pattern=ours), logs / "run.log", content)
 
 
 def test_the_command_line_names_what_it_can_read_and_what_it_cannot(evenly: Evenly, ours: Path, logs: Path) -> None:

@@ -102,7 +102,14 @@ class LogReader(Reader):
 
     def read(self, path: Path) -> dict[str, Runs]:
         self.notes, self.skipped = [], []
-        pattern = self._pattern(path)
+        try:
+            return self._runs_of(path, self._pattern(path))
+        except ReadError:
+            raise
+        except InputError as error:  # a value that its place in the pattern doesn't fit
+            raise ReadError(path, str(error)) from None
+
+    def _runs_of(self, path: Path, pattern: Pattern) -> dict[str, Runs]:
         told = self._told(path)
         runs, problems = extract(pattern, stream(path))
         if not runs:
