@@ -214,6 +214,14 @@ def test_parameters_by_rows_and_optional_ones() -> None:
     assert "nodes" not in parameters
 
 
+def test_a_time_below_the_clock_takes_no_other_row_with_it() -> None:
+    data = {"about": "x", "recognise": "Ours", "parameters": ["bytes"], "row": "{bytes:int} {seconds}", "take": "each"}
+    runs, problems = extract(Pattern.from_dict("ours", data), ["Ours\n", "0 0.00\n", "8 0.5\n", "16 0.75\n"])
+    assert runs[0].seconds.tolist() == [0.5, 0.75]
+    assert runs[0].parameters["bytes"].tolist() == [8, 16]
+    assert [(problem.line, problem.reason[:9]) for problem in problems] == [(2, "1 of 3 ro")]
+
+
 def test_a_huge_log_needs_little_memory(ours: Path, logs: Path) -> None:
     import tracemalloc
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -54,6 +54,15 @@ class _Block:
     rows: list[dict[str, Any]] = field(default_factory=list)
     row_lines: list[int] = field(default_factory=list)
     refused: Problem | None = None
+    left_out: list[Problem] = field(default_factory=list)
+
+    def only(self, good: NDArray[np.bool_]) -> _Block:
+        """Return the same block without the rows that are not `good`, whose lines `left_out` tells."""
+        lines = [line for line, keep in zip(self.row_lines, good, strict=True) if not keep]
+        reason = f"{len(lines)} of {len(good)} rows are left out: their time is zero, too short for its clock"
+        self.left_out.append(Problem(reason, lines[0]))
+        kept = [i for i, keep in enumerate(good) if keep]
+        return replace(self, rows=[self.rows[i] for i in kept], row_lines=[self.row_lines[i] for i in kept])
 
     def add(self, found: Mapping[str, Any], line: int, choices: Mapping[str, str]) -> None:
         """Keep values; remember where two lines contradict each other."""
@@ -198,6 +207,7 @@ def _runs(pattern: Pattern, log: _Log) -> tuple[list[Run], list[Problem]]:
             runs.append(_run(pattern, log.head, block))
         except _NoRunError as error:
             problems.append(error.problem)
+        problems += block.left_out
     return runs, problems
 
 
@@ -242,8 +252,11 @@ def _run(pattern: Pattern, head: _Block, block: _Block) -> Run:
     parameters = {p.name: _value(p.expression, values) for p in pattern.parameters if _is_said(pattern, p, values, at)}
     with np.errstate(all="ignore"):
         seconds = to_base(np.broadcast_to(pattern.time(values), (len(rows),)), pattern.unit)
-    if not (np.isfinite(seconds) & (seconds > 0)).all():
-        bad = int(np.flatnonzero(~(np.isfinite(seconds) & (seconds > 0)))[0])
+    good = np.isfinite(seconds) & (seconds > 0)
+    if not good.all():
+        if pattern.take == "each" and good.any():
+            return _run(pattern, head, block.only(good))
+        bad = int(np.flatnonzero(~good)[0])
         raise _NoRunError(
             f"the time is {seconds[bad]:g} s: too short for its clock, or no time",
             block.row_lines[-len(rows) :][bad],
