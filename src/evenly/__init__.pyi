@@ -25,6 +25,7 @@ from evenly.machine.machine import Machine as Machine
 from evenly.models.base import Model as Model
 from evenly.models.ensemble.distillation import distil as distil
 from evenly.models.fitting import fit as fit
+from evenly.models.ranking import ranking as ranking
 from evenly.models.storage import load as load
 from evenly.models.storage import save as save
 from evenly.readers import read as read

@@ -101,6 +101,7 @@ def allocate(
     >>> plan.cores, plan.seconds
     ({'inner': 60, 'outer': 30}, 1.0)
     """
+    _check_regions(solvers, layout)
     machine, noise, compare = machine or Machine(), noise or Noise(), compare or Compare()
     problem = _problem(solvers, cores, layout, limits, at or {}, compare, machine)
     chosen = load(_GROUP, balancer, "the balancer")() if isinstance(balancer, str) else balancer
@@ -114,6 +115,16 @@ def allocate(
     if plan.extrapolated:
         warnings.warn("; ".join(plan.extrapolated), ExtrapolationWarning, stacklevel=3)
     return plan
+
+
+def _check_regions(solvers: Mapping[str, Any], layout: str | Layout) -> None:
+    """Refuse to take the regions of one program for coupled solvers that wait for each other."""
+    each = next((each for one in solvers.values() if (each := getattr(one, "training_", {}).get("each"))), None)
+    if each is not None and layout == "parallel":
+        raise InputError(
+            f"these are laws of each {each!r}, not of coupled solvers that run side by side: fit the whole program's "
+            "time, or name how they wait for each other with layout= (--layout)"
+        )
 
 
 def balancers() -> dict[str, type[Balancer]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -36,6 +36,9 @@ def predict(
     learning: opt.Learning = opt.Learning(),
     reading: opt.Reading = opt.Reading(),
     pictures: opt.Pictures = opt.Pictures(),
+    times: Annotated[
+        Literal["unit", "hms"], typer.Option("--times", help="Write times in one unit, or as HH:MM:SS: hms.")
+    ] = "unit",
     json: opt.Json = False,
 ) -> None:
     """Predict how long configurations take, with intervals, from saved models or straight from measurements.
@@ -66,7 +69,7 @@ def predict(
     if json:
         print_json({"level": level, "predictions": _predicted(parts, level)})
     else:
-        _show(parts, level)
+        _show(parts, level, times)
 
 
 @dataclass(frozen=True)
@@ -120,11 +123,11 @@ def _predicted(parts: list[_Part], level: float) -> list[dict[str, Any]]:
     return [row for _, row in sorted(numbered, key=lambda pair: int(pair[0]))]
 
 
-def _show(parts: list[_Part], level: float) -> None:
+def _show(parts: list[_Part], level: float, times: Literal["unit", "hms"]) -> None:
     from evenly.report.tables.model import predictions_table
 
     for part in parts:
-        out.print(predictions_table(part.models, part.rows, level=level, title=part.solver))
+        out.print(predictions_table(part.models, part.rows, level=level, title=part.solver, times=times))
 
 
 def _save(predictions: list[dict[str, Any]], path: Path) -> None:

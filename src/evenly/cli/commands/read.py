@@ -53,12 +53,15 @@ def read(
 
 def _show(found: Measurements, *, details: bool, json: bool) -> None:
     from evenly.report.tables.run import runs_as_dict, runs_table
+    from evenly.report.tables.table_columns import columns_as_list, columns_table
 
     if json:
-        told = {"layout": found.layout, "notes": list(found.notes)}
+        told = {"layout": found.layout, "notes": list(found.notes), "columns": columns_as_list(found.columns)}
         print_json({**runs_as_dict(found.runs, sources=found.sources, skipped=found.skipped), **told})
         return
     out.print(runs_table(found.runs, sources=found.sources, details=details))
+    if any(name == "table" for _, name in found.sources) and found.columns:
+        out.print(columns_table(found.columns, found.runs))
     tell_about(found)
     if found.unknown:
         more = f" and {len(found.unknown) - _MOST_UNKNOWN} more" if len(found.unknown) > _MOST_UNKNOWN else ""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
 
 import numpy as np
 from rich.table import Table
@@ -16,11 +16,13 @@ from evenly.report.left_out_errors import left_out_errors
 from evenly.report.slices import bounds, formula_of, leading_of, measured_by_configuration, quietly
 from evenly.report.tables.choice import blend_of, choice_as_dict, chose_itself
 from evenly.report.tables.run import add_numbers, add_row, add_texts, new_table
+from evenly.runs.durations import format_hms
 from evenly.runs.runs import Runs
 from evenly.space.parameters import Parameter
 from evenly.space.space import Configurations
 
 __all__ = [
+    "TimeFormat",
     "errors_of",
     "model_table",
     "models_as_dict",
@@ -29,6 +31,8 @@ __all__ = [
     "predictions_table",
 ]
 
+#: How times are written: in one unit, or as ``HH:MM:SS``.
+TimeFormat = Literal["unit", "hms"]
 #: With a larger weight than this, one formula counts as the whole model.
 _ALONE = 0.9999
 _CANDIDATES = 5
@@ -267,7 +271,12 @@ def _errors_or_none(
 
 
 def predictions_table(
-    models: Mapping[str, Model], configurations: Configurations, *, level: float = 0.9, title: str = ""
+    models: Mapping[str, Model],
+    configurations: Configurations,
+    *,
+    level: float = 0.9,
+    title: str = "",
+    times: TimeFormat = "unit",
 ) -> Table:
     """Return a table of predictions with their intervals, with a row per configuration and solver.
 
@@ -281,6 +290,8 @@ def predictions_table(
         The probability of the interval.
     title : str, optional
         The title above the table.
+    times : {"unit", "hms"}
+        How times are written: as numbers in one unit for the whole table, or as ``HH:MM:SS``.
 
     Returns
     -------
@@ -295,13 +306,23 @@ def predictions_table(
         add_texts(table, "solver")
     add_numbers(table, *parameters, "prediction", f"{percent(level)} interval")
     for row in found:
-        unit = row["unit"]
-        factor, prefix = common_prefix([one["value"] for one in found if one["unit"] == unit], unit, row["value"])
-        value = f"{compact(row['value'] / factor)} {prefix}".rstrip() + ("*" if row["extrapolated"] else " " * starred)
+        value, between = _value_and_interval(row, found, times)
+        value += "*" if row["extrapolated"] else " " * starred
         cells = [_cell(row["configuration"].get(name)) for name in parameters]
-        between = f"{compact(row['lower'] / factor, 3)} … {compact(row['upper'] / factor, 3)} {prefix}".rstrip()
         add_row(table, *([row["solver"]] if len(models) > 1 else []), *cells, value, between)
     return table
+
+
+def _value_and_interval(
+    row: Mapping[str, Any], all_rows: Sequence[Mapping[str, Any]], times: TimeFormat
+) -> tuple[str, str]:
+    """Write a predicted value and its interval in the unit of all rows of the same quantity."""
+    unit = row["unit"]
+    if times == "hms" and unit == "s":
+        return format_hms(row["value"]), f"{format_hms(row['lower'])} … {format_hms(row['upper'])}"
+    factor, prefix = common_prefix([one["value"] for one in all_rows if one["unit"] == unit], unit)
+    value = f"{compact(row['value'] / factor)} {prefix}".rstrip()
+    return value, f"{compact(row['lower'] / factor, 3)} … {compact(row['upper'] / factor, 3)} {prefix}".rstrip()
 
 
 def predictions_as_dict(
