@@ -95,7 +95,10 @@ class Reading:
     ] = None
     where: Annotated[str | None, _reads("--where", help="Table: rows to use, as \"kind == 'measured'\".")] = None
     constants: Annotated[
-        list[str] | None, _reads("--constant", help="Table: a parameter without a column, as cores=512.")
+        list[str] | None, _reads("--constant", help="Table, log: a parameter that it lacks, as cores=512.")
+    ] = None
+    pattern: Annotated[
+        list[Path] | None, _reads("--pattern", help="Log: a file that says how your program's logs are read.")
     ] = None
     others: Annotated[
         list[str] | None, _reads("--reader-option", "-O", help="Any option of a reader, as warm_up=0.")
@@ -114,6 +117,7 @@ class Reading:
             "quantities": parsing.pairs(self.quantities, "--quantity") if self.quantities else None,
             "where": self.where,
             "constants": parsing.values(self.constants, "--constant") if self.constants else None,
+            "pattern": self.pattern or None,
             **(parsing.values(self.others, "--reader-option") if self.others else {}),
         }
         if self.parameters is not None and not given["parameters"]:

@@ -2,16 +2,17 @@
 
 Measurement folders contain all sorts of files: core dumps, broken links, files without read permission. `head` serves
 to recognise a format and never raises. `text` and `lines` serve to read a file, and raise `ReadError`, or `InputError`
-where the memory is too small.
+where the memory is too small; `stream` serves to read one line after the other.
 """
 
 from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import lzma
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any
@@ -29,6 +30,7 @@ __all__ = [
     "lines",
     "number",
     "plain_suffix",
+    "stream",
     "text",
 ]
 
@@ -36,6 +38,7 @@ __all__ = [
 UNENDED = "the last line has no line end: if the file was cut off there, its last value is not whole"
 
 _HEAD_BYTES = 4096
+_LONGEST_LINE = 10_000
 #: A table takes about so many times the memory of its text.
 TEXT_TO_TABLE = 10
 _OPENERS: dict[bytes, Callable[..., IO[Any]]] = {
@@ -46,8 +49,8 @@ _OPENERS: dict[bytes, Callable[..., IO[Any]]] = {
 _BROKEN = (OSError, EOFError, lzma.LZMAError, zlib.error)
 
 
-def head(path: Path) -> str:
-    """Return the first few kilobytes of a file as text; "" for a folder, a binary file or an unreadable file.
+def head(path: Path, most: int = _HEAD_BYTES) -> str:
+    """Return the first `most` bytes of a file as text; "" for a folder, a binary file or an unreadable file.
 
     Examples
     --------
@@ -58,15 +61,15 @@ def head(path: Path) -> str:
         status = path.stat()
         if not path.is_file():
             return ""
-        return _head(str(path), status.st_mtime_ns, status.st_size)
+        return _head(str(path), most, status.st_mtime_ns, status.st_size)
     except (OSError, ValueError):
         return ""
 
 
 @lru_cache(maxsize=256)
-def _head(path: str, modified_ns: int, size: int) -> str:  # noqa: ARG001 - time and size are keys of the cache
+def _head(path: str, most: int, modified_ns: int, size: int) -> str:  # noqa: ARG001 - keys of the cache
     try:
-        raw = _read_bytes(Path(path), _HEAD_BYTES)
+        raw = _read_bytes(Path(path), most)
     except _BROKEN:
         return ""
     return "" if _is_binary(raw) else _decode(raw)
@@ -101,6 +104,46 @@ def text(path: Path) -> str:
 def lines(path: Path) -> list[str]:
     """Return the lines of a file without line ends; raises the same errors as `text`."""
     return text(path).replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+
+def stream(path: Path) -> Iterator[str]:
+    r"""Yield the lines of a text file of any size, each with its line end as ``"\n"``, decompressed if compressed.
+
+    The last line has no line end if the file has none there. Of a line above 10 000 characters, the rest is left out.
+
+    Raises
+    ------
+    ReadError
+        If the file can't be read to its end.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "run.log"
+    >>> _ = path.write_bytes(b"start\r\n12.5 s")
+    >>> list(stream(path))
+    ['start\n', '12.5 s']
+    """
+    try:
+        check_file(path)
+        with path.open("rb") as raw:
+            start = raw.read(6)
+        opener = next((o for magic, o in _OPENERS.items() if start.startswith(magic)), open)
+        encoding = "utf-16" if start.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
+        with (
+            opener(path, "rb") as plain,
+            io.TextIOWrapper(plain, encoding=encoding, errors="replace", newline=None) as opened,
+        ):
+            while line := opened.readline(_LONGEST_LINE):
+                rest = line
+                while rest and not rest.endswith("\n"):
+                    rest = opened.readline(_LONGEST_LINE)
+                yield line if line.endswith("\n") or not rest else f"{line}\n"
+    except ReadError:
+        raise
+    except _BROKEN as error:
+        reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        raise ReadError(path, f"the file can't be read: {reason}") from None
 
 
 def is_unended(content: Sequence[str]) -> bool:

@@ -126,7 +126,7 @@ def _alike(group: Sequence[Part]) -> tuple[list[Part], list[Skipped]]:
             "read them apart, or give them the same parameters",
         )
         for part in group
-        if part not in best
+        if frozenset(part.runs.parameters) != frozenset(best[0].runs.parameters)
     ]
     return best, unlike
 

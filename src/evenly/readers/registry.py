@@ -5,7 +5,8 @@ once, on first use. A reader whose package fails to import is omitted; `load_fai
 
 Besides the interface of `Reader`, an instance may have three attributes: ``notes`` (list of str: the reader's guesses),
 ``skipped`` (list of `Skipped`: parts that it did not read) and ``columns`` (list of `Column`: what each column of its
-file is). `evenly.read` reports them.
+file is). `evenly.read` reports them. Its class may have a static method ``kinds`` that returns what it reads within its
+format, with a line about each, for the list of formats.
 """
 
 from __future__ import annotations

@@ -18,6 +18,7 @@ import numpy as np
 from evenly.arguments import explained
 from evenly.errors import EvenlyError, InputError, ReadError, SkippedFilesWarning
 from evenly.readers.base import Reader
+from evenly.readers.confounding import confounded
 from evenly.readers.folder_walk import Walk
 from evenly.readers.merging import Part, merge
 from evenly.readers.precice.coupling import find_coupling
@@ -27,6 +28,8 @@ from evenly.runs.runs import Runs
 
 __all__ = ["Measurements", "read", "scan"]
 
+#: The format of logs, whose parameters are what programs say, so that sizes may have grown with the ranks.
+LOG = "log"
 #: One file or folder, or several.
 Paths = Path | str | Sequence[Path | str]
 
@@ -168,6 +171,8 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
     runs, columns = settle(runs, collector.columns or columns_of(runs))
     coupling, strays = find_coupling(collector.walk.xml)
     skipped = (*collector.skipped, *merged, *strays.skipped)
+    of_logs = {part.solver for part in collector.parts if part.format == LOG}
+    weak = [f"{solver}: {said}" for solver in runs if solver in of_logs and (said := confounded(runs[solver]))]
     if not runs:
         raise _nothing_read(roots, skipped, collector.walk.unknown)
     return Measurements(
@@ -176,7 +181,7 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
         skipped=skipped,
         coupling=coupling,
         unknown=tuple(p for p in collector.walk.unknown if p not in strays.used),
-        notes=(*collector.notes, *notes, *strays.notes, *(() if coupling is None else coupling.notes)),
+        notes=(*collector.notes, *notes, *weak, *strays.notes, *(() if coupling is None else coupling.notes)),
         columns=tuple(columns),
     )
 

@@ -16,6 +16,8 @@ from evenly.writing import check_replaceable
 if TYPE_CHECKING:
     from evenly.readers import Measurements
 
+_MOST_UNKNOWN = 8
+
 
 def read(
     path: Annotated[
@@ -34,7 +36,9 @@ def read(
     if formats:
         from evenly.readers import readers
 
-        print_summaries({reader.name: reader.summary for reader in readers()}, json=json)
+        known = {reader.name: reader.summary for reader in readers()}
+        known |= {f"{r.name}: {kind}": text for r in readers() for kind, text in getattr(r, "kinds", dict)().items()}
+        print_summaries(known, json=json)
         return
     if not path:
         raise InputError(
@@ -60,6 +64,9 @@ def _show(found: Measurements, *, details: bool, json: bool) -> None:
     if any(name == "table" for _, name in found.sources) and found.columns:
         out.print(columns_table(found.columns, found.runs))
     tell_about(found)
+    if found.unknown:
+        more = f" and {len(found.unknown) - _MOST_UNKNOWN} more" if len(found.unknown) > _MOST_UNKNOWN else ""
+        note(f"in no known format: {', '.join(map(str, found.unknown[:_MOST_UNKNOWN]))}{more}")
     if found.layout is not None:
         note(f"preCICE couples them as {found.layout}")
 

@@ -1,0 +1,277 @@
+"""A pattern proposed from an example: lines of a log that look like a time, a number of processes, or a size.
+
+What a log means can't be known from one example, so each key has alternatives, best first, and the user chooses.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from evenly.errors import ReadError
+from evenly.readers.files import stream
+from evenly.readers.logs.extraction import extract
+from evenly.readers.logs.pattern import Pattern, Take
+from evenly.readers.logs.template import duration
+
+__all__ = ["KEYS", "Choice", "Proposal", "propose"]
+
+#: What is chosen, in the order of the file.
+KEYS = ("recognise", "row", "ranks", "threads", "nodes", "cores", "size", "end")
+_MOST = 4
+_NUMBER = re.compile(r"(?<![\w.:/-])(?:\d+(?::\d\d){1,2}(?:\.\d+)?|[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)(?![.:/-]?\d)")
+_TIME = re.compile(r"time|wall|elapsed|second|took|duration|runtime", re.IGNORECASE)
+_UNIT = re.compile(r"\s*[\[(]?(ms|msec|us|usec|ns|min|minutes|h|hours|s|sec|secs|seconds)\b", re.IGNORECASE)
+#: evenly's unit for what a unit begins with.
+_UNITS = {"ms": "ms", "us": "us", "ns": "ns", "m": "min", "h": "h"}
+#: Words that make a line the time of a whole run, or not.
+_SCORES = (
+    (r"\bwall\b(?!-)|elapsed|clock ?time", 3.0),
+    (r"total|overall|run ?time|whole", 2.0),
+    (r"seconds?\b|\b\d*s\b|\bsecs?\b", 1.0),
+    (r"\btime", 0.5),
+    (r"cpu|user|system|\bsys\b|%|\bMB|byte|flop", -3.0),
+    (r"set-?up|init|final|average|mean|\bper\b|step|waiting|interval|\bfs\b|\bps\b", -2.0),
+)
+_COUNTED = re.compile(r"\s*(?:iterations?|steps?|procs|process|calls|frames|atoms|cells)\b", re.IGNORECASE)
+#: A line below this score is no time of a run.
+_LEAST = 2.0
+_LONG = 200
+_ID = re.compile(r"\bp?id\b|\bhost\b|model|version|family|compiled|build", re.IGNORECASE)
+_COUNTS = {
+    "ranks": r"ranks\b|process(?:es)?\b|processors\b|n?procs?\b|tasks\b",
+    "threads": r"threads?\b(?! for)",
+    "nodes": r"nodes?\b",
+    "cores": r"cores\b|cpus\b",
+}
+_SIZES = ("atoms", "cells", "steps", "iterations", "particles", "elements", "points", "unknowns")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A template that may serve for a key, the line it comes from, and, of a time, its unit and what several are."""
+
+    template: str
+    line: str
+    unit: str = "s"
+    take: Take = "only"
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """The choices for each key, best first; a key without one has an empty list.
+
+    Parameters
+    ----------
+    path : Path
+        The example.
+    choices : dict of str to list of Choice
+        For each of `KEYS`.
+    """
+
+    path: Path
+    choices: Mapping[str, Sequence[Choice]]
+
+    def text(self, chosen: Mapping[str, int | None] | None = None) -> str:
+        """Return the pattern as TOML; alternatives stand in comments where nothing was `chosen`.
+
+        Parameters
+        ----------
+        chosen : dict of str to int or None, optional
+            For each key, the number of the choice, or None for no such line.
+        """
+        picked = {key: self._picked(key, chosen) for key in KEYS}
+        lines = [f"about = {json.dumps(f'logs like {self.path.name}')}"]
+        lines += self._keyed("recognise", picked["recognise"], chosen)
+        counts = [key for key in KEYS[2:7] if picked[key] is not None]
+        lines.append("read = [")
+        lines += [f"    {json.dumps(choice.template)}," for key in counts if (choice := picked[key]) is not None]
+        if chosen is None:
+            lines += [f"    # {json.dumps(c.template)}," for key in KEYS[2:7] for c in self.choices[key][1:_MOST]]
+        lines.append("]")
+        lines += self._keyed("row", picked["row"], chosen)
+        if (row := picked["row"]) is not None and row.unit != "s":
+            lines.append(f"unit = {json.dumps(row.unit)}")
+        if row is not None and row.take != "only":
+            lines.append(f"take = {json.dumps(row.take)}")
+        names = [
+            re.findall(r"\{([a-z]\w*)", choice.template)[0] for key in counts if (choice := picked[key]) is not None
+        ]
+        lines.append(f"parameters = {json.dumps(list(dict.fromkeys(names)))}")
+        if picked["end"] is not None:
+            lines += self._keyed("end", picked["end"], chosen)
+        return "\n".join(lines) + "\n"
+
+    def _picked(self, key: str, chosen: Mapping[str, int | None] | None) -> Choice | None:
+        number = 0 if chosen is None else chosen.get(key)
+        return None if number is None or number >= len(self.choices[key]) else self.choices[key][number]
+
+    def _keyed(self, key: str, picked: Choice | None, chosen: Mapping[str, int | None] | None) -> list[str]:
+        others = [c for c in self.choices[key] if c is not picked][: _MOST - 1] if chosen is None else []
+        first = [] if picked is None else [f"{key} = {json.dumps(picked.template)}"]
+        return first + [f"# {key} = {json.dumps(choice.template)}" for choice in others]
+
+    def check(self, chosen: Mapping[str, int | None] | None = None) -> str:
+        """Return what the pattern reads from the example, as ``"ranks 8: 12.5 s"``, or why it reads nothing.
+
+        Raises
+        ------
+        InputError
+            If nothing was chosen that says a time or a parameter.
+        """
+        pattern = Pattern.from_dict(self.path.stem or "ours", tomllib.loads(self.text(chosen)))
+        runs, problems = extract(pattern, stream(self.path))
+        if not runs:
+            return f"nothing yet: {problems[0].reason}"
+        said = ", ".join(f"{name} {value}" for name, value in runs[0].parameters.items())
+        more = f" (and {len(runs) - 1} more)" if len(runs) > 1 else ""
+        return f"{said}: {runs[0].seconds[-1]:.6g} s{more}"
+
+
+def propose(path: Path | str) -> Proposal:
+    r"""Propose a pattern from an example of a log.
+
+    Raises
+    ------
+    ReadError
+        If the file can't be read, or no line of it looks like a time.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "run.log"
+    >>> _ = path.write_text("OurSolver 1.2\nStarted on 8 processes\nTotal time: 12.5 s\nBye.\n")
+    >>> print(propose(path).text())
+    about = "logs like run.log"
+    recognise = "OurSolver {:word}"
+    # recognise = "Started on {:word} processes"
+    # recognise = "Total time: {:word} s"
+    # recognise = "Bye."
+    read = [
+        "Started on {ranks:int} processes",
+    ]
+    row = "Total time: {seconds} s"
+    parameters = ["ranks"]
+    end = "Bye."
+    <BLANKLINE>
+    >>> propose(path).check()
+    'ranks 8: 12.5 s'
+    """
+    path = Path(path)
+    lines = [" ".join(line.split()) for line in stream(path)]
+    lines = [line for line in lines if line and "{" not in line and "}" not in line]
+    if not lines:
+        raise ReadError(path, "there is no line of text to learn a pattern from")
+    choices: dict[str, list[Choice]] = {
+        "recognise": _recognising(lines),
+        "row": _times(lines),
+        **{key: _counts(lines, key, words) for key, words in _COUNTS.items()},
+        "size": _sizes(lines),
+    }
+    if not choices["row"]:
+        raise ReadError(
+            path, "no line looks like a time: none has a number and one of the words time, wall, elapsed, …"
+        )
+    taken = {choice.line for choice in choices["row"]}
+    last = next((line for line in reversed(lines) if re.search(r"[A-Za-z]{3}", line)), lines[-1])
+    choices["end"] = [] if last in taken else [Choice(_generalised(last), last)]
+    return Proposal(path, choices)
+
+
+def _generalised(line: str) -> str:
+    """Return a line with ``{:word}`` for each word that holds a digit."""
+    return " ".join("{:word}" if any(c.isdigit() for c in word) else word for word in line.split())
+
+
+def _recognising(lines: Sequence[str]) -> list[Choice]:
+    """Return lines near the beginning, those with a version or a name first."""
+    start = [line for line in lines[:40] if re.search(r"[A-Za-z]{3}", line) and len(line) <= _LONG] or list(lines[:1])
+    start.sort(key=lambda line: not re.search(r"version|\b[A-Z]\w+ v?\d+\.\d|program|welcome", line, re.IGNORECASE))
+    unique = {_generalised(line): line for line in start}
+    return [Choice(template, line) for template, line in unique.items()][:_MOST]
+
+
+def _template(line: str, at: re.Match[str], place: str) -> str:
+    """Return a line with a place for the value at a match, and ``{:number}`` for each other number."""
+    result, end = "", 0
+    for match in _NUMBER.finditer(line):
+        value = place if match.start() == at.start() else "{:duration}" if ":" in match.group() else "{:number}"
+        result += line[end : match.start()] + value
+        end = match.end()
+    return result + line[end:]
+
+
+def _times(lines: Sequence[str]) -> list[Choice]:
+    """Return lines with a number that may be the time, each number by what stands around it; the best ones first."""
+    found: dict[str, tuple[float, Choice]] = {}
+    values: dict[str, list[float]] = defaultdict(list)
+    for place, line in enumerate(lines):
+        if not _TIME.search(line) or len(line) > _LONG:
+            continue
+        end = 0
+        for at in _NUMBER.finditer(line):
+            before = line[end : at.start()]
+            end = at.end()
+            if _COUNTED.match(line, end):
+                continue
+            clock = ":" in at.group()
+            template = _template(line, at, "{seconds:duration}" if clock else "{seconds}")
+            around = f"{before} {line[at.end() : at.end() + 8]}"
+            score = sum(points for words, points in _SCORES if re.search(words, around, re.IGNORECASE))
+            score += sum(points for words, points in _SCORES if re.search(words, line, re.IGNORECASE)) / 2
+            score += (1.0 if clock or "." in at.group() else 0.0) + 2 * place / len(lines)
+            values[template].append(duration(at.group()) if clock else float(at.group()))
+            found[template] = score, Choice(template, line, "s" if clock else _unit(line, at), _take(values[template]))
+    good = [(score, choice) for score, choice in found.values() if score > _LEAST]
+    good.sort(key=lambda item: item[0] - (1 if item[1].take != "only" else 0), reverse=True)
+    return [choice for _, choice in good][:_MOST]
+
+
+def _take(values: Sequence[float]) -> Take:
+    """Return what several lines with a time are: a running clock only goes forward, times of steps don't."""
+    if len(set(values)) == 1:
+        return "only"
+    return "last" if list(values) == sorted(values) else "steps"
+
+
+def _unit(line: str, at: re.Match[str]) -> str:
+    unit = _UNIT.match(line, at.end())
+    if unit is None:
+        return "s"
+    return next((known for start, known in _UNITS.items() if unit[1].lower().startswith(start)), "s")
+
+
+def _counts(lines: Sequence[str], name: str, words: str) -> list[Choice]:
+    """Return lines with a whole number just before or behind one of the words; the plainest ones first."""
+    found: dict[str, tuple[float, Choice]] = {}
+    said: dict[str, str] = {}
+    for line in lines:
+        if _ID.search(line) or len(line) > _LONG:
+            continue
+        for at in _NUMBER.finditer(line):
+            before, behind = line[max(0, at.start() - 30) : at.start()], line[at.end() :]
+            follows = re.match(rf"\s+(?:MPI\s+|OpenMP\s+)?(?:{words})", behind, re.IGNORECASE)
+            leads = re.search(rf"(?:{words})[\w ]{{0,12}}\s*[:=]?\s*$", before, re.IGNORECASE)
+            if not (at.group().isdigit() and int(at.group()) and (follows or (leads and behind.strip(" .,)") == ""))):
+                continue
+            template = _template(line, at, f"{{{name}:int}}")
+            if said.setdefault(template, at.group()) != at.group():  # it counts something, and is no setting
+                found.pop(template, None)
+                continue
+            score = len(re.findall(r"number of|total|running|using|started|parallel|\bon\b", line, re.IGNORECASE))
+            found[template] = score + (1 if follows else 0) - len(line) / _LONG, Choice(template, line)
+    ordered = sorted(found.values(), key=lambda item: item[0], reverse=True)
+    return [choice for _, choice in ordered][:_MOST]
+
+
+def _sizes(lines: Sequence[str]) -> list[Choice]:
+    found: dict[str, Choice] = {}
+    for name in _SIZES:
+        for choice in _counts(lines, name, rf"{name[:-1]}s?\b")[:1]:
+            found.setdefault(choice.line, choice)
+    return list(found.values())[:_MOST]

@@ -1,0 +1,87 @@
+"""Patterns: their keys, and what is wrong with a file."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evenly.errors import ReadError
+from evenly.readers.logs.pattern import Pattern, shipped_patterns
+
+OURS: dict[str, Any] = {
+    "about": "ours",
+    "recognise": "OurSolver {:word}",
+    "read": ["{ranks:int} ranks"],
+    "row": "Time: {seconds}",
+    "parameters": ["ranks"],
+}
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"recogniser": "x"}, r"has no 'recogniser' \(did you mean 'recognise'"),
+        ({"about": None}, "the key 'about' is missing"),
+        ({"recognise": None}, "the key 'recognise' is missing"),
+        ({"parameters": None}, "the key 'parameters' is missing"),
+        ({"row": None}, "the key 'row' is missing"),
+        ({"row": "Time: {second}"}, r"time needs 'seconds', but no line of the pattern has \{seconds\}"),
+        ({"row": 5}, "row must be text, or a list of texts, but got 5"),
+        ({"read": ["{ranks:int"]}, "read: a brace in '{ranks:int' has no partner"),
+        ({"read": ["{ranks:whole} ranks"]}, "read: {ranks:whole}"),
+        ({"parameters": ["nodes"]}, "parameters: nodes needs 'nodes'"),
+        ({"parameters": ["ranks = 2 *"]}, "parameters: .* is not an expression"),
+        ({"parameters": ["ranks +"]}, "parameters must be written as 'ranks', 'nodes\\?' or 'ranks = P \\* Q'"),
+        ({"parameters": ["run = ranks"]}, "'run' is a name that evenly uses itself"),
+        ({"take": "all"}, "take must be one of only, last, each, steps, but got 'all'"),
+        ({"unit": "GiB"}, "unit must be that of a time or a rate"),
+        ({"unit": "fortnight"}, "unit: the unit must be one of"),
+        ({"quantities": {"ranks": "apples"}}, "quantities.ranks: the unit must be one of"),
+        ({"quantities": {"memory": "GiB"}}, "quantities.memory needs 'memory'"),
+        ({"otherwise": {"ranks": "P * Q"}}, "otherwise.ranks needs 'P'"),
+        ({"otherwise": 3}, "otherwise must be a table"),
+        ({"solver": "{benchmark}"}, "solver needs 'benchmark'"),
+        ({"refuse": [{"why": "x"}]}, "refuse needs the key 'line' or the key 'when'"),
+        ({"refuse": [{"line": "x"}]}, "refuse.why must be text"),
+        ({"refuse": {"line": "x"}}, r"refuse must be written as \[\[refuse\]\]"),
+        ({"table": [{"header": "x"}]}, "table.columns"),
+        ({"table": [{"header": "x", "rows": "y"}]}, r"a \[\[table\]\] of a pattern has no 'rows'"),
+    ],
+)
+def test_an_error_names_the_key(changed: dict[str, Any], message: str) -> None:
+    data = {key: value for key, value in (OURS | changed).items() if value is not None}
+    with pytest.raises(ValueError, match=message):
+        Pattern.from_dict("ours", data)
+
+
+def test_an_error_names_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "ours.toml"
+    for content in (b"about = ", b"\xff\xfe\x00", b'about = "x"'):
+        path.write_bytes(content)
+        with pytest.raises(ReadError, match=r"ours\.toml"):
+            Pattern.load(path)
+    with pytest.raises(ReadError, match="No such file"):
+        Pattern.load(tmp_path / "none.toml")
+
+
+def test_shipped_patterns_are_small_and_tell_what_ends_a_log() -> None:
+    folder = Path(__file__).parents[3] / "src" / "evenly" / "readers" / "logs" / "patterns"
+    files = list(folder.rglob("*.toml"))
+    assert len(files) == len(shipped_patterns())
+    for file in files:
+        assert len(file.read_text("utf-8").splitlines()) <= 50, file
+    for pattern in shipped_patterns().values():
+        assert pattern.end or pattern.take == "only" or pattern.program == "osu", pattern.program
+
+
+def test_the_page_lists_the_programs_and_the_keys() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "logs.md").read_text("utf-8")
+    programs, _, rest = page.partition("## What is taken")
+    listed = re.findall(r"^\| `(\w+)` \| (.+) \|$", programs, re.MULTILINE)
+    assert listed == [(pattern.program, pattern.about) for pattern in shipped_patterns().values()]
+    keys = re.findall(r"^\| `\[*(\w+)\]*`(?: \*)? \| ", rest.partition("These are the keys")[2], re.MULTILINE)
+    assert set(keys) == {*(f.name for f in fields(Pattern)), "row", "table"} - {"program", "tables"}
