@@ -89,6 +89,7 @@ class Automatic(Model):
 
     method: ClassVar[str] = "auto"
     summary: ClassVar[str] = "the methods that suit the runs, raced on left-out runs and blended"
+    rough: ClassVar[Mapping[str, Any]] = {**Model.rough, "methods": ("power-law", "log-quadratic", "gp")}
 
     effort: str = "normal"
     methods: Sequence[str] | None = None
@@ -107,7 +108,8 @@ class Automatic(Model):
         inputs, logs = self._coding.inputs(table), np.log(values) - self._known(table)
         order = canonical_order(inputs, logs)
         table, weights = table.iloc[order].reset_index(drop=True), weights[order] / weights.mean()
-        runs, inputs = Table(table, logs[order], weights, self.space_), inputs.rows(order)
+        measured = self._is_measured[counted][order]
+        runs, inputs = Table(table, logs[order], weights, self.space_, measured), inputs.rows(order)
         folds = fold_numbers(inputs, next(count for most, count in _FOLDS if len(runs) <= most))
         entrants = candidates(runs, self.effort, among=self.methods)
         entries = [] if folds is None else race(runs, entrants, folds, self.effort, self.progress)
@@ -131,7 +133,7 @@ class Automatic(Model):
             raise InputError(f"no method could learn from these runs ({reasons})")
         if not able:
             first = entrants[0].model(self.effort)
-            able = [first.fit(runs.frame, np.exp(runs.logs), runs.weights, space=runs.space)]
+            able = [runs.teach(first)]
         only = able[0]
         warnings.warn(
             "methods can't be compared, since no configuration can be predicted from the others: so "
@@ -143,7 +145,7 @@ class Automatic(Model):
         self._members, self._shares, self.error_ = [only], np.ones(1), float("nan")
         self._correction = Correction()
         self._beyond, self.beyond_ = only, only.method
-        self._conformal = LocalConformal.learn(inputs, np.full(len(runs), np.nan), freedom=float(len(runs) - 1))
+        self._conformal = LocalConformal.learn(inputs, np.full(len(runs), np.nan), freedom=float(runs.measured.sum() - 1))
         self.choice_ = _choice(entries, {only.method: 1.0})
         self.learning_curve_ = pd.DataFrame({"runs": [], "error": [], "measured": []})
 
@@ -162,13 +164,14 @@ class Automatic(Model):
         say = self.progress or (lambda _: None)
         say("what is left")
         self._correction = Correction()
-        if self.methods is None and self.effort != "quick":
+        # Measured runs near the limit were lucky: trees that learn from these alone would bring that bias back.
+        if self.methods is None and self.effort != "quick" and runs.measured.all():
             self._correction, added = Correction.learn(
                 self._coding, inputs.rows(known), logs - honest, weights, folds[known]
             )
             honest = honest + added
         self.error_ = float(np.average(np.abs(honest - logs), weights=weights))
-        freedom = max(float(len(runs) - len(shares)), 0.0)
+        freedom = max(float(runs.measured.sum() - len(shares)), 0.0)
         self._conformal = LocalConformal.learn(inputs.rows(known), logs - honest, freedom=freedom)
         self._members = [model for (_, model), share in zip(able, shares, strict=True) if share > 0]
         self._shares = shares[shares > 0]
@@ -197,8 +200,8 @@ class Automatic(Model):
                 if len(runs) > _TRENDS:
                     runs = runs.rows(np.sort(np.random.default_rng(0).permutation(len(runs))[:_TRENDS]))
                 model = MethodCandidate(name).model(self.effort)
-                return model.fit(runs.frame, np.exp(runs.logs), runs.weights, space=runs.space)
-        return model_class("power-law")().fit(runs.frame, np.exp(runs.logs), runs.weights, space=runs.space)
+                return runs.teach(model)
+        return runs.teach(model_class("power-law")())
 
     @property
     def correction_(self) -> float:

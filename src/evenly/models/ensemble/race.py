@@ -18,7 +18,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evenly.errors import EvenlyError, InputError
-from evenly.models.array_types import Floats, Ints
+from evenly.models.array_types import Flags, Floats, Ints
 from evenly.models.base import EFFORTS, Model
 from evenly.models.registry import method_names, model_class
 from evenly.space.parameters import Categorical
@@ -41,12 +41,15 @@ class Table:
     logs : array (n,)
     weights : array (n,)
     space : Space
+    measured : bool array (n,)
+        False for bounds, whose logs are working values (`evenly.models.censoring`).
     """
 
     frame: pd.DataFrame
     logs: Floats
     weights: Floats
     space: Space
+    measured: Flags
 
     def __len__(self) -> int:
         return len(self.logs)
@@ -58,7 +61,13 @@ class Table:
             self.logs[which],
             self.weights[which],
             self.space,
+            self.measured[which],
         )
+
+    def teach(self, model: Model) -> Model:
+        """Fit a model to the runs, and return it."""
+        space = Space.from_data(self.frame, like=self.space)
+        return model._fit(space, self.frame, np.exp(self.logs), self.weights, self.measured)
 
 
 @dataclass(frozen=True)
@@ -202,12 +211,13 @@ def race(
         began = time.process_time()
         try:
             model = candidate.model(effort, folds=int(folds.max()) + 1)
-            entry.model = model.fit(table.frame, np.exp(table.logs), table.weights, space=table.space)
+            entry.model = table.teach(model)
             if entry.model.left_out_predictions_ is not None:
                 # The model has made its own left-out predictions, by the same folds or leave-one-out.
                 entry.left_out = np.log(entry.model.left_out_predictions_)
             else:
                 entry.left_out = left_out_logs_of(partial(candidate.model, effort, folds=0), table, folds)
+                entry.left_out[~table.measured] = np.nan
         except (InputError, ImportError) as error:
             entry.note, entry.model = str(error), None
             continue
@@ -227,8 +237,7 @@ def left_out_logs_of(
     found = np.full(len(table), np.nan)
     for fold in np.unique(folds) if asked is None else asked:
         there = folds == fold
-        rest = table.rows(~there)
-        model = make().fit(rest.frame, np.exp(rest.logs), rest.weights, space=rest.space)
+        model = table.rows(~there).teach(make())
         for name, kind in model.space_.parameters.items():
             if isinstance(kind, Categorical):
                 there = there & table.frame[name].isin(list(kind.options)).to_numpy()
@@ -238,8 +247,8 @@ def left_out_logs_of(
 
 
 def mean_error(left_out: Floats, table: Table) -> float:
-    """Return the MLogQ of left-out predictions (n,) in logs, without NaN entries; infinite if all are NaN."""
-    known = np.isfinite(left_out)
+    """Return the MLogQ of left-out predictions (n,) in logs, of measured runs; infinite if all are NaN."""
+    known = np.isfinite(left_out) & table.measured
     if not known.any():
         return float("inf")
     return float(np.average(np.abs(left_out - table.logs)[known], weights=table.weights[known]))
