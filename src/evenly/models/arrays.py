@@ -88,8 +88,9 @@ def one_column(y: Any) -> Any:
     """
     if y is None:
         raise InputError("a model requires y to be passed, but the target y is None")
-    shape = np.shape(y)
-    if np.iscomplexobj(y):
+    values = y if hasattr(y, "shape") else np.asarray(y, dtype=object)
+    shape = values.shape
+    if np.iscomplexobj(values):
         raise InputError("Complex data not supported: measured values must be real numbers")
     if len(shape) > 1 and shape[1:] != (1,):
         raise InputError(f"measured values must be one column, of shape (n,), but got {shape}")
@@ -101,5 +102,5 @@ def one_column(y: Any) -> Any:
             DataConversionWarning,
             stacklevel=4,
         )
-        return np.ravel(y)
+        return np.ravel(values)
     return y

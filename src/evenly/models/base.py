@@ -206,11 +206,11 @@ class Model(Estimator, ABC):
             raise InputError("all values are lower bounds of runs that were ended early: at least one must be measured")
         space = Space.from_data(table, like=space)
         if measured.all():
-            return self._fit(space, table, values, weights)
+            return self._fit_rows(space, table, values, weights)
         from evenly.models.censoring import working_values
 
         working, informing = working_values(self, space, table, values, weights, measured)
-        self._fit(space, table, working, informing, measured)
+        self._fit_rows(space, table, working, informing, measured)
         self.training_digest_ = digest(np.where(measured, values, np.nan))
         return self
 
@@ -272,7 +272,7 @@ class Model(Estimator, ABC):
 
     # ---- shared ---------------------------------------------------------------------------------------------
 
-    def _fit(
+    def _fit_rows(
         self, space: Space, table: pd.DataFrame, values: Floats, weights: Floats, measured: Flags | None = None
     ) -> Self:
         """Fit to checked values (n,); those of rows that weren't `measured` (n,) are working values of bounds."""

@@ -101,7 +101,7 @@ def _predicted(
     model: Model, space: Space, table: pd.DataFrame, values: Floats, measured: Flags, learned: tuple[Floats, Floats]
 ) -> tuple[Floats, float, Floats]:
     """Fit a copy of `model` to working values and weights; return mean log times (m,) of bounds, spread σ, and z (m,)."""
-    rough = _rough(model)._fit(space, table, *learned, measured)
+    rough = _rough(model)._fit_rows(space, table, *learned, measured)
     logs, predicted = np.log(values), np.log(rough._predict(space.frame(table)))
     spread = _spread(rough, logs, predicted, measured)
     return predicted[~measured], spread, np.clip((logs - predicted)[~measured] / spread, *_FAR)

@@ -43,7 +43,8 @@ def fit(
     Parameters
     ----------
     runs : Runs or mapping of str to Runs
-        Repeated runs of a configuration are first aggregated to one value. Failed runs are ignored.
+        Repeated runs of a configuration are first aggregated to one value. Failed runs are ignored. Runs that hit
+        their limit (`Runs.bounds`) took longer than that, and models learn it (`evenly.models.censoring`).
     method : str, optional
         One of `evenly.models.registry.method_names`; by default the result of `default_method`. ``"auto"`` races
         methods and blends the best. ``"pmnf"`` averages near-tied candidates and simple scaling laws, weighted by their
@@ -81,24 +82,27 @@ def fit(
         )
     check_effort(effort)
     chosen = runs if response is None else runs.learning(response)
-    table = chosen.ok.aggregate(statistic)
-    table = table[table[chosen.response].notna()]
-    if not len(table):
+    table = chosen.evidence(statistic)
+    if table["censored"].all():
         raise InputError(f"there are no runs with {chosen.response!r} that went well: nothing to learn from")
     model = new_model(method or default_method(chosen), effort, options)
     parts: dict[str, Any] = {}
     if isinstance(model, Factorized) and model.factors:
         # If the runs hold measured values of all parts, each part's coefficient gets its own model.
         measured = set(chosen.quantities) - {chosen.response}
-        if measured.issuperset(model.factors) and table[list(model.factors)].notna().all(axis=None):
+        whole = ~table["censored"]
+        if measured.issuperset(model.factors) and table.loc[whole, list(model.factors)].notna().all(axis=None):
+            table = table[whole]
             parts["parts"] = table[list(model.factors)].to_dict("series")
-    model.fit(table[chosen.parameters], table[chosen.response], space=chosen.space, **parts)
+    censored = table["censored"].to_numpy(dtype=np.bool_)
+    model.fit(table[chosen.parameters], table[chosen.response], space=chosen.space, censored=censored, **parts)
     model.response_ = {"name": chosen.response, "unit": chosen.quantities[chosen.response]}
     # A summary of the training data, for the stored file and for people.
-    good = chosen.ok
+    good, bounds = chosen.ok, 0 if parts else int(np.isfinite(chosen.bounds).sum())
     model.training_ = {
         "rows": len(good),
-        "failed": len(chosen) - len(good),
+        "bounds": bounds,
+        "failed": len(chosen) - len(good) - bounds,
         "statistic": statistic,
         "smallest": float(np.nanmin(good.values)),
         "largest": float(np.nanmax(good.values)),

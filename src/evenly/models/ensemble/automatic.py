@@ -51,8 +51,8 @@ class Automatic(Model):
     Parameters
     ----------
     effort : {"quick", "normal", "thorough"}
-        How many methods are tried, and how thoroughly each is fitted. Fitting to a thousand runs takes seconds, a
-        minute or many minutes.
+        How many methods are tried, and how thoroughly each is fitted. With "normal", dear methods are tried where they
+        can win (`evenly.models.ensemble.race`). Fitting to a thousand runs takes seconds, some ten seconds, or minutes.
     methods : sequence of str, optional
         Names of the methods to try. By default, all that suit the runs.
     offset : str, optional
@@ -60,7 +60,7 @@ class Automatic(Model):
         ``"m * n * k / cores"``. The model learns the time divided by this formula, so that predictions follow the
         formula where there are no runs.
     progress : callable, optional
-        Called with the name of the step that begins.
+        Called with the name of the step that begins, and what the steps so far have brought.
 
     Attributes
     ----------
@@ -112,7 +112,9 @@ class Automatic(Model):
         runs, inputs = Table(table, logs[order], weights, self.space_, measured), inputs.rows(order)
         folds = fold_numbers(inputs, next(count for most, count in _FOLDS if len(runs) <= most))
         entrants = candidates(runs, self.effort, among=self.methods)
-        entries = [] if folds is None else race(runs, entrants, folds, self.effort, self.progress)
+        entries = [] if folds is None else race(
+            runs, entrants, folds, self.effort, self.progress, staged=self.methods is None and self.effort == "normal"
+        )
         if folds is None or not any(np.isfinite(e.error) for e in entries):
             self._learn_alone(runs, inputs, entrants, entries)
             return
@@ -185,7 +187,7 @@ class Automatic(Model):
         first, count = able[int(np.argmax(shares))][0], int(folds.max()) + 1
         make = partial(first.candidate.model, "quick", folds=0)
         learned_from = round(len(runs) * (count - 1) / count)
-        curve = learning_curve(runs, make, first.error, learned_from, quick=self.effort == "quick")
+        curve = learning_curve(runs, make, first.error, learned_from, effort=self.effort)
         self.learning_curve_ = curve.assign(error=curve["error"] * (self.error_ / max(first.error, 1e-300)))
         without = np.full(len(runs), np.nan)
         without[known] = honest
