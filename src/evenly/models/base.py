@@ -13,6 +13,7 @@ import inspect
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
@@ -33,6 +34,10 @@ __all__ = ["EFFORTS", "Effort", "Model", "check_effort", "checked_runs", "digest
 Effort = Literal["quick", "normal", "thorough"]
 #: All efforts, from the least to the most.
 EFFORTS: tuple[str, ...] = get_args(Effort)
+
+
+#: Largest measured value; squares and products of larger ones overflow.
+_LARGEST = 1e100
 
 
 class Estimator:
@@ -246,7 +251,15 @@ class Model(Estimator, ABC):
         """
         if not 0 < level < 1:
             raise InputError(f"level must lie between 0 and 1, but got {level}")
-        return self._interval(self._asked(X), level)
+        table = self._asked(X)
+        lower, upper = self._interval(table, level)
+        # Measured values are rounded: no new one is known better than to half a unit in their last place.
+        half = getattr(self, "training_", {}).get("rounding", 0.0) / 2
+        if half:
+            predicted = self._predict(table)
+            lower = np.minimum(lower, predicted / (1 + half / predicted))
+            upper = np.maximum(upper, predicted + half)
+        return lower, upper
 
     # ---- abstract methods of each model ---------------------------------------------------------------------
 
@@ -281,7 +294,7 @@ class Model(Estimator, ABC):
         self.n_features_in_ = len(space)
         self.n_runs_ = len(table)
         self.response_ = {"name": "seconds", "unit": "s"}
-        self.training_: dict[str, Any] = {}
+        self.training_: dict[str, Any] = {"rounding": last_place(values[weights > 0])}
         self._warned = False
         self.left_out_predictions_: Floats | None = None
         self._is_measured = np.ones(len(table), dtype=np.bool_) if measured is None else measured
@@ -340,6 +353,19 @@ def digest(values: ArrayLike) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
+def last_place(values: Floats) -> float:
+    """Return the unit of the last decimal place in which any of the values is given, at most 0.1.
+
+    Examples
+    --------
+    >>> last_place(np.array([80.0, 2.25])), last_place(np.array([80.0, 40.0]))
+    (0.01, 0.1)
+    """
+    # A hundred values show the last place that all of them have.
+    some = values[:: max(len(values) // 100, 1)]
+    return float(10.0 ** min(-1, *(int(Decimal(repr(float(value))).as_tuple().exponent) for value in some)))
+
+
 def checked_flags(censored: ArrayLike | None, n: int) -> Flags:
     """Check which of n values are bounds; return truth values (n,).
 
@@ -371,6 +397,12 @@ def checked_runs(y: ArrayLike, sample_weight: ArrayLike | None, n: int) -> tuple
     bad = np.flatnonzero(~(np.isfinite(values) & (values > 0)))
     if len(bad):
         raise InputError(f"measured values must be finite and above zero, but row {bad[0]} holds {values[bad[0]]}")
+    bad = np.flatnonzero((values < 1 / _LARGEST) | (values > _LARGEST))
+    if len(bad):
+        raise InputError(
+            f"measured values must lie between {1 / _LARGEST:g} and {_LARGEST:g}, but row {bad[0]} holds "
+            f"{values[bad[0]]:g}: use another unit, or correct it"
+        )
     if sample_weight is None:
         return values, np.ones(n)
     try:

@@ -262,15 +262,18 @@ def left_out_logs_of(
     """Predict the log times of each fold by a model from ``make()`` fitted to the other folds, (n,).
 
     Only the folds in `asked` are predicted (by default all); runs of other folds are NaN. A run is also NaN if one of
-    its labels doesn't occur in the other folds.
+    its labels doesn't occur in the other folds, or if a parameter isn't above zero, as it is in all of these.
     """
     found = np.full(len(table), np.nan)
     for fold in np.unique(folds) if asked is None else asked:
         there = folds == fold
-        model = table.rows(~there).teach(make())
+        rest = table.rows(~there)
+        model = rest.teach(make())
         for name, kind in model.space_.parameters.items():
             if isinstance(kind, Categorical):
                 there = there & table.frame[name].isin(list(kind.options)).to_numpy()
+            elif (rest.frame[name] > 0).all():
+                there = there & (table.frame[name] > 0).to_numpy()
         if there.any():
             found[there] = np.log(model._predict(model.space_.frame(table.frame.iloc[np.flatnonzero(there)])))
     return found
