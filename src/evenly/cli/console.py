@@ -139,7 +139,7 @@ def print_summaries(known: Mapping[str, str], *, json: bool) -> None:
 
 @contextmanager
 def progress(text: str) -> Iterator[Callable[[float | str], None]]:
-    """Show a progress bar on a terminal; nothing in a pipe. Yields what takes the fraction done, or what is done now."""
+    """Show a progress bar on a terminal; nothing in a pipe. Yields what takes the fraction done, or the step begun."""
     if not _notes.is_terminal or _notes.quiet:
         yield lambda _fraction: None
         return

@@ -37,7 +37,7 @@ def as_features(X: Any, model: Model | None = None) -> Any:
     --------
     >>> as_features(np.zeros(3))
     Traceback (most recent call last):
-    evenly.errors.InputError: configurations must be a table of shape (n, n_parameters), but got (3,). Reshape your data: ...
+    evenly.errors.InputError: configurations must be a table of shape (n, n_parameters), but got (3,). Reshape ...
     """
     if hasattr(X, "toarray") and hasattr(X, "nnz"):
         raise InputError("Sparse data was passed, but sparse configurations are not supported: pass X.toarray()")

@@ -10,15 +10,16 @@ learn from bounds by weighted rows alone, in rounds: fit, predict the bounds, an
   bound is worth the share ``λ (λ - z)`` of a measured run. The share is near 0 if the bound is far below the
   prediction, since then it says nothing, and near 1 if it is far above. The first round learns from measured runs.
 * All other methods learn from the mean of the predicted distribution above the bound, ``μ + σ λ`` [Hutter, Hoos and
-  Leyton-Brown, Bayesian optimization with censored response data, 2011]. A bound far below the prediction is so replaced
-  by the prediction itself. The first predictions are those of a law, because these methods don't extrapolate: without
-  any rows above the limit they would stay below it.
+  Leyton-Brown, Bayesian optimization with censored response data, 2011]. So a bound far below the prediction is
+  replaced by the prediction itself. The first predictions are those of a law, because these methods don't extrapolate:
+  without any rows above the limit they would stay below it.
 
 Errors, intervals, and the shares of a blend come from measured runs alone.
 """
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -100,7 +101,7 @@ def working_values(
 def _predicted(
     model: Model, space: Space, table: pd.DataFrame, values: Floats, measured: Flags, learned: tuple[Floats, Floats]
 ) -> tuple[Floats, float, Floats]:
-    """Fit a copy of `model` to working values and weights; return mean log times (m,) of bounds, spread σ, and z (m,)."""
+    """Fit a copy of `model` to working values and weights; return the means (m,), σ, and z (m,) of bounds."""
     rough = _rough(model)._fit_rows(space, table, *learned, measured)
     logs, predicted = np.log(values), np.log(rough._predict(space.frame(table)))
     spread = _spread(rough, logs, predicted, measured)
@@ -134,4 +135,4 @@ def _spread(rough: Model, logs: Floats, predicted: Floats, measured: Flags) -> f
     # The mean square of an error above z is σ² (1 + z λ), so n measured squares sum up to σ² (n - Σ z λ).
     z = np.clip((logs - predicted)[~measured] / spread, *_FAR)
     hidden = float(np.sum(z * hazard(z))) / len(errors)
-    return spread * float(np.clip(1.0 - hidden, 0.5, 2.0)) ** -0.5
+    return spread / math.sqrt(np.clip(1.0 - hidden, 0.5, 2.0))

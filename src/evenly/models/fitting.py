@@ -49,8 +49,9 @@ def fit(
     Parameters
     ----------
     runs : Runs, DataFrame or mapping of str to Runs
-        Runs, or a table with one row per run, of which `Runs.from_frame` makes them. Repeated runs of a configuration are first aggregated to one value. Failed runs are ignored. Runs that hit
-        their limit (`Runs.bounds`) took longer than that, and models learn it (`evenly.models.censoring`).
+        Runs, or a table with one row per run, of which `Runs.from_frame` makes them. Repeated runs of a configuration
+        are first aggregated to one value. Failed runs are ignored. Runs that hit their limit (`Runs.bounds`) took
+        longer than that, and models learn it (`evenly.models.censoring`).
     time, unit : str
         Of a table: the column with the measured time, and its unit (`evenly.runs.units.to_base`).
     parameters : sequence of str, optional

@@ -112,8 +112,17 @@ class Automatic(Model):
         runs, inputs = Table(table, logs[order], weights, self.space_, measured), inputs.rows(order)
         folds = fold_numbers(inputs, next(count for most, count in _FOLDS if len(runs) <= most))
         entrants = candidates(runs, self.effort, among=self.methods)
-        entries = [] if folds is None else race(
-            runs, entrants, folds, self.effort, self.progress, staged=self.methods is None and self.effort == "normal"
+        entries = (
+            []
+            if folds is None
+            else race(
+                runs,
+                entrants,
+                folds,
+                self.effort,
+                self.progress,
+                staged=self.methods is None and self.effort == "normal",
+            )
         )
         if folds is None or not any(np.isfinite(e.error) for e in entries):
             self._learn_alone(runs, inputs, entrants, entries)
@@ -147,7 +156,9 @@ class Automatic(Model):
         self._members, self._shares, self.error_ = [only], np.ones(1), float("nan")
         self._correction = Correction()
         self._beyond, self.beyond_ = only, only.method
-        self._conformal = LocalConformal.learn(inputs, np.full(len(runs), np.nan), freedom=float(runs.measured.sum() - 1))
+        self._conformal = LocalConformal.learn(
+            inputs, np.full(len(runs), np.nan), freedom=float(runs.measured.sum() - 1)
+        )
         self.choice_ = _choice(entries, {only.method: 1.0})
         self.learning_curve_ = pd.DataFrame({"runs": [], "error": [], "measured": []})
 
