@@ -7,19 +7,16 @@ prediction, and turn labels into an error.
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from evenly.errors import InputError
 
-if TYPE_CHECKING:
-    from evenly.models.base import Model
-
 __all__ = ["as_features", "one_column"]
 
 
-def as_features(X: Any, model: Model | None = None) -> Any:
+def as_features(X: Any, model: Any = None) -> Any:
     """Return configurations unchanged; an array is checked first, and given the columns of a fitted `model`.
 
     Parameters

@@ -20,17 +20,18 @@ Errors, intervals, and the shares of a blend come from measured runs alone.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from evenly.models.array_types import Flags, Floats
+from evenly.plugins import load
 from evenly.space.parameters import Categorical
 from evenly.space.space import Space
 
-if TYPE_CHECKING:
-    from evenly.models.base import Model
+#: A model: `evenly.models.base.Model`, which imports this module.
+Model = Any
 
 __all__ = ["hazard", "working_values"]
 
@@ -76,10 +77,8 @@ def working_values(
     measured : bool array (n,)
         False for bounds.
     """
-    from evenly.models.scaling_laws.log_quadratic import LogQuadratic
-
     bounds = np.flatnonzero(~measured)
-    law = model if model.is_law else LogQuadratic()
+    law = model if model.is_law else load("evenly.models", "log-quadratic", "method")()
     working, informing = values.copy(), weights.copy()
     # At first, bounds are left out, except those of labels that were never measured: these can't be predicted.
     informing[bounds] *= _unknown(space, table, measured)[bounds]

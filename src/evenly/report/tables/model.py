@@ -102,8 +102,8 @@ def _bounds(models: Mapping[str, Model]) -> list[str]:
     """Return for each model how many runs it knows only a lower bound of."""
     counts = {solver: model.training_.get("bounds", 0) for solver, model in models.items()}
     return [
-        f"{f'{solver}: ' if solver else ''}{n} run{'s' if n > 1 else ''} that hit the limit count as "
-        f"{'bounds' if n > 1 else 'a bound'}"
+        f"{f'{solver}: ' if solver else ''}"
+        + ("1 run that hit the limit counts as a bound" if n == 1 else f"{n} runs that hit their limit count as bounds")
         for solver, n in counts.items()
         if n
     ]
