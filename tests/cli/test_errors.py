@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -96,3 +97,34 @@ def test_a_closed_pipe_is_no_error() -> None:
     command = f"{sys.executable} -m evenly --help | head -1"
     done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, check=False)
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("arguments", [one for one in BAD_INPUT if one[0] not in ("plot", "sort")], ids=" ".join)
+def test_an_error_is_json_where_json_was_asked_for(evenly: Evenly, pulse: Path, arguments: list[str]) -> None:
+    pulse.rename("pulse")
+    Path("empty").mkdir()
+    Path("broken.csv").write_text("cores,seconds\n1,2\n2,abc\n")
+    shown = evenly(*arguments, "--json")
+    assert shown.code == 2, shown.out + shown.err
+    told = shown.json["error"]
+    assert told["exit_status"] == 2
+    assert told["kind"]
+    assert told["message"].split("\n")[0] in shown.err
+
+
+def test_an_answer_that_does_not_exist_is_json_too(evenly: Evenly, pulse: Path) -> None:
+    shown = evenly("allocate", pulse, "--cores", "560", "--max-seconds", "1e-9", "--json")
+    assert shown.code == 1
+    assert shown.json["error"]["kind"] == "InfeasibleError"
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
+def test_output_without_unicode_is_plain_text(pulse: Path, encoding: str) -> None:
+    command = [sys.executable, "-m", "evenly", "allocate", str(pulse), "--cores", "560"]
+    environment = {**os.environ, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
+    shown = subprocess.run(command, capture_output=True, env=environment, check=False)
+    assert shown.returncode == 0, shown.stderr
+    assert "Traceback" not in shown.stderr.decode(encoding)
+    assert "175" in shown.stdout.decode(encoding)
+    if encoding == "ascii":
+        assert b"..." in shown.stdout

@@ -18,7 +18,7 @@ from tests.cli.conftest import evenly as evenly  # the fixture
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")])
-BLOCK = re.compile(r"^```(python|console|csv|toml|ini)(?: (\S+))?\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+BLOCK = re.compile(r"^```(python|console|csv|toml|ini|json|text)(?: (\S+))?\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
 def blocks(text: str) -> list[tuple[str, str, str]]:

@@ -9,8 +9,10 @@ The module of a command is imported only when the command or its help is called,
 
 from __future__ import annotations
 
+import codecs
 import errno
 import importlib
+import io
 import sys
 from typing import Annotated, Any, NoReturn
 
@@ -171,8 +173,14 @@ def _root(
 
 
 def main() -> NoReturn:
-    """Run the command line and exit with its code; an `EvenlyError` is printed without a traceback."""
+    """Run the command line and exit with its code; an `EvenlyError` is printed without a traceback.
+
+    With ``--json``, standard output holds JSON then, too: ``{"error": {"kind", "message", "exit_status"}}``.
+    """
+    _replace_what_streams_cannot_show()
     try:
+        if _wants_json():
+            sys.exit(_run_for_json())
         app()
     except InfeasibleError as error:
         _fail(str(error), NO_ANSWER)
@@ -193,8 +201,46 @@ def main() -> NoReturn:
     sys.exit(DONE)
 
 
-def _fail(message: str, code: int) -> NoReturn:
-    from evenly.cli.console import err, shortened
+#: What a terminal or pipe without Unicode gets for characters that evenly prints; a question mark for all others.
+_IN_ASCII = {"…": "...", "–": "-", "×": "x", "·": ".", "µ": "u", "μ": "u", "²": "^2", "→": "->", "≤": "<=", "≥": ">="}
 
-    err.print(f"error: {shortened(message)}", style="red")
+
+def _replace_what_streams_cannot_show() -> None:
+    """Without this, Python ends with a traceback where standard output or error has no Unicode."""
+
+    def plain(error: UnicodeError) -> tuple[str, int]:
+        if not isinstance(error, UnicodeEncodeError):
+            raise error
+        return "".join(_IN_ASCII.get(one, "?") for one in error.object[error.start : error.end]), error.end
+
+    codecs.register_error("evenly.plain", plain)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and (stream.encoding or "").lower().replace("-", "") != "utf8":
+            stream.reconfigure(errors="evenly.plain")
+
+
+def _wants_json() -> bool:
+    return "--json" in sys.argv[1:]
+
+
+def _run_for_json() -> int:
+    """Run the command line, and return its exit code; a usage error becomes JSON instead of typer's panel."""
+    try:
+        return int(app(standalone_mode=False) or DONE)
+    except typer.Abort:
+        _fail("it was aborted", NO_ANSWER)
+    except Exception as error:  # typer's usage errors share no public class over its versions
+        if not hasattr(error, "format_message"):
+            raise
+        _fail(error.format_message(), BAD_INPUT, kind="UsageError")
+
+
+def _fail(message: str, code: int, kind: str = "") -> NoReturn:
+    from evenly.cli.console import err, print_json, shortened
+
+    told = shortened(message)
+    if _wants_json():
+        kind = kind or type(sys.exception()).__name__
+        print_json({"error": {"kind": kind, "message": told, "exit_status": code}})
+    err.print(f"error: {told}", style="red")
     sys.exit(code)

@@ -98,7 +98,8 @@ def note_once_per_text(notes: Iterable[str], paths: Iterable[Path]) -> None:
 
 def print_json(value: Any) -> None:
     """Print `value` as JSON; numbers that JSON does not know become null."""
-    sys.stdout.write(json.dumps(plain(value), indent=2, ensure_ascii=False) + "\n")
+    unicode = (getattr(sys.stdout, "encoding", None) or "utf-8").lower().replace("-", "") == "utf8"
+    sys.stdout.write(json.dumps(plain(value), indent=2, ensure_ascii=not unicode) + "\n")
 
 
 def save_table(table: pd.DataFrame, path: Path, what: str) -> None:

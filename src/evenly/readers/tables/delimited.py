@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from evenly.errors import ReadError
 from evenly.readers.files import is_unended
+from evenly.readers.tables.bordered import without_borders
 from evenly.runs.files import FORMULA
 
 __all__ = ["Decimal", "Delimited", "numbers", "parse"]
@@ -74,6 +75,7 @@ def parse(path: Path, text_lines: Sequence[str]) -> Delimited:
     >>> table.frame.to_dict("list"), table.lines.tolist()
     ({'cores': ['2'], 'time': ['1,5']}, [3])
     """
+    text_lines = without_borders(text_lines)
     content = _content(text_lines)
     if not content:
         raise ReadError(path, "the file holds no table, only empty lines or comments")

@@ -1,0 +1,43 @@
+"""Tables drawn with bars, as in Markdown and in the results of JUBE: lines and borders become plain delimited text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+__all__ = ["without_borders"]
+
+_RULE = re.compile(r"\s*\|?[\s:|+-]*-{3,}[\s:|+-]*\|?\s*")
+_TITLE = re.compile(r"\s*[\w .-]+:\s*")
+
+
+def without_borders(lines: Sequence[str]) -> list[str]:
+    """Return the lines without the outer bars, the rule below the header and a title; their numbers stay the same.
+
+    Lines of any other text are returned unchanged.
+
+    Examples
+    --------
+    >>> without_borders(["result:", "| cores | time |", "|-------|------|", "|     2 |  1.5 |"])
+    ['', 'cores | time', '', '2 |  1.5']
+    """
+    filled = [number for number, line in enumerate(lines) if line.strip()]
+    if filled and _TITLE.fullmatch(lines[filled[0]]):
+        title, filled = filled[0], filled[1:]
+    else:
+        title = -1
+    if len(filled) < 2 or not (_is_row(lines[filled[0]]) and _RULE.fullmatch(lines[filled[1]])):
+        return list(lines)
+    left_out = {title, *(n for n in filled if _RULE.fullmatch(lines[n]))}
+    return [
+        ""
+        if number in left_out
+        else line.strip().removeprefix("|").removesuffix("|").strip()
+        if _is_row(line)
+        else line
+        for number, line in enumerate(lines)
+    ]
+
+
+def _is_row(line: str) -> bool:
+    return "|" in line
