@@ -18,6 +18,7 @@ from evenly.models.pmnf.pmnf import PMNF
 from evenly.models.scaling_laws.log_quadratic import LogQuadratic
 from evenly.models.scaling_laws.power_law import PowerLaw
 from evenly.models.trees.boosting import HistBoosting
+from evenly.runs.columns import bounds_as_seconds
 from evenly.runs.runs import Runs
 from evenly.space.parameters import Categorical
 from tests.models.toy_model import Toy
@@ -177,3 +178,11 @@ def test_runs_with_labels_and_bounds_are_summarised() -> None:
     assert found["censored"].tolist() == [False, False, True]
     assert found["memory"].tolist()[:2] == [2.0, 2.0]
     assert not runs.learning("memory").evidence()["censored"].any()
+
+
+def test_bounds_that_earlier_versions_kept_apart_are_read() -> None:
+    table = pd.DataFrame({"status": ["ok", "timed out", "failed"], "seconds": [2.0, np.nan, np.nan]})
+    table["at_least"] = [np.nan, 9.0, 8.0]
+    bounds_as_seconds(table)
+    assert table["seconds"].tolist()[:2] == [2.0, 9.0]
+    assert np.isnan(table["seconds"][2])
